@@ -126,7 +126,7 @@ def _render_rules_page() -> str:
         for rule in _family_rules(family):
             purpose = rule.text.purpose.removeprefix("Checks that ")
             purpose = purpose[0].upper() + purpose[1:]
-            severity = f"{rule.severity.word}{format_suppression_note(rule)}"
+            severity = f"{rule.severity.label}{format_suppression_note(rule)}"
             parts.append(f"* `{rule.id}` ({severity}): {purpose}")
         parts.append("")
     return "\n".join(parts)
@@ -174,7 +174,7 @@ def _changes(kinds: Iterable[ChangeRule]) -> Iterator[str]:
     yield "| --- " * (len(AUDIENCES) + 3) + "|"
     for rule in kinds:
         grades = " | ".join(
-            "-" if grade is Grade.SAFE else grade.word for grade in rule.grades
+            "-" if grade is Grade.SAFE else grade.label for grade in rule.grades
         )
         opposite = "the same" if rule.opposite == rule.id else f"`{rule.opposite}`"
         yield f"| `{rule.id}` | {grades} | {escape_cell(rule.meaning)} | {opposite} |"
@@ -210,7 +210,7 @@ def _render_extension_page(name: str, distribution: str) -> str:
 
 def _change_grades(rule: ChangeRule) -> str:
     grades = zip(AUDIENCES, rule.grades, strict=True)
-    unsafe = [f"{name} {grade.word}" for name, grade in grades if grade != Grade.SAFE]
+    unsafe = [f"{name} {grade.label}" for name, grade in grades if grade != Grade.SAFE]
     return f"* `{rule.id}`: {', '.join(unsafe) or 'safe'}"
 
 
@@ -252,8 +252,8 @@ def _definition_list(records: Iterable[tuple[str, str]]) -> str:
 
 
 def _rule(rule: Rule) -> str:
-    why = textwrap.fill(rule.text.why, 90, break_on_hyphens=False)
-    severity = f"*{rule.severity.word}{format_suppression_note(rule)}.*"
+    why = textwrap.fill(rule.text.reason, 90, break_on_hyphens=False)
+    severity = f"*{rule.severity.label}{format_suppression_note(rule)}.*"
     return f"### {rule.id}\n\n{severity} {rule.text.purpose}\n\n{why}\n"
 
 

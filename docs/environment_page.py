@@ -70,7 +70,8 @@ _ENVIRONMENT_END = """\
 ## Variables that the specs name
 
 * `${NAME}` and `${NAME:-default}` in `mcp_servers` and `router` of `toolset.yaml` stand for
-  environment variables.
+  environment variables. If `NAME` is not set, `NAME_FILE` can name a file with the value.
+* `SSL_CERT_FILE` names the certificate authorities for [external servers](external.md).
 * `state_key_variable` of the target `mcp` names the variable with the key for
   [confirmations](confirmation.md) in several processes. It can be a file.
 * `environment` of the target [`package`](targets/package.md) declares variables that your handlers

@@ -56,8 +56,8 @@ currency: {enum: [EUR, USD]}
 ```
 
 `parameters`, `returns` and other definitions refer to them as `$ref: "#/$defs/shared/money"`. Each generated
-schema contains the definitions that it uses in `$defs.shared`, so it is self-contained. Findings in this file
-are suppressed in `toolset.yaml`. Names have 1 to 64 of `A-Z a-z 0-9 _`, do not start with a digit, and are
+schema contains the definitions that it uses in `$defs.shared`, so it is self-contained. To suppress a finding in this
+file, use `suppress` in `toolset.yaml`. Names have 1 to 64 of `A-Z a-z 0-9 _`, do not start with a digit, and are
 not JSON Schema keywords. `confirm.when` cannot use shared definitions.
 """
 

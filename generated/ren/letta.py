@@ -20,7 +20,7 @@ LETTA = LettaToolset(
     name="ren",
     backend="v1",
     on_start=False,
-    on_start_patience=120.0,
+    on_start_timeout_s=120.0,
     # Entry of the MCP server. Secrets are read from the named environment variables.
     server=LettaServer(
         name="ren",

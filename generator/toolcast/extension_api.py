@@ -33,7 +33,7 @@ if TYPE_CHECKING:
         encode_table_row,
         join_values,
     )
-    from .encoders.plain_text import encode_shell_word
+    from .encoders.plain_text import encode_shell_argument
     from .encoders.python import encode_literal, encode_safe_text
     from .extensions import Fields
     from .findings import Severity, has_errors, sort_findings
@@ -104,7 +104,7 @@ __all__ = [
     "encode_literal",
     "encode_markdown_header",
     "encode_safe_text",
-    "encode_shell_word",
+    "encode_shell_argument",
     "encode_table_row",
     "fail",
     "find_strings",
@@ -169,7 +169,7 @@ __getattr__ = lazy_getattr(
         "encode_literal": "toolcast.encoders.python",
         "encode_markdown_header": "toolcast.targets.target",
         "encode_safe_text": "toolcast.encoders.python",
-        "encode_shell_word": "toolcast.encoders.plain_text",
+        "encode_shell_argument": "toolcast.encoders.plain_text",
         "encode_table_row": "toolcast.encoders.markdown",
         "fail": "toolcast.commands.exit_codes",
         "find_strings": "toolcast.static_analysis.string_values",

@@ -26,7 +26,7 @@ class Severity(IntEnum):
     ERROR = 3
 
     @property
-    def word(self) -> str:
+    def label(self) -> str:
         """The lower-case name that reports and options use."""
         return self.name.lower()
 
@@ -145,15 +145,18 @@ def _shorten_text(text: str) -> str:
 
 
 def _limit_count(findings: list[Finding]) -> list[Finding]:
-    shown, others = findings[:MAX_FINDINGS_SHOWN], findings[MAX_FINDINGS_SHOWN:]
+    first_findings, others = (
+        findings[:MAX_FINDINGS_SHOWN],
+        findings[MAX_FINDINGS_SHOWN:],
+    )
     if not others:
-        return shown
+        return first_findings
     worst = max(finding.severity for finding in others)
     location = Location(findings[0].location.file)
     message = f"{len(others):,} or more further findings are not shown"
     help_ = "fix the findings that are shown, and run the command again"
     finding = Finding("spec/too-many-findings", worst, location, message, help_)
-    return [*shown, finding]
+    return [*first_findings, finding]
 
 
 def has_errors(findings: Iterable[Finding]) -> bool:

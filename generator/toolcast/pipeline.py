@@ -118,7 +118,7 @@ def _report_retired_name(mention: FileMention, help_: str) -> Finding:
         "name/retired-name-used",
         Severity.WARNING,
         Location(mention.file, mention.line, mention.column, end),
-        f"the output still contains the former name `{mention.name}`",
+        f"the output still contains the previous name `{mention.name}`",
         help_,
         mention.text,
     )

@@ -31,7 +31,7 @@ def test_what_an_agent_must_not_have_is_still_forbidden(
         "old_note": SPEC % "It is slow.",
         "other": SPEC % "As old_note.",
     }
-    work = "def work(arguments): ...\n"
+    work = "def work(arguments: dict): ...\n"
     project = make_project(tools, toolset=TOOLSET, handlers=work)
     done = project.toolcast("rename", "old_note", "new_note")
     assert done.returncode == 0, done.stderr

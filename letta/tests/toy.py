@@ -80,7 +80,7 @@ letta:
       ends_turn: [send_message]
       forbids: [{name: run_code, reason: It keeps notes.}]
 """
-HANDLERS = "def work(arguments):\n    return arguments\n"
+HANDLERS = "def work(arguments: dict):\n    return arguments\n"
 
 
 def codes(plan: Plan) -> list[str]:

@@ -114,7 +114,7 @@ def save_block_changes(
     value = {
         "format": _FORMAT,
         "toolset": toolset,
-        "place": base_url,
+        "server_url": base_url,
         "blocks": [asdict(change) for change in changes],
     }
     seal.save(path, value)
@@ -130,7 +130,7 @@ def load_block_changes(
         StateError: see `Seal.load`.
     """
     value = seal.load(path, _FORMAT)
-    if (value["toolset"], value["place"]) != (toolset, base_url):
+    if (value["toolset"], value["server_url"]) != (toolset, base_url):
         raise BlockError(f"{path} is for {value['toolset']} at {value['place']}")
     return [BlockChange(**block) for block in value["blocks"]]
 

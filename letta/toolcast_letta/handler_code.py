@@ -41,7 +41,7 @@ _SENDING_METHODS = frozenset("""
     """.split())
 # Attributes between resource and method; they only change the type of the response.
 _WRAPPERS = frozenset(["with_raw_response", "with_streaming_response"])
-# Libraries with clients that have methods of the same names.
+# Clients of these libraries have methods with the names in _SENDING_METHODS, too.
 _UNRELATED_PACKAGES = frozenset(
     ["azure", "openai", "anthropic", "langchain", "slack_sdk", "telegram", "discord"]
 )

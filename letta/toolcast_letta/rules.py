@@ -294,7 +294,7 @@ def _describe_misread_reference(
     schema: JsonSchema, reference: Reference, stored: Any
 ) -> str:
     """Return how Letta misinterprets a reference; empty if it resolves it correctly."""
-    definition = schema.at(reference.target or ())
+    definition = schema.get_value(reference.target or ())
     stored_node = _find_value(stored, reference.path[:-1])
     last = reference.text.rpartition("/")[2]
     if not isinstance(stored_node, Mapping):
@@ -304,7 +304,7 @@ def _describe_misread_reference(
         if used_definition == definition:
             return ""
         return f"Letta uses `#/$defs/{last}` instead of `{reference.text}`"
-    node = schema.at(reference.path[:-1])
+    node = schema.get_value(reference.path[:-1])
     kind = definition.get("type") if isinstance(definition, Mapping) else None
     if "type" in node or stored_node.get("type") in (None, kind):
         return ""

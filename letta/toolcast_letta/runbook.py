@@ -17,7 +17,7 @@ from toolcast.extension_api import (
     encode_code_span,
     encode_inline,
     encode_markdown_header,
-    encode_shell_word,
+    encode_shell_argument,
     join_values,
     render,
 )
@@ -215,7 +215,7 @@ def build_tool_runbook(toolset: Toolset, tool: ToolSpec, package: str) -> ToolRu
     tables = list(dict.fromkeys([*tables, *data.get("deletes", ())]))
     agents = [agent.name for agent in build_settings(toolset).agents]
     plan = _format_command("plan", toolset, f" --out {_PLAN}")
-    name = encode_shell_word(tool.name)
+    name = encode_shell_argument(tool.name)
     is_approved = bool(part.get("requires_approval"))
     is_called = is_attached and bool(tool.examples)
     # Without this option, verification skips these tools.
@@ -268,7 +268,7 @@ def build_tool_runbook(toolset: Toolset, tool: ToolSpec, package: str) -> ToolRu
 
 
 def render_tool_page(workspace: Workspace, toolset: Toolset, name: str) -> str | None:
-    """Return the runbook of a tool, by its current or a former name; None if unknown."""
+    """Return the runbook of a tool, by its current or a previous name; None if unknown."""
     for tool in toolset.tools:
         if name == tool.name or name in tool.renamed_from:
             package = ".".join(filter(None, (workspace.package, toolset.name)))

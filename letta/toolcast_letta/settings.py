@@ -84,7 +84,7 @@ class LettaSettings:
         agents: its agents.
         backend: the kind of Letta: `v1` or `code`.
         on_start: whether the MCP server attaches missing tools when it starts.
-        on_start_patience: the number of seconds for which a starting server retries
+        on_start_timeout_s: the number of seconds for which a starting server retries
             while Letta is unreachable.
     """
 
@@ -93,7 +93,7 @@ class LettaSettings:
     agents: tuple[LettaAgent, ...] = ()
     backend: str = "v1"
     on_start: bool = False
-    on_start_patience: float = 120.0
+    on_start_timeout_s: float = 120.0
 
 
 def parse_url(url: str) -> SplitResult:

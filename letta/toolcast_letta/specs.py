@@ -30,8 +30,8 @@ def build_settings(toolset: Toolset) -> LettaSettings:
     """
     value = toolset.extensions.get("letta", {})
     options = {key: value[key] for key in ("backend", "on_start") if key in value}
-    if "on_start_patience" in value:
-        options["on_start_patience"] = float(value["on_start_patience"])
+    if "on_start_timeout_s" in value:
+        options["on_start_timeout_s"] = float(value["on_start_timeout_s"])
     return LettaSettings(
         name=toolset.name,
         server=LettaServer(**{"name": toolset.name, **value.get("server", {})}),

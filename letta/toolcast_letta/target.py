@@ -52,7 +52,7 @@ class LettaView(NamedTuple):
     toolset: Code
     backend: Code
     on_start: Code
-    on_start_patience: Code
+    on_start_timeout_s: Code
     server: ServerView
     agents: Sequence[AgentView]
     shape: PythonShape = PythonShape(
@@ -77,7 +77,7 @@ def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
         toolset=encode_literal(toolset.name, "    name=", ","),
         backend=encode_literal(settings.backend),
         on_start=encode_literal(settings.on_start),
-        on_start_patience=encode_literal(settings.on_start_patience),
+        on_start_timeout_s=encode_literal(settings.on_start_timeout_s),
         server=_build_server_view(settings.server),
         agents=[_build_agent_view(agent) for agent in settings.agents],
     )

@@ -75,7 +75,7 @@ class LangChainTools:
         self._registry = registry
 
     def get(self, name: str, client: str | None = None) -> SpecTool:
-        """Return one tool, by its current or a former name.
+        """Return one tool, by its current or a previous name.
 
         Raises:
             UnknownToolError: the client has no such tool, or the tool is excluded from

@@ -318,19 +318,19 @@ def command_rows(program: str, line: str, comment: str) -> list[str]:
     escaped = _MARKUP_START.sub(r"\<", escaped)
     words = f"{program} {escaped}".split(" ")
     # Two columns are for the backslash.
-    command = _wrap_words(words, "  ", "      ", _WIDTH - 2)
+    command = _fill_rows(words, "  ", "      ", _WIDTH - 2)
     rows = [f"{row} \\" for row in command[:-1]] + command[-1:]
     margin = " " * _COMMENT_COLUMN
     indent = f"{margin}# "
     words = comment.split()
-    comments = _wrap_words(words, indent, indent, _WIDTH) if words else []
+    comments = _fill_rows(words, indent, indent, _WIDTH) if words else []
     if comments and len(rows) == 1 and len(rows[0]) <= _COMMENT_COLUMN - 2:
         first_comment = comments[0].removeprefix(margin)
         return [rows[0].ljust(_COMMENT_COLUMN) + first_comment, *comments[1:]]
     return rows + comments
 
 
-def _wrap_words(
+def _fill_rows(
     words: list[str], first_indent: str, indent: str, width: int
 ) -> list[str]:
     """Return words in rows of at most `width` characters, with their indents."""

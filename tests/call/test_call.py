@@ -193,15 +193,14 @@ def test_server_of_the_toolset(project: Project) -> None:
             "ending",
             ["echo"],
             2,
-            f"the server {sys.executable}: its process ended; the last line of its"
-            " stderr: cannot"
+            f"the server {sys.executable}: the server's process ended; its stderr: cannot"
             " \\x1b[31mstart: no licence",
         ),
         (
             "garbage",
             ["echo"],
             2,
-            f"the server {sys.executable}: it wrote 1000 lines that are not messages",
+            f"the server {sys.executable}: the server sent 1000 lines that are not messages",
         ),
         (
             "lying",

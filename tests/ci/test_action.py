@@ -105,9 +105,17 @@ class Runner:
         path = (
             f"{self.folder / 'bin'}{os.pathsep}{bin_}{os.pathsep}{os.environ['PATH']}"
         )
+        step = STEPS[name]
+        temporary = self.folder / "temp"
+        temporary.mkdir(exist_ok=True)
+        folders = {
+            "${{ inputs.project }}": self.project,
+            "${{ runner.temp }}": temporary,
+        }
+        constants = {k: v for k, v in step["env"].items() if "${{" not in v}
         done = subprocess.run(
-            ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", STEPS[name]["run"]],
-            cwd=self.project,
+            ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]],
+            cwd=folders[step.get("working-directory", "${{ inputs.project }}")],
             env={
                 **{k: v for k, v in os.environ.items() if not k.startswith("GITHUB_")},
                 "PATH": path,
@@ -118,6 +126,7 @@ class Runner:
                 "ASKED": str(self.folder / "asked"),
                 "THERE": str(self.folder / "there"),
                 "REFUSED": "",
+                **constants,
                 **env,
             },
             capture_output=True,
@@ -237,14 +246,69 @@ def test_after_a_push_the_commit_before_it_is_compared(runner: Runner) -> None:
 
 @pytest.mark.slow
 @needs_jq
-def test_after_a_push_by_force_what_it_put_aside_is_fetched(runner: Runner) -> None:
-    origin = runner.folder / "origin"
-    git(origin, "config", "uploadpack.allowAnySHA1InWant", "true")
-    git(origin, "commit", "--quiet", "--allow-empty", "-m", "put aside")
-    before = git(origin, "rev-parse", "HEAD")
-    git(origin, "reset", "--quiet", "--hard", "HEAD~1")
-    code, said = runner.run("Check and diff", {**DIFF, "BEFORE": before})
-    assert code == 0 and runner.outputs == {"failing": "1", "code": "1"}, said
+def test_force_push_explains_how_to_compare(runner: Runner) -> None:
+    code, said = runner.run("Check and diff", {**DIFF, "BEFORE": "1" * 40})
+    assert code == 0 and runner.outputs == {"failing": "", "code": "2"}, said
+    assert "After a force push, the previous commit is in no branch." in said
+    assert "Set `against` to a branch" in said
+
+
+def plant_programs(checkout: Path, ran: Path) -> None:
+    """Add files that run a program if Python or git trusts the checkout."""
+    project = checkout / "agent"
+    python = f"open({str(ran)!r}, 'a').write(__name__)\nraise SystemExit\n"
+    for name in ("pip", "toolcast", "click", "yaml", "sitecustomize", "usercustomize"):
+        (project / f"{name}.py").write_text(python)
+    program = checkout / "program.sh"
+    program.write_text(f"#!/bin/sh\necho $0 >> {ran}\n")
+    program.chmod(0o755)
+    # A project folder that is a bare repository: git without a guard reads its settings.
+    for name in ("objects", "refs"):
+        (project / name).mkdir()
+        (project / name / "keep").write_text("")
+    (project / "HEAD").write_text("ref: refs/heads/main\n")
+    settings = (
+        f"[core]\n\trepositoryformatversion = 0\n\tbare = true\n\tfsmonitor = {program}\n"
+        f"\tsshCommand = {program}\n\thooksPath = {checkout}\n\tpager = {program}\n"
+        f'[remote "origin"]\n\turl = ext::{program}\n\tpromisor = true\n'
+        "[extensions]\n\tpartialClone = origin\n"
+        f'[filter "lfs"]\n\tsmudge = {program}\n\tclean = {program}\n\tprocess = {program}\n'
+        f'[diff "spec"]\n\ttextconv = {program}\n\tcommand = {program}\n'
+        f"[alias]\n\tls-tree = !{program}\n\trev-parse = !{program}\n"
+        "[submodule]\n\trecurse = true\n"
+    )
+    (project / "config").write_text(settings)
+    (checkout / ".gitattributes").write_text("*.yaml filter=lfs diff=spec\n")
+    (checkout / ".gitmodules").write_text(
+        f'[submodule "x"]\n\tpath = x\n\turl = ext::{program}\n\tupdate = !{program}\n'
+    )
+    pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n"
+    (project / "big.bin").write_text(pointer)
+    git(checkout, "add", "--force", ".")
+    git(checkout, "commit", "--quiet", "-m", "Plant programs")
+    # Settings and hooks of the checkout itself, as a step before the action can leave them.
+    own = checkout / ".git/config"
+    own.write_text(own.read_text() + settings.replace("bare = true", "bare = false"))
+    for hook in ("post-checkout", "reference-transaction", "post-index-change"):
+        shutil.copy(program, checkout / ".git/hooks" / hook)
+
+
+@pytest.mark.slow
+@needs_jq
+@pytest.mark.parametrize("before", [False, True])
+def test_steps_run_no_code_of_the_pull_request(runner: Runner, before: bool) -> None:
+    ran = runner.folder / "ran"
+    previous = git(runner.project, "rev-parse", "HEAD~1")
+    plant_programs(runner.project.parent, ran)
+    install = ACTION["inputs"]["install"]["default"]
+    # The package is installed already; pip must not look for another version.
+    code, said = runner.run("Install", {"INSTALL": install, "PIP_NO_INDEX": "1"})
+    assert code == 0, said
+    inputs = {**DIFF, "BEFORE": previous if before else ""}
+    code, said = runner.run("Check and diff", inputs)
+    assert code == 0, said
+    assert not ran.exists(), ran.read_text()
+    assert runner.outputs["failing"] == "1", said
 
 
 def lists(folder: Path) -> None:
@@ -322,12 +386,9 @@ def test_a_hostile_input_is_a_word(tmp_path: Path, hostile: str, given: str) -> 
     assert not list(tmp_path.rglob("ran"))
 
 
-def test_git_takes_no_input_for_an_option() -> None:
-    script = STEPS["Check and diff"]["run"]
-    commands = re.findall(r"git (?!merge-base|fetch-)[a-z-]+ [^\n]*\$[^\n]*", script)
-    commands += re.findall(r"git merge-base [^\n]*", script)
-    assert len(commands) == 3
-    assert [one for one in commands if "--end-of-options" not in one] == []
+def test_scripts_run_no_git() -> None:
+    scripts = "".join(step.get("run", "") for step in STEPS.values())
+    assert not re.findall(r"(?m)^[^#\n]*\bgit\b(?! command)", scripts)
 
 
 @pytest.mark.slow

@@ -160,7 +160,7 @@ def test_each_kind_of_option(give: Run) -> None:
         "level": "low",
         "step": 2,
         "either": {"e": 1},
-        "maybe": "null",
+        "maybe": None,
         "from": "x",
         "a-b": "y",
     }

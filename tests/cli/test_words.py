@@ -37,7 +37,7 @@ NUMBERS = {"type": "array", "items": NUMBER}
     [
         (TEXT, "1", "1"),
         (TEXT, "null", "null"),
-        ({"type": ["string", "null"]}, "null", "null"),
+        ({"type": ["string", "null"]}, "null", None),
         (NUMBER, "1", 1),
         (NUMBER, "x", "x"),
         ({"type": "number"}, "-0.5", -0.5),
@@ -308,7 +308,7 @@ def test_the_help_says_what_the_schema_adds(parameter: Parameter, text: str) -> 
         (NUMBER, "INTEGER"),
         ({"type": "number"}, "NUMBER"),
         ({"type": "object"}, "JSON"),
-        ({"type": ["string", "null"]}, "JSON"),
+        ({"type": ["string", "null"]}, "TEXT"),
         (True, "JSON"),
         (TEXTS, "TEXT"),
         ({"type": "array", "items": NUMBERS}, "INTEGER"),

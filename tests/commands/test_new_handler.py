@@ -76,7 +76,7 @@ def test_names_that_no_keyword_can_have_come_as_one_mapping(project: Path) -> No
     spec.write_text(ORDER.replace("gift:", '"class":'))
     run(project, "toolcast", "new", "order", "--kind", "handler")
     stub = (project / "handlers/order.py").read_text()
-    assert "def order(arguments: dict[str, Any]) -> Any:\n" in stub
+    assert "def order(arguments: dict[str, Any], /) -> Any:\n" in stub
     run(project, "toolcast", "generate")
     found = run(project, "toolcast", "check", "--fail-on", "error").stderr
     assert "handler/" not in found

@@ -88,7 +88,7 @@ def test_a_handler_asks_twice(registry: Registry, shop: Shop) -> None:
     [
         ({"action": "decline"}, "the user declined"),
         ({"action": "accept", "content": {"approve": False}}, "the user declined"),
-        ({"action": "accept", "content": {}}, "the user declined"),
+        ({"action": "accept", "content": {}}, "does not match the form"),
         ({"question": "other", "action": "accept"}, "to another question"),
         ({"action": "yes"}, "an invalid answer"),
         ("yes", "an invalid answer"),

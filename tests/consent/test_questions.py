@@ -78,8 +78,7 @@ def test_a_yes_lets_one_call_happen(registry: Registry, shop: Shop) -> None:
     [
         (Answer("decline"), "the user declined; nothing was done"),
         (Answer("cancel"), "the user closed the question; nothing was done"),
-        (Answer("accept"), "the user declined; nothing was done"),
-        (Answer("accept", {"approve": 1}), "the user declined; nothing was done"),
+        (Answer("accept", {"approve": False}), "the user declined; nothing was done"),
         (Answer("decline", {"approve": True}), "the user declined; nothing was done"),
         (True, "no user can be asked here"),
         ("accept", "no user can be asked here"),
@@ -91,6 +90,28 @@ def test_everything_else_is_a_no(
 ) -> None:
     assert read in refund(registry, Person(answer))
     assert shop.done == []
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        None,
+        {},
+        {"approve": None},
+        {"approve": "true"},
+        {"approve": 1},
+        {"approve": [True]},
+        {"other": 1},
+    ],
+)
+def test_accepted_question_without_approval_is_recorded_as_invalid(
+    registry: Registry, shop: Shop, content: Any
+) -> None:
+    """The user neither approved nor declined."""
+    text = refund(registry, Person(Answer("accept", content)))
+    assert "the user's answer does not match the form: `approve`" in text
+    assert shop.done == []
+    assert shop.approvals("action") == [("invalid",)]
 
 
 def test_arguments_are_no_answer(registry: Registry, shop: Shop) -> None:

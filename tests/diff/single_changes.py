@@ -102,7 +102,7 @@ def _extensions_of(case: Mapping[str, Any]) -> set[str]:
 
 def get_rule_and_grades(change: Change) -> tuple[str, str]:
     """Return the rule id and the grades of a change, in the form of the cases."""
-    return change.rule.id, " ".join(grade.word for grade in change.grades)
+    return change.rule.id, " ".join(grade.label for grade in change.grades)
 
 
 def load_project(side: Side) -> Workspace:
@@ -162,7 +162,7 @@ class _Files:
     def is_there(self, path: str) -> bool:
         return path in self._files
 
-    def leads_out(self, path: str, folder: str = ".") -> bool:
+    def is_outside(self, path: str, folder: str = ".") -> bool:
         return False
 
 

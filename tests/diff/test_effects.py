@@ -31,7 +31,7 @@ def test_nothing_follows_from_nothing() -> None:
 def test_a_new_tool_is_seen_by_the_clients_that_may_have_it() -> None:
     toolset = {"toolset": {"clients": CLIENTS, "targets": TARGETS}}
 
-    seen = effects(toolset, {**toolset, "jot": {}}, EffectKind.SEEN)
+    seen = effects(toolset, {**toolset, "jot": {}}, EffectKind.VISIBILITY)
 
     assert [(e.reader, e.tool, e.before, e.after) for e in seen] == [
         ("a", "jot", [], ["cli", "langchain", "mcp", "prompts", "registry"])
@@ -46,7 +46,7 @@ def test_a_new_tool_is_seen_by_the_clients_that_may_have_it() -> None:
 def test_a_tool_that_is_gone_is_seen_no_more() -> None:
     toolset = {"toolset": {"clients": CLIENTS}}
 
-    seen = effects({**toolset, "jot": {}}, toolset, EffectKind.SEEN)
+    seen = effects({**toolset, "jot": {}}, toolset, EffectKind.VISIBILITY)
 
     assert [(e.reader, e.tool, e.after, e.is_worse) for e in seen] == [
         ("a", "jot", [], True)
@@ -57,7 +57,7 @@ def test_a_renamed_tool_goes_on_to_be_seen() -> None:
     before: Any = {"note": None, "keep": {}}
     after = {"note": {"renamed_from": ["keep"]}}
 
-    assert effects(before, after, EffectKind.SEEN) == []
+    assert effects(before, after, EffectKind.VISIBILITY) == []
 
 
 def test_the_one_caller_of_a_toolset_without_clients() -> None:
@@ -65,7 +65,7 @@ def test_the_one_caller_of_a_toolset_without_clients() -> None:
     exclusion = {"tool": "note", "target": "langchain", "reason": "Not for chains."}
     after = {"toolset": {"targets": TARGETS, "exclusions": [exclusion]}}
 
-    seen = effects(before, after, EffectKind.SEEN)
+    seen = effects(before, after, EffectKind.VISIBILITY)
 
     assert [(e.reader, e.message) for e in seen] == [
         ("", "the caller no longer sees it in LangChain's tools")

@@ -27,7 +27,7 @@ from toolcast.spec_language.spec_language import list_subfields
 SCHEMAS = {"parameters", "returns"}
 # Cases identify tools by name, and computed fields are not part of a file.
 NO_CASE: Mapping[str, set[str]] = {
-    "tool": {"name", "module", "left_out", "examples.*.outcome", *SCHEMAS},
+    "tool": {"name", "module", "omitted_by_default", "examples.*.outcome", *SCHEMAS},
     "toolset": set(),
     "mcp_resource": {"name"},
     "mcp_prompt": {"name", "required"},

@@ -13,14 +13,14 @@ NUMBER = 50
 
 def test_each_name_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     read = 0
-    letters = matching._get_letters
+    letters = matching._get_normalized_name
 
     def counted(one: matching._OwnedTool) -> object:
         nonlocal read
         read += 1
         return letters(one)
 
-    monkeypatch.setattr(matching, "_get_letters", counted)
+    monkeypatch.setattr(matching, "_get_normalized_name", counted)
     before, after = (
         load_project(
             {
@@ -36,6 +36,6 @@ def test_each_name_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     changes = compare(before, after).changes
 
     assert [c.rule.id for c in changes].count(
-        "tool/renamed-without-former-name"
+        "tool/renamed-without-previous-name"
     ) == NUMBER
     assert read == 2 * NUMBER

@@ -60,7 +60,7 @@ def changes(tmp_path: Path) -> Changes:
 
 
 def told(changes: list[Change]) -> list[tuple[str, str, str]]:
-    return [(c.rule.id, c.grades.prompt.word, c.message) for c in changes]
+    return [(c.rule.id, c.grades.prompt.label, c.message) for c in changes]
 
 
 def test_a_text_that_takes_another_tools_words_loses_its_cases(

@@ -42,7 +42,7 @@ def changes(make_project: Callable[..., Project]) -> Sides:
 def graded(found: list[Change]) -> dict[str, str]:
     """Return the rule ids with their four grades."""
     return {
-        change.rule.id: " ".join(grade.word for grade in change.grades)
+        change.rule.id: " ".join(grade.label for grade in change.grades)
         for change in found
     }
 
@@ -79,7 +79,7 @@ def test_a_promise_is_not_taken_back_by_breaking_it(changes: Sides) -> None:
         {"note": NOTE + "stability: draft\n"},
     )
     assert graded(found) == {
-        "tool/renamed-without-former-name": "breaking breaking breaking breaking",
+        "tool/renamed-without-previous-name": "breaking breaking breaking breaking",
         "tool.stability/lowered": "risky safe risky safe",
     }
     back = changes(
@@ -87,11 +87,11 @@ def test_a_promise_is_not_taken_back_by_breaking_it(changes: Sides) -> None:
         {"old_note": NOTE + "stability: stable\n"},
     )
     assert graded(back) == {
-        "tool/renamed-without-former-name": "safe safe safe risky",
+        "tool/renamed-without-previous-name": "safe safe safe risky",
         "tool.stability/raised": "safe safe safe safe",
     }
     reasons = {change.rule.id: change.reason for change in back}
-    assert reasons["tool/renamed-without-former-name"] == "the tool was a draft"
+    assert reasons["tool/renamed-without-previous-name"] == "the tool was a draft"
 
 
 def test_a_toolset_that_promises_less(changes: Sides) -> None:

@@ -133,7 +133,7 @@ def build(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Build]:
             text = json.dumps(spec, ensure_ascii=False)
             (root / "specs" / f"{case.name}.yaml").write_text(text, "utf-8")
         generated = generate(str(root))
-        errors = [f for f in generated.findings if f.severity.word == "error"]
+        errors = [f for f in generated.findings if f.severity.label == "error"]
         assert generated.files, [f"{f.location}: {f.rule}: {f.message}" for f in errors]
         for path, data in generated.files.items():
             target = root / name / path

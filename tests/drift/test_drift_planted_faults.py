@@ -126,7 +126,7 @@ FAULTS = [
         f"{K}/tools/smarthome.json",
         '    "name": "smarthome",',
         '    "name": "memory",',
-        ("signed for `smarthome` and defines `memory`",),
+        ("generated from the spec `smarthome` and defines `memory`",),
     ),
     Fault(
         "runtime-of-another-level",
@@ -385,7 +385,7 @@ def every_tool_deleted(project: Project) -> str:
     for path in (project.root / K / "tools").iterdir():
         if path.name != "__init__.py":
             path.unlink()
-    return "there is no tool"
+    return "it has no definitions"
 
 
 @pytest.mark.parametrize(

@@ -312,10 +312,10 @@ def test_a_hand_edit_is_found(told: str, says: str) -> None:
 def test_specs_that_are_not_shipped_are_skipped_or_asked_for(copied: Project) -> None:
     (copied.root / "toolcast.yaml").rename(copied.root / "elsewhere.yaml")
     try:
-        skipped = output(copied, "-k", "toolset_is_what_its_spec_says")
+        skipped = output(copied, "-k", "toolset_matches_spec")
         assert "2 skipped" in skipped and "the specs are not here" in skipped
         asked = {"TOOLCAST_REQUIRE_SPECS": "1"}
-        failed = output(copied, "-k", "toolset_is_what_its_spec_says", **asked)
+        failed = output(copied, "-k", "toolset_matches_spec", **asked)
         assert "2 failed" in failed
         assert "the specs are not here, and TOOLCAST_REQUIRE_SPECS is set" in failed
     finally:

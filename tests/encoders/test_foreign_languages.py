@@ -13,8 +13,8 @@ from toolcast.encoders.markdown import encode_code_block, encode_comment
 from toolcast.encoders.plain_text import (
     encode_line,
     encode_row,
-    encode_shell_word,
-    encode_typed_word,
+    encode_shell_argument,
+    encode_typed_argument,
 )
 from toolcast.encoders.python import encode_safe_text
 
@@ -26,12 +26,12 @@ anything = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="
 @example('it\'s; $(true) `true` "x" \\ * ~ #')
 @example("")
 def test_a_shell_reads_the_word_back(text: str) -> None:
-    assert shlex.split(encode_shell_word(text)) == [text]
+    assert shlex.split(encode_shell_argument(text)) == [text]
 
 
 def test_a_real_shell_reads_words_back() -> None:
     texts = ["it's", "$(echo x)", "a\nb", "--", "\t\x07", "é漢", "a\\", "*"]
-    for encode in (encode_shell_word, encode_typed_word):
+    for encode in (encode_shell_argument, encode_typed_argument):
         line = " ".join(encode(text) for text in texts)
         done = subprocess.run(
             ["bash", "-c", f"printf '%s\\0' {line}"], capture_output=True, check=True
@@ -41,7 +41,7 @@ def test_a_real_shell_reads_words_back() -> None:
 
 def test_a_word_with_nul_is_refused() -> None:
     with pytest.raises(ValueError, match="NUL"):
-        encode_shell_word("a\0b")
+        encode_shell_argument("a\0b")
 
 
 @given(anything)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.properties import tried
 from toolcast.encoders.python import (
     WIDTH,
-    _escaped,
+    _escape_except_quotes,
     _split_string,
     encode_literal,
     encode_string,
@@ -44,7 +44,7 @@ def _word_by_word(text: str, room: int) -> Iterable[str]:
         for word in _words(line):
             longer = piece + word
             quotes = min(longer.count('"'), longer.count("'"))
-            if piece and text_width(_escaped(longer)) + quotes + 2 > room:
+            if piece and text_width(_escape_except_quotes(longer)) + quotes + 2 > room:
                 yield encode_string(piece)
                 longer = word
             piece = longer

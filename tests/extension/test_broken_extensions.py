@@ -20,9 +20,9 @@ pytestmark = pytest.mark.slow
 # What is changed in the extension of conftest.py, and what `generate` says then.
 CASES = {
     "target-raises": (GENERATE, GENERATE + RAISES, "target `names` raises KeyError: 'x' ("),
-    "target-of-another-name": ('    "names",\n', '    "../x",\n', "the target `../x` of the"),
+    "target-of-another-name": ('    "names",\n', '    "../x",\n', "the target name `../x` of the"),
     "target-needs": ("    reads_t", '    needs=("no",),\n    reads_t', "needs the target `no`,"),
-    "template-missing": ("house/names.py.jinja", "house/name.jinja", "no template `house/name.jinja`"),
+    "template-missing": ("house/names.py.jinja", "house/name.jinja", "the template `house/name.jinja` does not exist"),
     "definition-part": (
         "    reads_t",
         '    needs=("registry",),\n    definition_part=lambda *_: {}["x"],\n    reads_t',
@@ -117,7 +117,7 @@ def test_so_it_is_for_diff(
         ("{{ name }} ,", '{{ name ~ "" }} ,', "names.py.jinja:4: `Concat` is not allowed"),
         ("NAMES = [", "import os\nNAMES = [", "unexpected ['import']"),
         ("{{ name }} ,", "os.system(),", "line 2 calls 'os.system'"),
-        ("{{ name }} ,", "{{ view.names }},", "names.py.jinja:4: a template prints list"),
+        ("{{ name }} ,", "{{ view.names }},", "names.py.jinja:4: a template prints a value of type list"),
     ],
 )  # fmt: skip
 def test_its_templates_are_held_to_the_same_gate(

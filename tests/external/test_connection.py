@@ -15,6 +15,7 @@ from toolcast_runtime.external import connection as module
 from toolcast_runtime.external import session as sessions
 from toolcast_runtime.external.connection import Connection
 from toolcast_runtime.external.listing import Lock
+from toolcast_runtime.external.request_errors import RequestRefusedError
 
 Open = Callable[..., Connection]
 
@@ -228,7 +229,12 @@ async def test_ten_changes_against_a_lock_are_told(
             "no",
             None,
         ),
-        ({"isError": True, "structuredContent": {"x": "é"}}, None, '{"x": "é"}', None),
+        (
+            {"isError": True, "structuredContent": {"x": "é"}},
+            {"x": "é"},
+            '{"x": "é"}',
+            1,
+        ),
         (
             {"isError": True, "content": [{"type": "text", "text": "x" * 4_001}]},
             None,
@@ -253,7 +259,7 @@ async def test_ten_changes_against_a_lock_are_told(
             "the tool's result has the number inf",
             None,
         ),
-        (sessions.RequestRefusedError("no\x1b[1m"), None, "no", None),
+        (RequestRefusedError("no\x1b[1m"), None, "no", None),
     ],
 )
 async def test_an_answer_is_a_result_or_an_error(

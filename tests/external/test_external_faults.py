@@ -42,7 +42,8 @@ async def test_a_server_that_dies_in_mid_call_comes_back(
     await until(lambda: caplog.text.count("it offers 4 tools") == 2)
     assert (await call(tools, "echo", text="back")).result == "back"
     assert (
-        "not connected: its process ended; its 4 tools are not offered" in caplog.text
+        "not connected: the server's process ended; its 4 tools are not offered"
+        in caplog.text
     )
 
 
@@ -98,19 +99,26 @@ async def test_how_far_the_server_is_and_who_has_gone_are_passed_on(
     [
         (
             "ending",
-            r"its process ended; the last line of its stderr: cannot \x1b[31mstart: no licence",
+            r"the server's process ended; its stderr: cannot \x1b[31mstart: no licence",
         ),
-        ("garbage", "it wrote 1000 lines that are not messages"),
-        ("endless", "it sent a message of more than 16 MiB"),
-        pytest.param("silent", "no connection within 1.5 s", marks=pytest.mark.slow),
+        ("garbage", "the server sent 1000 lines that are not messages"),
+        ("endless", "the server sent a message of more than 16 MiB"),
         pytest.param(
-            "slow_list", "it did not list its tools within 1 s", marks=pytest.mark.slow
+            "silent", "the server did not answer within 1.5 s", marks=pytest.mark.slow
         ),
-        ("pages", "its list of tools has more than 100 pages"),
-        ("wrong_list", "its list of tools is invalid: tools: Input should be"),
+        pytest.param(
+            "slow_list",
+            "the server did not answer `tools/list` within 1 s",
+            marks=pytest.mark.slow,
+        ),
+        ("pages", "the server's list of tools has more than 100 pages"),
+        (
+            "wrong_list",
+            "the server's list of tools is not valid: tools: Input should be",
+        ),
         pytest.param(
             "bottomless",
-            "within 5 s; 1 of its lines were no messages",
+            "within 5 s; stdout has lines that are not JSON-RPC (1)",
             marks=pytest.mark.slow,
         ),
     ],

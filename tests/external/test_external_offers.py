@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
+from tests.conftest import Project
 from tests.external.conftest import (
     LOST,
     SERVERS,
@@ -19,6 +23,7 @@ from tests.external.conftest import (
     processes,
     until,
 )
+from tests.mcp.servers import ERAS, sent
 from tests.runtime.packages import Package, definition
 from toolcast_runtime import CallContext, Registry
 from toolcast_runtime.core.access import Client
@@ -152,7 +157,7 @@ async def test_a_name_that_is_taken_stays_with_its_owner(
     )
     # Also when its owner is down, no other server answers in its name.
     assert (await call(tools, "die")).error == LOST
-    await until(lambda: "one: not connected: its process ended" in caplog.text)
+    await until(lambda: "one: not connected: the server's process ended" in caplog.text)
     assert await tools.find_tool("hang") is None
 
 
@@ -247,7 +252,7 @@ async def test_a_server_for_some_clients_is_for_no_other(opened: Open) -> None:
     [
         ({"clients": ("internal",)}, ToolFilter(client="desk")),
         ({"allow": ("echo",)}, ToolFilter(frozenset({"memory"}), client="desk")),
-        ({"allow": ("echo",)}, ToolFilter(without=frozenset({"echo"}), client="desk")),
+        ({"allow": ("echo",)}, ToolFilter(excluded=frozenset({"echo"}), client="desk")),
         ({"prefix": "odd_"}, ToolFilter(frozenset({"echo"}))),
         ({"deny": ("echo",)}, ToolFilter(frozenset({"echo"}))),
     ],
@@ -274,3 +279,34 @@ async def test_a_clients_list_waits_for_none_but_its_servers(
     assert not processes("of-another") and not processes("not-allowed")
     catalog = await registry.get_routed_tools_catalog("internal")
     assert "echo" in catalog and processes("not-allowed")
+
+
+@pytest.mark.parametrize("has_instructions", [False, True])
+def test_toolset_without_own_tools_serves_external_tools(
+    make_project: Callable[..., Project], has_instructions: bool
+) -> None:
+    """`mcp_servers` alone is a toolset: its package has no definitions."""
+    server = {"command": sys.executable, "args": [str(SERVERS / "odd.py"), "well"]}
+    toolset: dict[str, Any] = {"mcp_servers": {"odd": server}}
+    toolset["targets"] = {"registry": {}, "langchain": {}, "cli": {}, "prompts": {}}
+    toolset["targets"]["mcp"] = {"external": True}
+    if has_instructions:
+        toolset["instructions"] = "Use the tools of the server."
+    project = make_project({})
+    project.write(
+        "specs/toy/toolset.yaml",
+        yaml.safe_dump({"name": "toy", "title": "Toy", **toolset}),
+    )
+    assert project.toolcast("generate").returncode == 0
+    assert project.toolcast("check").returncode == 0
+    done = project.run("-m", "generated.toy.mcp_server", "--list")
+    assert (done.returncode, done.stderr) == (0, "")
+    requests = sent(ERAS[0], ("tools/list", {}))
+    served = project.run("-m", "generated.toy.mcp_server", given=requests)
+    names = re.findall(r'"name": ?"(echo|die|hang|secret)"', served.stdout)
+    assert names == ["echo", "die", "hang", "secret"], served.stderr
+    program = (
+        "from generated.toy import langchain_tools as l; print(l.get_langchain_tools())"
+    )
+    assert project.run("-c", program).stdout == "[]\n"
+    assert project.run("-m", "generated.toy.cli", "--help").returncode == 0

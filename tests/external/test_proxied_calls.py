@@ -21,8 +21,10 @@ from tests.external.conftest import Open, odd, processes, until
 from tests.runtime.packages import Package, definition
 from toolcast_runtime import Registry, ToolResponse
 from toolcast_runtime.core.server_settings import resolve_server
-from toolcast_runtime.external.session import RequestRefusedError, open_session
+from toolcast_runtime.external.request_errors import RequestRefusedError
+from toolcast_runtime.external.session import open_session
 from toolcast_runtime.langchain import LangChainTools
+from toolcast_runtime.mcp.results import build_call_result
 
 PIXEL = {"type": "image", "data": "iVBORw0KGgo=", "mimeType": "image/png"}
 
@@ -116,7 +118,8 @@ async def test_who_can_be_asked_is_asked_in_each_round() -> None:
         ([text("jammed"), PIXEL], {}, "jammed", True),
         ([PIXEL], {}, "the tool failed", True),
         ([], {}, "the tool failed", False),
-        ([], {"structuredContent": {"code": 5}}, '{"code": 5}', False),
+        ([], {"structuredContent": {"code": 5}}, '{"code": 5}', True),
+        ([text("jammed")], {"structuredContent": {"code": 5}}, "jammed", True),
     ],
 )
 async def test_what_tells_of_an_error_comes_with_it(
@@ -127,8 +130,43 @@ async def test_what_tells_of_an_error_comes_with_it(
     passed: bool,
 ) -> None:
     response = await answered(proxied(), content=content, isError=True, **more)
-    assert response.error == error and response.result is None
-    assert response.content == (content if passed else None)
+    assert response.error == error
+    assert response.result == more.get("structuredContent")
+    assert response.content == ((content or [text(error)]) if passed else None)
+
+
+@pytest.mark.parametrize(
+    ("returns", "value", "expected"),
+    [
+        (
+            None,
+            {"code": "LIMIT", "retry_after": 30},
+            {"code": "LIMIT", "retry_after": 30},
+        ),
+        (None, {"none": None, "list": [None, 1]}, {"none": None, "list": [None, 1]}),
+        ({"type": "object", "properties": {"code": {}}}, {"code": 1}, {"code": 1}),
+        ({"type": "object", "required": ["pages"]}, {"code": 1}, None),
+        (
+            {"type": "object", "properties": {"code": {"type": "string"}}},
+            {"code": 1},
+            None,
+        ),
+    ],
+)
+async def test_structured_content_of_an_error_is_kept_if_it_matches_the_schema(
+    proxied: Proxied, returns: Any, value: Any, expected: Any
+) -> None:
+    """The official TypeScript client validates it in errors, too."""
+    spec = definition("answer", proxy="odd")
+    if returns is not None:
+        spec["mcp"]["outputSchema"] = returns
+    response = await answered(
+        proxied(spec), content=[text("no")], structuredContent=value, isError=True
+    )
+    assert response.error == "no" and response.result == expected
+    assert response.content == [text("no")]
+    result = build_call_result(response, structured=True)
+    assert result.is_error and result.structured_content == expected
 
 
 async def test_no_word_of_an_error_drives_a_terminal(proxied: Proxied) -> None:

@@ -13,8 +13,8 @@ import pytest
 from mcp.shared.exceptions import MCPError
 
 from toolcast_runtime.core.server_settings import ExternalServer
+from toolcast_runtime.external.request_errors import RequestRefusedError
 from toolcast_runtime.external.session import (
-    RequestRefusedError,
     Session,
     normalize_definition,
 )
@@ -104,7 +104,9 @@ async def test_a_list_is_read_page_by_page() -> None:
     assert await opened(client).list_tools() == [TOOL] * 3
     assert client.asked == [None, "2", "3"]
     client.pages = [page("again")]
-    with pytest.raises(RequestRefusedError, match="its list of tools has more than"):
+    with pytest.raises(
+        RequestRefusedError, match="the server's list of tools has more than"
+    ):
         await opened(client).list_tools()
     client.pages = [MCPError(-1, "busy")]
     with pytest.raises(
@@ -120,11 +122,15 @@ async def test_a_list_has_its_time() -> None:
         await asyncio.Event().wait()
 
     client.list_tools = never  # type: ignore[method-assign]
-    with pytest.raises(TimeoutError, match=r"did not list its tools within 0.01 s$"):
+    with pytest.raises(
+        TimeoutError, match=r"did not answer `tools/list` within 0.01 s$"
+    ):
         await opened(client, list_timeout=0.01).list_tools()
     noisy = opened(client, list_timeout=0.01)
     noisy._process_exit.invalid_lines = 3
-    with pytest.raises(TimeoutError, match="; 3 lines of its output are not messages"):
+    with pytest.raises(
+        TimeoutError, match=r"; stdout has lines that are not JSON-RPC \(3\)"
+    ):
         await noisy.list_tools()
 
 
@@ -243,7 +249,7 @@ async def test_after_a_mismatch_of_headers_the_list_is_read_and_the_call_made_ag
 
 async def test_a_connection_that_is_lost_ends_the_session() -> None:
     client = Client()
-    client.answers = [MCPError(types.CONNECTION_CLOSED, "Connection closed")]
+    client.answers = [MCPError(types.CONNECTION_CLOSED, "Connection closed")] * 2
     session = opened(client)
     assert not session.is_lost
     with pytest.raises(

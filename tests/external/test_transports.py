@@ -113,16 +113,16 @@ async def read(*chunks: bytes) -> tuple[Session, ProcessExit]:
 @pytest.mark.parametrize(
     ("chunks", "taken", "garbage", "reason"),
     [
-        ((), 0, 0, "its process ended"),
-        ((ANSWER + b"\n" + ANSWER + b"\n",), 2, 0, "its process ended"),
-        ((ANSWER[:5], ANSWER[5:], b"\n" + ANSWER), 1, 0, "its process ended"),
-        ((b"noise\n\n  \n" + ANSWER + b"\n",), 1, 1, "its process ended"),
-        ((b"x\n" * 999 + ANSWER + b"\n",), 1, 999, "its process ended"),
+        ((), 0, 0, "the server's process ended"),
+        ((ANSWER + b"\n" + ANSWER + b"\n",), 2, 0, "the server's process ended"),
+        ((ANSWER[:5], ANSWER[5:], b"\n" + ANSWER), 1, 0, "the server's process ended"),
+        ((b"noise\n\n  \n" + ANSWER + b"\n",), 1, 1, "the server's process ended"),
+        ((b"x\n" * 999 + ANSWER + b"\n",), 1, 999, "the server's process ended"),
         (
             (b"x\n" * 1_000 + ANSWER + b"\n",),
             0,
             1_000,
-            "it wrote 1000 lines that are not messages",
+            "the server sent 1000 lines that are not messages",
         ),
     ],
 )
@@ -142,8 +142,8 @@ async def test_a_message_has_so_many_bytes(
 ) -> None:
     monkeypatch.setattr(transports, "MAX_MESSAGE_BYTES", 1 << 20)
     for more, reason in (
-        (0, "its process ended"),
-        (1, "it sent a message of more than 1 MiB"),
+        (0, "the server's process ended"),
+        (1, "the server sent a message of more than 1 MiB"),
     ):
         _, ending = await read(b"x" * ((1 << 20) + more))
         assert ending.reason == reason

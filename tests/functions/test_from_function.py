@@ -106,6 +106,14 @@ def test_calls_reach_the_functions(project: Project) -> None:
         "book": ({"day": "2026-11-23", "guest": GUEST, "fee": "9.90"}, "10.00"),
         "look_up": ({"word": "a"}, ["a", 20, True, 1]),
         "attack": ({"text": "a"}, "a-1.5e+300"),
+        "age": ({"years": 3}, "3"),
+        "find_items": ({"query": "a", "tags": ["b"]}, ["a", "10", "name", "b", "None"]),
+        "annotate": ({"from": "b"}, "b5"),
+        "count_comments": (
+            {"comment": {"text": "a", "answers": [{"text": "b", "answers": []}]}},
+            2,
+        ),
+        "retrieve": ({"query": "a"}, "a5"),
         "place_order": ({"things": [THING], "to": {"street": "a"}}, MADE),
     }
     given = json.dumps([[tool, arguments] for tool, (arguments, _) in calls.items()])

@@ -286,7 +286,10 @@ def test_what_is_not_defined_in_the_package_is_no_handler(
 def test_what_is_defined_in_the_package_may_be_a_handler(
     code: str, tmp_path: Path
 ) -> None:
-    assert rules_of(tmp_path, code) <= {"handler/signature"}
+    assert rules_of(tmp_path, code) <= {
+        "handler/signature",
+        "handler/undeclared-parameter",
+    }
 
 
 @pytest.mark.parametrize("code", FOREIGN.values(), ids=FOREIGN)
@@ -313,7 +316,7 @@ MANY = {
     + "run = C0().act\n",
     "packages": "from .p0 import w\nrun = w.work\n"
     + "".join(
-        f"# handlers/p{n}/w.py\ndef work(arguments): ...\n# handlers/p{n}/__init__.py\n"
+        f"# handlers/p{n}/w.py\ndef work(arguments: dict): ...\n# handlers/p{n}/__init__.py\n"
         + "".join(f"from ..p{other} import *\n" for other in range(12) if other != n)
         + "from . import w\n"
         for n in range(12)

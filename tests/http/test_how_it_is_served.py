@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import json
+import socket
+import subprocess
+import sys
+import time
 from dataclasses import asdict
 from types import SimpleNamespace
 from typing import Any
@@ -11,6 +15,7 @@ from typing import Any
 import pytest
 
 from generated.kirishima.mcp_server import SERVER
+from tests.http.serving import ROOT, served
 from toolcast_runtime.http import HttpSettings, runner
 from toolcast_runtime.http.runner import HttpOptions, serve_http, worker_app
 
@@ -136,3 +141,47 @@ def test_of_several_nothing_holds_for_one_alone(
 
 def test_a_body_has_four_mebibytes_at_most_unless_said_otherwise() -> None:
     assert HttpSettings((), "ADMIN", "HOSTS").max_body == 4 * 1024 * 1024
+
+
+@pytest.mark.parametrize("host", ["[::1]", "::1"])
+def test_ipv6_address_may_have_brackets(host: str) -> None:
+    """As in a URL."""
+    with served("--local-tools", "--host", host) as server:
+        server.wait_for_log(f"http://[::1]:{server.port}/mcp/")
+        with socket.create_connection(("::1", server.port), 10) as connection:
+            connection.sendall(b"GET /ready HTTP/1.1\r\nHost: [::1]\r\n\r\n")
+            assert connection.recv(100).startswith(b"HTTP/1.1 200")
+
+
+@pytest.mark.parametrize("seconds", [1, 0])
+def test_idle_connection_is_closed_after_the_keep_alive_time(seconds: int) -> None:
+    with (
+        served("--local-tools", "--keep-alive", str(seconds)) as server,
+        socket.create_connection(("127.0.0.1", server.port), 10) as connection,
+    ):
+        connection.sendall(b"GET /ready HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        assert connection.recv(1_000).startswith(b"HTTP/1.1 200")
+        begin = time.monotonic()
+        while connection.recv(1_000):
+            pass
+        assert seconds - 0.5 < time.monotonic() - begin < seconds + 3
+
+
+@pytest.mark.parametrize(
+    ("words", "error"),
+    [
+        (("--keep-alive", "5"), "--keep-alive requires --http"),
+        (("--http", "--keep-alive", "-1"), "--keep-alive must not be negative"),
+        (("--http", "--keep-alive", "x"), "invalid int value"),
+    ],
+)
+def test_wrong_keep_alive_time_is_refused(words: tuple[str, ...], error: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "generated.kirishima.mcp_server", *words],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        stdin=subprocess.DEVNULL,
+    )
+    assert done.returncode == 2 and error in done.stderr

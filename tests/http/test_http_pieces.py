@@ -13,6 +13,7 @@ import uvicorn
 from uvicorn.server import ServerState
 
 from toolcast_runtime.http import connections, request_limits
+from toolcast_runtime.http.app import _PathRouter
 from toolcast_runtime.http.connections import BoundedProtocol
 from toolcast_runtime.http.endpoints import Tokens
 from toolcast_runtime.http.request_limits import ARRIVED, AllowedHosts, Guard
@@ -319,3 +320,43 @@ async def test_no_head_is_late_while_an_answer_is_on_its_way(
         writer.write(HEAD % 1 + b"a")
         await reader.readuntil(b"1 a")
         assert 0.15 < await seconds_with_half_a_head(reader, writer) < 1.0
+
+
+@pytest.mark.parametrize(
+    ("root", "path", "status"),
+    [
+        ("", "/mcp/", 200),
+        ("/svc", "/svc/mcp/", 200),
+        ("/svc/", "/svc//mcp/", 200),
+        ("/svc/", "/svc/mcp/", 200),
+        ("/svc/", "/mcp/", 200),
+        ("/", "/mcp/", 200),
+        ("/a/b/", "/a/b//mcp/", 200),
+        ("/svc", "/svcmcp/", 404),
+        ("/svc", "/svc/other/", 404),
+    ],
+)
+async def test_root_path_with_or_without_slash_finds_the_endpoint(
+    root: str, path: str, status: int
+) -> None:
+    """uvicorn puts `--root-path` before the path as it is given."""
+    sent: list[Any] = []
+
+    async def endpoint(scope: Any, receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    async def receive() -> Any:
+        return {"type": "http.request", "body": b""}
+
+    @asynccontextmanager
+    async def no_lifespan(app: Any) -> AsyncIterator[None]:
+        yield
+
+    hosts = AllowedHosts(["a"])
+    router = _PathRouter({"/mcp/": endpoint}, no_lifespan, hosts)
+    scope = {"type": "http", "method": "POST", "path": path, "root_path": root}
+    await router({**scope, "headers": []}, receive, send)
+    assert sent[0]["status"] == status

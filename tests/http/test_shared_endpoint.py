@@ -329,7 +329,7 @@ def test_its_generated_tests_hold_it_to_the_definitions(
         "toolcast_runtime.testing.generated_tests.request_tools_list", listed
     )
     tests = generated.TestSnapshots()
-    tests.test_resources_and_prompts_are_the_definitions("assistant")
+    tests.test_resources_and_prompts_match_definitions("assistant")
     with (
         pytest.raises(AssertionError, match=r"-.*read_note") if lost else nullcontext()
     ):
@@ -340,9 +340,9 @@ def test_its_generated_tests_hold_it_to_the_definitions(
 def test_preflight_tries_it_too(project: Project) -> None:
     told = project.toolcast("check", "--preflight").stderr
     assert (
-        "toolcast.yaml:5:13: warning: handler/missing-setting: a server of `desk`"
-        in told
-    )
+        "toolcast.yaml:5:13: warning: handler/missing-setting: a setting that a server of"
+        " `desk` needs is missing"
+    ) in told
     assert "DESK_TOKEN_PLANNER" in told
 
 

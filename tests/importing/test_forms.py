@@ -234,7 +234,7 @@ def test_what_is_not_taken_is_named() -> None:
         ]
     )
     assert source.notes == (
-        "`web_search` (`web_search_20250305`) is left out: it is a built-in tool"
+        "`web_search` (`web_search_20250305`) is skipped: it is a built-in tool"
         " of the provider",
         "`a`: `cache_control` is not imported",
         "`c`: `strict` is not imported",
@@ -266,20 +266,20 @@ def test_tools_of_providers_are_each_named() -> None:
         ]
     )
     assert source.notes == (
-        "`web_search` is left out: it is a built-in tool of the provider",
-        r"`a\x1b[31m` (`mcp`) is left out: it is a built-in tool of the provider",
-        "`b` (`mcp`) is left out: it is a built-in tool of the provider",
-        "`c` (`mcp_toolset`) is left out: it is a built-in tool of the provider",
-        "`d` (`custom`) is left out: it accepts free text instead of parameters",
-        "`googleSearch` is left out: it is a built-in tool of the provider",
-        "`cachePoint` is left out: it is a built-in tool of the provider",
+        "`web_search` is skipped: it is a built-in tool of the provider",
+        r"`a\x1b[31m` (`mcp`) is skipped: it is a built-in tool of the provider",
+        "`b` (`mcp`) is skipped: it is a built-in tool of the provider",
+        "`c` (`mcp_toolset`) is skipped: it is a built-in tool of the provider",
+        "`d` (`custom`) is skipped: it accepts free text instead of parameters",
+        "`googleSearch` is skipped: it is a built-in tool of the provider",
+        "`cachePoint` is skipped: it is a built-in tool of the provider",
     )
 
 
 @pytest.mark.parametrize(
     ("value", "told"),
     [
-        ([{"type": "web_search"}], "`web_search` is left out: it is a built-in tool"),
+        ([{"type": "web_search"}], "`web_search` is skipped: it is a built-in tool"),
         (
             [
                 {

@@ -216,8 +216,8 @@ def test_what_a_server_says_of_itself_is_renewed(tmp_path: Path) -> None:
         "changed": {},
         "unchanged": 1,
         "removed": [],
-        "staying": {},
-        "left_out": [],
+        "kept": {},
+        "rejected": [],
         "notes": [],
     }
     assert file.read_text().splitlines()[1:7] == [

@@ -215,6 +215,6 @@ def test_what_only_another_form_can_say_is_kept(sources: list[ToolSource]) -> No
         "annotations": {"destructiveHint": True},
     }
     assert merged.notes == tuple(
-        f"`{name}` is left out: legacy_tools.json does not list it"
+        f"`{name}` is skipped: legacy_tools.json does not list it"
         for name in ("get_personality", "email", "calendar", "contacts", "lists")
     )

@@ -46,7 +46,7 @@ CASES = {
     ),
     "a long number": (
         b'[{"name": "a", "inputSchema": {"maximum": ' + b"9" * 5000 + b"}}]",
-        "x.json:1:43: not JSON: a number has 5,000 digits",
+        "x.json:1:43: not JSON: a number has 5,000 digits; the maximum is 4,000",
     ),
     "a big number": (
         b'[{"name": "a", "inputSchema": {"maximum": ' + b"9" * 500 + b"}}]",

@@ -172,9 +172,9 @@ def test_specs_with_a_person_s_own_words_are_kept_back(tmp_path: Path) -> None:
     )
     assert sorted(listed(tmp_path)) == ["a", "b", "d", "e", "f"]
     told = json.loads(run(tmp_path, tools[3:], "--keep-missing", "--format", "json"))
-    assert (told["removed"], [*told["staying"]]) == ([], ["a", "b"])
+    assert (told["removed"], [*told["kept"]]) == ([], ["a", "b"])
     told = json.loads(run(tmp_path, tools[3:], "--force", "--format", "json"))
-    assert (told["removed"], told["staying"]) == (["a", "b"], {})
+    assert (told["removed"], told["kept"]) == (["a", "b"], {})
     assert sorted(listed(tmp_path)) == ["d", "e", "f"]
 
 
@@ -238,8 +238,8 @@ def test_what_was_renamed_here_stays_renamed(tmp_path: Path) -> None:
     assert toolcast(tmp_path, "generate").returncode == 0
     # A server that has both now has a tool that is another one.
     told = run(tmp_path, [first, second, tool("search_it", "Searches.")])
-    why = "it is a former name of `search_it`, which is also listed"
-    assert f"note: `find_it` is left out: {why}" in told
+    why = "it is a previous name of `search_it`, which is also listed"
+    assert f"note: `find_it` is skipped: {why}" in told
     assert sorted(listed(tmp_path)) == ["search_it", "take_it"]
 
 
@@ -256,7 +256,7 @@ def test_what_was_removed_here_stays_removed(tmp_path: Path) -> None:
     )
     assert toolcast(tmp_path, *words).returncode == 0
     told = run(tmp_path, [tool("a"), tool("b", "Does b after `a`.", title="B")])
-    assert "note: `a` is left out: the toolset reserves its name: We do not." in told
+    assert "note: `a` is skipped: the toolset reserves its name: We do not." in told
     assert listed(tmp_path)["b"]["title"] == "B"
     assert [*listed(tmp_path)] == ["b"]
 
@@ -267,7 +267,7 @@ TUPLE = {"properties": {"x": {"items": [{"type": "string"}]}}, **OBJECT}
 @pytest.mark.parametrize(
     ("odd", "why"),
     [
-        ([tool("b", inputSchema=None)], "`b`: spec/wrong-type: `parameters` must be"),
+        ([tool("b", inputSchema=None)], "the input schema of `b` is not a JSON object"),
         ([tool("b", inputSchema=TUPLE)], "`b`: schema/invalid: `items` must be"),
         ([tool("b"), tool("b", "Again.")], "tool `b` is listed 2 times"),
         ([tool("../b")], "`../b` is not a valid tool name"),

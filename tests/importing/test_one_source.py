@@ -91,9 +91,9 @@ def test_a_program_reads_every_contradiction(
     assert (end.value.code, err) == (1, "")
     told = json.loads(out)
     assert len(told["notes"]) == 3
-    assert [one["is_undecided"] for one in told["disagreements"]].count(False) == 9
+    assert [one["is_unresolved"] for one in told["conflicts"]].count(False) == 9
     [limit] = [
-        one for one in told["disagreements"] if one["path"][-2:] == ["limit", "default"]
+        one for one in told["conflicts"] if one["path"][-2:] == ["limit", "default"]
     ]
     assert limit == {
         "tool": "memory",
@@ -101,8 +101,8 @@ def test_a_program_reads_every_contradiction(
         "kind": "default",
         "values": {"mcp_tools.json": 10},
         "absent": ["legacy_tools.json", "tools.json"],
-        "is_undecided": False,
+        "is_unresolved": False,
     }
-    [email] = [one for one in told["disagreements"] if one["tool"] == "email"]
+    [email] = [one for one in told["conflicts"] if one["tool"] == "email"]
     assert list(email["values"]) == ["mcp_tools.json"]
     assert email["absent"] == ["legacy_tools.json", "tools.json"]

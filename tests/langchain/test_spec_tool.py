@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import copy
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -98,3 +100,37 @@ def test_the_input_schema_is_the_registrys_verdict(registry: Registry) -> None:
     assert model.model_json_schema() == {"type": "object"}
     with pytest.raises(ValidationError, match="the arguments must be an object"):
         model.model_validate([])
+
+
+COPIES: dict[str, Callable[[Any], Any]] = {
+    "deepcopy": copy.deepcopy,
+    "copy": copy.copy,
+    "model_copy": lambda tool: tool.model_copy(deep=True),
+    "renamed": lambda tool: tool.model_copy(deep=True, update={"description": "X"}),
+    "in a list": lambda tool: copy.deepcopy({"tools": [tool]})["tools"][0],
+    "twice": lambda tool: copy.deepcopy(copy.deepcopy(tool)),
+}
+
+
+@pytest.mark.parametrize("duplicate", COPIES.values(), ids=COPIES)
+@pytest.mark.parametrize("is_called_before", [False, True])
+def test_copy_of_a_tool_shares_its_registry(
+    tmp_path: Path, duplicate: Callable[[Any], Any], is_called_before: bool
+) -> None:
+    spec = definition("add", handler="tests.runtime.core_handlers:add")
+    number = {"type": "number"}
+    spec["mcp"]["inputSchema"]["properties"] = {"a": number, "b": number}
+    registry = Registry(Package(tmp_path, spec).load(), handlers="tests.runtime")
+    tool = LangChainTools(registry).get("add")
+    if is_called_before:
+        tool.invoke({"a": 1, "b": 2})
+        tool.get_input_schema()
+    found = duplicate(tool)
+    assert found is not tool and found.registry is registry
+    assert float(found.invoke({"a": 1, "b": 2})) == 3
+    assert found.get_input_schema()(a=1)
+
+
+def test_deep_copy_of_the_tools_shares_the_registry(registry: Registry) -> None:
+    tools = copy.deepcopy(LangChainTools(registry))
+    assert tools.get("count").registry is registry

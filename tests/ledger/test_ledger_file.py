@@ -111,7 +111,13 @@ def test_generated_tests_record_nothing(tmp_path: Path) -> None:
     environment |= {"XDG_STATE_HOME": str(tmp_path / "state"), "HOME": str(tmp_path)}
     words = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist"]
     done = subprocess.run(
-        [sys.executable, *words, "generated/kirishima", "-k", "not toolcast_check_passes"],
+        [
+            sys.executable,
+            *words,
+            "generated/kirishima",
+            "-k",
+            "not toolcast_check_passes",
+        ],
         cwd=ROOT,
         env=environment,
         capture_output=True,
@@ -219,5 +225,21 @@ async def test_calls_that_are_refused_fill_no_log(
     kept = Kept(tmp_path)  # a folder
     for _ in range(20):
         assert not (await kept.call("echo")).success
-    assert len([r for r in caplog.records if "is refused" in r.getMessage()]) <= 2
+    assert len([r for r in caplog.records if "rejected " in r.getMessage()]) <= 2
     await kept.calls.close()
+
+
+@pytest.mark.parametrize("location", ["calls.sqlite3", "a/b.sqlite3", "./x", "../x"])
+def test_removed_working_directory_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, location: str
+) -> None:
+    folder = tmp_path / "removed"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    folder.rmdir()
+    settings = LedgerSettings("toys", "TOYS_LEDGER", location)
+    with pytest.raises(
+        LedgerError, match="the working directory was removed; set TOYS_LEDGER"
+    ):
+        settings.get_file({})
+    assert settings.get_file({"TOYS_LEDGER": "/srv/x"}) == Path("/srv/x")

@@ -147,12 +147,14 @@ async def test_what_is_not_accepted_waits_and_is_posted_in_order(
     sink = HttpSink(endpoint.url, outbox=tmp_path / "outbox.sqlite3")
     for number in range(3):
         await sink.write(ended(str(number)))
-    await until(lambda: f"it answers with status {status}" in caplog.text)
+    await until(lambda: f"the sink returned HTTP status {status}" in caplog.text)
     assert (endpoint.rows, sink.waiting()) == ([], 3)
     endpoint.status = 200
     await until(lambda: len(endpoint.rows) == 3)
     assert endpoint.ids() == ["0", "1", "2"]
-    assert caplog.text.count("the sink takes no rows") == 1
+    assert (
+        caplog.text.count("records wait because they cannot be posted to the sink") == 1
+    )
 
 
 async def test_nobody_there_costs_no_call_and_no_row(
@@ -163,7 +165,7 @@ async def test_nobody_there_costs_no_call_and_no_row(
     begin = time.monotonic()
     await gone.write(ended("1"))
     assert time.monotonic() - begin < 5
-    await until(lambda: "which wait: ConnectError" in caplog.text)
+    await until(lambda: "posted to the sink: ConnectError" in caplog.text)
     # The next process finds what this one could not post.
     later = HttpSink(endpoint.url, outbox=outbox)
     await later.write(ended("2"))
@@ -181,7 +183,10 @@ async def test_a_row_that_is_refused_stays_and_holds_up_no_other(
     await sink.close()
     assert endpoint.ids() == ["0", "2"]
     assert sink.waiting() == 1
-    assert "the sink refuses call 1 with status 422; it stays in" in caplog.text
+    assert (
+        "the sink rejected the record of call 1 with HTTP status 422; the record stays in"
+        in caplog.text
+    )
 
 
 async def test_an_outbox_that_is_full_takes_no_more(

@@ -191,4 +191,4 @@ def test_a_ledger_that_cannot_be_changed_keeps_its_rows_and_says_so(
     caplog.set_level(logging.WARNING, "toolcast.ledger")
     asyncio.run(ask())
     stop(settings)
-    assert "rows older than 90d stay" in caplog.text
+    assert "rows older than 90d cannot be removed" in caplog.text

@@ -97,7 +97,7 @@ def test_ending_waits_a_minute_for_the_thread(caplog: pytest.LogCaptureFixture) 
     batches._finish()
     assert joined == [60.0]
     assert batches._waiting.get_nowait() is None
-    assert "did not take its last records in time" in caplog.text
+    assert "did not write its last records in time" in caplog.text
     batches._finish()
     assert joined == [60.0], "there is no thread any more"
 
@@ -122,7 +122,7 @@ def test_another_writer_is_waited_for(
     ledger: SqliteLedger, is_patient: bool, most: int
 ) -> None:
     assert ledger._connection is not None
-    sqlite_ledger._wait_for_others(ledger._connection, is_patient=is_patient)
+    sqlite_ledger._set_lock_wait(ledger._connection, is_patient=is_patient)
     assert ledger._connection.execute("PRAGMA busy_timeout").fetchone() == (most,)
 
 
@@ -151,8 +151,8 @@ def test_old_rows_are_looked_for_each_hour(
     assert sweeping.daemon
     assert waited == [3600.0] * 3
     assert [one.getMessage() for one in caplog.records] == [
-        "2 rows older than 1h are gone",
-        "rows older than 1h stay: away",
+        "removed 2 rows older than 1h",
+        "rows older than 1h cannot be removed: away",
     ]
 
 
@@ -262,7 +262,7 @@ def test_two_batches_have_a_pause_between_them(monkeypatch: pytest.MonkeyPatch) 
             return False
 
     ended: Any = Ended()
-    monkeypatch.setattr(tables, "_removed", removed)
+    monkeypatch.setattr(tables, "_delete_rows", removed)
     settings = LedgerSettings("toys", "NO_LEDGER", "x", keep="1h")
     assert tables.remove_old(settings, ended, NOW) == 1_999
     assert ended.waited == [0.1, 0.1, 0.1]
@@ -315,10 +315,10 @@ def test_what_an_endpoint_says_of_a_row(
     row = {"id": "7", "text": "\u00fc\ud800"}
     with httpx.Client(transport=httpx.MockTransport(answer)) as client:
         if found == "raised":
-            with pytest.raises(LedgerError, match=f"with status {status}"):
-                sink._posted(client, row)
+            with pytest.raises(LedgerError, match=f"HTTP status {status}"):
+                sink._post_row(client, row)
         else:
-            assert sink._posted(client, row) == found
+            assert sink._post_row(client, row) == found
     assert asked[0].headers["idempotency-key"] == "7"
     assert asked[0].content == b'{"id": "7", "text": "\xc3\xbc\\ud800"}'
 
@@ -330,7 +330,7 @@ def test_an_answer_is_read_to_64_kibibytes(sink: HttpSink) -> None:
         return httpx.Response(200, stream=chunks)
 
     with httpx.Client(transport=httpx.MockTransport(answer)) as client:
-        assert sink._posted(client, {"id": "7"}) is None
+        assert sink._post_row(client, {"id": "7"}) is None
     assert chunks.read == 3
 
 
@@ -362,7 +362,7 @@ def test_a_row_is_claimed_for_four_requests(
             outbox.execute(records.WRITTEN, records.get_column_values(row))
 
         def claimed() -> Any:
-            found = http_sink._claimed(outbox, 10.0)
+            found = http_sink._claim_row(outbox, 10.0)
             return found and found["id"]
 
         assert [claimed() for _ in range(3)] == ["b", "c", None]
@@ -385,7 +385,7 @@ def test_why_rows_wait_is_said_once(
         httpx.ConnectError("http://secret@sink.test"),
         LookupError("SINK is not set"),
     ):
-        sink._tell(error)
+        sink._log_error_once(error)
     said = [one.getMessage().rpartition(": ")[2] for one in caplog.records]
     assert said == ["it is full", "ConnectError", "SINK is not set"]
 

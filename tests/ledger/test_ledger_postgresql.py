@@ -325,8 +325,8 @@ async def test_processes_make_the_tables_at_the_same_time(url: str) -> None:
     ("comment", "why"),
     [
         ("'Toolcast ledger, version 9'", "by a newer version"),
-        ("NULL", "no ledger's"),
-        ("'Toolcast ledger, version x'", "no ledger's"),
+        ("NULL", "does not belong to a ledger"),
+        ("'Toolcast ledger, version x'", "does not belong to a ledger"),
     ],
 )
 async def test_tables_of_others_are_left_alone(

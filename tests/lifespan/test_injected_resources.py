@@ -20,7 +20,7 @@ KINDS = """
     def keyword(text="", *, db):
         return [text, type(db).__name__]
 
-    def mapping(arguments, *, db):
+    def mapping(arguments: dict, *, db):
         return [arguments, type(db).__name__]
 
     async def mapping_async(arguments, /, db):

@@ -302,3 +302,31 @@ def test_progress_stays_before_its_answer(unkind: Path) -> None:
         "notifications/progress",
         "answer",
     ]
+
+
+BOM = b"\xef\xbb\xbf"
+
+
+@pytest.mark.parametrize("line_end", [b"\n", b"\r\n"])
+def test_byte_order_mark_is_ignored(unkind: Path, line_end: bytes) -> None:
+    lines = [BOM + request(1, "tools/list"), BOM + request("b", "tools/list")]
+    found = answers(unkind, line_end.join([*lines, b""]))
+    assert [message["id"] for message in found] == [1, "b"]
+    assert all("result" in message for message in found)
+
+
+@pytest.mark.parametrize(
+    ("number", "cancelled"),
+    [(7, "7"), ("7", 7), (7, 7), ("a", "a")],
+)
+def test_cancelled_call_does_not_delay_the_end(
+    unkind: Path, number: Any, cancelled: Any
+) -> None:
+    """The SDK cancels a call whose id has another JSON type, which then has no response."""
+    params = {"requestId": cancelled}
+    notification = {"jsonrpc": "2.0", "method": "notifications/cancelled"}
+    cancel = json.dumps({**notification, "params": params}).encode()
+    begin = time.monotonic()
+    found = answers(unkind, b"\n".join([call(number, "take_long"), cancel, b""]))
+    assert [message for message in found if "result" in message] == []
+    assert time.monotonic() - begin < 5

@@ -20,6 +20,7 @@ from tests.mcp.servers import ERAS, LEGACY, MODERN, http_server, stdio_server
 TOOL = (
     "summary: Give a value.\nparameters: {type: object}\nhandler: handlers.toy:value\n"
 )
+SUPPRESS = 'suppress: [{{rule: {}, reason: "Its clients are lenient."}}]\n'
 RETURNS = {
     "an_object": "{type: object, properties: {a: {type: integer}}}",
     "an_array": "{type: array, items: {type: integer, maximum: 9007199254740993}}",
@@ -119,8 +120,10 @@ def test_the_generated_tests_hold_lists_to_what_was_warned_of(
         {
             "untyped": TOOL.replace(
                 "{type: object}", "{properties: {a: true}}"
-            ).replace(":value", ":take"),
-            "blue": f"{TOOL}icons: [{{theme: blue}}]\n",
+            ).replace(":value", ":take")
+            + SUPPRESS.format("schema/root-not-object"),
+            "blue": f"{TOOL}icons: [{{theme: blue}}]\n"
+            + SUPPRESS.format("compat/strict-client"),
             "listed": f"{TOOL}returns: {{type: array}}\n",
         },
         toolset="targets: {registry: {}, mcp: {}, snapshots: {}}\n",
@@ -128,11 +131,8 @@ def test_the_generated_tests_hold_lists_to_what_was_warned_of(
     )
     project.generate()
     said = project.toolcast("check").stderr
-    for place in ("`inputSchema.properties.a` must be", "`icons.0.src` is missing"):
-        assert place in said
-    assert (
-        "schema/root-not-object" in said and "`blue` is not a value of `theme`" in said
-    )
+    assert "`inputSchema.properties.a` must be" in said
+    assert "`blue` is not a value of `theme`" in said
 
     def run() -> subprocess.CompletedProcess[str]:
         names = "test_mcp_tools_list_is_exact or test_strict_clients"

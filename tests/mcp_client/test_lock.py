@@ -300,7 +300,7 @@ def test_a_lock_is_written_held_and_renewed(project: Path, file: Path) -> None:
     [
         ("description", "text/"),
         ("schema", "parameter/"),
-        ("rename", "tool/renamed-without-former-name"),
+        ("rename", "tool/renamed-without-previous-name"),
         ("addition", "tool/added"),
         ("annotations", "tool.annotations.readOnlyHint/to-true"),
         ("icons", "tool.icons/changed"),

@@ -88,7 +88,7 @@ def test_a_typed_command_has_the_environment_of_its_shell(
     assert len(read_server(parse_command_server(line)).tools) == 3
     words = shlex.split(line)
     declared = ExternalServer("other", command=words[0], args=tuple(words[1:]))
-    with pytest.raises(ListingError, match="the server ended"):
+    with pytest.raises(ListingError, match="the server's process ended"):
         read_server(declared)
 
 
@@ -222,7 +222,8 @@ def test_last_words_have_no_secrets(odd: Path) -> None:
     with pytest.raises(ListingError) as raised:
         read_server(server, environment={"SECRET": "swordfish"})
     assert (
-        str(raised.value) == "other: the server ended; its stderr: the key is [hidden]"
+        str(raised.value)
+        == "other: the server's process ended; its stderr: the key is [hidden]"
     )
 
 

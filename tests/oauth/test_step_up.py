@@ -81,6 +81,30 @@ def test_a_missing_scope_is_named(
     asyncio.run(works())
 
 
+@pytest.mark.parametrize(
+    ("own", "requested"),
+    [
+        ("shop", "shop money"),
+        ("shop store", "shop store money"),
+        ("openid shop offline_access", "shop offline_access openid money"),
+        ("shop shop.read urn:x:y", "shop shop.read urn:x:y money"),
+        ('shop a"b c\\\\d \u00e9', "shop money"),
+    ],
+)
+def test_step_up_keeps_the_scopes_of_the_token(
+    own: str, requested: str, registry: Registry, issuer: AuthorizationServer
+) -> None:
+    """Clients of handshake versions request exactly the scopes of the challenge."""
+
+    async def works() -> None:
+        async with serving(registry, environment(issuer), scopes=SCOPES) as server:
+            token = issuer.token(DESK, scope=own)
+            refused = await server.call(token, "refund", modern=False)
+            assert f'scope="{requested}"' in refused.headers["www-authenticate"]
+
+    asyncio.run(works())
+
+
 @pytest.mark.parametrize("modern", [False, True])
 @pytest.mark.parametrize(
     ("name", "why"),

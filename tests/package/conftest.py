@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -58,9 +59,16 @@ def packaged(make_project: Callable[..., Project]) -> Callable[..., Project]:
             {"ping": PING, **(tools or {})}, toolset=toolset, handlers=HANDLERS, **more
         )
         (project.root / "pyproject.toml").write_text(pyproject, "utf-8")
+        subprocess.run(["git", "init", "--quiet"], cwd=project.root, check=True)
         return project
 
     return make
+
+
+def track(root: Path) -> None:
+    """Add all files of a project to git's index, also ignored ones."""
+    command = ["git", "-c", "core.autocrlf=false", "add", "--all", "--force", "."]
+    subprocess.run(command, cwd=root, check=True, capture_output=True)
 
 
 def manifests(root: Path) -> dict[str, Any]:

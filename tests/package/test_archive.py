@@ -5,25 +5,33 @@ from __future__ import annotations
 import hashlib
 import io
 import os
+import re
 import shutil
 import tomllib
 import zipfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.conftest import Project
-from tests.package.conftest import HANDLERS, PYPROJECT, TARGET
+from tests.package.conftest import HANDLERS, PYPROJECT, TARGET, track
 from tests.program import toolcast
 from toolcast.commands import package
 
 BUILT = "dist/toy-1.2.0.mcpb"
 
 
+def package_project(root: Path, *words: str) -> Any:
+    """Add all files to git's index, and run `toolcast package`."""
+    track(root)
+    return toolcast(root, "package", *words)
+
+
 def archive(root: Path, *words: str, at: str = BUILT) -> Mapping[str, bytes]:
     """What an archive holds."""
-    done = toolcast(root, "package", *words)
+    done = package_project(root, *words)
     assert done.returncode == 0, done.stderr
     with zipfile.ZipFile(io.BytesIO((root / at).read_bytes())) as opened:
         return {name: opened.read(name) for name in opened.namelist()}
@@ -39,7 +47,13 @@ def project(packaged: Callable[..., Project]) -> Project:
 
 
 def test_it_holds_what_is_needed_and_nothing_else(project: Project) -> None:
-    for path in ("notes.txt", ".env", ".git/config", "tests/test_x.py", "build/x.py"):
+    for path in (
+        "notes.txt",
+        ".env",
+        ".hidden/config",
+        "tests/test_x.py",
+        "build/x.py",
+    ):
         project.write(path, "x")
     for path in (".env", "__pycache__/toy.pyc", "data/table.csv", "toy.py~"):
         project.write(f"handlers/{path}", "x")
@@ -94,7 +108,7 @@ def test_requirements_come_through_as_they_are(
 
 
 def test_the_same_files_make_the_same_bytes(project: Project, tmp_path: Path) -> None:
-    said = toolcast(project.root, "package").stdout
+    said = package_project(project.root).stdout
     first = (project.root / BUILT).read_bytes()
     assert said.splitlines()[-1] == f"sha256 {hashlib.sha256(first).hexdigest()}"
     assert said.startswith(
@@ -146,7 +160,7 @@ def test_handlers_may_be_one_module(packaged: Callable[..., Project]) -> None:
 def test_names_with_a_dot_are_left_out_and_named(project: Project) -> None:
     project.write("handlers/.env", "TOKEN=x\n")
     project.write("handlers/.aws/credentials", "x\n")
-    done = toolcast(project.root, "package")
+    done = package_project(project.root)
     assert done.stderr.splitlines() == [
         "skipped the hidden file handlers/.aws",
         "skipped the hidden file handlers/.env",
@@ -154,25 +168,100 @@ def test_names_with_a_dot_are_left_out_and_named(project: Project) -> None:
     assert b"TOKEN=x" not in (project.root / BUILT).read_bytes()
 
 
+SECRETS = [
+    "server.pem",
+    "id_rsa",
+    "data/credentials.json",
+    "aws/credentials",
+    "token",
+    "client_secret_12.apps.example.json",
+    "Secrets.toml",
+    "prod.env",
+    "env.production",
+    "db_password.txt",
+    "apiKeys.json",
+    "API-KEYS.md",
+    "api_key.py",
+    "secrets.py",
+    "google.key.json",
+    "signing.p8",
+    "backup.kdbx.old",
+    "passwords/list.csv",
+    "my-tokens/a.txt",
+    "privateKey/x.txt",
+    "kubeconfig.yaml",
+    "terraform.tfstate",
+]
+
+
+@pytest.mark.parametrize("name", SECRETS)
+def test_package_refuses_names_of_secrets(project: Project, name: str) -> None:
+    project.write(f"handlers/{name}", "x\n")
+    done = package_project(project.root)
+    assert done.returncode == 2
+    [path] = re.findall(r"handlers/(\S+) has the name of a secret\n", done.stderr)
+    assert name == path or name.startswith(f"{path}/")
+    assert not (project.root / "dist").exists()
+    held = archive(project.root, "--allow-name", f"handlers/{path}")
+    assert f"handlers/{name}" in held
+
+
 @pytest.mark.parametrize(
     "name",
-    [
-        "server.pem",
-        "id_rsa",
-        "data/credentials.json",
-        "aws/credentials",
-        "token",
-        "client_secret_12.apps.example.json",
-        "Secrets.toml",
-        "prod.env",
-    ],
+    ["token_count.py", "keyboard.csv", "tokenizer/a.txt", "monkeys.txt", "keystone.md"],
 )
-def test_what_is_called_like_a_secret_is_refused(project: Project, name: str) -> None:
+def test_package_accepts_words_that_contain_a_secret_word(
+    project: Project, name: str
+) -> None:
     project.write(f"handlers/{name}", "x\n")
+    assert f"handlers/{name}" in archive(project.root)
+
+
+def test_package_contains_only_files_of_the_index(project: Project) -> None:
+    track(project.root)
+    for name in ("notes.txt", "drafts/a.txt", "drafts/b.txt"):
+        project.write(f"handlers/{name}", "x\n")
+    project.write(".gitignore", "drafts/\n")
+    done = toolcast(project.root, "package")
+    assert done.stderr.splitlines() == [
+        "skipped handlers/drafts/: it is not in git's index",
+        "skipped handlers/notes.txt: it is not in git's index",
+    ]
+    with zipfile.ZipFile(project.root / BUILT) as opened:
+        assert not [name for name in opened.namelist() if "drafts" in name]
+    done = toolcast(project.root, "package", "--include-untracked")
+    assert "added the untracked handlers/drafts/a.txt\n" in done.stderr
+    with zipfile.ZipFile(project.root / BUILT) as opened:
+        assert "handlers/drafts/b.txt" in opened.namelist()
+
+
+def test_package_refuses_files_that_differ_from_the_index(project: Project) -> None:
+    track(project.root)
+    project.write("handlers/toy.py", HANDLERS + "# More.\n")
+    project.write("README.md", "# Other\n")
     done = toolcast(project.root, "package")
     assert done.returncode == 2
-    assert f"handlers/{name} has the name of a secret file" in done.stderr
+    assert "README.md, handlers/toy.py: not equal to git's index" in done.stderr
     assert not (project.root / "dist").exists()
+    assert toolcast(project.root, "package", "--allow-modified").returncode == 0
+    assert b"# More." in (project.root / BUILT).read_bytes()
+
+
+def test_package_outside_of_git_needs_an_option(project: Project) -> None:
+    shutil.rmtree(project.root / ".git")
+    done = toolcast(project.root, "package")
+    assert done.returncode == 2 and "pass `--include-untracked`" in done.stderr
+    done = toolcast(project.root, "package", "--include-untracked")
+    assert done.returncode == 0
+    assert "added the untracked handlers/toy.py\n" in done.stderr
+
+
+def test_package_list_prints_files_and_writes_nothing(project: Project) -> None:
+    done = package_project(project.root, "--list")
+    assert done.returncode == 0
+    names = [line.split()[-1] for line in done.stdout.splitlines()]
+    assert not (project.root / "dist").exists()
+    assert sorted(archive(project.root)) == names
 
 
 @pytest.mark.parametrize(
@@ -198,7 +287,7 @@ def test_a_name_that_another_system_cannot_give_is_refused(
     path = os.path.join(os.fsencode(project.root), b"handlers", name)
     os.makedirs(os.path.dirname(path), exist_ok=True)
     Path(os.fsdecode(path)).write_text("x\n", "utf-8")
-    done = toolcast(project.root, "package")
+    done = package_project(project.root)
     assert done.returncode == 2
     assert "rename" in done.stderr and len(done.stderr.splitlines()) == 2
     assert not (project.root / "dist").exists()
@@ -235,7 +324,7 @@ def test_links_and_pipes_are_refused(
         moved = outside / "moved"
         folder = moved if moved.exists() else outside
         target.symlink_to(folder / "bashrc" if kind == "link" else folder)
-    done = toolcast(project.root, "package")
+    done = package_project(project.root)
     assert done.returncode in (1, 2), done.stdout
     assert "Traceback" not in done.stderr
     assert not (project.root / "dist").exists()
@@ -246,22 +335,22 @@ def test_more_than_people_would_open_is_refused(
 ) -> None:
     monkeypatch.setattr(package, "_MAX_ARCHIVE_BYTES", 1 << 20)
     (project.root / "handlers/data.bin").write_bytes(b"x" * ((1 << 20) + 1))
-    done = toolcast(project.root, "package")
+    done = package_project(project.root)
     assert done.returncode == 2
     assert "more than 1 MiB" in done.stderr
 
 
 def test_what_people_install_is_what_was_reviewed(project: Project) -> None:
     project.edit("specs/toy/ping.yaml", "Answer with pong.", "Answer.")
-    done = toolcast(project.root, "package")
+    done = package_project(project.root)
     assert done.returncode == 1
     assert "output/outdated" in done.stderr
     assert done.stderr.endswith("nothing was written\n")
     project.edit("specs/toy/ping.yaml", "summary: Answer.\n", "")
-    done = toolcast(project.root, "package")
+    done = package_project(project.root)
     assert (done.returncode, done.stdout) == (1, "")
     project.write("toolcast.yaml", "version: 1\n")
-    assert toolcast(project.root, "package").returncode == 2
+    assert package_project(project.root).returncode == 2
     assert not (project.root / "dist").exists()
 
 
@@ -273,7 +362,7 @@ def test_it_is_written_over_nothing_else(project: Project, outside: Path) -> Non
         (project.root / "generated/toy/x.mcpb", "is in generated/"),
         (outside / "missing" / "x.mcpb", "No such file"),
     ):
-        done = toolcast(project.root, "package", "--output", str(output))
+        done = package_project(project.root, "--output", str(output))
         assert done.returncode == 2
         assert why in done.stderr
     assert own.read_text("utf-8") == "mine\n"
@@ -281,7 +370,7 @@ def test_it_is_written_over_nothing_else(project: Project, outside: Path) -> Non
     first = archive(project.root, "--output", wanted, at=wanted)
     assert archive(project.root, "--output", wanted, at=wanted) == first
     (project.root / "dist").symlink_to(outside)
-    done = toolcast(project.root, "package")
+    done = package_project(project.root)
     assert done.returncode == 2
     assert "dist: a symbolic link is not followed here" in done.stderr
 
@@ -296,7 +385,7 @@ def test_which_toolset(project: Project) -> None:
     )
     project.generate()
     for words in ([], ["plain"], ["none"]):
-        done = toolcast(project.root, "package", *words)
+        done = package_project(project.root, *words)
         assert done.returncode == 2
         assert (
             "expected one TOOLSET with the target `package`\n  help: use one of toy, other"

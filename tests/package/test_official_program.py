@@ -10,6 +10,7 @@ import pytest
 
 from tests.conftest import Project
 from tests.mcp.node_setup import installed
+from tests.package.conftest import track
 from tests.package.test_archive import BUILT
 from tests.package.test_manifests import FULL
 from tests.program import toolcast
@@ -34,6 +35,7 @@ def test_it_unpacks_and_validates(
 ) -> None:
     project = packaged(toolset=FULL)
     project.generate()
+    track(project.root)
     assert toolcast(project.root, "package").returncode == 0
     mcpb("unpack", project.root / BUILT, tmp_path / "out")
     said = mcpb("validate", tmp_path / "out" / "manifest.json")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import sys
 import zipfile
 from pathlib import Path
@@ -35,6 +36,8 @@ def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
     said = said.replace("mcp,langchain,cli", "mcp")
     project.write_text(said.replace("[project]\n", authors, 1), "utf-8")
     run(root, "toolcast", "generate")
+    for command in (["init", "--quiet"], ["add", "."]):
+        subprocess.run(["git", *command], cwd=root, check=True)
     run(root, "toolcast", "package")
     [archive] = (root / "dist").iterdir()
     folder = tmp_path_factory.mktemp("unpacked")

@@ -57,7 +57,7 @@ def test_a_project_that_lists_it(
         root / "generated/demo/owners.md"
     ).read_text("utf-8")
     # The pages of rules are in the wheels, beside their modules.
-    assert "nobody knew whom to ask" in toolcast("explain", "owners/missing")
+    assert "users do not know whom to contact" in toolcast("explain", "owners/missing")
     assert "Checks that" in toolcast("explain", "prompt/todo")
     toolcast("templates", "owners", "--copy")
     with (root / SPEC).open("a", encoding="utf-8") as stream:

@@ -55,7 +55,7 @@ def test_tools_are_in_the_declared_order(tools: Any, is_right: bool) -> None:
     tests: Any = generated_tests._registry_tests(package(*tools))()
     if is_right:
         tests.test_tools_are_in_the_declared_order()
-        tests.test_the_registry_has_every_tool()
+        tests.test_registry_contains_all_tools()
         return
     with pytest.raises(AssertionError, match="the order of the tools differs"):
         tests.test_tools_are_in_the_declared_order()
@@ -64,7 +64,7 @@ def test_tools_are_in_the_declared_order(tools: Any, is_right: bool) -> None:
 def test_a_package_without_a_definition_is_none() -> None:
     tests: Any = generated_tests._registry_tests(package())()
     with pytest.raises(AssertionError, match="no definition is in there/tools"):
-        tests.test_the_registry_has_every_tool()
+        tests.test_registry_contains_all_tools()
 
 
 @pytest.mark.parametrize(
@@ -78,10 +78,10 @@ def test_a_client_gets_what_is_meant_for_it(
     made.definitions["t"] = {} if meant is None else {"clients": meant}
     tests: Any = generated_tests._registry_tests(made)()
     if is_right:
-        tests.test_a_client_gets_what_is_meant_for_it(client)
+        tests.test_client_gets_only_its_tools(client)
         return
     with pytest.raises(AssertionError, match="a gets t"):
-        tests.test_a_client_gets_what_is_meant_for_it(client)
+        tests.test_client_gets_only_its_tools(client)
 
 
 @pytest.mark.parametrize(
@@ -100,10 +100,10 @@ def test_a_former_name_resolves_and_is_not_shown(
     made.blocks = {"a.md": text}
     tests: Any = generated_tests._registry_tests(made)()
     if said is None:
-        tests.test_former_names_resolve_and_are_not_shown("t")
+        tests.test_previous_names_resolve_and_are_not_mentioned("t")
         return
     with pytest.raises(AssertionError, match=said):
-        tests.test_former_names_resolve_and_are_not_shown("t")
+        tests.test_previous_names_resolve_and_are_not_mentioned("t")
 
 
 def test_of_a_generated_file_eight_mebibytes_are_read(tmp_path: Path) -> None:

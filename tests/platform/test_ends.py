@@ -151,7 +151,7 @@ def test_a_form_is_filled_in_at_the_terminal(clinic: Clinic) -> None:
     with in_terminal(clinic.project, clinic.environment, *words) as person:
         person.until("(public, private, none): ")
         person.type("gold\n")
-        person.until("That is no answer to this.")
+        person.until("This is not a valid answer.")
         person.until("none): ")
         person.type("private\n")
         person.rest()
@@ -186,7 +186,7 @@ def test_a_database_that_nobody_answers_ends_the_start(
         )
         assert done.returncode == 3, done.stderr
         assert re.search(
-            f"the lifespan of `{toolset}` .clinic.app:lifespan. failed at its"
+            f"the lifespan of `{toolset}` .clinic.app:lifespan. failed to"
             " start: .*OperationalError",
             done.stderr,
         )

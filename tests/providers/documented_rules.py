@@ -133,7 +133,14 @@ def _closed(
 
 
 def _openai_schema(schema: Mapping[str, Any], is_strict: bool) -> Iterator[str]:
-    yield from _root(schema, "oneOf", "anyOf", "allOf", "enum", "not")
+    yield from _root(schema, "oneOf", "anyOf", "allOf", "enum", "const", "not")
+    yield from _integers(schema)
+    for place, one in _schemas(schema):
+        for pattern in [one.get("pattern", ""), *one.get("patternProperties", ())]:
+            try:
+                re.compile(pattern)
+            except re.error:
+                yield f"{place}: {pattern!r} is not a 'regex'"
     for place, one in _schemas(schema):
         if _of_type(one, "array") and "items" not in one:
             yield f"{place}: an array without `items`"
@@ -178,8 +185,20 @@ def _openai_functions(functions: list[dict[str, Any]]) -> Iterator[str]:
             yield f"{one['name']}: {problem}"
 
 
+def _integers(value: Any, most: int = 2**53 - 1) -> Iterator[str]:
+    """Integers that no provider reads as they are."""
+    if isinstance(value, Mapping):
+        value = [*value.values()]
+    if isinstance(value, (list, tuple)):
+        for inner in value:
+            yield from _integers(inner, most)
+    elif isinstance(value, (int, float)) and abs(value) > most:
+        yield f"int too big to convert: {value}"
+
+
 def _anthropic_schema(schema: Mapping[str, Any], is_strict: bool) -> Iterator[str]:
     yield from _root(schema, "oneOf", "anyOf", "allOf")
+    yield from _integers(schema)
     for name in schema.get("properties", {}):
         if not re.fullmatch(r"[a-zA-Z0-9_.-]{1,64}", name):
             yield f"`{name}` is no property's name"
@@ -241,6 +260,7 @@ def _gemini(tools: list[dict[str, Any]]) -> Iterator[str]:
 
 
 def _gemini_schema(schema: Mapping[str, Any]) -> Iterator[str]:
+    yield from _integers(schema)
     yield from _references(schema, cycles=False)
     for place, one in _schemas(schema):
         for keyword in one.keys() - _GEMINI:
@@ -261,6 +281,7 @@ def _bedrock(tools: list[dict[str, Any]]) -> Iterator[str]:
             yield f"{spec['name']}: an empty description"
         is_strict = spec.get("strict") is True
         schema = spec["inputSchema"]["json"]
+        yield from _integers(schema, 2**53 - 2)
         for problem in _anthropic_schema(schema, is_strict):
             yield f"{spec['name']}: {problem}"
 
@@ -271,6 +292,7 @@ def _ollama(tools: list[dict[str, Any]]) -> Iterator[str]:
     for one in functions:
         schema = one["parameters"]
         yield from _root(schema)
+        yield from _integers(schema)
         for keyword in schema.keys() - {"type", "$defs", "items", "required"}:
             if keyword != "properties":
                 yield f"{one['name']}: `{keyword}` is dropped at the root"

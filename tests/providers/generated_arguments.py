@@ -31,6 +31,7 @@ _DEEPEST = 12
 
 def allows(schema: Any, value: Any) -> bool:
     """Whether a value is valid. A schema that is none, or has no end, is no example."""
+    schema = _of_python(schema)
     kind = jsonschema.validators.validator_for(
         schema, default=jsonschema.Draft202012Validator
     )
@@ -42,11 +43,20 @@ def allows(schema: Any, value: Any) -> bool:
     return found
 
 
+def _of_python(schema: Any) -> Any:
+    """A schema with its patterns as Python writes them."""
+    text = json.dumps(schema)
+    for ecma, python in ((r"\\p{L}", "[a-zA-Z]"), ("(?<first>", "(?P<first>")):
+        text = text.replace(ecma, python)
+    return json.loads(text)
+
+
 def refused_at(schema: Any, value: Any) -> list[set[str]]:
     """The places of the keywords that refuse a value, as pointers: some names of each.
 
     What refuses every alternative is one of the places of the alternatives.
     """
+    schema = _of_python(schema)
     kind = jsonschema.validators.validator_for(
         schema, default=jsonschema.Draft202012Validator
     )

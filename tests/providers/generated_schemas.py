@@ -15,6 +15,7 @@ _DEFINITIONS = ["one", "two", "a/b~c"]
 _TEXTS = ["", "a", "red", "Red", "2026-11-22", "a longer text", "12", "x-y"]
 _NUMBERS = [0, 1, -1, 2, 5, 0.5, 1.5, 2**53, -(2**63), 1e308, 1e-9]
 _PATTERNS = ["^a", "^[a-z-]+$", "e", "^(?!red)", "\\d{2}", "^x_", "\\bred\\b"]
+_PATTERNS += ["^\\p{L}", "^(?<first>r)"]
 _FORMATS = ["date", "uri", "email", "no-such-format", "int32"]
 _SCALARS = [*_TEXTS, *_NUMBERS, True, False, None]
 _VALUES = [*_SCALARS, [], {}, [1], ["red", None], {"a": 1}, {"x-y": None}]
@@ -211,7 +212,12 @@ class _Schemas:
             key = "dependencies" if self._is_old else kind
             return {key: {name: needed}}
         if kind == "patternProperties":
-            return {kind: {self._one("^x", "^[a-z]$", "-", "^n+$"): self.schema(0)}}
+            patterns = ["^x", "^[a-z]$", "-", "^n+$", "^\\p{L}$"]
+            found = {self._one(*patterns): self.schema(0)}
+            closing = (
+                {} if self._is_old or self._is(2) else {"unevaluatedProperties": False}
+            )
+            return {kind: found, **closing}
         if kind == "propertyNames":
             return {
                 kind: self._one(
@@ -257,6 +263,8 @@ class _Schemas:
             schema["items" if self._is_old else "prefixItems"] = places
             if further is not None:
                 schema["additionalItems" if self._is_old else "items"] = further
+        if not self._is_plain and not self._is_old and self._is(3):
+            schema["unevaluatedItems"] = self._one(False, {"type": "string"})
         counts: dict[str, st.SearchStrategy[Any]] = {
             "minItems": st.integers(0, 2),
             "maxItems": st.integers(1, 3),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 from typing import Any
 
 import pytest
@@ -83,7 +84,7 @@ def test_anthropic(name: str) -> None:
 BEDROCK: dict[str, Any] = {
     "result": {"content": [{"json": RESULT}]},
     "text": {"content": [{"text": "Done."}]},
-    "nothing": {"content": []},
+    "nothing": {"content": [{"text": "The tool returned no content."}]},
     "error": {"content": [{"text": "There is no such note."}], "status": "error"},
     "image": {
         "content": [
@@ -183,3 +184,72 @@ def test_the_types_look_into_content() -> None:
     for block in good["content"]:
         with pytest.raises(ValueError):
             validate_answer("anthropic", {**good, "content": [{**block, "more": 1}]})
+
+
+REFERENCES: list[Any] = [
+    {"v": {"$ref": "#/$defs/S"}},
+    {"$ref": "photo.png"},
+    [{"a": [{"$ref": None}]}],
+    {"id": 1234567890123456789},
+    {"ids": [[2**53]]},
+]
+
+
+@pytest.mark.parametrize("value", REFERENCES)
+def test_gemini_gets_as_text_what_it_would_refuse_or_round(value: Any) -> None:
+    provider = provider_named("gemini")
+    tool = Tool("d", "", "D.", {"name": "d", "inputSchema": {"type": "object"}})
+    answer = render_tools(provider, [tool]).answer(ToolResponse(value), "d", "1")
+    output = answer["functionResponse"]["response"]["output"]
+    assert json.loads(output) == value
+    validate_answer("gemini", answer)
+
+
+@pytest.mark.parametrize(
+    "value", [{"ref": "$ref"}, ["$ref"], {"$defs": {}}, {"id": 2**53 - 1}, "$ref", None]
+)
+def test_gemini_gets_other_results_as_json(value: Any) -> None:
+    answer = answered_with("gemini", ToolResponse(value))
+    assert answer["functionResponse"]["response"] == {"output": value}
+
+
+def answered_with(provider: str, response: ToolResponse) -> dict[str, Any]:
+    tool = Tool("d", "", "D.", {"name": "d", "inputSchema": {"type": "object"}})
+    listed = render_tools(provider_named(provider), [tool])
+    return dict(listed.answer(response, "d", "1"))
+
+
+BLANK = [
+    ToolResponse(error=""),
+    ToolResponse(error=" \n\t"),
+    ToolResponse(error="\u00a0"),
+    ToolResponse(error="", content=[]),
+    ToolResponse(error="", content=[{"type": "text", "text": " "}]),
+    ToolResponse(error=" ", content=[image(b"\x89PNG")]),
+]
+
+
+@pytest.mark.parametrize("response", BLANK)
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_a_blank_error_is_a_fixed_sentence(
+    provider: str, response: ToolResponse
+) -> None:
+    answer = answered_with(provider, response)
+    assert "The tool failed without an error message." in repr(answer)
+    validate_answer(provider, answer)
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        ToolResponse(" "),
+        ToolResponse(""),
+        ToolResponse(content=[]),
+        ToolResponse(content=[{"type": "text", "text": "\n"}]),
+        ToolResponse(content=[{"type": "text", "text": ""}] * 2),
+    ],
+)
+def test_blank_text_is_left_out(response: ToolResponse) -> None:
+    assert "content" not in answered_with("anthropic", response)
+    content = answered_with("bedrock", response)["toolResult"]["content"]
+    assert content == [{"text": "The tool returned no content."}]

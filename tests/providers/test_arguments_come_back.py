@@ -57,9 +57,12 @@ def _is_of(place: str, loss: Loss) -> bool:
     """Whether a loss says why a keyword refuses what the form allows: it, or one within."""
     # A reference that is cut is told of where it leads to: whatever stands there is lost.
     is_cut = loss.keyword in ("$ref", "$dynamicRef")
-    lost = loss.path if is_cut else f"{loss.path}/{loss.keyword}"
+    is_false = loss.keyword == "false"  # Whatever stands there refuses all values.
+    lost = loss.path if is_cut or is_false else f"{loss.path}/{loss.keyword}"
     if f"{place}/".startswith(f"{lost}/"):
         return True
+    # What is refused within also counts as unevaluated.
+    place = re.sub(r"/unevaluated(Properties|Items)$", "", place)
     return _plain(place).startswith(_plain(lost)) or _plain(lost).startswith(
         _plain(place)
     )

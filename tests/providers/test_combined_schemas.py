@@ -6,14 +6,16 @@ from typing import Any
 
 import pytest
 
+from toolcast_runtime.providers.alternatives import (
+    exclude_each_other,
+    merge_alternatives,
+)
 from toolcast_runtime.providers.combined_schemas import (
     InexactError,
     add_value_types,
-    exclude_each_other,
     get_type_name,
     get_types,
-    is_of_type,
-    merge_alternatives,
+    matches_types,
     merge_schemas,
 )
 from toolcast_runtime.providers.dialect import has_only_annotations
@@ -44,15 +46,17 @@ def _closed(schema: Schema, further: Any = False) -> Schema:
 )
 def test_a_value_has_one_type(value: Any, name: str) -> None:
     assert get_type_name(value) == name
-    assert is_of_type(value, [name])
-    assert is_of_type(value, None)
-    assert not is_of_type(value, [])
+    assert matches_types(value, [name])
+    assert matches_types(value, None)
+    assert not matches_types(value, [])
 
 
 def test_a_whole_number_is_a_number_like_any() -> None:
-    assert is_of_type(1, ["number"])
-    assert is_of_type(1.0, ["integer"])
-    assert not is_of_type(1, ["string", "boolean"])
+    assert matches_types(1, ["number"])
+    assert matches_types(1.0, ["integer"])
+    assert not matches_types(1.5, ["integer"])
+    assert not matches_types(True, ["integer", "number"])
+    assert not matches_types(1, ["string", "boolean"])
 
 
 def test_a_schema_names_one_type_some_or_none() -> None:
@@ -201,6 +205,11 @@ def _needing(name: str, value: Any, **others: Any) -> Schema:
         (True, {"type": "string"}, False),
         ({"type": "string"}, True, False),
         ({"const": 1}, {"const": 2}, True),
+        ({"const": 1}, {"const": True}, True),
+        ({"const": 0}, {"enum": [False, "0"]}, True),
+        ({"const": 1}, {"const": 1.0}, False),
+        ({"enum": [[1]]}, {"enum": [[True]]}, True),
+        ({"enum": [{"a": 0}]}, {"enum": [{"a": 0.0}]}, False),
         ({"const": 1}, {"enum": [1, 2]}, False),
         ({"enum": [1, 2]}, {"enum": [3, 4]}, True),
         ({"enum": [1, 2]}, {"enum": [3, 2]}, False),
@@ -261,7 +270,7 @@ def test_every_pair_of_alternatives_counts() -> None:
             {},
             [
                 {"properties": {"kind": {"const": "x", "description": "Which"}}},
-                {"properties": {"kind": {"enum": ["y", "x"]}}},
+                {"properties": {"kind": {"enum": ["y", "x"], "description": "Which"}}},
             ],
             {"properties": {"kind": {"description": "Which", "enum": ["x", "y"]}}},
         ),
@@ -280,6 +289,48 @@ def test_every_pair_of_alternatives_counts() -> None:
                 {"properties": {"kind": {"type": "integer", "const": 1}}},
             ],
             {"properties": {"kind": {"enum": ["x", 1]}}},
+        ),
+        (
+            {},
+            [
+                {"properties": {"kind": {"const": "x", "description": "First."}}},
+                {"properties": {"kind": {"const": "y", "default": "y"}}},
+            ],
+            {
+                "properties": {
+                    "kind": {
+                        "anyOf": [
+                            {"const": "x", "description": "First."},
+                            {"const": "y", "default": "y"},
+                        ]
+                    }
+                }
+            },
+        ),
+        (
+            {},
+            [
+                {"properties": {"v": {"const": 1}}},
+                {"properties": {"v": {"const": True}}},
+                {"properties": {"v": {"const": 1.0}}},
+            ],
+            {"properties": {"v": {"enum": [1, True]}}},
+        ),
+        (
+            {},
+            [
+                {"properties": {"v": {"enum": [[0], {"a": 1}]}}},
+                {"properties": {"v": {"enum": [[False], {"a": True}, {"a": 1.0}]}}},
+            ],
+            {"properties": {"v": {"enum": [[0], {"a": 1}, [False], {"a": True}]}}},
+        ),
+        (
+            {},
+            [
+                {"properties": {"v": {"minimum": 1}}},
+                {"properties": {"v": {"minimum": True}}},
+            ],
+            {"properties": {"v": {"anyOf": [{"minimum": 1}, {"minimum": True}]}}},
         ),
         (
             {},

@@ -74,4 +74,4 @@ def test_a_root_that_is_no_object(name: str, more: dict[str, Any]) -> None:
     listed = render_tools(provider_named(name), tools, ListOptions(True))
     assert [one.tool.name for one in listed.rendered] == ["other"]
     [loss] = [one for one in listed.losses if one.tool == "do"]
-    assert "error: the schema takes no object, and so no call" in str(loss)
+    assert "error: the schema does not accept objects, so no call is valid" in str(loss)

@@ -171,7 +171,7 @@ def test_searched_and_run_is_what_a_list_asks_for() -> None:
 def _is_strict(name: str, schema: Schema) -> tuple[bool, list[str]]:
     options = ListOptions(strict=["do"])
     listed = render_tools(provider_named(name), [_tool("do", schema)], options)
-    whys = [loss.what for loss in listed.losses if loss.keyword == "strict"]
+    whys = [loss.message for loss in listed.losses if loss.keyword == "strict"]
     return listed.rendered[0].is_strict, whys
 
 
@@ -230,8 +230,8 @@ def test_the_examples_that_anthropic_is_sent() -> None:
     tool = _tool("do", schema, examples=examples)
     listed = render_tools(provider_named("anthropic"), [tool])
     assert [*listed.rendered[0].examples] == [{"count": 1, "day_of": "a"}]
-    assert "3 of 4 are left out: they fail, or the form has other arguments" in [
-        loss.what for loss in listed.losses
+    assert "3 of 4 are omitted: they fail, or the form has other arguments" in [
+        loss.message for loss in listed.losses
     ]
     strange = _tool("do", _object({}), examples=[{}])
     assert render_tools(provider_named("anthropic"), [strange]).losses == ()
@@ -264,16 +264,16 @@ def test_the_forms_of_anthropics_models_say_what_is_strict_deferred_and_run() ->
 
 
 def test_a_dialect_takes_everything_unless_it_says_otherwise() -> None:
-    assert asdict(Dialect(source="its page")) == {
-        "source": "its page",
-        "name": None,
+    assert asdict(Dialect()) == {
         "keywords": None,
         "lost_at_root": frozenset(),
         "lost_of_parameters": frozenset(),
         "formats": None,
         "has_plain_patterns": False,
+        "has_python_patterns": False,
         "enum_types": None,
         "most_min_items": None,
+        "max_integer": None,
         "references": References.KEPT,
         "has_reference_siblings": True,
         "nullable": Nullable.ANY,

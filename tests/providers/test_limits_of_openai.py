@@ -58,4 +58,6 @@ def test_what_is_beyond_a_limit_is_not_strict(
         provider = provider_named("openai-chat")
         listed = render_tools(provider, [tool], ListOptions(strict=True))
         assert listed.rendered[0].is_strict is is_strict
-        assert [why in loss.what for loss in listed.losses] == [True] * (not is_strict)
+        assert [why in loss.message for loss in listed.losses] == [True] * (
+            not is_strict
+        )

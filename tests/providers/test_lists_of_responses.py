@@ -90,7 +90,7 @@ def test_a_confirm_has_no_place() -> None:
     provider = provider_named("openai-responses")
     losses = render_tools(provider, TOOLS).losses
     assert [str(loss) for loss in losses] == [
-        "drop_notes /confirm confirm note: there is no place for it"
+        "drop_notes /confirm confirm note: the format has no field for it"
     ]
 
 

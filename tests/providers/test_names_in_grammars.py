@@ -12,7 +12,7 @@ from toolcast_runtime.providers.provider_names import (
     named_properties,
     new_names,
     provider_names,
-    renamed,
+    rename_properties,
     renamed_everywhere,
     renamed_keys,
 )
@@ -81,7 +81,7 @@ def test_names_are_those_that_a_schema_declares() -> None:
 
 def test_a_schema_by_other_names() -> None:
     names = {"a b": "x", "if so": "y", "in it": "z"}
-    here = renamed(
+    here = rename_properties(
         {**SCHEMA, "default": {"a b": [{"if so": 1}]}, "title": "a b"}, names
     )
     assert here == {
@@ -96,7 +96,7 @@ def test_a_schema_by_other_names() -> None:
     everywhere = renamed_everywhere({"allOf": [SCHEMA, "a b"]}, names)
     assert everywhere["allOf"][0]["properties"] == {"x": {"enum": [{"z": 1}]}, "c": {}}
     assert everywhere["allOf"][1] == "a b"
-    assert renamed({"properties": 1, "required": "a b"}, names) == {
+    assert rename_properties({"properties": 1, "required": "a b"}, names) == {
         "properties": 1,
         "required": "a b",
     }

@@ -22,9 +22,9 @@ from toolcast_runtime.providers.schema_rendering import render_schema
 Schema = dict[str, Any]
 TEXT: Schema = {"type": "string"}
 KEYWORDS = "type properties required items enum anyOf description $ref minimum"
-FEW = Dialect(source="", keywords=frozenset(KEYWORDS.split()))
-INLINED = Dialect(source="", references=References.INLINED)
-ANY = Dialect(source="")
+FEW = Dialect(keywords=frozenset(KEYWORDS.split()))
+INLINED = Dialect(references=References.INLINED)
+ANY = Dialect()
 DEFINITIONS: Schema = {"t": TEXT, "deep": {"$defs": {"t": {"type": "integer"}}}}
 ONE: Schema = {"$ref": "#/$defs/t"}
 OTHER: Schema = {"$ref": "#/$defs/deep/$defs/t"}
@@ -37,7 +37,7 @@ def _rendered(
     """A parameter as it is given, the definitions beside it, and what is lost."""
     whole = {"type": "object", "properties": {"a": schema}, "$defs": definitions}
     found = render_schema(whole, dialect, "do")
-    losses = [f"{one.keyword}: {one.what}" for one in found.losses]
+    losses = [f"{one.keyword}: {one.message}" for one in found.losses]
     return found.schema["properties"]["a"], found.schema.get("$defs"), losses
 
 
@@ -169,10 +169,10 @@ def test_a_reference_that_names_nothing_is_an_error() -> None:
 
 def test_a_closed_dialect_says_no_schema_that_holds_itself() -> None:
     tree: Schema = {"type": "object", "properties": {"below": {"$ref": "#/$defs/n"}}}
-    closed = Dialect(source="", is_closed=True, references=References.INLINED)
+    closed = Dialect(is_closed=True, references=References.INLINED)
     with pytest.raises(InexpressibleError) as refused:
         _rendered(closed, {"$ref": "#/$defs/n"}, {"n": tree})
-    assert (refused.value.keyword, refused.value.why) == ("$ref", "contains itself")
+    assert (refused.value.keyword, refused.value.reason) == ("$ref", "contains itself")
 
 
 def test_a_loss_below_not_is_neither_wider_nor_narrower() -> None:
@@ -182,7 +182,7 @@ def test_a_loss_below_not_is_neither_wider_nor_narrower() -> None:
     losses.is_reversed = True
     losses.add(("b",), "y", "gone", Effect.WIDER, Severity.WARNING)
     losses.add(("c",), "z", "gone", Effect.WORDS)
-    assert [(str(one), one.effect) for one in losses.sorted()] == [
+    assert [(str(one), one.effect) for one in losses.list_losses()] == [
         ("do /a/0 x note: gone", Effect.WORDS),
         ("do /b y warning: gone", Effect.OTHER),
         ("do /c z note: gone", Effect.WORDS),
@@ -212,7 +212,7 @@ def test_what_is_told_of_what_is_lost() -> None:
 
 
 def test_plain_patterns_look_neither_around_nor_back() -> None:
-    plain = Dialect(source="", has_plain_patterns=True)
+    plain = Dialect(has_plain_patterns=True)
     kept = ["^a+$", "(?:a)", "a{1}", "\\d", "0", "\\0"]
     lost = ["(?=a)", "(?!a)", "(?<=a)", "(?<!a)", "a\\b", "a\\B"]
     lost += [f"(a)\\{number}" for number in range(1, 10)]

@@ -12,8 +12,8 @@ from toolcast_runtime.providers.dialect import Dialect
 from toolcast_runtime.providers.schema_rendering import render_schema
 
 Schema = dict[str, Any]
-WHOLE = Dialect(source="", is_closed=True, is_required_whole=True)
-NAMES = Dialect(source="", property_names=re.compile("[a-z_]{1,8}"))
+WHOLE = Dialect(is_closed=True, is_required_whole=True)
+NAMES = Dialect(property_names=re.compile("[a-z_]{1,8}"))
 S: Schema = {"type": "string"}
 MAYBE: Schema = {"type": ["string", "null"]}
 

@@ -111,7 +111,7 @@ def test_a_chain_of_renames_keeps_every_name(notes: Project) -> None:
     [
         ("store_note", 1, "the toolset toy already has a tool `store_note`"),
         ("Store-Note", 1, "would have the same module `store_note`"),
-        ("old_note", 1, "`old_note` is a former name of the tool `store_note`"),
+        ("old_note", 1, "`old_note` is a previous name of the tool `store_note`"),
         ("kept_back", 1, "`kept_back` is reserved: It was unsafe."),
         ("Kept-Back", 1, "`Kept-Back` looks like `kept_back`, which is reserved"),
         ("their_note", 1, "`their_note` is a tool of the MCP server `theirs`"),
@@ -139,7 +139,7 @@ def test_a_name_that_is_not_to_be_had(
 def test_two_tools_cannot_swap_their_names_in_silence(notes: Project) -> None:
     run(notes, "rename", "find_note", "other_note")
     said = refused(notes, 1, "rename", "store_note", "find_note")
-    assert "`find_note` is a former name of the tool `other_note`" in said
+    assert "`find_note` is a previous name of the tool `other_note`" in said
 
 
 @pytest.mark.parametrize(

@@ -378,14 +378,14 @@ def test_the_generated_tests_hold_the_live_server_to_the_definitions(
     registry = import_module("generated.shop.registry")
     server = import_module("generated.shop.mcp_server")
     tests = snapshot_tests(registry, server, specs="specs/shop")()
-    tests.test_resources_and_prompts_are_the_definitions("staff")
+    tests.test_resources_and_prompts_match_definitions("staff")
     file = project / "generated/shop/mcp_prompts/mute.json"
     text = file.read_text("utf-8")
     assert live.prompts("staff")
     try:
         file.write_text(text.replace('"mute"', '"deaf"'), encoding="utf-8")
         with pytest.raises(AssertionError, match="the MCP prompts of staff differs"):
-            tests.test_resources_and_prompts_are_the_definitions("staff")
+            tests.test_resources_and_prompts_match_definitions("staff")
     finally:
         file.write_text(text, encoding="utf-8")
 

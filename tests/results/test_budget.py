@@ -52,58 +52,58 @@ def size(response: ToolResponse, count: Any = len) -> int:
 
 # Each a result, a budget, what is left of the result, and what is said.
 SHORTENED: list[tuple[Any, dict[str, Any], Any, str]] = [
-    (TEN, {"characters": 500}, TEN[:4], "Left out: the last 6 of 10 items."),
+    (TEN, {"characters": 500}, TEN[:4], "Omitted: the last 6 of 10 items."),
     (
         {"items": TEN, "total": 10},
         {"characters": 500},
         {"items": TEN[:4], "total": 10},
-        "Left out: the last 6 of 10 of `items`.",
+        "Omitted: the last 6 of 10 of `items`.",
     ),
     (
         {"items": TEN},
         {"characters": 500, "next": BY_OFFSET},
         {"items": TEN[:3]},
-        "Left out: the last 7 of 10 of `items`. For more, call again with `offset` = 3.",
+        "Omitted: the last 7 of 10 of `items`. For more, call again with `offset` = 3.",
     ),
     (
         TEN,
         {"characters": 500, "next": BY_ID},
         TEN[:3],
-        'Left out: the last 7 of 10 items. For more, call again with `after` = "n2".',
+        'Omitted: the last 7 of 10 items. For more, call again with `after` = "n2".',
     ),
     # The largest list gives way, whatever stands before it.
     (
         {"few": ["a", "b"], "many": TEN},
         {"characters": 500},
         {"few": ["a", "b"], "many": TEN[:4]},
-        "Left out: the last 6 of 10 of `many`.",
+        "Omitted: the last 6 of 10 of `many`.",
     ),
     # A list of one item gives way to those in it, of which none is a page.
     (
         {"pages": [{"blocks": ["y" * 100] * 9}]},
         {"characters": 400, "next": BY_OFFSET},
         {"pages": [{"blocks": ["y" * 100] * 3}]},
-        "Left out: the last 6 of 9 of `pages.0.blocks`.",
+        "Omitted: the last 6 of 9 of `pages.0.blocks`.",
     ),
     # Where not even one fits, the lists of the first are shortened, too.
     (
         {"pages": [{"blocks": ["y" * 100] * 9}] * 5},
         {"characters": 400},
         {"pages": [{"blocks": ["y" * 100] * 2}]},
-        "Left out: the last 4 of 5 of `pages`, the last 7 of 9 of `pages.0.blocks`.",
+        "Omitted: the last 4 of 5 of `pages`, the last 7 of 9 of `pages.0.blocks`.",
     ),
     # One item alone is too much, and never cut in two.
     (
         {"items": [{"text": "z" * 900}], "total": 1},
         {"characters": 400, "next": BY_OFFSET},
         {"items": [], "total": 1},
-        "Left out: the last 1 of 1 of `items`.",
+        "Omitted: the last 1 of 1 of `items`.",
     ),
     (
         {"items": [{"name": "a", "parts": ["z" * 900]}]},
         {"characters": 400},
         {"items": [{"name": "a", "parts": []}]},
-        "Left out: the last 1 of 1 of `items.0.parts`.",
+        "Omitted: the last 1 of 1 of `items.0.parts`.",
     ),
 ]
 
@@ -272,7 +272,7 @@ def test_a_long_text_beside_a_short_result_is_replaced_by_it() -> None:
     whole = ToolResponse({"items": [1]}, content=[block("words" * 900)])
     response = shape_response(tool(characters=500), {}, whole)
     assert response.content == [block('{"items": [1]}')]
-    assert response.note == "Left out: the text beside the result."
+    assert response.note == "Omitted: the text next to the result."
 
 
 def test_pictures_are_no_text() -> None:

@@ -199,7 +199,7 @@ def check_page(value: Any, note: str | None, first: int) -> None:
     titles = [{"id": n, "title": f"Note {n}"} for n in range(first, first + count)]
     assert value == {"items": titles, "total": 90} and 10 < count < 90 - first
     assert note == (
-        f"Left out: the last {90 - first - count} of {90 - first} of `items`. For more,"
+        f"Omitted: the last {90 - first - count} of {90 - first} of `items`. For more,"
         f" call again with `offset` = {first + count}."
     )
     assert estimate_tokens(json.dumps(value)) + estimate_tokens(note or "") <= 300
@@ -319,8 +319,8 @@ def test_a_call_of_a_live_server_tells_what_is_left_out(project: Project) -> Non
     command = f"{sys.executable} -m casting.toy.mcp_server"
     done = project.toolcast("call", "list_notes", "offset:=5", "--mcp-stdio", command)
     assert done.returncode == 0
-    assert "Note 5" in done.stdout and "Left out" not in done.stdout
-    assert done.stderr.startswith("Left out: the last ")
+    assert "Note 5" in done.stdout and "Omitted" not in done.stdout
+    assert done.stderr.startswith("Omitted: the last ")
     done = project.toolcast("call", "as_both", "--mcp-stdio", command)
     assert (done.returncode, done.stderr) == (0, "")
 
@@ -347,7 +347,7 @@ async def test_a_proxied_tool_gives_way_as_well(opened: Open, tmp_path: Path) ->
     kept = len(response.result["rows"])
     assert response.result == {"rows": [{"a": "x" * 40}] * kept} and 5 < kept < 40
     assert response.content == [text(response.text())]
-    assert response.note == f"Left out: the last {40 - kept} of 40 of `rows`."
+    assert response.note == f"Omitted: the last {40 - kept} of 40 of `rows`."
 
 
 @pytest.mark.parametrize("send", ["both", "text"])
@@ -363,7 +363,7 @@ async def test_an_external_tool_gives_way_as_well(
     response = await registry.call_tool("echo", {"text": rows})
     kept = json.loads(response.result)
     assert kept == [{"a": "x" * 40}] * len(kept) and 3 < len(kept) < 40
-    assert response.note == f"Left out: the last {40 - len(kept)} of 40 items."
+    assert response.note == f"Omitted: the last {40 - len(kept)} of 40 items."
 
 
 @pytest.mark.parametrize("module", ["truncation", "budget"])

@@ -25,7 +25,7 @@ _TOOLSET = {
     "targets": "{mcp: {}, registry: {}}",
 }
 _WORKSPACE = {"version": "1", "toolsets": "[specs/example]"}
-_HANDLER = "def work(arguments): ...\n"
+_HANDLER = "def work(arguments: dict): ...\n"
 
 
 def findings_of(root: Path) -> list[Finding]:

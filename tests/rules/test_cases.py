@@ -26,7 +26,7 @@ ELSEWHERE = set(
         " target/template-error yaml/too-large spec/unreadable handler/unanalyzed-code handler/import-error handler/missing-setting"
         " spec/output-overlaps-input spec/too-many-findings spec/invalid-document spec/missing-extension"
         " accept/expired accept/unused access/tool-count"
-        " spec/outdated-schema"
+        " spec/outdated-schema output/not-in-wheel output/unknown-wheel"
     ).split()
 )
 

@@ -38,7 +38,7 @@ def _faults_of(rule: Rule) -> Iterator[str]:
         yield "purpose is no sentence that starts with `Checks that`"
     if len(told.purpose) > 90:
         yield "purpose is longer than 90"
-    if not re.fullmatch(r"[A-Z`][^\n]*[.)]", told.why):
+    if not re.fullmatch(r"[A-Z`][^\n]*[.)]", told.reason):
         yield "why is no sentence"
     if told.bad and not told.good:
         yield "bad example without a good one"
@@ -61,8 +61,8 @@ def test_the_page_says_the_limits_of_a_file() -> None:
         f"{MAX_BYTES // 1024} KiB, {MAX_NODES:,} values and {MAX_DEPTH} levels"
         in told.purpose
     )
-    assert f"at most {MAX_LARGE_NUMBERS}:" in told.why
-    assert f"at most {MAX_COPIED_VALUES:,} values" in told.why
+    assert f"at most {MAX_LARGE_NUMBERS}:" in told.reason
+    assert f"at most {MAX_COPIED_VALUES:,} values" in told.reason
 
 
 def test_no_page_is_without_its_rules() -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from tests.rules.attacks import check
 from toolcast.rules.name import list_similar_pairs
-from toolcast.rules.prompt import find_confusable_word
+from toolcast.rules.prompt import find_confusable_term
 
 
 @pytest.mark.parametrize(
@@ -65,4 +65,4 @@ def test_confusable_word_letters(text: str, rules_of: Callable[..., list[str]]) 
     ],
 )
 def test_honest_letters_of_other_scripts(text: str) -> None:
-    assert find_confusable_word(text) is None
+    assert find_confusable_term(text) is None

@@ -24,7 +24,7 @@ from toolcast.rules.prompt import (
     SECRETS,
     CrossToolInstructions,
     Phrase,
-    find_confusable_word,
+    find_confusable_term,
     find_first_phrase,
 )
 
@@ -201,13 +201,13 @@ def test_names_that_are_words_count_in_quotes_only() -> None:
 def test_long_texts_cost_time_in_proportion(text: str) -> None:
     start = time.perf_counter()
     find_first_phrase(text, ALL)
-    find_confusable_word(text)
+    find_confusable_term(text)
     list(CrossToolInstructions(["get_date", "search"]).finditer(text))
     assert time.perf_counter() - start < 5
 
 
 def test_every_rule_says_that_it_is_a_heuristic() -> None:
-    assert all("heuristic" in r.text.why for r in RULES)
+    assert all("heuristic" in r.text.reason for r in RULES)
 
 
 def test_every_rule_is_in_the_table() -> None:

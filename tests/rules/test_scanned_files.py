@@ -167,7 +167,7 @@ def test_outputs_say_none_either(project: Project) -> None:
     assert [(f.location.file, f.message) for f in found] == [
         (
             f"generated/toy/prompts/{file}",
-            "the output still contains the former name `drop_all`",
+            "the output still contains the previous name `drop_all`",
         )
         for file in ("__init__.py", "preamble.md")
     ]

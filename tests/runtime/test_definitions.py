@@ -117,10 +117,6 @@ def test_what_was_not_generated_is_refused(
     )
 
 
-def test_no_tool_at_all_is_refused(tmp_path: Path) -> None:
-    assert "it has no definitions" in refusal(Package(tmp_path))
-
-
 def test_many_problems_are_told_of_in_few_lines(tmp_path: Path) -> None:
     package = Package(tmp_path, *(definition(f"tool{n}") for n in range(9)))
     for path in package.folder.glob("tool*.py"):

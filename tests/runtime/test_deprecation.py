@@ -82,7 +82,7 @@ def test_prompt_docs_say_so_and_the_description_where_it_is_asked_to(
     other = SPEC.partition("deprecated")[0].replace("keyword: note", "keyword: save")
     project = make_project(
         {"note": SPEC % "", "save_note": other},
-        handlers="def work(arguments): ...\n",
+        handlers="def work(arguments: dict): ...\n",
     )
     section, definition = generated(project)
     # The reason is a text: it cannot open anything.

@@ -9,7 +9,7 @@ import pytest
 from toolcast_runtime.ledger.secret_arguments import (
     REDACTED,
     Redaction,
-    _get_last_word,
+    _get_last_name_part,
     _parse_scalar,
     _RedactedCopy,
     classify_name,
@@ -354,7 +354,7 @@ def test_a_schema_of_twenty_thousand_parts_is_read(more: int, is_read: bool) -> 
     ],
 )
 def test_the_last_word_of_a_name(name: str, last: str) -> None:
-    assert _get_last_word(name) == last
+    assert _get_last_name_part(name) == last
 
 
 @pytest.mark.parametrize(("names", "is_hidden"), [(100_000, False), (100_001, True)])

@@ -70,7 +70,7 @@ def test_own_specs_hold(toolset: str, twin_of: Callable[[Any], None]) -> None:
     for name, tool in specs.items():
         if name != "toolset":
             tool.pop("handler", None)
-            # Prose may not say former names; `x` says none.
+            # Prose may not say previous names; `x` says none.
             tool.pop("suppress", None)
             # `x` is rarely what a pattern or an enum of an example asks for.
             tool.pop("examples", None)

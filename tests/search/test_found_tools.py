@@ -26,7 +26,7 @@ from toolcast_runtime.mcp.sdk_server import build_server
 from toolcast_runtime.mcp.tool_search import (
     SEARCH_TOOLS,
     add_search_instructions,
-    resolve_found_tool,
+    unwrap_search_call,
 )
 
 HANDLERS = "tests.search.handlers"
@@ -245,16 +245,16 @@ def test_the_two_are_no_found_tools(tmp_path: Path, name: str) -> None:
 def test_what_names_no_call_is_refused_and_nothing_called(
     tmp_path: Path, arguments: dict[str, Any]
 ) -> None:
-    assert resolve_found_tool("call_found_tool", arguments)[2] is False
+    assert unwrap_search_call("call_found_tool", arguments)[2] is False
     _, refused = asked(server(tmp_path), "auto", ("call_found_tool", arguments))
     assert refused.is_error
     assert "the arguments of `call_found_tool` are not valid" in refused.content[0].text
 
 
 def test_a_call_without_arguments_may_leave_them_out() -> None:
-    assert resolve_found_tool("call_found_tool", {"name": "ping"}) == ("ping", {}, True)
-    assert resolve_found_tool("ping", {"name": "x"}) == ("ping", {"name": "x"}, False)
-    assert resolve_found_tool("call_found_tool", None) == (
+    assert unwrap_search_call("call_found_tool", {"name": "ping"}) == ("ping", {}, True)
+    assert unwrap_search_call("ping", {"name": "x"}) == ("ping", {"name": "x"}, False)
+    assert unwrap_search_call("call_found_tool", None) == (
         "call_found_tool",
         None,
         False,

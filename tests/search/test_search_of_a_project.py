@@ -74,7 +74,7 @@ def test_its_generated_tests_and_verify_hold(make_project: Make, options: str) -
     )
     told = toolcast(done.root, "verify", "--mcp-stdio", line)
     assert told.returncode == 1
-    for words in ("3 tools: the tool is not there", "tool/added", "call_found_tool"):
+    for words in ("3 tools: the tool is missing", "tool/added", "call_found_tool"):
         assert words in told.stdout
 
 

@@ -128,17 +128,19 @@ async def test_the_last_report_has_a_second(monkeypatch: pytest.MonkeyPatch) -> 
 
 async def test_sixteen_calls_of_a_tool_may_run_on() -> None:
     loop = asyncio.get_running_loop()
-    assert not worker_threads.has_too_many_abandoned("look")
+    assert not worker_threads.has_max_abandoned_calls("look")
     other = worker_threads.track_abandoned("other")
     ends = [worker_threads.track_abandoned("look") for _ in range(16)]
-    assert worker_threads.has_too_many_abandoned(
+    assert worker_threads.has_max_abandoned_calls(
         "look"
-    ) and not worker_threads.has_too_many_abandoned("other")
+    ) and not worker_threads.has_max_abandoned_calls("other")
     ends.pop()()
-    assert not worker_threads.has_too_many_abandoned("look")
+    assert not worker_threads.has_max_abandoned_calls("look")
     ends.append(worker_threads.track_abandoned("look"))
     other()
-    assert worker_threads.has_too_many_abandoned("look"), "what still runs is forgotten"
+    assert worker_threads.has_max_abandoned_calls(
+        "look"
+    ), "what still runs is forgotten"
     for end in ends:
         end()
     assert loop not in worker_threads._abandoned

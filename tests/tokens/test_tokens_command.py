@@ -154,7 +154,7 @@ def test_for_programs(make_project: MakeProject) -> None:
                 "total": {"upfront": 19, "names": 0, "on_demand": 0, "prompt": 21},
             }
         ],
-        "servers_not_asked": ["far"],
+        "servers_skipped": ["far"],
     }
 
 

@@ -31,7 +31,7 @@ def add(*, one, two=0):
     return {"sum": one + two}
 
 
-def page(arguments):
+def page(arguments: dict):
     text = str(arguments.get("page-size"))
     return ToolResponse(content=[{"type": "text", "text": text}])
 """

@@ -12,8 +12,8 @@ from toolcast_runtime.core.validation.limits import (
     Size,
     count_max_visits,
     estimate_pattern_cost,
+    exceeds_path_limit,
     has_oversized_patterns,
-    has_too_many_paths,
     measure_value,
 )
 
@@ -202,9 +202,9 @@ def test_errors_can_come_by_so_many_ways(
     ],
 )
 def test_ways_to_one_place_multiply(schema: Any, ways: int) -> None:
-    assert not has_too_many_paths(schema, ways)
-    assert has_too_many_paths(schema, ways - 1)
-    assert not has_too_many_paths(schema)
+    assert not exceeds_path_limit(schema, ways)
+    assert exceeds_path_limit(schema, ways - 1)
+    assert not exceeds_path_limit(schema)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from toolcast_runtime.core.validation.references import (
     References,
     group_child_schemas,
-    list_in_place,
+    list_applied_subschemas,
     list_subschemas,
     resolve_pointer,
 )
@@ -107,7 +107,7 @@ def test_keywords_hold_schemas(
     schema: dict[str, Any], held: list[Any], in_its_place: list[Any]
 ) -> None:
     assert [one for _, one in list_subschemas(schema)] == held
-    assert [*list_in_place(schema)] == in_its_place
+    assert [*list_applied_subschemas(schema)] == in_its_place
 
 
 @pytest.mark.parametrize(

@@ -55,7 +55,7 @@ def shown(*, due=None, tags=(), picture=b""):
             "picture": picture, "types": [type(v).__name__ for v in (due, picture)]}
 
 
-async def shown_async(arguments):
+async def shown_async(arguments: dict):
     return ToolResponse({"due": arguments["due"]})
 
 

@@ -23,7 +23,7 @@ from toolcast_runtime.values.annotated_types import (
     Table,
 )
 
-from ..static_analysis.annotations import read_annotation
+from ..static_analysis.annotated_names import read_annotation
 from ..static_analysis.classes import DictField, read_typed_dict_fields
 from ..static_analysis.literals import UnknownTypeError
 from ..static_analysis.module_names import Definition, ModuleNames
@@ -105,10 +105,11 @@ class AnnotationChecker:
         path: str,
         depth: int,
     ) -> Iterator[str]:
-        """Yield the messages about an annotation and a type of the schema.
+        """Yield a message for each mismatch between an annotation and a schema type.
 
-        For a parameter only the first rejected member of the schema's type is reported, for a
-        result every alternative of the annotation that the schema does not allow.
+        For a parameter, the annotation must accept each member of the schema's union; only
+        the first member that it rejects is reported. For a result, the schema must allow
+        each alternative of the annotation; all that it rejects are reported.
         """
         members = list(_split_union(schema_type))
         if not members:

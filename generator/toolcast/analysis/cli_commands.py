@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from ..encoders.code import Code
 from ..encoders.markdown import encode_block, encode_inline
-from ..encoders.plain_text import encode_shell_word, encode_typed_word
+from ..encoders.plain_text import encode_shell_argument, encode_typed_argument
 from ..encoders.python import option_name
 from ..model.model import Action, Toolset, ToolSpec
 from ..model.toolset_parts import omit_none
@@ -61,7 +61,7 @@ class CliCommand(NamedTuple):
                 self.tool, _list_required_parameters(self.tool, self.action)
             )
             return " ".join(
-                [self.keyword, encode_typed_word(self.action.name), *required]
+                [self.keyword, encode_typed_argument(self.action.name), *required]
             )
         decision = self.tool.cli
         if decision is None:
@@ -191,7 +191,7 @@ def _build_line(command: CliCommand) -> dict[str, str]:
     is_summary = text.split() == command.tool.summary.split()
     comment = {"comment": text} if has_comment or not is_summary else {}
     # Quoted for a shell: the name of an action can contain any character.
-    words = " ".join(map(encode_shell_word, command.selectors))
+    words = " ".join(map(encode_shell_argument, command.selectors))
     return {"words": words, "line": command.line, **comment}
 
 

@@ -14,6 +14,8 @@ from toolcast_runtime.core.validation.protocol import (
 
 from ..model.language_fields import get_mcp_members
 from ..model.model import ToolSpec
+from ..model.toolset_parts import PromptSpec, ResourceSpec
+from .uri_templates import list_variables
 
 _REQUIRES_INTERACTION = "anthropic/requiresUserInteraction"
 """Key with which Claude Code (2.1.199 and newer) confirms each call in every mode."""
@@ -21,6 +23,17 @@ _ALWAYS_LOAD = "anthropic/alwaysLoad"
 """Key of tools that clients with tool search load in advance."""
 _SEARCH_HINT = "anthropic/searchHint"
 """Key of the text by which clients with tool search find a tool."""
+
+
+def list_handler_arguments(
+    spec: ResourceSpec | PromptSpec,
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return all arguments of a handler, and those that every request contains."""
+    if isinstance(spec, ResourceSpec):
+        variables = list_variables(spec.uri_template or "")
+        return variables, variables
+    names = tuple(argument.name for argument in spec.arguments)
+    return names, tuple(a.name for a in spec.arguments if a.required)
 
 
 def build_mcp_definition(tool: ToolSpec, *, has_hints: bool = False) -> dict[str, Any]:

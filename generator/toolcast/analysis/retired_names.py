@@ -1,6 +1,6 @@
 """Remaining uses of retired tool names in the project's files and in the outputs.
 
-A retired name is a former name (`renamed_from`) or a reserved one (`reserved_names`).
+A retired name is a previous name (`renamed_from`) or a reserved one (`reserved_names`).
 """
 
 from __future__ import annotations
@@ -211,7 +211,7 @@ def blank_code(text: str) -> str:
     return "\n".join("".join(line) for line in output)
 
 
-# Fields of a definition for former names, functions and the definition's origin.
+# Fields of a definition for previous names, functions and the definition's origin.
 _IGNORED_FIELDS = frozenset(["renamed_from", "handler", "generated"])
 
 
@@ -254,7 +254,7 @@ def _scan_definitions(
 ) -> Iterator[FileMention]:
     """Yield the first use of each retired name in a JSON file.
 
-    Names are found in the parsed texts, because a definition lists its tool's former names.
+    Names are found in the parsed texts, because a definition lists its tool's previous names.
     """
     lines = text.split("\n")
     names = {

@@ -12,7 +12,7 @@ from ..model.model import Toolset, Workspace
 from .texts import collect_strings
 from .tool_search import get_server_tool_names
 
-NOT_LISTED_REASON = "The server does not list it any more."
+NOT_LISTED_REASON = "The server no longer lists it."
 """Reason of a name that an import reserves, and releases when the server lists it again."""
 _NAME_START, _NAME_END = r"(?<![A-Za-z0-9_-])", r"(?![A-Za-z0-9_-])"
 # Clients prefix the tools of a server: `mcp__notes__find_note`.
@@ -53,8 +53,10 @@ def compile_mention_pattern(
     """
     # Longer names first: an alternation takes the first match.
     ordered = sorted(names, key=len, reverse=True)
-    words = "|".join(re.escape(name) for name in ordered if is_plain_word(name))
-    others = "|".join(re.escape(name) for name in ordered if not is_plain_word(name))
+    words = "|".join(re.escape(name) for name in ordered if is_ambiguous_name(name))
+    others = "|".join(
+        re.escape(name) for name in ordered if not is_ambiguous_name(name)
+    )
     parts = (
         [rf"{_NAME_START}(?:{_SERVER_PREFIX})?({others}){_NAME_END}"] if others else []
     )
@@ -66,7 +68,7 @@ def compile_mention_pattern(
     return re.compile("|".join(parts)) if parts else None
 
 
-def is_plain_word(name: str) -> bool:
+def is_ambiguous_name(name: str) -> bool:
     """Return whether a name can also be an English word, such as `memory`."""
     return _PLAIN_WORD.fullmatch(name) is not None
 
@@ -118,7 +120,7 @@ class ToolNames:
     """Tool names that the texts of a toolset can mention.
 
     Attributes:
-        retired: the help text of each former and reserved name of the toolset.
+        retired: the help text of each previous and reserved name of the toolset.
     """
 
     def __init__(self, toolset: Toolset, workspace: Workspace) -> None:
@@ -177,7 +179,7 @@ class ToolNames:
             return ""
         return (
             f"did you mean `{name}`? List a removed tool in `reserved_names`, and a tool's"
-            " former name in its `renamed_from`"
+            " previous name in its `renamed_from`"
         )
 
 
@@ -186,7 +188,7 @@ def _collect_retired_names(toolset: Toolset) -> dict[str, str]:
         name: f"remove the name, which is reserved: {reason}"
         for name, reason in toolset.reserved_names.items()
     }
-    # If several tools claim a former name, the first one counts.
+    # If several tools claim a previous name, the first one counts.
     current_names: dict[str, str] = {}
     for tool in toolset.tools:
         for former_name in tool.renamed_from:

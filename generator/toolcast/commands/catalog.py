@@ -165,7 +165,7 @@ def _build_data(
                 {
                     "toolset": index,
                     **_build_tool(toolset, tool, exposures[tool.name], docs),
-                    "worst": None if grade is None else grade.word,
+                    "worst": None if grade is None else grade.label,
                 }
             )
     return {
@@ -317,7 +317,7 @@ def _list_tool_facts(toolset: Toolset, tool: ToolSpec) -> dict[str, str]:
         "service": tool.service,
         "time-out": tool.timeout and f"{tool.timeout:g} s",
         "recorded": "in the ledger" if tool.persistent else None,
-        "former names": ", ".join(tool.renamed_from),
+        "previous names": ", ".join(tool.renamed_from),
         "since": tool.since,
     }
     return {name: str(value) for name, value in facts.items() if value}
@@ -342,7 +342,7 @@ def _build_change(change: Change) -> dict[str, Any]:
         "before": _cut_text(change.before),
         "after": _cut_text(change.after),
         "reason": change.reason,
-        "grades": {audience: grade.word for audience, grade in grades},
+        "grades": {audience: grade.label for audience, grade in grades},
     }
 
 

@@ -30,7 +30,7 @@ from .options import all_option, findings_format_option, project_option
     "--preflight",
     "with_imports",
     is_flag=True,
-    help="Also import all handlers, and check the environment.",
+    help="Also import all handlers, check the environment, and build the wheel.",
 )
 @all_option
 @findings_format_option
@@ -45,7 +45,7 @@ def command(
 
     Writes nothing. Reports outputs that are stale, edited by hand, missing, orphaned or not
     generated, once per spec. Similar findings are grouped; --all prints each. --preflight
-    imports handlers in separate processes. Exit codes: 1 for findings at or above --fail-on,
+    imports handlers and builds the wheel in separate processes. Exit codes: 1 for findings at or above --fail-on,
     2 if toolcast.yaml cannot be read.
     """
     from ..findings import has_errors, sort_findings
@@ -76,6 +76,11 @@ def command(
         from ..import_check import check_imports
 
         findings = sort_findings([*findings, *check_imports(workspace)])
+    if workspace is not None and not has_errors(findings):
+        from ..wheel_contents import check_wheel
+
+        wheel = check_wheel(workspace, generated.files, should_build=with_imports)
+        findings = sort_findings([*findings, *wheel])
     context = build_report_context(root, generated, every=every)
     if fail_on is None:
         default = get_default("workspace.fail_on")

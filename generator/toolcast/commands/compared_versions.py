@@ -33,7 +33,9 @@ class ComparedVersions(NamedTuple):
     findings: tuple[Sequence[Finding], Sequence[Finding]] = ((), ())
 
 
-def load_versions_or_exit(root: str, against: str | None) -> ComparedVersions:
+def load_versions_or_exit(
+    root: str, against: str | None, *, with_merge_base: bool = False
+) -> ComparedVersions:
     """Load the old and the new version of a project's specs without running rules.
 
     A spec that is equal in both versions is loaded once. Ends the program with exit code 2 if
@@ -43,16 +45,21 @@ def load_versions_or_exit(root: str, against: str | None) -> ComparedVersions:
         root: the folder of toolcast.yaml.
         against: a commit in any form that git accepts, or a folder with a toolcast.yaml;
             defaults to the last common commit with the main branch.
+        with_merge_base: whether to compare with the last common commit of `against` and the
+            current commit.
     """
     known: KnownTools = {}
     try:
-        commit = find_merge_base(root) if against is None else _resolve(root, against)
+        if against is None or with_merge_base:
+            commit: str | None = find_merge_base(root, against)
+        else:
+            commit = _resolve(root, against)
         new, new_findings = _load(root, None, known, "the specs")
         if commit is None:
             name = against or ""
             old, old_findings = _load(os.path.abspath(name), None, known, name)
             return ComparedVersions(old, new, name, (old_findings, new_findings))
-        name = against or commit[:12]
+        name = commit[:12] if against is None or with_merge_base else against
         files = CommitFiles(root, commit)
         if not files.is_there(WORKSPACE_FILE):
             return ComparedVersions(None, new, name)

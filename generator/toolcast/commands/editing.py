@@ -73,7 +73,7 @@ def _run_edit(
     except EditRefusedError as refusal:
         _exit_refused(refusal)
     except UneditableValueError as error:
-        print_error(f"{error}\n  help: make this change by hand; nothing was written")
+        print_error(f"{error}; nothing was written\n  help: make this change by hand")
         sys.exit(FINDINGS)
     if dry_run:
         for line in format_unified_diff(edit):

@@ -58,7 +58,7 @@ def _print_list(
     click.echo("Rules of `toolcast check`, which checks that\n")
     for _, rule in sorted(check_rules.items()):
         purpose = rule.text.purpose.removeprefix("Checks that ")
-        line = f"{rule.id:34} {rule.severity.word:8} {purpose}"
+        line = f"{rule.id:34} {rule.severity.label:8} {purpose}"
         click.echo("\n".join(textwrap.wrap(line, 80, subsequent_indent=" " * 44)))
     click.echo("\nChanges of `toolcast diff`, with grades other than safe:\n")
     for rule_id, change_rule in sorted(diff_rules.items()):
@@ -71,9 +71,9 @@ def _print_rule(rule: Rule) -> None:
 
     page = rule.text
     click.echo(
-        f"{rule.id} ({rule.severity.word}{format_suppression_note(rule)})\n\n{page.purpose}\n"
+        f"{rule.id} ({rule.severity.label}{format_suppression_note(rule)})\n\n{page.purpose}\n"
     )
-    click.echo(_wrap(page.why))
+    click.echo(_wrap(page.reason))
     for title, example in (("Bad", page.bad), ("Good", page.good)):
         if example:
             click.echo(f"\n{title}:\n\n{textwrap.indent(example.rstrip(), '    ')}")
@@ -85,7 +85,7 @@ def _print_change_rule(rule: ChangeRule) -> None:
     click.echo(f"{rule.id} (a change)\n")
     click.echo("\n".join(textwrap.wrap(rule.meaning, 80)) + "\n")
     for name, grade in zip(AUDIENCES, rule.grades, strict=True):
-        click.echo(f"  {name:8}{grade.word}")
+        click.echo(f"  {name:8}{grade.label}")
     opposite = "the same rule" if rule.opposite == rule.id else rule.opposite
     note = (
         "These are the default grades. If a comparison assigns another grade, the report"
@@ -101,5 +101,5 @@ def _format_grades(rule: ChangeRule) -> str:
         return "breaking for all"
     pairs = zip(AUDIENCES, rule.grades, strict=True)
     return ", ".join(
-        f"{name} {grade.word}" for name, grade in pairs if grade > Grade.SAFE
+        f"{name} {grade.label}" for name, grade in pairs if grade > Grade.SAFE
     )

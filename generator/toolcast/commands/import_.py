@@ -74,7 +74,7 @@ def merge_sources_or_exit(
     notes = list(format_unsupported_fields(sources))
     if unresolved and format_ == "json":
         report = {
-            "disagreements": build_conflict_objects(conflicts, unresolved),
+            "conflicts": build_conflict_objects(conflicts, unresolved),
             "notes": notes,
         }
         click.echo(json.dumps(report, indent=2))
@@ -233,8 +233,8 @@ def _format_json(imported: ImportPlan, toolset: str) -> str:
         "changed": imported.changed_fields,
         "unchanged": imported.unchanged_count,
         "removed": imported.removed_tools,
-        "staying": dict(imported.retained_tools),
-        "left_out": imported.rejected_tools,
+        "kept": dict(imported.retained_tools),
+        "rejected": imported.rejected_tools,
         "notes": imported.notes,
     }
     return json.dumps(report, indent=2)

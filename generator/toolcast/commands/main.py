@@ -26,10 +26,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if arguments is None and sys.argv[1:2] == ["generate"] and _repeat_last_run():
         return
     gc.set_threshold(_GC_THRESHOLD, *gc.get_threshold()[1:])
+    from toolcast_runtime.cli.terminal import report_output_errors
+
     from .command_group import main as program
+    from .exit_codes import USAGE, fail
 
     try:
-        program(args=arguments, prog_name="toolcast")
+        os.getcwd()
+    except FileNotFoundError:
+        fail("the working directory was removed\n  help: change to another folder")
+    try:
+        with report_output_errors(USAGE):
+            program(args=arguments, prog_name="toolcast")
     finally:
         if arguments is None:
             # The process ends here, and the system frees its memory: exclude all objects

@@ -11,12 +11,15 @@ import re
 import sys
 import zipfile
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
 
 import click
 
 from toolcast_runtime.core.safe_folder import Folder
 
 from ..findings import has_errors, sort_findings
+from ..git.index import GitIndex, read_index
 from ..model.model import Toolset, Workspace
 from ..model.python_project import PythonProject
 from ..model.spec_schema import is_windows_device
@@ -43,10 +46,15 @@ _DOCUMENT_NAME = re.compile(
     r"(?:README|LICEN[CS]E|COPYING|NOTICE)(?:[.-][\w.-]+)?", re.I
 )
 _SECRET_NAME = re.compile(
-    r"id_(?:rsa|dsa|ecdsa|ed25519).*|(?:credential|secret|token)s?(?:\.(?!pyi?$).*)?"
-    r"|client_secret.*\.json|.*\.(?:env|pem|key|p12|pfx|jks|keystore|kdbx)",
+    r"id_(?:rsa|dsa|ecdsa|ed25519).*|.*\.(?:env|pem|key|p8|p12|pfx|ppk|jks|gpg|asc|ovpn"
+    r"|keystore|keytab|kdbx|tfstate)(?:\.\w+)?|(?:env|netrc|pgpass|htpasswd|kubeconfig)\b.*",
     re.IGNORECASE,
 )
+_SECRET_WORDS = frozenset("""
+    secret credential cred token password passwd passphrase key apikey accesskey secretkey
+    privatekey accesstoken
+    """.split())
+_NAME_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 # Names that Windows or UTF-8 do not allow.
 _UNPORTABLE_NAME = re.compile(r'[\x00-\x1f"*:<>?\\|\ud800-\udfff]|[. ]$')
 
@@ -57,20 +65,65 @@ _UNPORTABLE_NAME = re.compile(r'[\x00-\x1f"*:<>?\\|\ud800-\udfff]|[. ]$')
 @click.option(
     "--output", metavar="FILE", help="Output file. Default: dist/NAME-VERSION.mcpb."
 )
-def command(toolset: str | None, project: str | None, output: str | None) -> None:
+@click.option(
+    "--list", "lists", is_flag=True, help="Print the archive's files; write nothing."
+)
+@click.option(
+    "--include-untracked",
+    is_flag=True,
+    help="Also package files that are not in git's index, and print them.",
+)
+@click.option(
+    "--allow-modified",
+    is_flag=True,
+    help="Package files that differ from git's index.",
+)
+@click.option(
+    "--allow-name",
+    "allowed_names",
+    metavar="PATH",
+    multiple=True,
+    help="File or folder that is not a secret despite its name; may be repeated.",
+)
+def command(
+    toolset: str | None,
+    project: str | None,
+    output: str | None,
+    lists: bool,
+    include_untracked: bool,
+    allow_modified: bool,
+    allowed_names: tuple[str, ...],
+) -> None:
     """Build an installable archive of a toolset (.mcpb).
 
-    Contains the generated files, the handlers package, README, license and manifest. The
-    client that opens it installs the dependencies. The same files produce the same bytes.
-    Fails if specs have errors, outputs are stale, or a file is a link or has a name of a
-    secret. Hidden files are skipped. Exit codes: 1 for errors and stale outputs, 2 if the
-    archive cannot be written.
+    Contains the generated files, README, license, manifest, and the files of the handlers
+    package in git's index. The client that opens it installs the dependencies. The same files
+    produce the same bytes. Fails if specs have errors, outputs are stale, a file differs from
+    the index, is a link, or has the name of a secret. Hidden files are skipped. Exit codes: 1
+    for errors and stale outputs, 2 if the archive cannot be written.
     """
     root = project_root(project)
     try:
         workspace, files = _generate_or_exit(root)
         selected = _select_toolset(workspace, toolset, files)
-        contents = _collect_files(workspace, selected, files)
+        index = read_index(root, "")
+        if index is None and not include_untracked:
+            fail(
+                "git's index cannot be read, so the files of the archive are unknown\n"
+                "  help: add the files to a git repository, or pass `--include-untracked`"
+            )
+        selection = _Selection(
+            index,
+            workspace.output,
+            frozenset(map(posixpath.normpath, allowed_names)),
+            includes_untracked=include_untracked,
+            allows_modified=allow_modified,
+        )
+        contents = _collect_files(workspace, selected, files, selection)
+        if lists:
+            for path, data in sorted(contents.items()):
+                click.echo(printable(f"{len(data):>10,}  {path}"))
+            return
         if output is None:
             manifest = json.loads(contents["manifest.json"])
             name = "{name}-{version}.mcpb".format_map(manifest)
@@ -123,13 +176,69 @@ def _select_toolset(
     return fail(f"expected one TOOLSET with the target `package`\n  help: {help_}")
 
 
+@dataclass(frozen=True)
+class _Selection:
+    """Which files of the source folders are packaged.
+
+    Attributes:
+        index: the index entries of the project; None outside of a git repository.
+        output: the output folder of `toolcast generate`.
+        allowed_names: paths that are packaged although their names look like secrets.
+        includes_untracked: whether files that are not in the index are packaged.
+        allows_modified: whether files that differ from the index are packaged.
+        modified: paths of files that differ from the index; filled by `_walk_files`.
+    """
+
+    index: GitIndex | None
+    output: str
+    allowed_names: frozenset[str]
+    includes_untracked: bool
+    allows_modified: bool
+    modified: list[str] = field(default_factory=list)
+
+    @cached_property
+    def tracked_paths(self) -> frozenset[str]:
+        """The files in the index, and the folders that contain them."""
+        paths: set[str] = set()
+        if self.index is not None:
+            for path in (*self.index.objects, *self.index.unmerged):
+                while path and path not in paths:
+                    paths.add(path)
+                    path = posixpath.dirname(path)
+        return frozenset(paths)
+
+    def has_secret_name(self, path: str, *, is_folder: bool) -> bool:
+        """Return whether the name of a file or folder is that of a secret.
+
+        Each word of the name counts: `db_password.txt`, `apiKeys.json`, `tokens/`. A Python
+        module is code, so it counts only if all words are such: `secrets.py`, `api_key.py`.
+        """
+        if path in self.allowed_names:
+            return False
+        name = posixpath.basename(path)
+        stem, _, suffix = name.rpartition(".")
+        is_module = not is_folder and suffix in ("py", "pyi")
+        words = [
+            word.lower().removesuffix("s")
+            for word in _NAME_WORD.findall(stem if is_module else name)
+        ]
+        if is_module:
+            return bool(_SECRET_WORDS.intersection(words)) and set(words) <= (
+                _SECRET_WORDS | {"api", "client", "access", "private", "my"}
+            )
+        return bool(_SECRET_NAME.fullmatch(name)) or not _SECRET_WORDS.isdisjoint(words)
+
+
 def _collect_files(
-    workspace: Workspace, toolset: Toolset, files: Mapping[str, bytes]
+    workspace: Workspace,
+    toolset: Toolset,
+    files: Mapping[str, bytes],
+    selection: _Selection,
 ) -> dict[str, bytes]:
     """Return the content of each file in the archive by path.
 
     Ends the program with exit code 2 if two paths differ only in case, the files are too
-    large, or `_walk_files` refuses a file.
+    large, a file differs from git's index, or `_walk_files` refuses a file.
 
     Args:
         files: the outputs of the project by path below the output folder.
@@ -155,7 +264,7 @@ def _collect_files(
     names = {path.casefold(): path for path in contents}
     with Folder.open_path(workspace.root) as root:
         for source, pattern in sources:
-            for path, data in _walk_files(root, source, pattern, workspace.output):
+            for path, data in _walk_files(root, source, pattern, selection):
                 if (other := names.setdefault(path.casefold(), path)) != path:
                     fail(
                         f"{other} and {path} differ only in case\n"
@@ -169,6 +278,12 @@ def _collect_files(
                         f"the archive would contain more than {limit} MiB\n"
                         "  help: move large files out of the handlers package"
                     )
+    if selection.modified and not selection.allows_modified:
+        paths = ", ".join(selection.modified)
+        fail(
+            f"{paths}: not equal to git's index\n"
+            "  help: run `git add` for reviewed changes, or pass `--allow-modified`"
+        )
     return contents
 
 
@@ -190,7 +305,7 @@ def _build_pyproject(project: PythonProject) -> bytes:
 
 
 def _walk_files(
-    root: Folder, source: str, pattern: re.Pattern[str], output: str
+    root: Folder, source: str, pattern: re.Pattern[str], selection: _Selection
 ) -> Iterator[tuple[str, bytes]]:
     """Yield the path in the source folder and the content of each file to package.
 
@@ -199,7 +314,7 @@ def _walk_files(
 
     Args:
         pattern: the names of the entries of the source folder that are packaged.
-        output: the output folder of `toolcast generate`.
+        selection: which files are packaged; the modified ones are added to it.
     """
     queue = [source]
     for parent in queue:
@@ -207,8 +322,16 @@ def _walk_files(
             for entry in folder.list_entries():
                 name, path = entry.name, posixpath.normpath(f"{parent}/{entry.name}")
                 is_unrelated = parent == source and not pattern.fullmatch(name)
-                if is_unrelated or path == output or TOOL_FILES.fullmatch(name):
+                if (
+                    is_unrelated
+                    or path == selection.output
+                    or TOOL_FILES.fullmatch(name)
+                ):
                     continue
+                is_folder = entry.is_dir(follow_symlinks=False)
+                is_regular = is_folder or entry.is_file(follow_symlinks=False)
+                is_tracked = path in selection.tracked_paths
+                is_selected = is_tracked or selection.includes_untracked
                 if name.startswith("."):
                     click.echo(printable(f"skipped the hidden file {path}"), err=True)
                 elif is_windows_device(name) or _UNPORTABLE_NAME.search(name):
@@ -216,15 +339,28 @@ def _walk_files(
                         f"{path!a} is not a valid file name on every system\n"
                         "  help: rename it"
                     )
+                # Links and pipes are refused below, also untracked ones.
+                elif is_regular and not is_selected:
+                    slash = "/" if is_folder else ""
+                    click.echo(
+                        printable(f"skipped {path}{slash}: it is not in git's index"),
+                        err=True,
+                    )
+                elif selection.has_secret_name(path, is_folder=is_folder):
+                    fail(
+                        f"{path} has the name of a secret\n  help: move it out of the"
+                        f" handlers package, rename it, or pass `--allow-name {path}`"
+                    )
                 # Links are not followed: reading a link as a file fails.
-                elif entry.is_dir(follow_symlinks=False):
+                elif is_folder:
                     queue.append(path)
-                elif _SECRET_NAME.fullmatch(name):
-                    help_ = "move it out of the handlers package, or rename it"
-                    fail(f"{path} has the name of a secret file\n  help: {help_}")
                 else:
-                    path = posixpath.relpath(path, source)
-                    yield path, folder.read(name, _MAX_ARCHIVE_BYTES + 1)
+                    data = folder.read(name, _MAX_ARCHIVE_BYTES + 1)
+                    if not is_tracked:
+                        click.echo(printable(f"added the untracked {path}"), err=True)
+                    elif selection.index and not selection.index.has(path, data):
+                        selection.modified.append(path)
+                    yield posixpath.relpath(path, source), data
 
 
 def _build_archive(files: Mapping[str, bytes]) -> bytes:

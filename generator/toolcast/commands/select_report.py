@@ -119,9 +119,9 @@ def print_ranking(
             "all": _estimate(tools),
             "chosen": _estimate([tool for tool in tools if tool.name in route.names]),
         },
-        "servers_not_asked": [server.name for server in toolset.mcp_servers],
+        "servers_skipped": [server.name for server in toolset.mcp_servers],
         "cases": [
-            {"place": _format_location(case), "tool": case.case.tool}
+            {"location": _format_location(case), "tool": case.case.tool}
             for case in list_cases(toolset)
             if normalize_message(case.case.message) == normalize_message(message)
         ],
@@ -184,7 +184,7 @@ def _format_ranking(route: Route, count: int, report: Mapping[str, Any]) -> str:
         f"about {all_tokens - selected_tokens:,} of {all_tokens:,} tokens saved"
         " (estimated as in `toolcast tokens`)"
     )
-    servers = ", ".join(report["servers_not_asked"])
+    servers = ", ".join(report["servers_skipped"])
     if servers:
         note = f"not included: tools of the external servers {servers}"
         lines += _wrap(note, hanging_indent="")
@@ -232,7 +232,7 @@ def build_selection_report(selection: Selection) -> dict[str, Any]:
         },
         "covered": round(selection.coverage, 4),
         "without_case": list(selection.uncovered_tools),
-        "not_tried": [
+        "skipped_cases": [
             {"message": skipped.declared.case.message, "reason": skipped.reason}
             for skipped in selection.skipped_cases
         ],
@@ -281,7 +281,7 @@ def _build_trial(trial: Trial) -> dict[str, Any]:
         "message": trial.message,
         "is_near_miss": trial.is_near,
         "tool": trial.tool,
-        "place": _format_location(trial.declared),
+        "location": _format_location(trial.declared),
         "clients": list(trial.clients),
         "passes": not trial.problems,
         "problems": list(trial.problems),

@@ -114,7 +114,7 @@ def command(
             "counted_by": encoding or "estimate",
             "by": by,
             "tables": tables,
-            "servers_not_asked": servers,
+            "servers_skipped": servers,
         }
         click.echo(json.dumps(report, ensure_ascii=False, indent=2))
         return

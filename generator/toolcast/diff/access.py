@@ -98,7 +98,7 @@ def _compare_client_names(
 ) -> Iterator[Change]:
     """Yield the added and removed clients, and the change between none and some."""
     if bool(before.clients) != bool(after.clients):
-        event = "asked-for" if after.clients else "not-asked-for"
+        event = "required" if after.clients else "not-required"
         counts = [len(toolset.clients) or ABSENT for toolset in (before, after)]
         yield make_change(files, f"client/{event}", ("clients",), *counts)
     old_clients = {client.name: client for client in before.clients}
@@ -366,7 +366,7 @@ def _get_lists(client: Client) -> tuple[object, ...]:
 
 
 def _normalize_lists(client: Client, new_names: Mapping[str, str]) -> list[list[str]]:
-    """Return a client's lists without order, duplicates and former tool names."""
+    """Return a client's lists without order, duplicates and previous tool names."""
     lists = (
         client.get_entry_texts("allow"),
         client.get_entry_texts("deny"),

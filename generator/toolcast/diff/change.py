@@ -42,7 +42,7 @@ class Grade(IntEnum):
     BREAKING = 2
 
     @property
-    def word(self) -> str:
+    def label(self) -> str:
         """The grade's name in reports and options, in lower case."""
         return self.name.lower()
 
@@ -271,12 +271,81 @@ def build_json_key(value: Any) -> Hashable:
     return ("n", value) if isinstance(value, (int, float)) else str(value)
 
 
+CONTEXT_CHARACTERS = 24
+"""Characters that are shown before and after the difference of two long texts."""
+
+
+def trim_common_ends(
+    old: str, new: str, context: int = CONTEXT_CHARACTERS
+) -> tuple[str, str]:
+    """Return two different texts without most of what both begin and end with.
+
+    Args:
+        old: the old text.
+        new: the new text.
+        context: common characters that are kept before and after the difference.
+    """
+    shortest = min(len(old), len(new))
+    prefix = 0
+    while prefix < shortest and old[prefix] == new[prefix]:
+        prefix += 1
+    suffix = 0
+    while suffix < shortest - prefix and old[-1 - suffix] == new[-1 - suffix]:
+        suffix += 1
+    return (
+        _excerpt(old, prefix, suffix, context),
+        _excerpt(new, prefix, suffix, context),
+    )
+
+
+def _excerpt(text: str, prefix: int, suffix: int, context: int) -> str:
+    """Return a text without most of its first `prefix` and last `suffix` characters.
+
+    A few of them are kept as context, cut at a space where there is one.
+    """
+    start = max(0, prefix - context)
+    end = len(text) - max(0, suffix - context)
+    if start:
+        start = text.find(" ", start, prefix) + 1 or start
+    if end < len(text):
+        last_space = text.rfind(" ", len(text) - suffix, end)
+        end = last_space if last_space > 0 else end
+    before = "... " if start else ""
+    after = " ..." if end < len(text) else ""
+    return f"{before}{text[start:end]}{after}"
+
+
+def shorten_pair(old: str, new: str, maximum: int) -> tuple[str, str]:
+    """Return two texts, each shortened to their difference if one is too long."""
+    if max(len(old), len(new)) > maximum:
+        # Less than half of what is kept, so that the difference is never cut off.
+        context = min(CONTEXT_CHARACTERS, maximum // 4)
+        old, new = trim_common_ends(old, new, context)
+    return cut_middle(old, maximum), cut_middle(new, maximum)
+
+
+def cut_middle(text: str, maximum: int) -> str:
+    """Return a text without its middle if it has too many characters."""
+    if len(text) <= maximum:
+        return text
+    half = (maximum - 5) // 2
+    return f"{text[:half]} ... {text[-half:]}"
+
+
 MAX_VALUE_CHARACTERS = 60
 """Characters of a value in a message; a longer value is cut off."""
 
 
 def format_value(value: Any) -> str:
-    """Format a JSON value for a message: one short line in backticks.
+    """Format a JSON value for a message: one short line in backticks, see `encode_line`."""
+    text = encode_line(value)
+    if len(text) > MAX_VALUE_CHARACTERS:
+        text = f"{text[: MAX_VALUE_CHARACTERS - 1]}…"
+    return f"`{text}`"
+
+
+def encode_line(value: Any) -> str:
+    """Encode a JSON value as one line of text for a message.
 
     Strings are quoted only if they are empty or have outer or unprintable white space.
     Unprintable characters are escaped as in JSON. Backticks in the value become apostrophes,
@@ -294,6 +363,4 @@ def format_value(value: Any) -> str:
     # Escape only if necessary, so that texts in other scripts stay readable.
     if not text.isprintable():
         text = json.dumps(value, sort_keys=True, default=str)
-    if len(text) > MAX_VALUE_CHARACTERS:
-        text = f"{text[: MAX_VALUE_CHARACTERS - 1]}…"
-    return f"`{text.replace('`', chr(39))}`"
+    return text.replace("`", "'")

@@ -150,7 +150,7 @@ def compare_tool_lists(
         *compare_unspecified_parts(listings, owner, comparison.changes),
     ]
     # An added or removed tool of a listing is a change, so the effect would repeat it.
-    effects = [e for e in comparison.effects if e.kind is not EffectKind.SEEN]
+    effects = [e for e in comparison.effects if e.kind is not EffectKind.VISIBILITY]
     return Comparison([grade_as_unreviewed(change) for change in changes], effects)
 
 

@@ -26,7 +26,7 @@ _RISKY_FOR_CALLS = Grades(call=Grade.RISKY)
 
 
 def compare_tools(pair: ToolPair) -> Iterator[Change]:
-    """Yield the changes of a tool's former names, actions and command."""
+    """Yield the changes of a tool's previous names, actions and command."""
     yield from _compare_renamed_from(pair)
     yield from _compare_usage(pair)
     old_actions, new_actions = pair.before.actions, pair.after.actions
@@ -219,7 +219,7 @@ def _compare_reserved_names(before: Toolset, after: Toolset) -> Iterator[Change]
 
 
 def _list_all_names(toolset: Toolset) -> set[str]:
-    """Return the current and former names of a toolset's tools."""
+    """Return the current and previous names of a toolset's tools."""
     return {name for tool in toolset.tools for name in (tool.name, *tool.renamed_from)}
 
 

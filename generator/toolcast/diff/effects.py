@@ -48,7 +48,7 @@ _VisibleTools = Sequence[tuple[ToolSpec, frozenset[str]]]
 class EffectKind(StrEnum):
     """Kind of an effect."""
 
-    SEEN = "seen"
+    VISIBILITY = "visibility"
     """A target starts or stops showing a tool to a client. `before` and `after` are the
     targets."""
     TOOLS = "tools"
@@ -257,7 +257,7 @@ def _make_visibility_effect(
         clauses.append(f"no longer sees it in {_format_targets(before - after)}")
     reader = format_value(client) if client else "the caller"
     return Effect(
-        EffectKind.SEEN,
+        EffectKind.VISIBILITY,
         client,
         toolset,
         tool.name,

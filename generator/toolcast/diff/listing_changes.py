@@ -44,7 +44,7 @@ _MAX_COMPARED_CHARACTERS = 2_000
 _MAX_PAIRS = 400
 """Pairs of removed and added tools that are compared to find a renamed one."""
 _INSTRUCTIONS = "listing.instructions/changed"
-_RENAMED = "tool/renamed-without-former-name"
+_RENAMED = "tool/renamed-without-previous-name"
 _MEMBER_CHANGED = "listing.tool/changed"
 _RESTATED = "listing.tool/restated"
 _SAME_CONTENT = (_RESTATED, "text/restyled")

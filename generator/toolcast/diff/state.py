@@ -121,7 +121,7 @@ def build_tool_pair(
         else:
             values.pop("module", None)
         if tool.picks is not None:
-            values["left_out"] = list_omitted_paths(tool.picks)
+            values["omitted_by_default"] = list_omitted_paths(tool.picks)
         # An added or removed target is reported as a change of the toolset.
         if tool.cli is not None and has_cli:
             values.setdefault("cli", {"keyword": tool.cli.keyword})

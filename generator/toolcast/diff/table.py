@@ -25,12 +25,15 @@ from ..spec_language.spec_language import (
 from .change import (
     ABSENT,
     AUDIENCES,
+    MAX_VALUE_CHARACTERS,
     Change,
     ChangeRule,
     Grade,
     Grades,
     SpecFiles,
+    encode_line,
     format_value,
+    shorten_pair,
 )
 
 FILE_KINDS = ("tool", "toolset", "mcp_resource", "mcp_prompt", "workspace")
@@ -72,7 +75,7 @@ _OPPOSITE_PATTERNS = (
     ("lost$", "won$"),
     ("lower$", "higher$"),
     ("/not-", "/"),
-    ("-no-more$", "$"),
+    ("-removed$", "$"),
 )
 """Parts of ids in `rows.yaml` that turn a kind into its opposite, in both directions."""
 
@@ -144,10 +147,9 @@ def make_change(
     templates = _load_data()["kinds"][rule_id]["says"]
     template = templates[form] if form else templates
     value = before if after is ABSENT else after
-    arguments = {"old": before, "new": after, "value": value, **arguments}
-    message = template.format(
-        **{name: ValueText(argument) for name, argument in arguments.items()}
-    )
+    arguments = {"value": value, **arguments}
+    texts = {name: ValueText(argument) for name, argument in arguments.items()}
+    message = template.format(**build_pair_texts(before, after), **texts)
     rule = get_rule(rule_id)
     return files.build_change(
         rule, path, message, before, after, grades=grades, reason=reason
@@ -168,15 +170,30 @@ def make_presence_change(
     return make_change(files, f"{family}/removed", path, value, **arguments)
 
 
+def build_pair_texts(old: Any, new: Any) -> dict[str, ValueText]:
+    """Return the old and new value for a message template; long texts show the difference."""
+    texts = ["", ""]
+    if old is not ABSENT and new is not ABSENT:
+        lines = encode_line(old), encode_line(new)
+        if max(map(len, lines)) > MAX_VALUE_CHARACTERS:
+            texts = [f"`{t}`" for t in shorten_pair(*lines, MAX_VALUE_CHARACTERS)]
+    return {"old": ValueText(old, texts[0]), "new": ValueText(new, texts[1])}
+
+
 class ValueText:
     """A value for a message template.
 
     `{name}` formats the value in backticks, `{name:text}` without, and `{name[key]}` formats
     the value of a key.
+
+    Args:
+        value: the value.
+        text: the formatted value, if it differs from `format_value`.
     """
 
-    def __init__(self, value: Any) -> None:
+    def __init__(self, value: Any, text: str = "") -> None:
         self._value = value
+        self._text = text
 
     def __getitem__(self, key: str) -> str:
         has_key = isinstance(self._value, Mapping) and key in self._value
@@ -185,7 +202,7 @@ class ValueText:
     def __format__(self, form: str) -> str:
         if form == "text":
             return str(self._value)
-        return "" if self._value is ABSENT else format_value(self._value)
+        return "" if self._value is ABSENT else self._text or format_value(self._value)
 
 
 @cache
@@ -317,7 +334,7 @@ def _get_opposite_event(node: Mapping[str, Any], event: str) -> str:
 
 
 def _format_meaning(field: Field, event: str, row: Mapping[str, Any]) -> str:
-    """Return a sentence that describes every change of a kind."""
+    """Return the sentence that describes a kind of change in the docs, without values."""
     label = get_field_label(field.node, field.dotted_path.rpartition(".")[2]).format(
         "NAME"
     )

@@ -50,8 +50,7 @@ _MIN_LENGTH_DIFFERENCE = 40
 """Difference in characters up to which no percentage is reported: short texts vary more."""
 
 _INVISIBLE_DIFFERENCE = "differs only in invisible characters"
-_STYLE_DIFFERENCE = "differs only in white space, case or punctuation"
-_SIGNIFICANT_TOKEN = re.compile(r"\d+(?:[.,]\d+)*|\w+|-(?=\d)|!=|[^\w\s]")
+_SPACE_DIFFERENCE = "differs only in white space"
 _NAME_CANDIDATE = re.compile(r"[A-Za-z0-9_.-]+")
 
 _LIMITED_FIELDS: Mapping[Path, LimitKind] = {
@@ -97,7 +96,7 @@ class _Owner(NamedTuple):
 
     @property
     def names(self) -> list[str]:
-        """The old and the new name of the tool; empty strings for a toolset's texts."""
+        """The tool's old and new name; two empty strings if the text is a toolset's."""
         return [tool.name for tool in self.tools] if self.tools else ["", ""]
 
 
@@ -297,7 +296,7 @@ def _compare_content(text: TextPair, owner: _Owner) -> Iterator[Change]:
         if content.is_added:
             rule_id, before, after = content.rule_id, ABSENT, content.value
         else:
-            rule_id, before, after = f"{content.rule_id}-no-more", content.value, ABSENT
+            rule_id, before, after = f"{content.rule_id}-removed", content.value, ABSENT
         yield make_change(
             owner.files, rule_id, text.path, before, after, subject=text.subject
         )
@@ -310,10 +309,11 @@ def classify_edit(text: TextPair) -> tuple[str, str]:
         return "text/added", "is new"
     if not new:
         return "text/removed", "is removed"
-    if _list_significant_tokens(old) == _list_significant_tokens(new):
-        if count_invisible(old) != count_invisible(new):
-            return "text/restyled", _INVISIBLE_DIFFERENCE
-        return "text/restyled", _STYLE_DIFFERENCE
+    # Punctuation and case can reverse a meaning: "Never. Delete files".
+    if old.split() == new.split():
+        return "text/restyled", _SPACE_DIFFERENCE
+    if _remove_invisible(old) == _remove_invisible(new):
+        return "text/reworded", _INVISIBLE_DIFFERENCE
     difference = len(new) - len(old)
     threshold = max(_MIN_LENGTH_DIFFERENCE, _LENGTH_THRESHOLD * max(len(old), len(new)))
     if abs(difference) > threshold:
@@ -323,23 +323,11 @@ def classify_edit(text: TextPair) -> tuple[str, str]:
     return "text/reworded", "is reworded"
 
 
-def _list_significant_tokens(text: str) -> list[str]:
-    """Return the words, numbers and symbols of a text that determine its meaning.
-
-    Texts with equal tokens differ only in white space, case and punctuation. Symbols of
-    mathematics, currency and pictures are significant; stops and brackets are not.
-    """
-    normalized = unicodedata.normalize("NFC", text).casefold()
-    tokens = (match[0].strip("_") for match in _SIGNIFICANT_TOKEN.finditer(normalized))
-    return [token for token in tokens if token and _is_significant(token)]
-
-
-def _is_significant(text: str) -> bool:
-    if len(text) > 1 or text.isalnum() or text == "-":
-        return True
-    # S: symbols. Sk: modifier symbols, such as a single accent.
-    category = unicodedata.category(text)
-    return category.startswith("S") and category != "Sk"
+def _remove_invisible(text: str) -> list[str]:
+    """Return the words of a text without characters that can be invisible."""
+    composed = unicodedata.normalize("NFC", text)
+    invisible = dict.fromkeys(map(ord, count_invisible(composed)))
+    return composed.translate(invisible).split()
 
 
 def _compare_hidden_characters(text: TextPair) -> Iterator[_ContentChange]:
@@ -442,13 +430,13 @@ def _list_tool_names(toolset: Toolset) -> Mapping[str, str]:
 
 
 def _list_renames(owner: _Owner) -> dict[str, str]:
-    """Return the current name of each tool by its former names."""
+    """Return the current name of each tool by its previous names."""
     tools = owner.toolsets[1].tools
     return {former: tool.name for tool in tools for former in tool.renamed_from}
 
 
 def _update_tool_names(text: str, owner: _Owner) -> str:
-    """Return a text with the former names of tools replaced by the current ones."""
+    """Return a text with the previous names of tools replaced by the current ones."""
     renames = {old: new for old, new in _list_renames(owner).items() if old in text}
     for name in sorted(renames, key=len, reverse=True):
         text = re.sub(rf"(?<![\w-]){re.escape(name)}(?![\w-])", renames[name], text)

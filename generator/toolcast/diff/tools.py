@@ -79,8 +79,8 @@ def match_tools(
         ("", _get_full_name, _get_full_name),
         ("renamed", _get_name, _get_renamed_from),
         ("moved", _get_name, _get_name),
-        ("renamed-without-former-name", _get_content, _get_content),
-        ("renamed-without-former-name", _get_letters, _get_letters),
+        ("renamed-without-previous-name", _get_content, _get_content),
+        ("renamed-without-previous-name", _get_normalized_name, _get_normalized_name),
     ):
         matches = _pair_by_key(removed, get_old_keys, added, get_new_keys)
         pairs += matches
@@ -195,7 +195,7 @@ def _get_content(owned: _OwnedTool) -> Iterable[Hashable]:
     return [(owned.home, parameters, tool.summary, tool.description)]
 
 
-def _get_letters(owned: _OwnedTool) -> Iterable[Hashable]:
+def _get_normalized_name(owned: _OwnedTool) -> Iterable[Hashable]:
     """Return the name without separators and case: `get-docs` matches `get_docs`."""
     letters = re.sub(r"[-_.]", "", owned.tool.name).casefold()
     return [(owned.home, letters or owned.tool.name)]
@@ -209,7 +209,7 @@ def _make_rename_change(event: str, old: _OwnedTool, new: _OwnedTool) -> Change:
         names = old.tool.name, new.tool.name
     tool = new.tool.name
     files = SpecFiles(new.toolset.name, tool, old.tool.source, new.tool.source)
-    form = "spec" if event == "renamed-without-former-name" else ""
+    form = "spec" if event == "renamed-without-previous-name" else ""
     return make_change(files, f"tool/{event}", ("name",), *names, form=form, tool=tool)
 
 
@@ -219,7 +219,7 @@ def _make_removed_change(
     name = owned.tool.name
     files = SpecFiles(owned.toolset.name, name, owned.tool.source, NOWHERE)
     for tool in new_toolset.tools:
-        # Several tools became one: callers reach the remaining tool by the former name.
+        # Several tools became one: callers reach the remaining tool by the previous name.
         if name in tool.renamed_from:
             return make_change(
                 files,

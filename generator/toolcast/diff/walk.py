@@ -40,6 +40,7 @@ from .field_events import (
 from .state import FilePair, has_presence_event
 from .table import (
     ValueText,
+    build_pair_texts,
     build_rule_id,
     get_field_label,
     load_spec_schema,
@@ -194,8 +195,13 @@ class _FieldWalk:
         if is_inherited and is_equal_json(*position.written):
             return True
         flag = node.get("void_if")
-        return flag is not None and any(
-            get_key(parent, flag) is True for parent in parents
+        if flag is None:
+            return False
+        is_void = [get_key(parent, flag) is True for parent in parents]
+        # A value that one version states is a promise, which begins or ends with the flag.
+        return all(is_void) or any(
+            void and value is ABSENT
+            for void, value in zip(is_void, position.written, strict=True)
         )
 
     def _compare_keyed_list(
@@ -287,7 +293,7 @@ class _FieldWalk:
         path, old, new = _select_values(node, event, position)
         before, after = self._mask_secrets(path, old, new)
         message = self._format_message(node, event, row, position, subject_count)
-        # The values differ, so equal ones are masked.
+        # The values differ, so if they are equal now, both were replaced by the same mask.
         if is_equal_json(before, after):
             message += ", which may contain a secret"
         return self._pair.files.build_change(
@@ -297,7 +303,12 @@ class _FieldWalk:
     def _had_contrary(
         self, contraries: Mapping[str, Any], position: _WalkPosition
     ) -> bool:
-        """Return whether the old file had one of the values that contradict a field."""
+        """Return whether the old file set a field to a value that the new field contradicts.
+
+        Args:
+            contraries: field names next to the changed field, each with that value.
+            position: the position of the changed field.
+        """
         parent = self._pair.states[0].written
         for key in position.path[:-1]:
             parent = get_key(parent, str(key))
@@ -331,8 +342,7 @@ class _FieldWalk:
             template.format(
                 parent_key,
                 what=label,
-                old=ValueText(old),
-                new=ValueText(new),
+                **build_pair_texts(old, new),
                 key=ValueText(event.key),
                 concerned=subject_count,
                 is_="are" if is_plural else "is",
@@ -390,7 +400,8 @@ def _count_subjects(counts: Mapping[str, str], toolset: Toolset) -> int:
     """Return how many tools and servers a default of the toolset applies to.
 
     Args:
-        counts: the annotation `counts`.
+        counts: the field's annotation that selects tools and servers by the fields that
+            they have not set themselves.
         toolset: the toolset that sets the default.
     """
     if "by" in counts:

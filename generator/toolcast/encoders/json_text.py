@@ -81,7 +81,7 @@ def _encode_scalar(value: Any) -> str:
     if isinstance(value, str):
         return _encode_string(str(value))
     if isinstance(value, Mapping):
-        raise ValueError("not a JSON value: a mapping that is not a dict")
+        raise ValueError("not a JSON value: a Mapping whose class is not dict")
     raise ValueError(f"not a JSON value: {type(value).__name__}")
 
 

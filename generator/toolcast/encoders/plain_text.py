@@ -31,7 +31,7 @@ def encode_row(*cells: str) -> Code:
     return Code("\t").join(encode_line(cell) for cell in cells)
 
 
-def encode_shell_word(text: str) -> Code:
+def encode_shell_argument(text: str) -> Code:
     """Quote text as one word for a POSIX shell, if it needs quotes.
 
     `shlex.split` returns the original text. Source: POSIX.1-2017, XCU 2.2.
@@ -44,13 +44,13 @@ def encode_shell_word(text: str) -> Code:
     return Code(shlex.quote(text))
 
 
-def encode_typed_word(text: str) -> str:
+def encode_typed_argument(text: str) -> str:
     """Quote text as one word that a user can type into a shell, always on one line.
 
     Invisible characters are escaped in `$'...'`, which POSIX.1-2024 defines and which shells
     supported long before.
     """
     if text.isprintable():
-        return encode_shell_word(text)
+        return encode_shell_argument(text)
     escaped = text.encode("unicode_escape").decode("ascii").replace("'", "\\'")
     return f"$'{escaped}'"

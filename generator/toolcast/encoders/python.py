@@ -161,10 +161,10 @@ def encode_string(text: str) -> str:
     if text.isascii() and '"' not in text and "\\" not in text and text.isprintable():
         return f'"{text}"'
     quote = '"' if text.count('"') <= text.count("'") else "'"
-    return quote + _escaped(text).replace(quote, "\\" + quote) + quote
+    return quote + _escape_except_quotes(text).replace(quote, "\\" + quote) + quote
 
 
-def _escaped(text: str) -> str:
+def _escape_except_quotes(text: str) -> str:
     """Escape everything except quotes."""
     text = text.replace("\\", "\\\\")
     if text.isascii() and text.isprintable():
@@ -214,21 +214,21 @@ def _split_string(text: str, max_width: int) -> list[str]:
     pieces: list[str] = []
     for line in text.splitlines(keepends=True) if "\n" in text else [text]:
         start = end = width = double = single = 0
-        for word in _split_words(line):
+        for word in _split_after_spaces(line):
             double += word.count('"')
             single += word.count("'")
-            width += text_width(_escaped(word))
+            width += text_width(_escape_except_quotes(word))
             if start < end and width + min(double, single) + 2 > max_width:
                 pieces.append(encode_string(line[start:end]))
                 start = end
                 double, single = word.count('"'), word.count("'")
-                width = text_width(_escaped(word))
+                width = text_width(_escape_except_quotes(word))
             end += len(word)
         pieces.append(encode_string(line[start:]))
     return pieces
 
 
-def _split_words(line: str) -> Iterable[str]:
+def _split_after_spaces(line: str) -> Iterable[str]:
     """Yield the words of a line, each with the spaces that follow it."""
     start = 0
     for index in range(1, len(line)):

@@ -45,16 +45,31 @@ def resolve_commit(root: str, reference: str) -> str:
     raise GitError(f"`{reference}` is not a commit of this repository")
 
 
-def find_merge_base(root: str) -> str:
-    """Return the id of the merge base of the current commit and the main branch.
+def find_merge_base(root: str, branch: str | None = None) -> str:
+    """Return the id of the merge base of the current commit and a branch.
 
-    The main branch is the remote's, or else the local `main` or `master`.
+    Args:
+        root: the project's folder.
+        branch: the branch or another revision; default: the main branch, which is the
+            remote's, or else the local `main` or `master`.
 
     Raises:
-        GitError: no main branch exists, or it shares no history with the current commit.
+        GitError: the branch does not exist, or shares no history with the current commit.
         ShallowCloneError: the merge base is not in this shallow clone.
     """
     run_git(root, ["rev-parse", "--git-dir"])
+    if branch is None:
+        branch = _find_main_branch(root)
+    commit = resolve_commit(root, branch)
+    base = _read_line(root, "merge-base", commit, "HEAD")
+    if base is not None:
+        return base
+    if _is_shallow(root):
+        raise ShallowCloneError(branch)
+    raise GitError(f"the current commit shares no history with {branch}")
+
+
+def _find_main_branch(root: str) -> str:
     branch = next((name for name in _MAIN_BRANCHES if _find_commit(root, name)), None)
     if branch is None:
         if _is_shallow(root):
@@ -63,12 +78,7 @@ def find_merge_base(root: str) -> str:
             raise GitError("the repository has no commit yet")
         names = ", ".join(_MAIN_BRANCHES[1:-1])
         raise GitError(f"no branch is named {names} or {_MAIN_BRANCHES[-1]}")
-    base = _read_line(root, "merge-base", branch, "HEAD")
-    if base is not None:
-        return base
-    if _is_shallow(root):
-        raise ShallowCloneError(branch)
-    raise GitError(f"the current commit shares no history with {branch}")
+    return branch
 
 
 def _find_commit(root: str, name: str) -> str | None:
@@ -153,7 +163,7 @@ class CommitFiles:
         except OSError:
             return False
 
-    def leads_out(self, path: str, folder: str = ".") -> bool:
+    def is_outside(self, path: str, folder: str = ".") -> bool:
         """Return whether a path is outside of a folder; symbolic links are not followed."""
         return posixpath.relpath(path, folder).startswith("..")
 

@@ -1,4 +1,4 @@
-"""Read the entries of the output folder from git's index.
+"""Read the entries of a project's folder from git's index.
 
 Files whose content is in the index can be overwritten without loss. The only git command is
 `ls-files --stage`, which only reads the index.
@@ -15,7 +15,7 @@ from .program import GitError, run_git
 
 
 class GitIndex(NamedTuple):
-    """The index entries of an output folder.
+    """The index entries of a folder.
 
     Attributes:
         objects: the object id of each path below the folder.
@@ -47,17 +47,18 @@ def _compute_object_id(data: bytes, length: int) -> str:
 
 
 def read_index(root: str, output: str) -> GitIndex | None:
-    """Return the index entries of an output folder; None if git fails.
+    """Return the index entries of a folder of a project; None if git fails.
 
     Args:
         root: the project's folder.
-        output: the output folder below it, with forward slashes.
+        output: the folder below it, with forward slashes; empty for the project's folder.
     """
+    command = ["ls-files", "--stage", "-z", "--", output or "."]
     try:
-        listing = run_git(root, ["ls-files", "--stage", "-z", "--", output])
+        listing = run_git(root, command)
     except GitError:
         return None
-    return _parse_listing(listing, f"{output}/")
+    return _parse_listing(listing, f"{output}/" if output else "")
 
 
 def _parse_listing(listing: bytes, prefix: str) -> GitIndex:

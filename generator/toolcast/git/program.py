@@ -57,6 +57,7 @@ _SETTINGS = (
     "core.gitProxy=false",
     "credential.helper=",
     "protocol.allow=never",
+    "submodule.recurse=false",
 )
 _ENVIRONMENT = {
     "GIT_ALLOW_PROTOCOL": "none",
@@ -86,7 +87,8 @@ def run_git(root: str, arguments: Sequence[str], stdin: bytes = b"") -> bytes:
     git, path = _find_program(real)
     if git is None:
         raise GitError("git is not installed")
-    if find_repository(root) is None:
+    repository = find_repository(root)
+    if repository is None:
         raise GitError("the project is not in a git repository")
     if _has_special_files(root):
         raise GitError("the repository's `.git` folder contains special files")
@@ -95,7 +97,12 @@ def run_git(root: str, arguments: Sequence[str], stdin: bytes = b"") -> bytes:
     environment = {
         name: value for name, value in os.environ.items() if not name.startswith("GIT_")
     }
-    settings = (*_SETTINGS, f"safe.directory={find_repository(root) or real}")
+    settings = (*_SETTINGS, f"safe.directory={repository}")
+    # Without GIT_DIR, git would use a project folder that looks like a bare repository.
+    location = {
+        "GIT_DIR": os.path.join(repository, ".git"),
+        "GIT_WORK_TREE": repository,
+    }
     command = [git, "--no-pager", "--literal-pathspecs"]
     for setting in settings:
         command += ["-c", setting]
@@ -104,7 +111,13 @@ def run_git(root: str, arguments: Sequence[str], stdin: bytes = b"") -> bytes:
         process = subprocess.run(  # noqa: S603
             [*command, *arguments],
             cwd=root,
-            env={**environment, **_ENVIRONMENT, "PATH": path, "LC_ALL": "C"},
+            env={
+                **environment,
+                **_ENVIRONMENT,
+                **location,
+                "PATH": path,
+                "LC_ALL": "C",
+            },
             input=stdin,
             capture_output=True,
             timeout=_TIMEOUT_S,
@@ -139,16 +152,16 @@ def _find_program(root: str) -> tuple[str | None, str]:
     folders = [
         folder
         for folder in os.environ.get("PATH", os.defpath).split(os.pathsep)
-        if os.path.isabs(folder) and not _is_below(root, os.path.realpath(folder))
+        if os.path.isabs(folder) and not _is_inside(root, os.path.realpath(folder))
     ]
     name = "git.exe" if os.name == "nt" else "git"
     for folder in folders:
         program = os.path.realpath(os.path.join(folder, name))
         is_executable = os.path.isfile(program) and os.access(program, os.X_OK)
-        if is_executable and not _is_below(root, program):
+        if is_executable and not _is_inside(root, program):
             return program, os.pathsep.join(folders)
     return None, ""
 
 
-def _is_below(root: str, path: str) -> bool:
+def _is_inside(root: str, path: str) -> bool:
     return f"{path}{os.sep}".startswith(root.rstrip(os.sep) + os.sep)

@@ -263,7 +263,7 @@ def build_conflict_objects(
                 for source, _ in conflict.excerpts
                 if source not in conflict.values
             ],
-            "is_undecided": conflict in unresolved,
+            "is_unresolved": conflict in unresolved,
         }
         for conflict in conflicts
     ]
@@ -365,7 +365,7 @@ def merge_sources(
         by_priority = sorted(sources, key=lambda source: source.name != preferred)
         if preferred is not None and by_priority[0].find_tool(name) is None:
             omission_notes.append(
-                f"`{escape_excerpt(name, 80)}` is left out: {preferred} does not list it"
+                f"`{escape_excerpt(name, 80)}` is skipped: {preferred} does not list it"
             )
             continue
         listing_sources = [s for s in by_priority if s.find_tool(name) is not None]

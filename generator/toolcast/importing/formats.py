@@ -5,13 +5,16 @@
   Responses: `{"type": "function", "name": ...}`, also inside a `namespace`:
   https://platform.openai.com/docs/api-reference
 * Anthropic Messages: `input_schema`: https://docs.anthropic.com/en/api/messages
-* Gemini: `functionDeclarations` with `parametersJsonSchema`. Declarations with `parameters` are
-  rejected because these are not JSON Schema (`type: OBJECT`):
+* Gemini: `functionDeclarations` with `parametersJsonSchema`, or with `parameters` in lower case,
+  whose `nullable` becomes a type. Others (`type: OBJECT`) are rejected:
   https://ai.google.dev/api/caching#FunctionDeclaration
 * Bedrock Converse: `toolSpec` with `inputSchema: {json}`, in a `toolConfig`:
   https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ToolSpecification.html
 * Generic: `name`, `description`, `parameters`, and fields of tool specs under
   their own names (`persistent`, `always`, `clients`, `service`, `guidance`, ...).
+
+The dumps of the official Python SDK are lists in MCP format: `model_dump()` has the SDK's own
+spelling (`input_schema`, `meta`) and null for absent members.
 
 Values are copied without conversion. A key that is not imported is reported in a note.
 """
@@ -26,6 +29,7 @@ from toolcast_runtime.core.calls.untrusted_text import escape_excerpt
 
 from ..mcp_client.server_listing import ListingError, ServerListing, parse_listing
 from ..model.language_fields import get_mcp_members
+from .gemini_schemas import convert_gemini_schema
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +104,37 @@ _NON_MCP_KEYS = frozenset(
     ]
 )
 """Keys that identify a tool in another format than MCP's."""
+_SDK_KEYS = {
+    "cache_scope": "cacheScope",
+    "destructive_hint": "destructiveHint",
+    "idempotent_hint": "idempotentHint",
+    "input_schema": "inputSchema",
+    "last_modified": "lastModified",
+    "list_changed": "listChanged",
+    "meta": "_meta",
+    "mime_type": "mimeType",
+    "next_cursor": "nextCursor",
+    "open_world_hint": "openWorldHint",
+    "output_schema": "outputSchema",
+    "protocol_version": "protocolVersion",
+    "read_only_hint": "readOnlyHint",
+    "resource_templates": "resourceTemplates",
+    "result_type": "resultType",
+    "server_info": "serverInfo",
+    "task_support": "taskSupport",
+    "ttl_ms": "ttlMs",
+    "uri_template": "uriTemplate",
+    "website_url": "websiteUrl",
+}
+"""Names of members in the Python SDK's models, with MCP's names."""
+_SDK_ONLY_KEYS = frozenset(
+    ["annotations", "execution", "icons", "meta", "_meta", "output_schema", "title"]
+)
+"""Keys that a tool with `input_schema` has in the SDK's dumps, but not for Anthropic."""
+_OPAQUE_KEYS = frozenset(
+    ["_meta", "experimental", "inputSchema", "outputSchema", "extensions"]
+)
+"""Members whose values have no names of the protocol."""
 _LABEL_KEYS = ("name", "server_label", "mcp_server_name")
 _OTHER_LISTS = ("resources", "resourceTemplates", "prompts", "instructions")
 
@@ -122,14 +157,25 @@ class _ToolDraft:
     ignored_keys: list[str] = field(default_factory=list)
     expressible_members: frozenset[str] = frozenset()
 
+    def keep_all(self, tool: Mapping[str, Any]) -> None:
+        """Move the keys that are not part of the definition into it."""
+        inner = tool.get("function")
+        members = {**tool, **inner} if isinstance(inner, Mapping) else tool
+        for key in (*self.ignored_keys, *self.fields):
+            self.definition.setdefault(key, members.get(key, self.fields.get(key)))
+        self.ignored_keys, self.fields = [], {}
 
-def parse_tool_list(value: Any, name: str, notes: tuple[str, ...] = ()) -> ToolSource:
+
+def parse_tool_list(
+    value: Any, name: str, notes: tuple[str, ...] = (), *, keeps_all: bool = False
+) -> ToolSource:
     """Convert a JSON value in any supported format into a source.
 
     Args:
         value: a list of tools, or an object or JSON-RPC response that has it as `tools`.
         name: the source's name in messages.
         notes: notes that the listing begins with.
+        keeps_all: keep keys that are not imported as members of the definitions.
 
     Raises:
         ListingError: the value is not a list of tools. The message has a line per problem.
@@ -145,6 +191,9 @@ def parse_tool_list(value: Any, name: str, notes: tuple[str, ...] = ()) -> ToolS
             "`mcpServers` configures servers, but lists no tools\n"
             "  help: read a server's tools with --mcp-stdio COMMAND or --mcp-url URL"
         )
+    if isinstance(tools, list) and any(map(_is_sdk_dump, tools)):
+        body = value = _convert_sdk_dump({**body, "tools": tools})
+        tools = body["tools"]
     if not isinstance(tools, list) or not _has_non_mcp_tools(tools):
         # The body differs from the value if the list was found in another member.
         is_extracted = isinstance(tools, list) and "tools" not in value
@@ -158,6 +207,10 @@ def parse_tool_list(value: Any, name: str, notes: tuple[str, ...] = ()) -> ToolS
             problems.append(f"`{path}` is not an object")
             continue
         draft = _convert_tool(tool)
+        is_declaration = any(f".{key}[" in path for key in _DECLARATION_KEYS)
+        if draft is not None and is_declaration and draft.format == PLAIN:
+            schema = draft.definition["inputSchema"]
+            draft.definition["inputSchema"] = convert_gemini_schema(schema)
         if draft is None:
             omissions.append(_describe_unsupported_tool(tool))
         elif not isinstance(draft.definition.get("name"), str):
@@ -168,6 +221,8 @@ def parse_tool_list(value: Any, name: str, notes: tuple[str, ...] = ()) -> ToolS
                 " `parametersJsonSchema` instead"
             )
         else:
+            if keeps_all:
+                draft.keep_all(tool)
             drafts.append(draft)
     if omissions and not drafts:
         problems += omissions
@@ -225,6 +280,31 @@ def _has_non_mcp_tools(tools: list[Any]) -> bool:
     )
 
 
+def _is_sdk_dump(tool: Any) -> bool:
+    """Return whether a tool is a `model_dump()` of the Python SDK 1.x or 2.x."""
+    if not isinstance(tool, dict):
+        return False
+    if "inputSchema" in tool:
+        return {"title", "annotations", "meta"} <= tool.keys() and "_meta" not in tool
+    return "input_schema" in tool and not _SDK_ONLY_KEYS.isdisjoint(tool)
+
+
+def _convert_sdk_dump(value: Any) -> Any:
+    """Return a value with MCP's names, and without the nulls of absent members."""
+    if isinstance(value, list):
+        return [_convert_sdk_dump(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    members = {}
+    for key, member in value.items():
+        name = _SDK_KEYS.get(key, key)
+        if member is not None:
+            members[name] = (
+                member if name in _OPAQUE_KEYS else _convert_sdk_dump(member)
+            )
+    return members
+
+
 def _flatten_tools(tools: list[Any], path: str) -> Iterator[tuple[str, Any]]:
     """Yield each tool with its path, including those nested in namespaces and declarations."""
     for index, tool in enumerate(tools):
@@ -270,8 +350,8 @@ def _describe_unsupported_tool(tool: Mapping[str, Any]) -> str:
     if label != tool_type:
         subject += f" (`{escape_excerpt(tool_type, 80)}`)"
     if tool_type == "custom":
-        return f"{subject} is left out: it accepts free text instead of parameters"
-    return f"{subject} is left out: it is a built-in tool of the provider"
+        return f"{subject} is skipped: it accepts free text instead of parameters"
+    return f"{subject} is skipped: it is a built-in tool of the provider"
 
 
 def _convert_tool(tool: Mapping[str, Any]) -> _ToolDraft | None:

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from toolcast_runtime.core.calls.untrusted_text import escape_excerpt
-from toolcast_runtime.core.definitions.tool import look_alike_key
+from toolcast_runtime.core.definitions.tool import get_similarity_key
 
 from ..analysis.tool_names import (
     NOT_LISTED_REASON,
@@ -113,17 +113,17 @@ def _reserve_removed_names(
 ) -> None:
     """Reserve the names of removed tools, and release names that are listed again."""
     # A reserved name also rejects names that look like it, so compare look-alike keys.
-    listed_keys = set(map(look_alike_key, listed_names))
+    listed_keys = set(map(get_similarity_key, listed_names))
     released = {
         name
         for name, reason in toolset.reserved_names.items()
-        if reason == NOT_LISTED_REASON and look_alike_key(name) in listed_keys
+        if reason == NOT_LISTED_REASON and get_similarity_key(name) in listed_keys
     }
     removed_names = [
         name for tool in removed for name in (tool.name, *tool.renamed_from)
     ]
     reserved = [
-        name for name in removed_names if look_alike_key(name) not in listed_keys
+        name for name in removed_names if get_similarity_key(name) not in listed_keys
     ]
     reserve_names(
         editing, toolset, dict.fromkeys(reserved, NOT_LISTED_REASON), released
@@ -139,7 +139,7 @@ def _apply_local_names(
         former: tool.name for tool in toolset.tools for former in tool.renamed_from
     }
     reserved_keys = {
-        look_alike_key(name): reason
+        get_similarity_key(name): reason
         for name, reason in toolset.reserved_names.items()
         if reason != NOT_LISTED_REASON
     }
@@ -150,16 +150,16 @@ def _apply_local_names(
     for tool in tools:
         name: str = tool["name"]
         local_name = name if name in current_names else renamed_tools.get(name, name)
-        key = look_alike_key(name)
+        key = get_similarity_key(name)
         reason = ""
         if name not in current_names and key in reserved_keys:
             reason = (
                 f"the toolset reserves its name: {escape_excerpt(reserved_keys[key])}"
             )
         elif local_name != name and local_name in used_names:
-            reason = f"it is a former name of `{local_name}`, which is also listed"
+            reason = f"it is a previous name of `{local_name}`, which is also listed"
         if reason:
-            notes.append(f"`{escape_excerpt(name, 80)}` is left out: {reason}")
+            notes.append(f"`{escape_excerpt(name, 80)}` is skipped: {reason}")
             continue
         used_names.add(local_name)
         selected[name] = {**tool, "name": local_name}

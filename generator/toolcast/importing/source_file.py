@@ -24,6 +24,7 @@ MAX_SOURCE_BYTES = 64 * 1024 * 1024
 _MAX_PROBLEMS_SHOWN = 20
 """Problems of one file that are listed."""
 _PROGRAM_SUFFIXES = frozenset([".py", ".js", ".mjs", ".cjs", ".ts"])
+_SCHEMA_KEYS_TEXT = "`inputSchema`, `input_schema` and `parameters`"
 _BLANKS = re.compile(r"[ \t\r\n]+")
 _UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
@@ -89,8 +90,11 @@ def reject_unsupported_tools(source: ToolSource, prefix: str = "") -> ToolSource
 
 
 def parse_lenient_source(data: bytes, name: str) -> ToolSource:
-    """Parse bytes like `parse_source`, but accept duplicate and invalid tool names."""
-    source = _parse_tools(data, name)
+    """Parse bytes like `parse_source`, but accept duplicate and invalid tool names.
+
+    Keys that are not imported are members of the definitions.
+    """
+    source = _parse_tools(data, name, keeps_all=True)
     problems = [reason for _, reason in _list_oversized_tools(source)]
     if problems:
         prefix = f"{escape_excerpt(name, 1000)}: "
@@ -98,7 +102,7 @@ def parse_lenient_source(data: bytes, name: str) -> ToolSource:
     return source
 
 
-def _parse_tools(data: bytes, name: str) -> ToolSource:
+def _parse_tools(data: bytes, name: str, *, keeps_all: bool = False) -> ToolSource:
     escaped_name = escape_excerpt(name, 1000)
     try:
         value, duplicate_keys = _read_json_or_lines(data)
@@ -110,7 +114,7 @@ def _parse_tools(data: bytes, name: str) -> ToolSource:
         lines = _locate_duplicate_keys(data, escaped_name, duplicate_keys)
         raise ListingError("\n".join(lines))
     try:
-        return parse_tool_list(value, escaped_name)
+        return parse_tool_list(value, escaped_name, keeps_all=keeps_all)
     except ListingError as error:
         problems = str(error).split("\n")
         raise ListingError(_format_problems(f"{escaped_name}: ", problems)) from None
@@ -168,6 +172,12 @@ def _list_unsupported_tools(source: ToolSource) -> Iterator[tuple[str, str]]:
                 f"`{escape_excerpt(name, 80)}` is not a valid tool name: use 1 to 128 of"
                 " A-Z a-z 0-9 _ . -",
             )
+    for tool in source.listing.tools:
+        label = f"`{escape_excerpt(tool['name'], 80)}`"
+        if "inputSchema" not in tool:
+            yield tool["name"], f"{label} has none of {_SCHEMA_KEYS_TEXT}"
+        elif not isinstance(tool["inputSchema"], dict):
+            yield tool["name"], f"the input schema of {label} is not a JSON object"
     yield from _list_oversized_tools(source)
 
 

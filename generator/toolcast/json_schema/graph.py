@@ -15,8 +15,8 @@ from urllib.parse import unquote
 from toolcast_runtime.core.validation.bounds import CostEstimate
 from toolcast_runtime.core.validation.checker import DeclaredNames
 from toolcast_runtime.core.validation.limits import (
+    exceeds_path_limit,
     has_oversized_patterns,
-    has_too_many_paths,
 )
 from toolcast_runtime.core.validation.references import (
     IN_PLACE,
@@ -84,7 +84,7 @@ class JsonSchema:
         if self.dialect is None:
             return False
         checked = build_metaschema_validator(self.dialect)
-        return all(checked.is_valid(self.at(path)) for path in ((), *self.named))
+        return all(checked.is_valid(self.get_value(path)) for path in ((), *self.named))
 
     @property
     def named(self) -> list[Path]:
@@ -168,7 +168,7 @@ class JsonSchema:
                     pointers.append(Reference((*path, keyword), text, target))
                     if target is not None:
                         # Last, so that a target that is a subschema anyway is not "named".
-                        pending.appendleft((target, self.at(target), True))
+                        pending.appendleft((target, self.get_value(target), True))
         return _Parts(found, anchors, pointers, list(named))
 
     @cached_property
@@ -202,7 +202,7 @@ class JsonSchema:
                 ]
         return tuple(found)
 
-    def at(self, path: Path) -> Any:
+    def get_value(self, path: Path) -> Any:
         """Return the value at an existing path."""
         value = self.value
         for step in path:
@@ -224,7 +224,7 @@ class JsonSchema:
     def multiplies(self) -> bool:
         """Whether references expand to more paths than a validator can follow."""
         # Without references there are at most as many paths as values in the file.
-        return bool(self.references) and has_too_many_paths(self.value)
+        return bool(self.references) and exceeds_path_limit(self.value)
 
     @cached_property
     def patterns_are_too_large(self) -> bool:
@@ -232,7 +232,7 @@ class JsonSchema:
         return bool(self.patterns) and has_oversized_patterns(self.value)
 
     @property
-    def has_too_many_patterns(self) -> bool:
+    def exceeds_pattern_limit(self) -> bool:
         """Whether there are too many patterns to check each one."""
         return self.patterns_are_too_large and len(self.patterns) > _MANY_PATTERNS
 

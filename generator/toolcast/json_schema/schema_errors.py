@@ -188,7 +188,7 @@ def find_schema_problems(schema: JsonSchema) -> Iterator[SchemaProblem]:
     explainer = _build_metaschema_explainer(schema.dialect)
     reported: set[Path] = set()
     for start in ((), *schema.named):
-        part = schema.at(start)
+        part = schema.get_value(start)
         if validator.is_valid(part):
             continue
         label = "the target of a `$ref`" if start else "the schema"
@@ -292,7 +292,7 @@ class ValueChecker:
             return ""
         size = measure_value(value)
         excess = size.problem or self._schema.work.find_excess(
-            value, size, self._schema.at(path)
+            value, size, self._schema.get_value(path)
         )
         if excess:
             return f"it cannot be validated: {excess}"
@@ -311,7 +311,7 @@ class ValueChecker:
         steps = size.values * max(visits * self._schema.work.max_options, size.values)
         explainer = self._explainer if steps <= _MAX_STEPS else None
         if explainer is not None and path:
-            explainer = explainer.evolve(schema=self._schema.at(path))
+            explainer = explainer.evolve(schema=self._schema.get_value(path))
         error = best_match(list_errors(validator, explainer, value, most_values=0))
         return "" if error is None else _format_value_error(error)
 

@@ -127,7 +127,7 @@ class StdioConnection:
             await self._process.stdin.drain()
 
     async def _read_stdout(self) -> None:
-        end_reason = "the server ended"
+        end_reason = "the server's process ended"
         try:
             buffer = bytearray()
             byte_count = line_count = 0
@@ -150,7 +150,7 @@ class StdioConnection:
                 for line in filter(bytes.strip, lines):
                     await self._receive_line(line)
         except OSError:
-            end_reason = "the connection closed"
+            end_reason = "the connection to the server closed"
         finally:
             self._end_reason = end_reason
             for response in self._responses.values():

@@ -322,7 +322,7 @@ class _ListReader:
                 return tuple(entries), envelope
             params = {"cursor": cursor}
         raise ListingError(
-            f"the response to `{method}` has more than {_MAX_PAGES:,} pages"
+            f"the server's list of {kind} has more than {_MAX_PAGES:,} pages"
         )
 
     def _build_params(self, params: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -146,7 +146,7 @@ def _check_folders(workspace: Workspace, files: ProjectFiles) -> Iterator[Findin
     if workspace.templates is not None:
         entries.append((("templates",), workspace.templates))
     for path, folder in entries:
-        if files.leads_out(folder):
+        if files.is_outside(folder):
             yield workspace.source.error(
                 "spec/outside-project",
                 path,
@@ -331,7 +331,7 @@ def _read_definitions(
         return None, findings
     if workspace_definitions is None:
         return Definitions(document.value, document.source), findings
-    source = replace(document.source, above=workspace_definitions.source)
+    source = replace(document.source, parent=workspace_definitions.source)
     schemas = {**workspace_definitions.schemas, **document.value}
     return Definitions(schemas, source), findings
 

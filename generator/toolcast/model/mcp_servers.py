@@ -175,7 +175,7 @@ def _is_lock(files: ProjectFiles, path: str) -> bool:
 def _read_lock(files: ProjectFiles, folder: str, lock: str) -> bytes | None:
     path = f"{folder}/{lock}"
     try:
-        if files.leads_out(path, folder):
+        if files.is_outside(path, folder):
             return None
         data = files.read(path, _MAX_LOCK_BYTES + 1)
     except OSError:

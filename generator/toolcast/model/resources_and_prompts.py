@@ -110,7 +110,7 @@ def _read_content(
     path = f"{folder}/{spec.file}"
     help_ = "use a readable file in the toolset's folder"
     try:
-        if files.leads_out(path, folder):
+        if files.is_outside(path, folder):
             return None, (f"`{path}` is outside of the toolset's folder", help_)
         content = files.read(path, MAX_RESOURCE_FILE_BYTES + 1)
     except NotRegularFileError as error:

@@ -297,7 +297,7 @@ class Definitions:
     @property
     def sources(self) -> tuple[Source, ...]:
         """The files that contain the schemas."""
-        return tuple(filter(None, (self.source, self.source.above)))
+        return tuple(filter(None, (self.source, self.source.parent)))
 
     @cached_property
     def references(self) -> Mapping[str, tuple[Reference, ...]]:

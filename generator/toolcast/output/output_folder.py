@@ -63,7 +63,7 @@ def diagnose(
         "missing", output, missing, sources, "is missing", "are missing"
     )
     yield from _diagnose_differing(root, output, files, difference, sources)
-    yield from _diagnose_others(output, difference)
+    yield from _diagnose_foreign_files(output, difference)
     for path in difference.leftovers:
         yield _finding(
             "orphaned",
@@ -141,7 +141,9 @@ def _is_newer(data: bytes | None) -> bool:
     return level is not None and int(level[1]) > RUNTIME_LEVEL
 
 
-def _diagnose_others(output: str, difference: DiskDifferences) -> Iterator[Finding]:
+def _diagnose_foreign_files(
+    output: str, difference: DiskDifferences
+) -> Iterator[Finding]:
     signed: dict[str, str | None] = {}
     for path, file in difference.others.items():
         if path in difference.in_the_way:
@@ -157,12 +159,12 @@ def _diagnose_others(output: str, difference: DiskDifferences) -> Iterator[Findi
         yield _finding(
             "orphaned",
             f"{output}/{paths[0]}",
-            f"this file{_format_others(paths)} no longer generated; the source was {source}",
+            f"this file{_format_remaining_count(paths)} no longer generated; the source was {source}",
             "run `toolcast generate`, which removes files that it can restore",
         )
 
 
-def _format_others(paths: list[str]) -> str:
+def _format_remaining_count(paths: list[str]) -> str:
     return f" and {len(paths) - 1} more are" if len(paths) > 1 else " is"
 
 

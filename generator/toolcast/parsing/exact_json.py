@@ -118,7 +118,9 @@ def _parse_decimal(text: str) -> float:
 
 def _parse_integer(text: str) -> int | float:
     if len(text) > _MAX_DIGITS:
-        raise _RejectedTokenError(text, f"a number has {len(text):,} digits")
+        raise _RejectedTokenError(
+            text, f"a number has {len(text):,} digits; the maximum is {_MAX_DIGITS:,}"
+        )
     return int(text) if text != "-0" else SpelledNumber(text)
 
 

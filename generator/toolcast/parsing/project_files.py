@@ -46,7 +46,7 @@ class ProjectFiles(Protocol):
     def is_there(self, path: str) -> bool:
         """Return whether the path exists; true for a broken symbolic link, too."""
 
-    def leads_out(self, path: str, folder: str = ".") -> bool:
+    def is_outside(self, path: str, folder: str = ".") -> bool:
         """Return whether a path, with links resolved, is outside `folder` (default: root)."""
 
 
@@ -60,7 +60,7 @@ class DiskFiles:
         """See `ProjectFiles`."""
         full_path = os.path.join(self._root, path)
         if os.path.islink(full_path):
-            if self.leads_out(path):
+            if self.is_outside(path):
                 raise OutsideProjectError(None, "a link out of the project", path)
             full_path = os.path.realpath(full_path)
         return read_regular_file(full_path, most, follow=False)
@@ -75,7 +75,7 @@ class DiskFiles:
         """See `ProjectFiles`."""
         return os.path.lexists(os.path.join(self._root, path))
 
-    def leads_out(self, path: str, folder: str = ".") -> bool:
+    def is_outside(self, path: str, folder: str = ".") -> bool:
         """See `ProjectFiles`."""
         root = os.path.realpath(os.path.join(self._root, folder))
         target = os.path.realpath(os.path.join(self._root, path))
@@ -138,6 +138,6 @@ class EditedFiles:
             return self._changed[path] is not None
         return self._files.is_there(path)
 
-    def leads_out(self, path: str, folder: str = ".") -> bool:
+    def is_outside(self, path: str, folder: str = ".") -> bool:
         """See `ProjectFiles`."""
-        return self._files.leads_out(path, folder)
+        return self._files.is_outside(path, folder)

@@ -43,7 +43,7 @@ class Source:
             or array then has the index of the first mark after it, followed by the marks of
             its items; in an object, each item's marks follow the start and end of its key.
         shared: the file with the shared definitions that this file's schemas use.
-        above: for a toolset's definitions file, the workspace's definitions file.
+        parent: for a toolset's definitions file, the workspace's definitions file.
     """
 
     file: str
@@ -51,7 +51,7 @@ class Source:
     tree: Any = None
     marks: Sequence[int] = (0, 0)
     shared: Source | None = None
-    above: Source | None = None
+    parent: Source | None = None
 
     @property
     def stem(self) -> str:
@@ -132,8 +132,8 @@ class Source:
         # path[0] is the field that contains the schema.
         if self.shared is not None and path[1:3] == SHARED:
             return self.shared.home(path[3:])
-        if self.above is not None and path and path[0] not in self.tree:
-            return self.above, path
+        if self.parent is not None and path and path[0] not in self.tree:
+            return self.parent, path
         return self, path
 
     def _find_span(self, path: Path, at_key: bool) -> tuple[Span, str]:

@@ -457,7 +457,7 @@ def _parse_decimal(text: str) -> float:
     if len(text) > _MAX_DIGITS:
         raise ScalarError(f"a number of {len(text)} characters is out of range")
     number = float(text)
-    if not math.isfinite(number):
+    if not math.isfinite(number) or (number == 0 and Decimal(text) != 0):
         raise ScalarError(f"`{text[:40]}` is out of the range of JSON numbers")
     if Decimal(text) != Decimal(repr(number)):
         raise ScalarError(f"`{text[:40]}` has more digits than JSON readers keep")

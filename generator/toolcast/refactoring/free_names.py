@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from toolcast_runtime.core.definitions.tool import (
     distinct_name,
-    look_alike_key,
+    get_similarity_key,
     module_name,
     spec_name,
 )
@@ -25,7 +25,7 @@ def validate_tool_name(toolset: Toolset, name: str, *own: ToolSpec | None) -> No
         toolset: the toolset of the tool.
         name: the new name.
         own: specs that do not make the name unavailable: the tool to rename, which may have the
-            name as a former one, and its renamed copy after an interrupted run.
+            name as a previous one, and its renamed copy after an interrupted run.
     """
     if not is_tool_name(name):
         suggestion = re.sub(r"[^A-Za-z0-9_.-]+", "_", name).strip("_")[:64]
@@ -47,7 +47,7 @@ def validate_tool_name(toolset: Toolset, name: str, *own: ToolSpec | None) -> No
             )
         if name in other.renamed_from:
             raise EditRefusedError(
-                f"`{name}` is a former name of the tool `{other.name}`",
+                f"`{name}` is a previous name of the tool `{other.name}`",
                 f"choose another name: calls to `{name}` run `{other.name}`",
             )
         if module_name(name) == other.module:
@@ -56,14 +56,14 @@ def validate_tool_name(toolset: Toolset, name: str, *own: ToolSpec | None) -> No
                 f" `{module_name(name)}`",
                 "choose another name",
             )
-    key = look_alike_key(name)
+    key = get_similarity_key(name)
     for reserved, reason in toolset.reserved_names.items():
-        if look_alike_key(reserved) == key:
+        if get_similarity_key(reserved) == key:
             verb = "is" if reserved == name else f"looks like `{reserved}`, which is"
             raise EditRefusedError(f"`{name}` {verb} reserved: {reason}")
     for server in toolset.mcp_servers:
         for external in server.declared_names:
-            if look_alike_key(external) == key:
+            if get_similarity_key(external) == key:
                 verb = "is" if external == name else f"looks like `{external}`,"
                 raise EditRefusedError(
                     f"`{name}` {verb} a tool of the MCP server `{server.name}`"

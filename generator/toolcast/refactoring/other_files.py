@@ -147,9 +147,9 @@ def _list_tool_regions(workspace: Workspace, owned: OwnedTool) -> Iterator[_Tool
 
 
 def keep_server_name(editing: EditSession, owned: OwnedTool, new: str) -> None:
-    """Keep the name that a renamed proxy tool has at its external server.
+    """Keep calling a renamed proxy tool by its old name at the external server.
 
-    The server's entry in `mcp_servers` maps the server's name to the new name.
+    The server's entry in `mcp_servers` then maps the tool's name there to the new name here.
     """
     server = _find_server(*owned)
     if server is not None:

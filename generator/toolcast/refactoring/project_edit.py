@@ -269,11 +269,15 @@ def _known_tools(workspace: Workspace) -> KnownTools:
     }
 
 
-def _finding_key(finding: Finding, renamed: tuple[str, str]) -> tuple[str, str]:
-    """Return a key that is the same for a finding before and after a rename."""
+def _finding_key(finding: Finding, renamed: tuple[str, str]) -> tuple[str, str, str]:
+    """Return a key that is the same for a finding before and after an edit.
+
+    A rename moves files, so that its keys contain no file.
+    """
     old, new = renamed
-    message = finding.message.replace(old, new) if old else finding.message
-    return finding.rule, message
+    if old:
+        return "", finding.rule, finding.message.replace(old, new)
+    return finding.location.file, finding.rule, finding.message
 
 
 def _list_errors(workspace: Workspace) -> list[Finding]:

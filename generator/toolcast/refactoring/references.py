@@ -11,7 +11,7 @@ from ..analysis.tool_names import (
     collect_other_names,
     compile_mention_pattern,
     find_mentions,
-    is_plain_word,
+    is_ambiguous_name,
 )
 from ..model.model import Toolset, Workspace
 from ..model.toolset_parts import ResourceSpec
@@ -177,7 +177,7 @@ def rename_in_text(text: str, pattern: re.Pattern[str] | None, new: str) -> str:
         head, tail = text[: mention.start], text[mention.start + len(mention.name) :]
         text = head + new + tail
         # Put a name that is an ordinary word in backticks if it would not be recognized.
-        if is_plain_word(new) and _is_prose_word(head, tail):
+        if is_ambiguous_name(new) and _is_prose_mention(head, tail):
             context = head[-_CONTEXT_CHARACTERS:]
             excerpt = context + new + tail[:1]
             starts = [m.start for m in find_mentions(excerpt, new_pattern)]
@@ -186,7 +186,7 @@ def rename_in_text(text: str, pattern: re.Pattern[str] | None, new: str) -> str:
     return text
 
 
-def _is_prose_word(head: str, tail: str) -> bool:
+def _is_prose_mention(head: str, tail: str) -> bool:
     """Return whether a name between two texts is a separate word outside of a code span."""
     is_word = head[-1:] in _WORD_PREFIXES and tail[:1] in _WORD_SUFFIXES
     return is_word and head.count("`") % 2 == 0

@@ -50,7 +50,7 @@ def remove_tool(
     ignore_mentions: bool = False,
     reason: str | None = None,
 ) -> ProjectEdit:
-    """Plan the removal of a tool's spec; reserve its current and former names.
+    """Plan the removal of a tool's spec; reserve its current and previous names.
 
     Args:
         workspace: the project.

@@ -64,7 +64,7 @@ _PRECEDING_FIELDS = ("timeout", "handler", "name")
 def rename_tool(
     workspace: Workspace, owned: OwnedTool, new: str, *, with_handler: bool = False
 ) -> ProjectEdit:
-    """Plan the renaming of a tool to an unused name, or to one of its former names.
+    """Plan the renaming of a tool to an unused name, or to one of its previous names.
 
     Args:
         workspace: the project.
@@ -136,7 +136,7 @@ def _edit_specs(
         owned: the tool.
         new: the new name.
         handler: the renamed function of the handler, if any.
-        is_undo: drop the former names since `new`, instead of adding the current name.
+        is_undo: drop the previous names since `new`, instead of adding the current name.
     """
     tool = owned.tool
     editing = EditSession()

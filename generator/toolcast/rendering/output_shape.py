@@ -129,8 +129,8 @@ def _find_python_problem(
         return problem
     for node in _list_restricted_nodes(tree):
         if isinstance(node, ast.Call):
-            name = _dotted(node.func)
-            if name not in shape.calls and not _consists_of(name, template_words):
+            name = _format_dotted_name(node.func)
+            if name not in shape.calls and not _contains_only(name, template_words):
                 return f"line {node.lineno} calls {name!r}"
         elif isinstance(node, ast.Import | ast.ImportFrom):
             if node not in tree.body and not _imports_one_name(node):
@@ -160,7 +160,7 @@ def _compare(
     extra = [
         item
         for item in found
-        if item not in declared and not _consists_of(item, allowed_words)
+        if item not in declared and not _contains_only(item, allowed_words)
     ]
     missing = []
     if template_words is None:
@@ -172,7 +172,7 @@ def _compare(
     return f"the order or number of {label}{list(found)} differs from the declaration"
 
 
-def _consists_of(text: str, words: frozenset[str] | None) -> bool:
+def _contains_only(text: str, words: frozenset[str] | None) -> bool:
     return words is not None and words.issuperset(re.findall(r"\w+", text))
 
 
@@ -221,23 +221,23 @@ def _list_statement_forms(node: ast.stmt) -> Iterator[str]:
         keyword = "class" if isinstance(node, ast.ClassDef) else "def"
         yield f"{keyword} {node.name}"
     elif isinstance(node, ast.Assign):
-        yield from (f"{_dotted(target)} =" for target in node.targets)
+        yield from (f"{_format_dotted_name(target)} =" for target in node.targets)
     elif isinstance(node, ast.AnnAssign):
-        yield f"{_dotted(node.target)}:"
+        yield f"{_format_dotted_name(node.target)}:"
     elif isinstance(node, ast.If):
         test = node.test.left if isinstance(node.test, ast.Compare) else node.test
-        yield f"if {_dotted(test)}"
+        yield f"if {_format_dotted_name(test)}"
     elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
-        yield f"{_dotted(node.value.func)}()"
+        yield f"{_format_dotted_name(node.value.func)}()"
     else:
         yield type(node).__name__.lower()
 
 
-def _dotted(node: ast.expr) -> str:
+def _format_dotted_name(node: ast.expr) -> str:
     if isinstance(node, ast.Name):
         return node.id
     if isinstance(node, ast.Attribute):
-        return f"{_dotted(node.value)}.{node.attr}"
+        return f"{_format_dotted_name(node.value)}.{node.attr}"
     return f"<{type(node).__name__}>"
 
 

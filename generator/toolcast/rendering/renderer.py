@@ -172,7 +172,7 @@ def is_built_in(template: str, folders: tuple[str, ...]) -> bool:
     )
 
 
-def list_template_words(template: str, folders: tuple[str, ...]) -> frozenset[str]:
+def list_template_terms(template: str, folders: tuple[str, ...]) -> frozenset[str]:
     """Return the words in the literal text of a template, without the values it prints.
 
     Raises:

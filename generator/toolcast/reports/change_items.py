@@ -9,7 +9,16 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from ..diff.change import ABSENT, AUDIENCES, Change, Grade, Grades
+from ..diff.change import (
+    ABSENT,
+    AUDIENCES,
+    CONTEXT_CHARACTERS,
+    Change,
+    Grade,
+    Grades,
+    cut_middle,
+    trim_common_ends,
+)
 from ..suggestions import format_first
 from .item import NO_VALUES, ReportItem
 
@@ -17,8 +26,6 @@ if TYPE_CHECKING:
     from ..diff.effects import Effect
     from ..diff.review.verdict import ChangeVerdict, Verdict
 
-_CONTEXT_CHARACTERS = 24
-"""Characters that are shown before and after the difference of two long texts."""
 _MAX_LOCATIONS_SHOWN = 4
 """Locations of one owner that are listed."""
 _MAX_COMPARED_CHARACTERS = 10_000
@@ -109,7 +116,13 @@ def _build_item(
 ) -> ReportItem:
     first, *others = group
     change = first.change
-    message = _remove_tool_details(change) if others else change.message
+    message = change.message
+    if others:
+        witness = _WITNESS.search(message)
+        message = _remove_tool_details(change)
+        if witness:
+            # The example is one of the first tool; other tools can have other properties.
+            message += f"; in `{get_label(first)}`, {witness[0].removeprefix(': ')}"
     if len({_remove_tool_details(judged.change) for judged in group}) > 1:
         message = ""
     return ReportItem(
@@ -139,8 +152,8 @@ def format_grades(grades: Grades) -> str:
             if audience_grade is grade
         ]
         if audiences:
-            parts.append(f"{grade.word} for {', '.join(audiences)}")
-    return "; ".join(parts) or Grade.SAFE.word
+            parts.append(f"{grade.label} for {', '.join(audiences)}")
+    return "; ".join(parts) or Grade.SAFE.label
 
 
 def _list_tools(
@@ -181,9 +194,16 @@ def _values_not_in_message(change: Change) -> tuple[Any, ...]:
         # The message names an added or removed value, and a single word.
         return NO_VALUES
     old_texts, new_texts = (_collect_texts(value) for value in values)
-    is_quoted = all(
-        text[:_QUOTED_CHARACTERS] in change.message for text in old_texts ^ new_texts
-    )
+    differing = old_texts ^ new_texts
+    if ABSENT not in values and all(isinstance(value, str) for value in values):
+        # Messages show long texts as these excerpts.
+        texts = format_differing_values(values, _MAX_COMPARED_CHARACTERS)
+        excerpts = (text.strip('"').replace("`", "'") for text in texts)
+        is_quoted = all(text in change.message for text in excerpts)
+    else:
+        is_quoted = all(
+            text[:_QUOTED_CHARACTERS] in change.message for text in differing
+        )
     return NO_VALUES if is_quoted else values
 
 
@@ -213,49 +233,14 @@ def format_differing_values(
     """
     old, new = values or (ABSENT, ABSENT)
     old_text, new_text = _encode_value(old), _encode_value(new)
-    is_long = max(len(old_text), len(new_text)) > 2 * _CONTEXT_CHARACTERS
+    is_long = max(len(old_text), len(new_text)) > 2 * CONTEXT_CHARACTERS
     if old_text and new_text and is_long:
-        old_text, new_text = _trim_common_ends(old_text, new_text)
-    return _cut_middle(old_text, max_characters), _cut_middle(new_text, max_characters)
+        old_text, new_text = trim_common_ends(old_text, new_text)
+    return cut_middle(old_text, max_characters), cut_middle(new_text, max_characters)
 
 
 def _encode_value(value: Any) -> str:
     return "" if value is ABSENT else json.dumps(value, ensure_ascii=False)
-
-
-def _trim_common_ends(old: str, new: str) -> tuple[str, str]:
-    shortest = min(len(old), len(new))
-    prefix = 0
-    while prefix < shortest and old[prefix] == new[prefix]:
-        prefix += 1
-    suffix = 0
-    while suffix < shortest - prefix and old[-1 - suffix] == new[-1 - suffix]:
-        suffix += 1
-    return _excerpt(old, prefix, suffix), _excerpt(new, prefix, suffix)
-
-
-def _excerpt(text: str, prefix: int, suffix: int) -> str:
-    """Return a text without most of its first `prefix` and last `suffix` characters.
-
-    A few of them are kept as context, cut at a space where there is one.
-    """
-    start = max(0, prefix - _CONTEXT_CHARACTERS)
-    end = len(text) - max(0, suffix - _CONTEXT_CHARACTERS)
-    if start:
-        start = text.find(" ", start, prefix) + 1 or start
-    if end < len(text):
-        last_space = text.rfind(" ", len(text) - suffix, end)
-        end = last_space if last_space > 0 else end
-    before = "... " if start else ""
-    after = " ..." if end < len(text) else ""
-    return f"{before}{text[start:end]}{after}"
-
-
-def _cut_middle(text: str, max_characters: int) -> str:
-    if len(text) <= max_characters:
-        return text
-    half = (max_characters - 5) // 2
-    return f"{text[:half]} ... {text[-half:]}"
 
 
 def group_effects(effects: Sequence[Effect]) -> Iterator[tuple[bool, list[str], str]]:
@@ -272,7 +257,7 @@ def count_by_grade(verdict: Verdict) -> dict[str, dict[str, int]]:
     """Return the number of changes by audience and grade, the worst grade first."""
     return {
         audience: {
-            grade.word: sum(
+            grade.label: sum(
                 judged.change.grades[index] is grade for judged in verdict.changes
             )
             for grade in sorted(Grade, reverse=True)
@@ -287,7 +272,7 @@ def format_grade_counts(verdict: Verdict) -> dict[str, str]:
         audience: ", ".join(
             f"{count:,} {grade}"
             for grade, count in counts.items()
-            if count and grade != Grade.SAFE.word
+            if count and grade != Grade.SAFE.label
         )
         for audience, counts in count_by_grade(verdict).items()
     }

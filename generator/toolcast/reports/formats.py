@@ -114,7 +114,7 @@ def _describe_finding_rules(extensions: tuple[str, ...]) -> dict[str, ReportRule
     from ..rules.table import load_rules
 
     return {
-        rule.id: ReportRule(rule.id, rule.severity, rule.text.purpose, rule.text.why)
+        rule.id: ReportRule(rule.id, rule.severity, rule.text.purpose, rule.text.reason)
         for rule in load_rules(extensions).values()
     }
 
@@ -156,7 +156,7 @@ def _format_workflow_command(item: ReportItem, root: str | None) -> str:
     if item.acceptance_reason:
         message += f" (accepted: {item.acceptance_reason})"
     severity = Severity.NOTE if item.acceptance_reason else item.severity
-    command = "notice" if severity is Severity.NOTE else severity.word
+    command = "notice" if severity is Severity.NOTE else severity.label
     return f"::{command} {','.join(properties)}::{escape_workflow_message(message)}\n"
 
 
@@ -235,7 +235,7 @@ def _sarif_rule(id_: str, rule: ReportRule | None) -> dict[str, Any]:
         "shortDescription": {"text": rule.title},
         "fullDescription": {"text": rule.text},
         "help": {"text": help_text},
-        "defaultConfiguration": {"level": rule.severity.word},
+        "defaultConfiguration": {"level": rule.severity.label},
     }
 
 
@@ -246,7 +246,7 @@ def _sarif_result(
     result: dict[str, Any] = {
         "ruleId": item.rule,
         "ruleIndex": rule_index,
-        "level": item.severity.word,
+        "level": item.severity.label,
         "message": {"text": _escape_sarif_text(text)},
         "locations": [{"physicalLocation": _sarif_location(item, root)}],
         "partialFingerprints": {"toolcast/v1": item.fingerprint},

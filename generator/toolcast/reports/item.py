@@ -146,5 +146,5 @@ def format_severity_counts(findings: Sequence[Finding]) -> str:
     for severity in (Severity.ERROR, Severity.WARNING, Severity.NOTE):
         count = sum(finding.severity is severity for finding in findings)
         if count:
-            counts.append(f"{count} {severity.word}{'s' if count > 1 else ''}")
+            counts.append(f"{count} {severity.label}{'s' if count > 1 else ''}")
     return ", ".join(counts)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def render_findings(findings: Sequence[Finding], context: ReportContext) -> str:
     """Render findings, and their number by severity, rule and file."""
-    severities = Counter(finding.severity.word for finding in findings)
+    severities = Counter(finding.severity.label for finding in findings)
     summary = {
         "tools": context.tools,
         "outputs": context.outputs,
@@ -40,7 +40,7 @@ def render_changes(verdict: Verdict, context: ReportContext) -> str:
     return _encode(
         {
             "against": verdict.against,
-            "fail_on": {name: grade.word for name, grade in verdict.limits.items()},
+            "fail_on": {name: grade.label for name, grade in verdict.limits.items()},
             "summary": {
                 "changes": len(verdict.changes),
                 "failing": verdict.failing,
@@ -51,8 +51,8 @@ def render_changes(verdict: Verdict, context: ReportContext) -> str:
             "effects": [_effect_object(effect) for effect in verdict.effects],
             "versions": [_version_object(proposal) for proposal in verdict.proposals],
             "findings": _finding_objects(verdict.findings),
-            "brought": _finding_objects(verdict.added),
-            "mended": _finding_objects(verdict.fixed),
+            "introduced": _finding_objects(verdict.added),
+            "fixed": _finding_objects(verdict.fixed),
         }
     )
 
@@ -68,7 +68,7 @@ def _finding_objects(findings: Iterable[Finding]) -> list[dict[str, Any]]:
 def _finding_object(finding: Finding) -> dict[str, Any]:
     return {
         "rule": finding.rule,
-        "severity": finding.severity.word,
+        "severity": finding.severity.label,
         **finding.location._asdict(),
         "message": finding.message,
         "help": finding.help,
@@ -87,12 +87,12 @@ def _change_object(judged: ChangeVerdict) -> dict[str, Any]:
         "message": change.message,
         **_value_members(change),
         **({} if change.witness is ABSENT else {"witness": change.witness}),
-        "grades": {audience: grade.word for audience, grade in grades},
+        "grades": {audience: grade.label for audience, grade in grades},
         "reason": change.reason,
         "fingerprint": change.fingerprint,
-        "is_gone": is_old,
-        "place": judged.location._asdict(),
-        "former_place": change.location._asdict() if is_old else None,
+        "is_removed": is_old,
+        "location": judged.location._asdict(),
+        "previous_location": change.location._asdict() if is_old else None,
         "fails": list(judged.fails),
         "accepted": judged.accepted and _acceptance_object(judged.accepted),
     }
@@ -108,7 +108,7 @@ def _acceptance_object(acceptance: Acceptance) -> dict[str, Any]:
     return {
         "reason": acceptance.reason,
         "until": acceptance.until and acceptance.until.isoformat(),
-        "place": acceptance.location._asdict(),
+        "location": acceptance.location._asdict(),
     }
 
 

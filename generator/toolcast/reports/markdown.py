@@ -84,7 +84,7 @@ def _render_finding_row(finding: Finding) -> str:
     text += f"<br>{render_code_span(finding.rule)}"
     location_text = render_code_span(location.file + line)
     return (
-        f"| {finding.severity.word} | {_escape_cell(text)} |"
+        f"| {finding.severity.label} | {_escape_cell(text)} |"
         f" {_escape_cell(location_text)} |\n"
     )
 
@@ -114,8 +114,8 @@ def render_changes(verdict: Verdict, context: ReportContext) -> str:
     items = build_change_items(verdict.changes, shows_all=context.shows_all)
     open_items = [item for item in items if _is_open(item)]
     other_items = [item for item in items if not _is_open(item)]
-    risky_items = [item for item in other_items if item.grades != Grade.SAFE.word]
-    safe_items = [item for item in other_items if item.grades == Grade.SAFE.word]
+    risky_items = [item for item in other_items if item.grades != Grade.SAFE.label]
+    safe_items = [item for item in other_items if item.grades == Grade.SAFE.label]
     for title, section in (
         ("", open_items),
         ("Risky", risky_items),
@@ -127,7 +127,7 @@ def render_changes(verdict: Verdict, context: ReportContext) -> str:
 
 
 def _is_open(item: ReportItem) -> bool:
-    return item.is_failing or item.grades.startswith(Grade.BREAKING.word)
+    return item.is_failing or item.grades.startswith(Grade.BREAKING.label)
 
 
 def _render_section(title: str, items: Sequence[ReportItem], used: int) -> str:
@@ -187,7 +187,7 @@ def _render_tool_table(changes: Sequence[ChangeVerdict]) -> str:
     )
     rows = [
         f"| {_escape_cell(render_code_span(owner))} |"
-        f" {' | '.join(_GRADE_MARKS[grade] + grade.word for grade in grades)} |\n"
+        f" {' | '.join(_GRADE_MARKS[grade] + grade.label for grade in grades)} |\n"
         for owner, grades in by_grade
         if max(grades) > Grade.SAFE
     ]
@@ -210,7 +210,7 @@ def _render_item(item: ReportItem) -> str:
 
 
 def _render_item_lines(item: ReportItem) -> Iterator[str]:
-    grades = [grade for grade in reversed(Grade) if grade.word in item.grades]
+    grades = [grade for grade in reversed(Grade) if grade.label in item.grades]
     mark = _GRADE_MARKS[grades[0]] if grades else ""
     owner = f"{len(item.others)} tools" if item.others else render_code_span(item.owner)
     message = f": {escape_markdown(item.message)}" if item.message else ""
@@ -259,7 +259,7 @@ def _render_check_findings(adjective: str, findings: Sequence[Finding]) -> str:
             f", and {len(finding.alike):,} similar findings" if finding.alike else ""
         )
         rows.append(
-            f"- {finding.severity.word}: {escape_markdown(finding.message)}"
+            f"- {finding.severity.label}: {escape_markdown(finding.message)}"
             f" ({_render_location(finding.location)}):"
             f" {render_code_span(finding.rule)}{similar}\n"
         )

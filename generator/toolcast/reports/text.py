@@ -35,7 +35,7 @@ _MAX_VALUE_CHARACTERS = 160
 _MAX_RISKY_MESSAGES = 5
 """Messages of one kind of risky change that are printed; of others, only the locations."""
 _SEVERITY_COLORS = {Severity.ERROR: "31", Severity.WARNING: "33", Severity.NOTE: "36"}
-_GRADE_COLORS = {Grade.BREAKING.word: "31", Grade.RISKY.word: "33"}
+_GRADE_COLORS = {Grade.BREAKING.label: "31", Grade.RISKY.label: "33"}
 
 
 def render_findings(findings: Sequence[Finding], context: ReportContext) -> str:
@@ -47,7 +47,7 @@ def render_findings(findings: Sequence[Finding], context: ReportContext) -> str:
 
 
 def _render_finding(item: ReportItem, has_color: bool) -> str:
-    severity = item.severity.word
+    severity = item.severity.label
     if has_color:
         severity = f"\x1b[{_SEVERITY_COLORS[item.severity]}m{severity}\x1b[0m"
     location = escape_log_line(printable(str(item.location)))
@@ -109,7 +109,7 @@ def render_changes(verdict: Verdict, context: ReportContext) -> str:
 
 def _heading_key(item: ReportItem) -> tuple[str, ...]:
     """Return the values that items below one heading have in common; () for safe changes."""
-    if item.grades == Grade.SAFE.word and not item.is_failing:
+    if item.grades == Grade.SAFE.label and not item.is_failing:
         return ()
     return (
         item.grades,
@@ -136,10 +136,10 @@ def _render_change_group(
     is_complete = (
         first.is_failing or context.shows_all or first.grades.startswith("breaking")
     )
-    shown = items if is_complete else items[:_MAX_RISKY_MESSAGES]
-    for item in shown:
+    shown_items = items if is_complete else items[:_MAX_RISKY_MESSAGES]
+    for item in shown_items:
         yield from _render_change(item, has_location=is_complete)
-    omitted = items[len(shown) :]
+    omitted = items[len(shown_items) :]
     if omitted:
         labels = [label for item in omitted for label in item.others or (item.owner,)]
         # A label may have the changed fields in parentheses after the tool.
@@ -192,7 +192,7 @@ def _render_check_findings(
     yield f"{len(findings)} {adjective} {noun} of `toolcast check`\n"
     for item in build_finding_items(limit_findings(group_similar(findings))):
         more = f" and {len(item.others):,} similar findings" if item.others else ""
-        label = f"{item.location}: {item.severity.word}: {item.rule}"
+        label = f"{item.location}: {item.severity.label}: {item.rule}"
         yield from _wrap(f"{label}: {item.message}{more}", "  ", 2)
 
 

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from toolcast_runtime.core.validation.protocol import Refusal
 
@@ -19,15 +20,34 @@ _FIELDS = {"inputSchema": "parameters", "outputSchema": "returns", "_meta": "met
 """Spec fields of MCP keys with another name."""
 
 
-@rule("compat/strict-client", on="tool", severity=Severity.WARNING, target="mcp")
+@rule("compat/strict-client", on="tool", severity=Severity.ERROR, target="mcp")
 def check_protocol(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
-    """Report values of a definition that are invalid by a version of MCP."""
+    """Report values for which the official SDKs reject the whole list."""
+    yield from _check_definition(tool, is_tolerated=False)
+
+
+@rule("compat/strict-client", on="tool", severity=Severity.WARNING, target="mcp")
+def check_tolerated_values(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
+    """Report values that MCP forbids, but the official Python SDK accepts."""
+    yield from _check_definition(tool, is_tolerated=True)
+
+
+def _check_definition(tool: ToolSpec, *, is_tolerated: bool) -> Iterator[Problem]:
+    """Report the values of a definition that are invalid by a version of MCP.
+
+    Args:
+        tool: the tool.
+        is_tolerated: report only the values that the Python SDK accepts, or only the others.
+    """
+    definition = build_mcp_definition(tool)
     revisions_by_refusal: dict[Refusal, list[str]] = {}
-    for revision, refusals in list_refusals(build_mcp_definition(tool)).items():
+    for revision, refusals in list_refusals(definition).items():
         for refusal in refusals:
             revisions_by_refusal.setdefault(refusal, []).append(revision)
     for refusal, revisions in revisions_by_refusal.items():
-        if not _is_reported_elsewhere(tool, refusal):
+        if _is_tolerated(
+            definition, refusal
+        ) == is_tolerated and not _is_reported_elsewhere(tool, refusal):
             message = (
                 f"`{refusal.path_text}` {refusal.problem}: clients that validate by MCP"
                 f" {' and '.join(revisions)} reject the whole list"
@@ -36,6 +56,16 @@ def check_protocol(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
             key, *rest = refusal.path
             path = (_FIELDS.get(str(key), key), *rest)
             yield problem_at(tool, path, message, help_)
+
+
+def _is_tolerated(definition: Any, refusal: Refusal) -> bool:
+    """Return whether a value is null, or a boolean schema of a property."""
+    if refusal.problem == "is missing":
+        return False
+    value = definition
+    for step in refusal.path:
+        value = value[step]
+    return value is None or refusal.path[1:2] == ("properties",)
 
 
 def _is_reported_elsewhere(tool: ToolSpec, refusal: Refusal) -> bool:

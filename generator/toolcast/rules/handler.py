@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 import keyword
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from toolcast_runtime.core.definitions.tool import module_name
@@ -15,7 +15,7 @@ from toolcast_runtime.values.annotated_types import is_keyword_argument
 from toolcast_runtime.values.schema_types import SchemaTypes
 
 from ..analysis.annotation import AnnotationChecker
-from ..analysis.uri_templates import list_variables
+from ..analysis.mcp_definitions import list_handler_arguments
 from ..encoders.json_text import encode_compact_json
 from ..findings import Finding, Location, Severity
 from ..model.model import Toolset, ToolSpec, Workspace
@@ -303,13 +303,7 @@ def check_mcp_signatures(toolset: Toolset, workspace: Workspace) -> Iterator[Pro
         code = find_function_code(workspace, toolset, spec.handler)
         if code is None or code.signature is None:
             continue
-        if isinstance(spec, ResourceSpec):
-            arguments = required = list_variables(spec.uri_template or "")
-        else:
-            arguments = tuple(argument.name for argument in spec.arguments)
-            required = tuple(
-                argument.name for argument in spec.arguments if argument.required
-            )
+        arguments, required = list_handler_arguments(spec)
         signature = code.signature.remove_parameters(spec.uses)
         for message, help_ in (
             *_check_dependency_parameters(code.signature, spec.uses, toolset),
@@ -328,14 +322,7 @@ def _compare_mcp_signature(
         arguments: names of all arguments.
         required: names of the arguments that every request contains.
     """
-    accepts_mapping = (
-        len(signature.names) + len(signature.positional_only) == 1
-        and not (
-            signature.has_kwargs or signature.has_varargs or signature.keyword_only
-        )
-        and not set(arguments) & set(signature.names)
-    )
-    if accepts_mapping:
+    if signature.accepts_mapping(arguments):
         return
     for name in signature.positional_only:
         if name not in signature.optional:
@@ -343,14 +330,37 @@ def _compare_mcp_signature(
             yield message, _REMOVE_SLASH
     for name in arguments:
         if name not in signature.names and not signature.has_kwargs:
-            unknown = [n for n in signature.names if n not in arguments]
-            help_ = did_you_mean(name, unknown) or f"add `{name}` to the function"
-            yield f"the handler has no parameter `{name}`", help_
+            yield (
+                f"the handler has no parameter `{name}`",
+                _suggest_parameter(name, signature, arguments),
+            )
     for name in signature.names:
         if name not in required and name not in signature.optional:
             message = f"the handler requires `{name}`, which a request may not contain"
-            help_ = did_you_mean(name, arguments) or "add a default, or remove it"
+            help_ = did_you_mean(name, arguments) or _suggest_form(signature)
             yield message, help_
+
+
+def _suggest_parameter(
+    name: str, signature: Signature, arguments: Collection[str]
+) -> str:
+    """Return the help for an argument that a function has no parameter for."""
+    undeclared = [n for n in signature.names if n not in arguments]
+    suggestion = did_you_mean(name, undeclared)
+    if not suggestion and len(undeclared) == len(signature.names) == 1:
+        suggestion = f"rename `{undeclared[0]}` to `{name}`"
+    return suggestion or f"add `{name}` to the function"
+
+
+def _suggest_form(signature: Signature) -> str:
+    """Return the help for a required parameter that is not an argument."""
+    if len(signature.names) > 1 or signature.positional_only:
+        return "add a default, or remove it"
+    name = signature.names[0]
+    return (
+        "rename it, or annotate it as a mapping to receive all arguments:"
+        f" `{name}: Mapping[str, Any]`"
+    )
 
 
 @rule("handler/missing", on="toolset", severity=Severity.WARNING)
@@ -542,10 +552,7 @@ def _compare_signature(
             if not is_keyword_argument(name):
                 help_ = "accept one mapping of all arguments, or add `**arguments`"
             else:
-                undeclared = [n for n in signature.names if n not in names]
-                help_ = did_you_mean(name, undeclared) or (
-                    f"add `{name}` to the function"
-                )
+                help_ = _suggest_parameter(name, signature, names)
             label = "required parameter" if name in always_sent else "parameter"
             yield f"the handler has no {label} `{name}`", help_
     for name in signature.names:
@@ -558,7 +565,7 @@ def _compare_signature(
             message = (
                 f"the handler requires `{name}`, which is not a parameter of the tool"
             )
-            help_ = did_you_mean(name, sorted(names)) or "add a default, or remove it"
+            help_ = did_you_mean(name, sorted(names)) or _suggest_form(signature)
             yield message, help_
 
 
@@ -792,11 +799,10 @@ def _describe_argument(
     if isinstance(spec, ToolSpec):
         declared = spec.schemas["parameters"].declared
         return "a parameter of the tool", not declared.find_undeclared([name])
-    if isinstance(spec, ResourceSpec):
-        variables = list_variables(spec.uri_template or "")
-        return "a variable of the URI", name in variables
-    arguments = {argument.name for argument in spec.arguments}
-    return "an argument of the prompt", name in arguments
+    label = "a variable of the URI"
+    if isinstance(spec, PromptSpec):
+        label = "an argument of the prompt"
+    return label, name in list_handler_arguments(spec)[0]
 
 
 @rule("handler/unused-dependency", on="toolset", severity=Severity.WARNING)

@@ -14,7 +14,7 @@ from itertools import combinations, product
 from toolcast_runtime.core.definitions.tool import (
     WINDOWS_DEVICES,
     distinct_name,
-    look_alike_key,
+    get_similarity_key,
     module_name,
 )
 
@@ -52,7 +52,7 @@ def check_server_names(toolset: Toolset, workspace: Workspace) -> Iterator[Probl
                 continue
             name = server.get_local_name(server_tool)
             own_entry = (name, server_label)
-            entry = owners.setdefault(look_alike_key(name), own_entry)
+            entry = owners.setdefault(get_similarity_key(name), own_entry)
             other_name, owner = entry
             # The names of one server may look alike, but must not be equal.
             is_clash = other_name == name or owner != server_label
@@ -81,9 +81,12 @@ def _list_own_names(toolset: Toolset) -> dict[str, tuple[str, str]]:
     # Later entries win: of previous names the first one, and a present name before all of them.
     for tool in reversed(toolset.tools):
         for name in reversed(tool.renamed_from):
-            names[look_alike_key(name)] = (name, f"a previous name of `{tool.name}`")
+            names[get_similarity_key(name)] = (
+                name,
+                f"a previous name of `{tool.name}`",
+            )
     for tool in toolset.tools:
-        names[look_alike_key(tool.name)] = (tool.name, "the toolset's own tool")
+        names[get_similarity_key(tool.name)] = (tool.name, "the toolset's own tool")
     return names
 
 
@@ -236,7 +239,7 @@ def _check_mentions(
 def _check_reserved_names(toolset: Toolset) -> Iterator[Problem]:
     """Report tools and previous names that are reserved, or look like a reserved name."""
     reasons = {**toolset.reserved_names, **get_server_tool_names(toolset)}
-    reserved = {look_alike_key(name): name for name in reasons}
+    reserved = {get_similarity_key(name): name for name in reasons}
     used: list[tuple[Toolset | ToolSpec, Path, str, str, str]] = []
     help_ = "choose another name"
     for tool in toolset.tools:
@@ -250,7 +253,7 @@ def _check_reserved_names(toolset: Toolset) -> Iterator[Problem]:
             label = f"`{name}` of `{server.name}`"
             used.append((toolset, ("mcp_servers", server.name), name, label, help_))
     for owner, path, name, label, help_ in used:
-        reserved_name = reserved.get(look_alike_key(name))
+        reserved_name = reserved.get(get_similarity_key(name))
         if reserved_name is not None:
             verb = "is"
             if name != reserved_name:
@@ -526,7 +529,7 @@ def list_similar_pairs(names: Iterable[str]) -> Iterator[tuple[str, str]]:
     by_letter: dict[tuple[str, ...], list[str]] = {}
     by_digit: dict[tuple[str, ...], list[str]] = {}
     for name in unique_names:
-        by_fold.setdefault(look_alike_key(name), []).append(name)
+        by_fold.setdefault(get_similarity_key(name), []).append(name)
         for key, lost_letter in _list_deletions(_split_name(name)):
             by_key = by_letter if lost_letter else by_digit
             by_key.setdefault(key, []).append(name)

@@ -52,7 +52,7 @@ _CONFUSABLES = (
 )
 
 
-def find_confusable_word(text: str) -> tuple[str, str] | None:
+def find_confusable_term(text: str) -> tuple[str, str] | None:
     """Find a word that mixes Latin letters with look-alike letters of other scripts.
 
     Words in mathematical letters, such as bold or script letters, are found as well.
@@ -678,9 +678,9 @@ def check_instructions_length(
 @rule("prompt/mixed-script", on="texts", severity=Severity.WARNING)
 def check_scripts(texts: Texts, scope: Scope) -> Iterator[Problem]:
     """Report words of tools that mix Latin letters with look-alike letters."""
-    candidates = filter(find_confusable_word, texts.unique_texts)
+    candidates = filter(find_confusable_term, texts.unique_texts)
     for text in texts.locate(candidates):
-        match = find_confusable_word(text.text)
+        match = find_confusable_term(text.text)
         if match is not None and isinstance(text.owner, ToolSpec):
             word, character = match
             message = (

@@ -59,7 +59,7 @@ class Paragraph:
     """
 
     purpose: str
-    why: str
+    reason: str
     bad: str = ""
     good: str = ""
 
@@ -116,5 +116,7 @@ def _parse_section(file: str, text: str) -> tuple[str, Paragraph]:
             f"{file}: `{id_}` needs a sentence, the reason, and its examples below"
             " `Bad:` and `Good:`"
         )
-    purpose, why = (" ".join(sentence.split()) for sentence in sentences)
-    return id_.strip(), Paragraph(purpose, why, match["bad"] or "", match["good"] or "")
+    purpose, reason = (" ".join(sentence.split()) for sentence in sentences)
+    return id_.strip(), Paragraph(
+        purpose, reason, match["bad"] or "", match["good"] or ""
+    )

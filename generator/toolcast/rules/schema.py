@@ -17,7 +17,9 @@ from re import _parser as parser  # type: ignore[attr-defined]  # not in typeshe
 from typing import Any, NamedTuple
 
 from toolcast_runtime.core.calls.tool_validators import check_action
+from toolcast_runtime.core.calls.untrusted_text import escape_excerpt
 from toolcast_runtime.core.definitions.tool import Action
+from toolcast_runtime.core.validation.checker import Checker
 from toolcast_runtime.core.validation.compiled import FORMATS, compile_schema
 from toolcast_runtime.core.validation.limits import MAX_PATHS
 from toolcast_runtime.values.python_values import ENCODINGS
@@ -57,7 +59,7 @@ def _check_patterns(
         find_problem: returns a predicate for the message and a help, or None if the pattern
             has no problem.
     """
-    if schema.graph.has_too_many_patterns:
+    if schema.graph.exceeds_pattern_limit:
         return  # Reported by `schema/bad-pattern`.
     for path, text, is_key in schema.graph.patterns:
         problem = find_problem(text, analyze_pattern(text))
@@ -124,11 +126,11 @@ def check_shared_definitions(
     if definitions is None:
         return
     source = definitions.source
-    # `above` is the workspace's definitions file.
-    if source.above is not None:
-        for name in source.above.tree:
+    # `parent` is the workspace's definitions file.
+    if source.parent is not None:
+        for name in source.parent.tree:
             if name in source.tree:
-                message = f"`{name}` is also defined in {source.above.file}"
+                message = f"`{name}` is also defined in {source.parent.file}"
                 help_ = "rename one of the two"
                 yield problem_at(definitions, (name,), message, help_, at_key=True)
     for name, definition in definitions.schemas.items():
@@ -136,7 +138,7 @@ def check_shared_definitions(
 
 
 @rule("schema/definition-reference", on="schema", severity=Severity.ERROR)
-def check_whole_references(schema: ToolSchema, scope: Scope) -> Iterator[Problem]:
+def check_container_references(schema: ToolSchema, scope: Scope) -> Iterator[Problem]:
     """Report references to the object that contains all shared definitions."""
     if not scope.toolset.definitions:
         return
@@ -269,6 +271,27 @@ def check_validity(schema: ToolSchema, scope: Scope) -> Iterator[Problem]:
     for path, message, help_ in find_schema_problems(schema.graph):
         help_ = help_ or "correct the value of this keyword"
         yield problem_at(schema.tool, (schema.field, *path), message, help_)
+    error = _find_compile_error(schema, scope)
+    if error:
+        message = f"the runtime cannot compile `{schema.field}`, so it would refuse every call: {error}"
+        help_ = "correct or remove the keyword that the reason names"
+        yield problem_at(schema.tool, (schema.field,), message, help_, at_key=True)
+
+
+def _find_compile_error(schema: ToolSchema, scope: Scope) -> str:
+    """Return why the runtime's validator rejects a schema; "" if a rule reports it anyway."""
+    graph = schema.graph
+    if not graph.is_sound or not all(
+        can_be_applied(text) for _, text, _ in graph.patterns
+    ):
+        return ""
+    is_result = schema.field == "returns"
+    asserts = is_result or scope.toolset.asserts_formats
+    try:
+        Checker(graph.value, asserts_formats=asserts)
+    except Exception as error:  # The runtime refuses calls for any error, too.
+        return escape_excerpt(str(error))
+    return ""
 
 
 @rule("schema/invalid-reference", on="schema", severity=Severity.ERROR)
@@ -302,11 +325,13 @@ def check_root_type(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
         yield problem_at(tool, ("parameters", "type"), message, help_)
 
 
-@rule("schema/root-not-object", on="tool", severity=Severity.WARNING)
+@rule("schema/root-not-object", on="tool", severity=Severity.ERROR)
 def check_missing_root_type(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
     """Report `parameters` without `type`."""
     if "type" not in tool.parameters:
-        message = "`parameters` has no `type`"
+        message = (
+            "`parameters` has no `type`, so MCP clients reject the server's whole list"
+        )
         help_ = "add `type: object`"
         yield problem_at(tool, ("parameters",), message, help_, at_key=True)
 
@@ -535,7 +560,7 @@ def _suggest_value(vocabulary: _Vocabulary, name: str) -> str:
 # Common keywords of other vocabularies. Some resemble a keyword of JSON Schema.
 OTHER_KEYWORDS = frozenset(
     (
-        "example nullable discriminator xml externalDocs enumNames"
+        "example discriminator xml externalDocs enumNames"
         " enumDescriptions markdownDescription propertyOrdering optional ref"
         " defs defaults name names label order group propertyOrder units unit"
         " hidden secret strict options"
@@ -545,7 +570,7 @@ OTHER_KEYWORDS = frozenset(
 
 @rule("schema/unknown-keyword", on="schema", severity=Severity.WARNING)
 def check_keywords(schema: ToolSchema, scope: Scope) -> Iterator[Problem]:
-    """Report misspelled keywords."""
+    """Report misspelled keywords, and `nullable`, which is a keyword of OpenAPI 3.0."""
     for path, subschema in schema.graph.subschemas.items():
         if subschema.keys() <= KEYWORDS:
             continue
@@ -553,6 +578,9 @@ def check_keywords(schema: ToolSchema, scope: Scope) -> Iterator[Problem]:
             if key in KEYWORDS or key in OTHER_KEYWORDS or key.startswith("x-"):
                 continue
             help_ = _suggest_keyword(key)
+            if key == "nullable":
+                is_set = subschema[key] is True
+                help_ = 'add `"null"` to the `type`' if is_set else ""
             if help_:
                 message = (
                     f"`{key}` is not a keyword of JSON Schema, so validators ignore it"
@@ -629,7 +657,7 @@ def check_pattern_support(schema: ToolSchema, scope: Scope) -> Iterator[Problem]
 def _exceed_size_together(schema: JsonSchema) -> bool:
     """Return whether all patterns together are too large, but none alone."""
     return schema.patterns_are_too_large and (
-        schema.has_too_many_patterns
+        schema.exceeds_pattern_limit
         or all(can_be_applied(text) for _, text, _ in schema.patterns)
     )
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from toolcast_runtime.consent.confirmation import has_backtracking_pattern
-from toolcast_runtime.core.definitions.tool import look_alike_key, module_name
+from toolcast_runtime.core.definitions.tool import get_similarity_key, module_name
 from toolcast_runtime.core.safe_file import read_regular_file
 from toolcast_runtime.core.validation.checker import Checker, DeclaredNames
 from toolcast_runtime.results.field_selection import list_schemas_on_path
@@ -505,7 +505,7 @@ def check_result_fields(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
     path, allowed = ("result", "fields"), tool.picks["allowed"]
     used_names = [*DeclaredNames(tool.parameters).names, *tool.uses]
     parameter = tool.picks["parameter"]
-    if look_alike_key(parameter) in map(look_alike_key, used_names):
+    if get_similarity_key(parameter) in map(get_similarity_key, used_names):
         message = (
             f"`result.fields.parameter`: `{parameter}` is already a parameter or"
             " dependency, or looks like one"

@@ -51,17 +51,20 @@ _EXTERNAL_ERRORS = """
 _EXTERNAL_WARNINGS = """
     accept/expired accept/unused
     handler/missing-setting
+    output/not-in-wheel
     spec/removal-expired spec/suppression-expired spec/unlisted-toolset spec/unused-suppression
     yaml/invisible-character
     """.split()
 _UNSUPPRESSABLE = frozenset(
-    "accept/expired accept/unused handler/import-error handler/missing-setting".split()
+    "accept/expired accept/unused handler/import-error handler/missing-setting"
+    " output/not-in-wheel output/unknown-wheel".split()
 )
 _RULES_WITHOUT_CHECK = tuple(
     Rule(id, severity, get_family_page(id), can_be_suppressed=id not in _UNSUPPRESSABLE)
     for severity, ids in (
         (Severity.ERROR, _EXTERNAL_ERRORS),
         (Severity.WARNING, _EXTERNAL_WARNINGS),
+        (Severity.NOTE, ("output/unknown-wheel",)),
     )
     for id in ids
 )

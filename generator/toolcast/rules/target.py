@@ -81,7 +81,7 @@ def check_provider_losses(toolset: Toolset, workspace: Workspace) -> Iterator[Pr
             if loss.severity is not LossSeverity.NOTE:
                 titles_by_loss.setdefault(loss, []).append(tools.provider.title)
     for loss, titles in titles_by_loss.items():
-        message = f"{', '.join(titles)} cannot express `{loss.keyword}`: {loss.what}"
+        message = f"{', '.join(titles)} cannot express `{loss.keyword}`: {loss.message}"
         help_ = "rewrite the schema, or exclude the tool from the target `providers`"
         yield problem_at(specs[loss.tool], _parse_pointer(loss.path), message, help_)
 

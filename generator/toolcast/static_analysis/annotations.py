@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from enum import IntEnum
 from typing import Any, NamedTuple
 
-from ..suggestions import format_quoted_list
+from .annotated_names import read_annotation, resolve_type
 from .literals import (
     UnknownTypeError,
     build_enum_schema,
-    evaluate_literal,
     read_literal_arguments,
+)
+from .metadata import (
+    CONSTRAINED_TYPES,
+    FieldSettings,
+    apply_keywords,
+    apply_metadata,
+    is_ellipsis,
 )
 from .module_names import Definition, ModuleNames
 from .modules import PythonModule, format_expression
@@ -44,6 +51,7 @@ class JsonType(NamedTuple):
         needs_python_values: whether the spec needs `values: python`.
         is_class: whether it is a class of the project with fields.
         is_iterable: whether it is an `Iterable`, which also accepts strings and objects.
+        settings: the default and alias of an `Annotated` type.
     """
 
     schema: dict[str, Any]
@@ -51,6 +59,7 @@ class JsonType(NamedTuple):
     needs_python_values: bool = False
     is_class: bool = False
     is_iterable: bool = False
+    settings: FieldSettings = FieldSettings()
 
 
 def _build_python_type(schema: dict[str, Any]) -> JsonType:
@@ -91,17 +100,6 @@ _KNOWN_TYPES = {
     "pydantic.PositiveFloat": JsonType({"type": "number", "exclusiveMinimum": 0}),
     "pydantic.NonNegativeFloat": JsonType({"type": "number", "minimum": 0}),
 }
-_CANONICAL_NAMES = {
-    "typing.List": "builtins.list",
-    "typing.MutableSequence": "builtins.list",
-    "typing.Dict": "builtins.dict",
-    "typing.MutableMapping": "builtins.dict",
-    "typing.Tuple": "builtins.tuple",
-    "typing.Set": "builtins.set",
-    "typing.FrozenSet": "builtins.frozenset",
-    "typing.AbstractSet": "builtins.set",
-    "typing.Text": "builtins.str",
-}
 _READ_ONLY_TYPES = {
     "typing.Sequence": "builtins.list",
     "typing.Iterable": "builtins.list",
@@ -111,85 +109,16 @@ _READ_ONLY_TYPES = {
 _QUALIFIERS = frozenset(
     ["typing.Required", "typing.NotRequired", "typing.ReadOnly", "typing.Final"]
 )
-# Arguments of pydantic's `Field` and classes of `annotated_types`, with their keywords.
-_LIMIT_KEYWORDS = {
-    "ge": "minimum",
-    "gt": "exclusiveMinimum",
-    "le": "maximum",
-    "lt": "exclusiveMaximum",
-    "multiple_of": "multipleOf",
-}
-_LENGTH_PREFIXES = {"min_length": "min", "max_length": "max"}
-_ANNOTATED_TYPES = {
-    "annotated_types.Ge": "ge",
-    "annotated_types.Gt": "gt",
-    "annotated_types.Le": "le",
-    "annotated_types.Lt": "lt",
-    "annotated_types.MultipleOf": "multiple_of",
-    "annotated_types.MinLen": "min_length",
-    "annotated_types.MaxLen": "max_length",
-}
-_IGNORED_FIELD_ARGUMENTS = frozenset(
-    ["default", "default_factory", "examples", "repr", "title", "strict"]
-)
 ClassReader = Callable[["TypeReader", PythonModule, ast.ClassDef, int], JsonType]
+_Variables = Mapping[tuple[str, str, str], "BoundType"]
 
 
-class Annotation(NamedTuple):
-    """Outermost type of an annotation.
+class BoundType(NamedTuple):
+    """Type argument of a generic class, with the variables of the code that contains it."""
 
-    Attributes:
-        meaning: the dotted name of the type, without deprecated aliases (`builtins.list` for
-            `typing.List`); `None`; `typing.Union` for a union in any notation; a class or
-            assigned value of the project; None if it is unknown.
-        arguments: the type arguments, or the operands of `|`.
-        node: the expression, without quotes.
-    """
-
-    meaning: Definition | str | None
-    arguments: tuple[ast.expr, ...]
+    module: PythonModule
     node: ast.expr
-
-
-def read_annotation(
-    names: ModuleNames, module: PythonModule, node: ast.expr
-) -> Annotation:
-    """Return the outermost type of an annotation in a module; it can be in quotes.
-
-    Raises:
-        UnknownTypeError: the text in quotes is not an expression.
-    """
-    while isinstance(node, ast.Constant) and isinstance(node.value, str):
-        node = _parse_expression(node.value)
-    if isinstance(node, ast.Constant) and node.value is None:
-        return Annotation("None", (), node)
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
-        return Annotation("typing.Union", (node.left, node.right), node)
-    if not isinstance(node, ast.Subscript):
-        return Annotation(resolve_type(names, module, node), (), node)
-    argument = node.slice
-    arguments: tuple[ast.expr, ...] = (argument,)
-    if isinstance(argument, ast.Tuple):
-        arguments = tuple(argument.elts)
-    return Annotation(resolve_type(names, module, node.value), arguments, node)
-
-
-def resolve_type(
-    names: ModuleNames, module: PythonModule, node: ast.expr
-) -> Definition | str | None:
-    """Return the type that a name or attribute refers to, as in `Annotation.meaning`."""
-    definition = names.resolve_unambiguous(module, node)
-    if definition is None:
-        return None
-    if definition.kind not in ("external", "module"):
-        # A function is not a type.
-        return None if definition.function else definition
-    name = definition.name
-    for prefix in ("typing_extensions.", "collections.abc."):
-        # pydantic treats the TypedDicts of the two modules differently.
-        if name.startswith(prefix) and not name.endswith(".TypedDict"):
-            name = f"typing.{name.removeprefix(prefix)}"
-    return _CANONICAL_NAMES.get(name, name)
+    variables: _Variables
 
 
 class TypeReader:
@@ -201,14 +130,19 @@ class TypeReader:
 
     Attributes:
         typed_dicts: the names of the classes that inherit from `typing.TypedDict`.
+        definitions: the schemas of recursive classes, for `$defs`.
+        variables: the types that type variables of the current class stand for.
     """
 
     def __init__(self, names: ModuleNames, read_class: ClassReader) -> None:
         self.names = names
         self._read_class = read_class
         self.typed_dicts: list[str] = []
+        self.definitions: dict[str, Any] = {}
+        self.variables: _Variables = {}
         self._part_count = 0
-        self._open_nodes: list[ast.AST | None] = []
+        self._open_types: list[tuple[ast.AST | None, str]] = []
+        self._recursive_types: set[tuple[ast.AST | None, str]] = set()
 
     def count_visit(self, depth: int) -> None:
         """Count a visited type.
@@ -237,6 +171,8 @@ class TypeReader:
         meaning, arguments = annotation.meaning, annotation.arguments
         if meaning == "None":
             return JsonType({"type": "null"})
+        if isinstance(annotation.node, ast.Call):
+            return self._read_constrained(module, annotation.node, depth + 1)
         if isinstance(meaning, str):
             if arguments:
                 return self._read_generic(module, meaning, arguments, depth + 1)
@@ -247,25 +183,134 @@ class TypeReader:
                 return known_type._replace(fit=Fit.PLAIN, is_iterable=is_iterable)
             if known_type is not None:
                 return known_type
-        elif meaning is not None and not arguments:
-            return self._read_own_type(meaning, depth + 1)
+        elif meaning is not None and (not arguments or meaning.class_ is not None):
+            with self.bind_arguments(module, meaning, arguments) as key:
+                return self._read_own_type(meaning, key, depth + 1)
         raise UnknownTypeError(
             f"`{format_expression(annotation.node)}` is not a known JSON type"
         )
 
-    def _read_own_type(self, definition: Definition, depth: int) -> JsonType:
+    @contextmanager
+    def bind_arguments(
+        self,
+        module: PythonModule,
+        definition: Definition,
+        arguments: Sequence[ast.expr],
+    ) -> Iterator[str]:
+        """Bind the variables of a generic class to type arguments; yield these as text.
+
+        A type variable of the project keeps its own value while it is read.
+        """
+        outer = self.variables
+        bound = [
+            self._find_bound_type(module, argument)
+            or BoundType(module, argument, outer)
+            for argument in arguments
+        ]
+        if definition.class_ is not None:
+            variables = self._list_variables(definition.module, definition.class_)
+            self.variables = dict(zip(variables, bound, strict=False))
+        try:
+            yield ", ".join(ast.unparse(argument.node) for argument in bound)
+        finally:
+            self.variables = outer
+
+    def _list_variables(
+        self, module: PythonModule, node: ast.ClassDef
+    ) -> list[tuple[str, str, str]]:
+        """Return the type variables of a class in the order of its bases' arguments."""
+        variables: dict[tuple[str, str, str], bool] = {}
+        for base in node.bases:
+            annotation = read_annotation(self.names, module, base)
+            for argument in annotation.arguments:
+                meaning = self.resolve_type(module, argument)
+                if isinstance(meaning, Definition) and meaning.class_ is None:
+                    is_generic = annotation.meaning == "typing.Generic"
+                    variables[meaning.key] = is_generic
+        # `Generic` decides the order if it is one of the bases.
+        return sorted(variables, key=lambda key: not variables[key])
+
+    def _find_bound_type(
+        self, module: PythonModule, node: ast.expr
+    ) -> BoundType | None:
+        meaning = self.resolve_type(module, node)
+        if not isinstance(meaning, Definition):
+            return None
+        return self.variables.get(meaning.key)
+
+    def _read_variable(
+        self, definition: Definition, node: ast.Call, depth: int
+    ) -> JsonType:
+        """Return the JSON type that a type variable stands for; of any value if unknown."""
+        bound = self.variables.get(definition.key)
+        if bound is None:
+            for keyword in node.keywords:
+                if keyword.arg == "bound":
+                    return self.read(definition.module, keyword.value, depth)
+            return JsonType({})
+        outer, self.variables = self.variables, bound.variables
+        try:
+            return self.read(bound.module, bound.node, depth)
+        finally:
+            self.variables = outer
+
+    def _read_constrained(
+        self, module: PythonModule, node: ast.Call, depth: int
+    ) -> JsonType:
+        """Return the JSON type of a call of pydantic's `constr` or a similar function."""
+        called = self.resolve_type(module, node.func)
+        base = CONSTRAINED_TYPES.get(called) if isinstance(called, str) else None
+        if base is None:
+            raise UnknownTypeError(
+                f"`{format_expression(node)}` is not a known JSON type"
+            )
+        json_type = _KNOWN_TYPES[base]
+        schema = dict(json_type.schema)
+        arguments = {keyword.arg or "**": keyword.value for keyword in node.keywords}
+        items = node.args[0] if node.args else arguments.get("item_type")
+        if items is not None:
+            item_type = self.read(module, items, depth)
+            schema["items"] = item_type.schema
+            json_type = json_type._replace(
+                needs_python_values=item_type.needs_python_values
+            )
+        apply_keywords(schema, arguments)
+        return json_type._replace(schema=schema, fit=Fit.CONVERTED)
+
+    def _read_own_type(
+        self, definition: Definition, arguments: str, depth: int
+    ) -> JsonType:
         """Return the JSON type of a class of the project, or of a type alias."""
-        if definition.node in self._open_nodes:
-            raise UnknownTypeError("the type refers to itself")
-        self._open_nodes.append(definition.node)
+        key = definition.node, arguments
+        node = definition.value
+        called = None
+        if isinstance(node, ast.Call):
+            called = self.resolve_type(definition.module, node.func)
+            if called == "typing.TypeVar":
+                return self._read_variable(definition, node, depth)
+            if called in CONSTRAINED_TYPES:
+                return self.read(definition.module, node, depth)
+        if key in self._open_types:
+            if definition.class_ is None:
+                raise UnknownTypeError("the type refers to itself")
+            self._recursive_types.add(key)
+            return JsonType({"$ref": f"#/$defs/{definition.name}"}, Fit.CONVERTED)
+        self._open_types.append(key)
         try:
             if definition.class_ is not None:
-                return self._read_class(
+                json_type = self._read_class(
                     self, definition.module, definition.class_, depth
                 )
-            node = definition.value
+                if key not in self._recursive_types:
+                    return json_type
+                name = definition.name
+                known = self.definitions.setdefault(name, json_type.schema)
+                if known != json_type.schema:
+                    raise UnknownTypeError(
+                        f"two recursive classes have the name `{name}`"
+                    )
+                return json_type._replace(schema={"$ref": f"#/$defs/{name}"})
             if isinstance(node, ast.Call):
-                called = self.resolve_type(definition.module, node.func)
                 if called != "typing.NewType" or len(node.args) != 2:
                     raise UnknownTypeError(
                         f"`{format_expression(node)}` is only known at run time"
@@ -277,7 +322,7 @@ class TypeReader:
                 raise UnknownTypeError(f"`{definition.name}` is not a known JSON type")
             return self.read(definition.module, node, depth)
         finally:
-            self._open_nodes.pop()
+            self._open_types.pop()
 
     def _read_generic(
         self, module: PythonModule, name: str, arguments: Sequence[ast.expr], depth: int
@@ -287,16 +332,17 @@ class TypeReader:
             return JsonType(build_enum_schema(read_literal_arguments(arguments)))
         if name == "typing.Annotated":
             annotated = self.read(module, arguments[0], depth)
-            schema = dict(annotated.schema)
+            schema, settings = dict(annotated.schema), annotated.settings
             for metadata in arguments[1:]:
-                self.apply_metadata(module, metadata, schema)
-            return annotated._replace(schema=schema)
+                settings = self.apply_metadata(module, metadata, schema, settings)
+            fit = Fit.CONVERTED if settings.needs_pydantic else annotated.fit
+            return annotated._replace(schema=schema, fit=fit, settings=settings)
         if name in _QUALIFIERS:
             return self.read(module, arguments[0], depth)
         if base == "builtins.dict" and len(arguments) == 2:
             if self.resolve_type(module, arguments[0]) != "builtins.str":
                 raise UnknownTypeError("the keys of a JSON object are strings")
-        elif base == "builtins.tuple" and not _is_ellipsis(arguments[-1]):
+        elif base == "builtins.tuple" and not is_ellipsis(arguments[-1]):
             items = [self.read(module, argument, depth) for argument in arguments]
             schema = {
                 "type": "array",
@@ -315,7 +361,7 @@ class TypeReader:
         types = [
             self.read(module, argument, depth)
             for argument in arguments
-            if not _is_ellipsis(argument)
+            if not is_ellipsis(argument)
         ]
         if not types:
             raise UnknownTypeError(f"`{name}` of `...` has no item type")
@@ -337,59 +383,28 @@ class TypeReader:
             schema, fit, item_type.needs_python_values, is_iterable=is_iterable
         )
 
+    def resolve_definition(self, schema: dict[str, Any]) -> dict[str, Any]:
+        """Return the schema of a recursive class for a reference to it."""
+        name = schema.get("$ref", "").rpartition("/")[2]
+        definition: dict[str, Any] = self.definitions.get(name, schema)
+        return definition
+
+    def add_definitions(self, schema: Mapping[str, Any]) -> dict[str, Any]:
+        """Return a schema with the definitions of recursive classes, if there are any."""
+        definitions = {"$defs": self.definitions} if self.definitions else {}
+        return {**schema, **definitions}
+
     def apply_metadata(
-        self, module: PythonModule, metadata: ast.expr, schema: dict[str, Any]
-    ) -> None:
-        """Add the metadata of an `Annotated` type to a schema: a description or a limit.
-
-        Raises:
-            UnknownTypeError: the metadata is unknown.
-        """
-        if isinstance(metadata, ast.Constant) and isinstance(metadata.value, str):
-            schema["description"] = _normalize_spaces(metadata.value)
-            return
-        if not isinstance(metadata, ast.Call):
-            raise UnknownTypeError(
-                f"`{format_expression(metadata)}` is unknown metadata of a type"
-            )
-        called = self.resolve_type(module, metadata.func)
-        if called in ("typing.Doc", "annotated_doc.Doc") and metadata.args:
-            text = evaluate_literal(metadata.args[0])
-            schema["description"] = _normalize_spaces(str(text))
-        elif isinstance(called, str) and called in _ANNOTATED_TYPES and metadata.args:
-            limit = evaluate_literal(metadata.args[0])
-            _add_limit(schema, _ANNOTATED_TYPES[called], limit)
-        elif called == "pydantic.Field":
-            for keyword in metadata.keywords:
-                argument = keyword.arg or "**"
-                if argument == "description":
-                    text = evaluate_literal(keyword.value)
-                    schema["description"] = _normalize_spaces(str(text))
-                elif argument not in _IGNORED_FIELD_ARGUMENTS:
-                    _add_limit(schema, argument, evaluate_literal(keyword.value))
-        else:
-            raise UnknownTypeError(
-                f"`{format_expression(metadata)}` is unknown metadata of a type"
-            )
-
-
-def _normalize_spaces(text: str) -> str:
-    return " ".join(text.split())
-
-
-def _add_limit(schema: dict[str, Any], argument: str, value: Any) -> None:
-    if argument in _LIMIT_KEYWORDS:
-        schema[_LIMIT_KEYWORDS[argument]] = value
-    elif argument in _LENGTH_PREFIXES:
-        types = schema.get("type", "string")
-        for type_ in [types] if isinstance(types, str) else types:
-            suffix = {"array": "Items", "object": "Properties"}.get(type_, "Length")
-            if type_ != "null":
-                schema[f"{_LENGTH_PREFIXES[argument]}{suffix}"] = value
-    elif argument == "pattern" and isinstance(value, str):
-        schema["pattern"] = value
-    else:
-        raise UnknownTypeError(f"`{argument}` is an unknown argument of `Field`")
+        self,
+        module: PythonModule,
+        metadata: ast.expr,
+        schema: dict[str, Any],
+        settings: FieldSettings,
+    ) -> FieldSettings:
+        """Add metadata of a type to a schema, and return the changed settings."""
+        called = metadata.func if isinstance(metadata, ast.Call) else metadata
+        resolved = self.resolve_type(module, called)
+        return apply_metadata(resolved, metadata, schema, settings)
 
 
 def _build_union(members: list[JsonType]) -> JsonType:
@@ -420,14 +435,23 @@ def _build_union(members: list[JsonType]) -> JsonType:
     return JsonType({"anyOf": schemas}, fit, needs_python_values)
 
 
-def _parse_expression(text: str) -> ast.expr:
-    try:
-        return ast.parse(text.strip(), mode="eval").body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise UnknownTypeError(
-            f"{format_quoted_list([text[:60]])} is not an annotation"
-        ) from None
+def remove_formats(schema: Any) -> Any:
+    """Return the schema of a result after its conversion to JSON.
 
-
-def _is_ellipsis(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and node.value is ...
+    Formats, defaults and `additionalProperties: false` are removed.
+    """
+    if isinstance(schema, list):
+        return [remove_formats(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    result: dict[str, Any] = {}
+    for key, value in schema.items():
+        if key in ("format", "contentEncoding", "default"):
+            continue
+        if key == "additionalProperties" and value is False:
+            continue
+        if key in ("properties", "$defs"):
+            result[key] = {name: remove_formats(item) for name, item in value.items()}
+        else:
+            result[key] = remove_formats(value)
+    return result

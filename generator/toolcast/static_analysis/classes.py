@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping, Set
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from typing import Any, NamedTuple
 
-from .annotations import Fit, JsonType, TypeReader, read_annotation
-from .docstring import parse_docstring
+from .annotated_names import read_annotation
+from .annotations import Fit, JsonType, TypeReader
+from .docstring import get_docstring, parse_docstring
 from .literals import (
     UnknownTypeError,
     build_enum_schema,
     evaluate_literal,
     is_valid_value,
 )
+from .metadata import FieldSettings, apply_metadata, is_ellipsis
 from .module_names import Definition, ModuleNames
 from .modules import PythonModule, format_expression
 
@@ -22,10 +25,23 @@ _ENUM_MIXINS = frozenset(["builtins.str", "builtins.int"])
 _DATACLASSES = frozenset(["dataclasses.dataclass", "pydantic.dataclasses.dataclass"])
 _FIELD_FUNCTIONS = frozenset(["dataclasses.field", "pydantic.Field"])
 _BASES = frozenset(
-    ["pydantic.BaseModel", "typing.TypedDict", "typing_extensions.TypedDict"]
+    [
+        "pydantic.BaseModel",
+        "typing.NamedTuple",
+        "typing.TypedDict",
+        "typing_extensions.TypedDict",
+    ]
 )
 # Settings of a pydantic model that change neither the names nor the types of its fields.
-_HARMLESS_SETTINGS = frozenset(["frozen", "extra", "title", "use_attribute_docstrings"])
+_HARMLESS_SETTINGS = frozenset(["frozen", "title", "use_attribute_docstrings"])
+# Settings that are read, or that only change how pydantic converts values.
+_KNOWN_SETTINGS = _HARMLESS_SETTINGS.union("""
+    extra alias_generator populate_by_name validate_by_name arbitrary_types_allowed
+    from_attributes protected_namespaces revalidate_instances str_strip_whitespace
+    use_enum_values validate_assignment validate_default
+    """.split())
+_ADDITIONAL_PROPERTIES = {"allow": True, "forbid": False}
+"""Values of the setting `extra`, with the keyword; other values ignore further properties."""
 
 
 class ClassField(NamedTuple):
@@ -61,6 +77,8 @@ class _Field(NamedTuple):
     annotation: ast.expr
     value: ast.expr | None
     is_total: bool = True
+    variables: Mapping[Any, Any] = {}
+    alias_generator: str = ""
 
 
 def read_class(
@@ -74,7 +92,8 @@ def read_class(
     members = _read_enum_members(reader, module, node)
     if members is not None:
         # The function expects a member of the enumeration, not its value.
-        return JsonType(build_enum_schema(list(members.values())), Fit.CONVERTED)
+        schema = build_enum_schema(list(members.values()))
+        return JsonType(_add_class_text(node, (), schema), Fit.CONVERTED)
     return _read_object(reader, module, node, depth)
 
 
@@ -145,27 +164,63 @@ def _is_consecutive(members: dict[str, Any]) -> bool:
 def _read_object(
     reader: TypeReader, module: PythonModule, node: ast.ClassDef, depth: int
 ) -> JsonType:
-    kind, fields = _collect_fields(reader, module, node, depth)
-    descriptions = parse_docstring(ast.get_docstring(node), fields).parameters
+    kind, fields, settings = _collect_fields(reader, module, node, depth)
+    descriptions = parse_docstring(get_docstring(node), fields).parameters
     properties: dict[str, Any] = {}
     required: list[str] = []
     needs_python_values = False
     fit = Fit.NARROW if kind == "TypedDict" else Fit.CONVERTED
     for name, field in fields.items():
-        json_type = reader.read(field.module, field.annotation, depth)
-        schema = dict(json_type.schema)
-        if _check_required(reader, field, schema):
-            required.append(name)
-        if descriptions.get(name):
-            schema.setdefault("description", descriptions[name])
-        properties[name] = schema
+        value = _read_field(reader, field, depth)
+        json_type, schema = value.json_type, value.schema
+        alias = value.settings.alias
+        if not alias and field.alias_generator:
+            alias = _ALIAS_GENERATORS[field.alias_generator](name)
+        name_sent = alias or name
+        if value.is_required:
+            required.append(name_sent)
+        if descriptions.get(name) and not value.settings.is_described:
+            schema["description"] = descriptions[name]
+        properties[name_sent] = schema
         needs_python_values = needs_python_values or json_type.needs_python_values
         fit = max(fit, json_type.fit)
+    if kind == "NamedTuple":
+        items = list(properties.values())
+        sizes = {"minItems": len(required), "maxItems": len(items)}
+        schema = {"type": "array", "prefixItems": items, **sizes}
+        return JsonType(schema, fit, needs_python_values)
     schema = {"type": "object", "properties": properties}
     if required:
         schema["required"] = required
-    schema["additionalProperties"] = False
+    if settings.get("extra") in _ADDITIONAL_PROPERTIES:
+        schema["additionalProperties"] = _ADDITIONAL_PROPERTIES[settings["extra"]]
+    schema = _add_class_text(node, fields, schema)
     return JsonType(schema, fit, needs_python_values, is_class=True)
+
+
+def _add_class_text(
+    node: ast.ClassDef, fields: Iterable[str], schema: dict[str, Any]
+) -> dict[str, Any]:
+    """Return a schema with the text of the class's docstring as its description."""
+    text = parse_docstring(get_docstring(node), [*fields]).text
+    return {**schema, "description": text} if text else schema
+
+
+def _to_pascal(name: str) -> str:
+    return re.sub("([0-9A-Za-z])_(?=[0-9A-Z])", r"\1", name.title())
+
+
+def _to_camel(name: str) -> str:
+    if re.match("^[a-z]+[A-Za-z0-9]*$", name) and not re.search(r"\d[a-z]+", name):
+        return name
+    return re.sub("^_*[A-Z]", lambda match: match[0].lower(), _to_pascal(name))
+
+
+# Source: pydantic 2.14, `alias_generators`.
+_ALIAS_GENERATORS: Mapping[str, Callable[[str], str]] = {
+    "pydantic.alias_generators.to_camel": _to_camel,
+    "pydantic.alias_generators.to_pascal": _to_pascal,
+}
 
 
 def read_typed_dict_fields(
@@ -176,12 +231,16 @@ def read_typed_dict_fields(
     try:
         if definition.class_ is None:
             return None
-        kind, fields = _collect_fields(reader, definition.module, definition.class_, 0)
+        kind, fields, _ = _collect_fields(
+            reader, definition.module, definition.class_, 0
+        )
         if kind != "TypedDict":
             return None
         return {
             name: DictField(
-                field.module, field.annotation, _check_required(reader, field, {})
+                field.module,
+                field.annotation,
+                _check_required(reader, field, field.value is not None),
             )
             for name, field in fields.items()
         }
@@ -196,16 +255,18 @@ def read_class_fields(
     class_fields: dict[str, ClassField] = {}
     try:
         reader = TypeReader(names, read_class)
-        # With the setting `extra`, a model can accept fields that it does not declare.
-        settings = _HARMLESS_SETTINGS - {"extra"}
-        _, fields = _collect_fields(reader, module, node, 0, settings)
+        # With other settings, a model can accept fields that it does not declare.
+        kind, fields, _ = _collect_fields(reader, module, node, 0, _HARMLESS_SETTINGS)
+        if kind == "NamedTuple":
+            return None
         for name, field in fields.items():
-            is_required = _check_required(reader, field, {})
+            alias = ""
             try:
-                json_type = TypeReader(names, read_class).read(
-                    field.module, field.annotation
-                )
+                value = _read_field(TypeReader(names, read_class), field, 0)
+                json_type, is_required = value.json_type, value.is_required
+                alias = value.settings.alias
             except UnknownTypeError:
+                is_required = _read_value(reader, field, JsonType({})).is_required
                 annotation = read_annotation(names, field.module, field.annotation)
                 if annotation.meaning == "typing.Annotated":
                     # The metadata can be an alias or a validator.
@@ -215,9 +276,11 @@ def read_class_fields(
             is_converted = (
                 json_type.fit is Fit.CONVERTED or json_type.needs_python_values
             )
-            kind = None if is_converted else json_type.schema.get("type")
-            kind = kind if isinstance(kind, str) else None
-            class_fields[name] = ClassField(is_required, kind, json_type.is_iterable)
+            json_kind = None if is_converted else json_type.schema.get("type")
+            json_kind = json_kind if isinstance(json_kind, str) else None
+            class_fields[alias or name] = ClassField(
+                is_required, json_kind, json_type.is_iterable
+            )
     except UnknownTypeError:
         return None
     return class_fields
@@ -228,11 +291,15 @@ def _collect_fields(
     module: PythonModule,
     node: ast.ClassDef,
     depth: int,
-    harmless_settings: Set[str] = _HARMLESS_SETTINGS,
-) -> tuple[str, dict[str, _Field]]:
-    """Return the kind of a class, such as `TypedDict`, and its own and inherited fields."""
+    known_settings: Set[str] = _KNOWN_SETTINGS,
+) -> tuple[str, dict[str, _Field], dict[str, Any]]:
+    """Return the kind of a class, such as `TypedDict`, its fields and its settings.
+
+    Inherited fields and settings are included.
+    """
     reader.count_visit(depth)
     fields: dict[str, _Field] = {}
+    settings: dict[str, Any] = {}
     kinds: set[str] = set()
     for decorator in node.decorator_list:
         factory = decorator.func if isinstance(decorator, ast.Call) else decorator
@@ -243,13 +310,17 @@ def _collect_fields(
             )
         kinds.add("dataclass")
     for base in node.bases:
-        resolved = reader.resolve_type(module, base)
+        resolved, arguments, _ = read_annotation(reader.names, module, base)
         if isinstance(resolved, Definition) and resolved.class_ is not None:
-            kind, inherited = _collect_fields(
-                reader, resolved.module, resolved.class_, depth + 1, harmless_settings
-            )
+            with reader.bind_arguments(module, resolved, arguments):
+                kind, inherited, inherited_settings = _collect_fields(
+                    reader, resolved.module, resolved.class_, depth + 1, known_settings
+                )
             kinds.add(kind)
             fields.update(inherited)
+            settings.update(inherited_settings)
+        elif resolved == "typing.Generic":
+            continue
         elif resolved in _BASES:
             kinds.add(str(resolved).rpartition(".")[2])
             if resolved == "typing.TypedDict":
@@ -264,10 +335,21 @@ def _collect_fields(
         )
     kind = kinds.pop()
     is_total = True
+    own_settings = _list_settings(node)
     for keyword in node.keywords:
-        if kind != "TypedDict" or keyword.arg != "total":
-            raise UnknownTypeError(f"`{node.name}` has the setting `{keyword.arg}`")
-        is_total = evaluate_literal(keyword.value) is not False
+        if kind == "TypedDict" and keyword.arg == "total":
+            is_total = evaluate_literal(keyword.value) is not False
+        else:
+            own_settings[keyword.arg or "**"] = keyword.value
+    for setting, value in own_settings.items():
+        if setting not in known_settings:
+            raise UnknownTypeError(f"`{node.name}` has the setting `{setting}`")
+        if setting == "alias_generator":
+            settings[setting] = reader.resolve_type(module, value)
+            if settings[setting] not in _ALIAS_GENERATORS:
+                raise UnknownTypeError(f"`{node.name}` has an unknown alias generator")
+        elif setting == "extra":
+            settings[setting] = evaluate_literal(value)
     for name, statement in _list_annotated_names(node):
         annotation = read_annotation(reader.names, module, statement.annotation)
         if annotation.meaning == "dataclasses.InitVar":
@@ -276,9 +358,15 @@ def _collect_fields(
         is_not_field = annotation.meaning in ("typing.ClassVar", "dataclasses.KW_ONLY")
         if is_not_field or is_private:
             continue
-        fields[name] = _Field(module, statement.annotation, statement.value, is_total)
-    _check_settings(node, harmless_settings)
-    return kind, fields
+        fields[name] = _Field(
+            module,
+            statement.annotation,
+            statement.value,
+            is_total,
+            reader.variables,
+            settings.get("alias_generator", ""),
+        )
+    return kind, fields, settings
 
 
 def _list_annotated_names(node: ast.ClassDef) -> Iterator[tuple[str, ast.AnnAssign]]:
@@ -291,14 +379,16 @@ def _list_annotated_names(node: ast.ClassDef) -> Iterator[tuple[str, ast.AnnAssi
             yield statement.target.id, statement
 
 
-def _check_settings(node: ast.ClassDef, harmless_settings: Set[str]) -> None:
-    """Raise if settings or methods of a class change how its fields are read.
+def _list_settings(node: ast.ClassDef) -> dict[str, ast.expr]:
+    """Return the settings of a class by name, from `model_config` or a class `Config`.
 
     Raises:
-        UnknownTypeError: the class has such a setting, method or nested class.
+        UnknownTypeError: the settings, or methods that replace pydantic's, are only known at
+            run time.
     """
+    settings: dict[str, ast.expr] = {}
     for statement in node.body:
-        if isinstance(statement, ast.ClassDef):
+        if isinstance(statement, ast.ClassDef) and statement.name != "Config":
             raise UnknownTypeError(
                 f"`{node.name}` has the nested class `{statement.name}`"
             )
@@ -307,60 +397,107 @@ def _check_settings(node: ast.ClassDef, harmless_settings: Set[str]) -> None:
             "__get_pydantic_core_schema__",
         ):
             raise UnknownTypeError(f"`{node.name}` has its own `{statement.name}`")
+        if isinstance(statement, ast.ClassDef):
+            settings |= _list_assigned_values(statement)
+    value = _list_assigned_values(node).get("model_config")
+    if isinstance(value, ast.Call) and not value.args:
+        settings |= {keyword.arg or "**": keyword.value for keyword in value.keywords}
+    elif isinstance(value, ast.Dict):
+        for key, item in zip(value.keys, value.values, strict=True):
+            settings[str(evaluate_literal(key)) if key else "**"] = item
+    elif value is not None:
+        raise UnknownTypeError(f"`{node.name}` has the setting `model_config`")
+    return settings
+
+
+def _list_assigned_values(node: ast.ClassDef) -> dict[str, ast.expr]:
+    values: dict[str, ast.expr] = {}
+    for statement in node.body:
         value = getattr(statement, "value", None)
         targets = getattr(statement, "targets", [getattr(statement, "target", None)])
-        names = [target.id for target in targets if isinstance(target, ast.Name)]
-        if "model_config" not in names:
-            continue
-        # Only a call such as `ConfigDict(frozen=True)` shows the settings.
-        settings: list[str | None] = [None]
-        if isinstance(value, ast.Call) and not value.args:
-            settings = [keyword.arg for keyword in value.keywords]
-        for setting in settings:
-            if setting not in harmless_settings:
-                raise UnknownTypeError(
-                    f"`{node.name}` has the setting `{setting or 'model_config'}`"
-                )
+        for target in targets:
+            if isinstance(target, ast.Name) and value is not None:
+                values[target.id] = value
+    return values
 
 
-def _check_required(reader: TypeReader, field: _Field, schema: dict[str, Any]) -> bool:
-    """Return whether a field is required, and add its default and `Field` to its schema."""
-    has_default = field.value is not None
-    if isinstance(field.value, ast.Call):
-        called = reader.resolve_type(field.module, field.value.func)
-        if called in _FIELD_FUNCTIONS:
-            has_default = _read_field_call(reader, field.module, field.value, schema)
-    elif field.value is not None:
-        _add_default(field.value, schema)
+class FieldValue(NamedTuple):
+    """Type and value of a parameter or field.
+
+    Attributes:
+        json_type: the type of the annotation.
+        schema: the schema, with the metadata of the value.
+        settings: the default and alias.
+        is_required: whether callers must send it.
+    """
+
+    json_type: JsonType
+    schema: dict[str, Any]
+    settings: FieldSettings
+    is_required: bool
+
+
+def read_value(
+    reader: TypeReader,
+    module: PythonModule,
+    json_type: JsonType,
+    value: ast.expr | None,
+) -> FieldValue:
+    """Return a parameter or field by its type and its default, which can be a `Field`.
+
+    Raises:
+        UnknownTypeError: the default calls `Field` with unknown arguments.
+    """
+    schema, settings = dict(json_type.schema), json_type.settings
+    called = value.func if isinstance(value, ast.Call) else None
+    function = called and reader.resolve_type(module, called)
+    if isinstance(value, ast.Call) and function in _FIELD_FUNCTIONS:
+        if any(keyword.arg == "init" for keyword in value.keywords):
+            raise UnknownTypeError("a field with `init` may not be an argument")
+        # `dataclasses.field` has the same arguments for defaults.
+        settings = apply_metadata("pydantic.Field", value, schema, settings)
+    elif value is not None and not is_ellipsis(value):
+        settings = settings._replace(default=value, is_optional=True)
+    return FieldValue(json_type, schema, settings, not settings.is_optional)
+
+
+def _read_field(reader: TypeReader, field: _Field, depth: int) -> FieldValue:
+    """Return a field of a class, with its default in the schema."""
+    outer, reader.variables = reader.variables, field.variables
+    try:
+        json_type = reader.read(field.module, field.annotation, depth)
+    finally:
+        reader.variables = outer
+    return _read_value(reader, field, json_type)
+
+
+def _read_value(reader: TypeReader, field: _Field, json_type: JsonType) -> FieldValue:
+    value = read_value(reader, field.module, json_type, field.value)
+    default = value.settings.default
+    if default is not None:
+        try:
+            literal = evaluate_default(reader, field.module, default)
+            if is_valid_value(reader.add_definitions(value.schema), literal):
+                value.schema["default"] = literal
+        except UnknownTypeError:
+            pass
+    is_required = _check_required(reader, field, value.settings.is_optional)
+    return value._replace(is_required=is_required)
+
+
+def _check_required(reader: TypeReader, field: _Field, has_default: bool) -> bool:
     qualifier = read_annotation(reader.names, field.module, field.annotation).meaning
     if has_default or qualifier == "typing.NotRequired":
         return False
     return field.is_total or qualifier == "typing.Required"
 
 
-def _read_field_call(
-    reader: TypeReader, module: PythonModule, call: ast.Call, schema: dict[str, Any]
-) -> bool:
-    """Add a call of `field` or `Field` to a schema, and return whether it has a default."""
-    keywords = {keyword.arg: keyword.value for keyword in call.keywords}
-    default = call.args[0] if call.args else keywords.get("default")
-    if "init" in keywords:
-        raise UnknownTypeError("a field with `init` may not be an argument")
-    if reader.resolve_type(module, call.func) == "pydantic.Field":
-        reader.apply_metadata(module, call, schema)
-    # In pydantic, `...` as the default makes a field required.
-    if isinstance(default, ast.Constant) and default.value is ...:
-        return "default_factory" in keywords
-    if default is not None:
-        _add_default(default, schema)
-    return default is not None or "default_factory" in keywords
+def evaluate_default(reader: TypeReader, module: PythonModule, node: ast.expr) -> Any:
+    """Return the JSON value of a default: a literal, or a member of an enumeration.
 
-
-def _add_default(node: ast.expr, schema: dict[str, Any]) -> None:
-    """Add a default to a schema if it is a literal that is valid under the schema."""
-    try:
-        value = evaluate_literal(node)
-    except UnknownTypeError:
-        return
-    if is_valid_value(schema, value):
-        schema["default"] = value
+    Raises:
+        UnknownTypeError: it is neither.
+    """
+    if isinstance(node, ast.Attribute):
+        return evaluate_enum_member(reader, module, node)
+    return evaluate_literal(node)

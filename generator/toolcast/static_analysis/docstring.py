@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
 from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
 from ..parsing.characters import is_printable
+from .modules import FunctionDefinition
 
 MAX_DOCSTRING_CHARACTERS = 16_000
 """Length of a docstring that is parsed."""
@@ -29,11 +32,22 @@ class Docstring(NamedTuple):
     problem: str = ""
 
 
+def get_docstring(node: FunctionDefinition | ast.ClassDef) -> str | None:
+    """Return the docstring of a function or class without indentation; None without one.
+
+    `ast.get_docstring` also removes the indentation of a section that the first line begins.
+    """
+    text = ast.get_docstring(node, clean=False)
+    if text is None:
+        return None
+    return inspect.cleandoc(f"\n{' ' * node.body[0].col_offset}{text}")
+
+
 def parse_docstring(text: str | None, names: Collection[str]) -> Docstring:
     """Parse a docstring in the style that documents most of the names.
 
     Args:
-        text: the result of `ast.get_docstring`.
+        text: the result of `get_docstring`.
         names: the parameters of the function, or the fields of the class.
     """
     if not text or not text.strip():
@@ -46,7 +60,8 @@ def parse_docstring(text: str | None, names: Collection[str]) -> Docstring:
     candidates = []
     for style in (DocstringStyle.GOOGLE, DocstringStyle.NUMPYDOC, DocstringStyle.REST):
         try:
-            candidates.append(parse(text, style))
+            # The parsers dedent all lines but the first one, which can be a section's title.
+            candidates.append(parse(f"\n{text}", style))
         # The parsers raise various errors for some texts without sections.
         except (ParseError, ValueError, IndexError, KeyError, AttributeError):
             continue

@@ -21,7 +21,7 @@ from .tables import (
     find_named_table,
     find_sql_tables,
     is_certainly_sql,
-    looks_like_sql,
+    is_probably_sql,
 )
 
 EnclosingDefinitions = tuple[tuple[Definition, ...], ...]
@@ -413,7 +413,7 @@ class _NodeReader:
                 file = self.local.module.file
                 sql = self.local.resolver.read_file(file, text)
                 self._add_sql_mentions(node, sql, context)
-            elif looks_like_sql(text):
+            elif is_probably_sql(text):
                 self._add_sql_mentions(node, text, context)
 
     def _add_sql_mentions(

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from toolcast_runtime.values.annotated_types import is_keyword_argument
 
 from ..suggestions import did_you_mean
-from .annotations import Fit, JsonType, TypeReader
-from .classes import evaluate_enum_member, read_class
-from .docstring import Docstring, parse_docstring
+from .adapter_annotations import format_builtin_annotation, format_scalar_annotation
+from .annotated_names import find_type_name
+from .annotations import Fit, JsonType, TypeReader, remove_formats
+from .classes import FieldValue, evaluate_default, read_class, read_value
+from .docstring import Docstring, get_docstring, parse_docstring
 from .literals import UnknownTypeError, evaluate_literal, is_valid_value
+from .metadata import is_ellipsis
 from .module_names import ModuleNames
 from .modules import (
     FunctionDefinition,
@@ -77,6 +81,7 @@ class FunctionTool(NamedTuple):
         is_annotated: whether the function has annotations, so that type checkers check calls.
         is_typed: whether all parameters of callers have annotations.
         result_annotation: the annotation of the result, if it only uses built-in names.
+        uses: the dependencies that the function has parameters for.
         notes: messages to the user about omitted information, with file and line.
     """
 
@@ -94,10 +99,14 @@ class FunctionTool(NamedTuple):
     is_typed: bool
     result_annotation: str | None
     notes: tuple[str, ...]
+    uses: tuple[str, ...] = ()
 
 
 def read_function(
-    load_module: Callable[[str], PythonModule | None], module: str, name: str
+    load_module: Callable[[str], PythonModule | None],
+    module: str,
+    name: str,
+    dependencies: Mapping[str, str] = MappingProxyType({}),
 ) -> FunctionTool:
     """Return a function of the project in the form of a tool, without importing it.
 
@@ -105,6 +114,7 @@ def read_function(
         load_module: returns the project's module with a dotted name, or None.
         module: the dotted name of the function's module.
         name: the name of the function.
+        dependencies: the dotted type of each dependency that the toolset provides.
 
     Raises:
         FunctionToolError: the function does not exist, or callers cannot call it.
@@ -119,13 +129,20 @@ def read_function(
     node = python_module.bindings.functions.get(name)
     if node is None:
         raise FunctionToolError([_describe_missing_function(python_module, name)])
-    return _FunctionReader(ModuleNames(load_module), python_module, node).build_tool()
+    names = ModuleNames(load_module)
+    return _FunctionReader(names, python_module, node, dependencies).build_tool()
 
 
 class _FunctionReader:
     def __init__(
-        self, names: ModuleNames, module: PythonModule, node: FunctionDefinition
+        self,
+        names: ModuleNames,
+        module: PythonModule,
+        node: FunctionDefinition,
+        dependencies: Mapping[str, str],
     ) -> None:
+        self.dependencies = dependencies
+        self.uses: list[str] = []
         self.module, self.file, self.node = module, module.file, node
         self.types = TypeReader(names, read_class)
         self.reasons: list[tuple[str, str]] = []
@@ -133,6 +150,8 @@ class _FunctionReader:
         self.properties: dict[str, Any] = {}
         self.call_parameters: list[ToolParameter] = []
         self.json_types: list[JsonType] = []
+        self.typed_names: set[str] = set()
+        self.is_required: dict[str, bool] = {}
         self.accepts_all = True
         self.docstring = Docstring()
 
@@ -141,7 +160,7 @@ class _FunctionReader:
         self._check_signature()
         arguments = [*signature.args, *signature.kwonlyargs]
         names = [argument.arg for argument in arguments]
-        self.docstring = parse_docstring(ast.get_docstring(node), names)
+        self.docstring = parse_docstring(get_docstring(node), names)
         if self.docstring.problem:
             self._note(node, f"the docstring is not used: {self.docstring.problem}")
         # `defaults` also covers positional-only parameters, which come first.
@@ -156,9 +175,11 @@ class _FunctionReader:
                 self._note(
                     node, f"the docstring describes `{text}`, which is not a parameter"
                 )
+        fit = max([Fit.PLAIN, *(json_type.fit for json_type in self.json_types)])
+        if fit is Fit.CONVERTED:
+            self._check_parameter_order()
         if self.reasons:
             raise FunctionToolError(self.reasons)
-        fit = max([Fit.PLAIN, *(json_type.fit for json_type in self.json_types)])
         if fit is Fit.CONVERTED:
             self._note_pydantic_requirements()
         returns, returns_json = self._read_result()
@@ -167,6 +188,7 @@ class _FunctionReader:
         if required:
             parameters["required"] = required
         parameters["additionalProperties"] = False
+        parameters = self.types.add_definitions(parameters)
         annotated = [argument for argument in arguments if argument.annotation]
         return FunctionTool(
             location=f"{self.file}:{node.lineno}",
@@ -180,9 +202,12 @@ class _FunctionReader:
             accepts_all=self.accepts_all,
             is_async=isinstance(node, ast.AsyncFunctionDef),
             is_annotated=bool(annotated) or node.returns is not None,
-            is_typed=self.properties.keys() <= {a.arg for a in annotated},
-            result_annotation=self._format_builtin_annotation(node.returns),
+            # Only identifiers can be keys of the generated type in a signature.
+            is_typed=self.properties.keys() <= self.typed_names
+            and all(map(is_keyword_argument, self.properties)),
+            result_annotation=format_builtin_annotation(self.module, node.returns),
             notes=tuple(self.notes),
+            uses=tuple(self.uses),
         )
 
     def _check_signature(self) -> None:
@@ -220,6 +245,21 @@ class _FunctionReader:
                 f" `{node.name}`: the spec describes the undecorated function",
             )
 
+    def _check_parameter_order(self) -> None:
+        """Reject required parameters after optional ones, which pydantic cannot call."""
+        optional = ""
+        for argument in self.node.args.args:
+            name = argument.arg
+            if not self.is_required.get(name, False):
+                optional = name
+            elif optional:
+                self._reject(
+                    argument,
+                    f"pydantic cannot call the function: `{name}` is required, and follows"
+                    f" `{optional}`, which has a default",
+                    f"move `{name}` to the front, or add `*` before the parameters",
+                )
+
     def _read_parameter(self, argument: ast.arg, default: ast.expr | None) -> None:
         name, annotation = argument.arg, argument.annotation
         if name in ("self", "cls") or not is_keyword_argument(name):
@@ -230,9 +270,13 @@ class _FunctionReader:
             )
             return
         try:
+            if self._is_dependency(name, annotation):
+                self.uses.append(name)
+                return
             json_type = self._read_type(name, annotation)
+            value = read_value(self.types, self.module, json_type, default)
         except UnknownTypeError as error:
-            if default is None:
+            if default is None or is_ellipsis(default):
                 self._reject(
                     argument,
                     f"the type of `{name}` has no JSON Schema: {error}",
@@ -244,15 +288,22 @@ class _FunctionReader:
             self.accepts_all = False
             return
         is_untyped = annotation is None and not json_type.schema
-        if is_untyped and not _is_plain_default(default):
+        if is_untyped and not _is_plain_default(value.settings.default):
             # Such a parameter is often a client or a hook, which callers must not replace.
             self._note(argument, f"`{name}` is omitted: it has no annotation")
             self.accepts_all = False
             return
-        schema = self._describe(argument, json_type, is_untyped)
+        settings = value.settings
+        default = settings.default
+        schema = self._describe(argument, value, is_untyped)
         if default is not None:
             self._add_default(argument, default, schema)
-        self.properties[name] = schema
+        self.properties[settings.alias or name] = schema
+        if annotation is not None:
+            self.typed_names.add(settings.alias or name)
+        self.is_required[name] = value.is_required
+        if settings.needs_pydantic:
+            json_type = json_type._replace(fit=Fit.CONVERTED)
         self.json_types.append(json_type)
         literal, is_literal = _evaluate_default(default)
         scalar_annotation = None
@@ -260,17 +311,54 @@ class _FunctionReader:
             is_literal and is_valid_value(json_type.schema, literal)
         )
         if annotation is not None and is_valid:
-            scalar_annotation = _format_scalar_annotation(json_type.schema)
+            scalar_annotation = format_scalar_annotation(json_type.schema)
         self.call_parameters.append(
-            ToolParameter(name, default is None, scalar_annotation, literal)
+            ToolParameter(
+                settings.alias or name, value.is_required, scalar_annotation, literal
+            )
         )
 
+    def _is_dependency(self, name: str, annotation: ast.expr | None) -> bool:
+        """Return whether the toolset provides a parameter, by its name and type.
+
+        A JSON type under the name of a dependency is an argument of callers.
+
+        Raises:
+            UnknownTypeError: the parameter has the class of a dependency with another name.
+        """
+        type_name = None
+        if annotation is not None:
+            type_name = find_type_name(self.types.names, self.module, annotation)
+        if name not in self.dependencies:
+            for key, dependency_type in self.dependencies.items():
+                is_json_type = dependency_type.startswith("builtins.")
+                if dependency_type == type_name and not is_json_type:
+                    raise UnknownTypeError(
+                        f"it has the type of the dependency `{key}`; rename it to `{key}`"
+                    )
+            return False
+        if annotation is None or type_name == self.dependencies[name]:
+            return True
+        try:
+            reader = TypeReader(self.types.names, read_class)
+            return reader.read(self.module, annotation).is_class
+        except UnknownTypeError:
+            return True
+
     def _describe(
-        self, argument: ast.arg, json_type: JsonType, is_untyped: bool
+        self, argument: ast.arg, value: FieldValue, is_untyped: bool
     ) -> dict[str, Any]:
-        """Return a parameter's schema with a description: the docstring's, its own, or a TODO."""
-        name, schema = argument.arg, dict(json_type.schema)
-        text = self.docstring.parameters.get(name)
+        """Return a parameter's schema with a description.
+
+        It is the parameter's own, the docstring's, that of its class, or a TODO.
+        """
+        name, schema = argument.arg, value.schema
+        class_schema = self.types.resolve_definition(schema)
+        if "description" in class_schema:
+            schema.setdefault("description", class_schema["description"])
+        text = None
+        if not value.settings.is_described:
+            text = self.docstring.parameters.get(name)
         if is_untyped:
             self._note(argument, f"`{name}` has no annotation: its `type` is a TODO")
             if text:
@@ -301,14 +389,11 @@ class _FunctionReader:
     ) -> None:
         name = argument.arg
         try:
-            if isinstance(default, ast.Attribute):
-                value = evaluate_enum_member(self.types, self.module, default)
-            else:
-                value = evaluate_literal(default)
+            value = evaluate_default(self.types, self.module, default)
         except UnknownTypeError as error:
             self._note(argument, f"the default of `{name}` is omitted: {error}")
             return
-        if is_valid_value(schema, value):
+        if is_valid_value(self.types.add_definitions(schema), value):
             schema["default"] = value
         # A default of None often means only that the parameter is optional.
         elif value is not None:
@@ -325,7 +410,8 @@ class _FunctionReader:
             return None, True
         try:
             # A new reader, because the notes on TypedDicts are only about parameters.
-            json_type = TypeReader(self.types.names, read_class).read(self.module, node)
+            types = TypeReader(self.types.names, read_class)
+            json_type = types.read(self.module, node)
         except UnknownTypeError as error:
             self._note(
                 node,
@@ -337,19 +423,8 @@ class _FunctionReader:
         )
         if not json_type.is_class:
             return None, not needs_conversion
-        return _remove_formats(json_type.schema), not needs_conversion
-
-    def _format_builtin_annotation(self, node: ast.expr | None) -> str | None:
-        """Return the source of an annotation that only uses built-in names; None for others."""
-        if node is None:
-            return None
-        nodes = [*ast.walk(node)]
-        names = {n.id for n in nodes if isinstance(n, ast.Name)}
-        constants = {n.value for n in nodes if isinstance(n, ast.Constant)} - {None}
-        is_simple = all(isinstance(n, _SIMPLE_NODES | ast.Name) for n in nodes)
-        # A module can shadow built-in names.
-        is_builtin = names <= _BUILTIN_NAMES.difference(self.module.bindings)
-        return ast.unparse(node) if is_simple and is_builtin and not constants else None
+        schema = types.add_definitions(types.resolve_definition(json_type.schema))
+        return remove_formats(schema), not needs_conversion
 
     def _note_pydantic_requirements(self) -> None:
         """Note types that pydantic cannot read at run time."""
@@ -410,29 +485,6 @@ def _describe_missing_function(module: PythonModule, name: str) -> tuple[str, st
     return message, did_you_mean(name, sorted(module.bindings.functions))
 
 
-_BUILTIN_NAMES = frozenset("str int float bool list dict tuple object".split())
-_SIMPLE_NODES = (
-    ast.Subscript | ast.Tuple | ast.BinOp | ast.BitOr | ast.Constant | ast.Load
-)
-_SCALARS = {
-    "string": "str",
-    "integer": "int",
-    "number": "float",
-    "boolean": "bool",
-    "null": "None",
-}
-
-
-def _format_scalar_annotation(schema: Mapping[str, Any]) -> str | None:
-    """Return the annotation of a schema with only scalar types; None for other schemas."""
-    types = schema.get("type")
-    types = [types] if isinstance(types, str) else types
-    if not isinstance(types, list) or not {"type", "description"}.issuperset(schema):
-        return None
-    names = [_SCALARS.get(type_) for type_ in types]
-    return " | ".join(map(str, names)) if all(names) else None
-
-
 def _is_plain_default(node: ast.expr | None) -> bool:
     """Return whether there is no default, or it is a string, a number or a boolean."""
     if node is None:
@@ -449,25 +501,3 @@ def _evaluate_default(node: ast.expr | None) -> tuple[Any, bool]:
         return evaluate_literal(node), True
     except UnknownTypeError:
         return None, False
-
-
-def _remove_formats(schema: Any) -> Any:
-    """Return the schema of a result after its conversion to JSON.
-
-    Formats, defaults and `additionalProperties: false` are removed.
-    """
-    if isinstance(schema, list):
-        return [_remove_formats(item) for item in schema]
-    if not isinstance(schema, dict):
-        return schema
-    result: dict[str, Any] = {}
-    for key, value in schema.items():
-        if key in ("format", "contentEncoding", "default"):
-            continue
-        if key == "additionalProperties" and value is False:
-            continue
-        if key == "properties":
-            result[key] = {name: _remove_formats(item) for name, item in value.items()}
-        else:
-            result[key] = _remove_formats(value)
-    return result

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..model.toolset_parts import HandlerReference
+from .annotated_names import is_mapping
 from .classes import ClassField, read_class_fields
 from .module_names import ModuleNames
 from .modules import FunctionDefinition, PythonModule, read_module
@@ -27,6 +28,7 @@ class Signature(NamedTuple):
         keyword_only: the keyword-only parameters.
         annotations: the annotation of each annotated parameter.
         result: the annotation of the result; None without one.
+        mappings: the parameters that are annotated as a mapping or a TypedDict.
     """
 
     names: tuple[str, ...]
@@ -37,6 +39,19 @@ class Signature(NamedTuple):
     keyword_only: frozenset[str]
     annotations: Mapping[str, ast.expr]
     result: ast.expr | None
+    mappings: frozenset[str] = frozenset()
+
+    def accepts_mapping(self, names: Collection[str]) -> bool:
+        """Return whether the function receives all arguments, with these names, as one mapping.
+
+        The runtime applies the same rule to the imported function.
+        """
+        if self.has_kwargs or self.has_varargs or self.keyword_only:
+            return False
+        parameters = (*self.positional_only, *self.names)
+        if len(parameters) != 1 or parameters == self.positional_only:
+            return len(parameters) == 1
+        return parameters[0] not in names and parameters[0] in self.mappings
 
     def remove_parameters(self, names: Collection[str]) -> Signature:
         """Return the signature without parameters that callers cannot set."""
@@ -71,22 +86,11 @@ class HandlerCode(NamedTuple):
     signature: Signature | None = None
 
     def accepts_mapping(self, tool: ToolSpec) -> bool:
-        """Return whether the handler receives all arguments as one mapping.
-
-        The runtime applies the same rule to the imported function.
-        """
+        """Return whether the handler receives all arguments as one mapping or object."""
         if tool.arguments_type is not None:
             return True
-        signature = self.signature
-        if signature is None:
-            return False
-        if signature.has_kwargs or signature.keyword_only:
-            return False
-        count = len(signature.names) + len(signature.positional_only)
-        if count + signature.has_varargs != 1:
-            return False
-        declared = tool.schemas["parameters"].declared
-        return not signature.names or signature.names[0] not in declared.names
+        names = tool.schemas["parameters"].declared.names
+        return self.signature is not None and self.signature.accepts_mapping(names)
 
 
 def is_in_package(module: str, package: str) -> bool:
@@ -186,6 +190,7 @@ class _HandlerCache:
             partial(read_module, workspace.root, workspace.sources)
         )
         self.load_module = self.names.load_module
+        self._generated_package = workspace.package
         self.find_code = cache(self._find_code)
         self.find_class = cache(self._find_class)
         self._get_checker = cache(
@@ -215,6 +220,13 @@ class _HandlerCache:
         # Decorators can change the signature.
         is_plain = definition.kind == "function" and not node.decorator_list
         signature = _build_signature(node) if is_plain else None
+        if signature is not None:
+            mappings = frozenset(
+                name
+                for name, annotation in signature.annotations.items()
+                if is_mapping(self.names, source, annotation, self._generated_package)
+            )
+            signature = signature._replace(mappings=mappings)
         location = f"{source.file}:{node.lineno}"
         return HandlerCode(
             module, location=location, source=source, signature=signature

@@ -77,7 +77,7 @@ def _parse_attribute_getter(
         if strings and isinstance(function, ast.Attribute):
             return [strings[0]], function.value
     if isinstance(function, ast.Name):
-        # The getter can be assigned to a name first.
+        # `get_name = attrgetter("name")` may be a separate statement before the call.
         assigned = scope.find_assigned(function)
         function = assigned[0] if assigned is not None else function
     if not (isinstance(function, ast.Call) and function.args and node.args):

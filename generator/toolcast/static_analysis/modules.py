@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from toolcast_runtime.core.safe_file import read_regular_file
 
@@ -301,6 +301,10 @@ def _list_children_in_scope(node: ast.AST) -> Iterable[ast.AST]:
     return ast.iter_child_nodes(node)
 
 
+# `type X = ...` exists since Python 3.12.
+_TYPE_ALIAS: Any = getattr(ast, "TypeAlias", ())
+
+
 def _list_bindings(
     node: ast.AST, module: PythonModule
 ) -> Iterator[tuple[str, Binding]]:
@@ -318,6 +322,8 @@ def _list_bindings(
                     yield target.id, Binding(node.lineno, node.value)
                 else:
                     yield from _list_unknown_bindings(target)
+    elif isinstance(node, _TYPE_ALIAS):
+        yield node.name.id, Binding(node.lineno, node.value)
     elif isinstance(node, (ast.For, ast.AsyncFor, ast.AugAssign)):
         yield from _list_unknown_bindings(node.target)
     elif isinstance(node, ast.withitem):

@@ -64,7 +64,7 @@ class SqlTable(NamedTuple):
     start: int
 
 
-def looks_like_sql(text: str) -> bool:
+def is_probably_sql(text: str) -> bool:
     """Return whether a text is probably SQL: a statement, or an upper-case clause."""
     return bool(_STATEMENT.match(text) or _CLAUSE.search(text))
 
@@ -72,7 +72,7 @@ def looks_like_sql(text: str) -> bool:
 def is_certainly_sql(text: str) -> bool:
     """Return whether a text is SQL that begins with an upper-case word, and so not prose."""
     first = text.split(maxsplit=1)[0].lstrip("(") if text.strip() else ""
-    return len(first) > 1 and first.isupper() and looks_like_sql(text)
+    return len(first) > 1 and first.isupper() and is_probably_sql(text)
 
 
 def find_sql_tables(text: str) -> Iterator[SqlTable]:

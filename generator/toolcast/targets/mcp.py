@@ -32,6 +32,7 @@ from .target import (
     get_package_name,
     render_package_file,
 )
+from .tool_types import render_mcp_types
 
 
 def render_mcp_definitions(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
@@ -66,9 +67,12 @@ def render_mcp_definitions(toolset: Toolset, context: Context) -> Mapping[str, b
                 timeout=toolset.get_timeout(spec) if spec.handler else None,
                 clients=list(spec.clients) if spec.clients else None,
             )
-            path = f"{folder}/{module_name(spec.name)}.json"
+            stem = f"{folder}/{module_name(spec.name)}"
+            path = f"{stem}.json"
             shape = JsonShape(tuple(values))
             files[path] = context.write(path, encode_json(values, ("mcp",)), shape)
+            if spec.handler is not None:
+                files[f"{stem}.py"] = render_mcp_types(toolset, spec, context)
     return files
 
 

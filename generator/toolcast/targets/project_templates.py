@@ -14,7 +14,7 @@ from ..model.model import Workspace
 from ..package_data import get_templates_folder
 from .table import BUILT_IN, list_enabled_targets, load_targets
 
-_LARGEST = 1024 * 1024
+_MAX_TEMPLATE_BYTES = 1024 * 1024
 _FIRST_LINE = re.compile(rb"\{# A copy of [^\s#]+ \(sha256 ([0-9a-f]{16})\)\. #\}\n")
 
 REPLACED = {
@@ -120,7 +120,7 @@ def list_project_templates(
 
 def build_copy(name: str, original: Original) -> bytes:
     """Return a copy of a template for a project, below a line with the original's digest."""
-    data = read_regular_file(original.path, _LARGEST)
+    data = read_regular_file(original.path, _MAX_TEMPLATE_BYTES)
     line = f"{{# A copy of {name} (sha256 {_digest(data)}). #}}\n"
     return line.encode("utf-8") + data
 
@@ -141,7 +141,9 @@ def _is_old(folder: str, name: str, original: Original | None) -> bool:
     first_line = _FIRST_LINE.match(first.replace(b"\r\n", b"\n"))
     if first_line is None:
         return False
-    return first_line[1].decode() != _digest(read_regular_file(original.path, _LARGEST))
+    return first_line[1].decode() != _digest(
+        read_regular_file(original.path, _MAX_TEMPLATE_BYTES)
+    )
 
 
 def _list_files(folder: str, subfolder: str) -> Iterator[str]:
@@ -165,7 +167,7 @@ def _find_included(folder: str, names: set[str]) -> set[str]:
     while pending:
         path = os.path.join(folder, pending.pop())
         try:
-            text = read_regular_file(path, _LARGEST).decode("utf-8")
+            text = read_regular_file(path, _MAX_TEMPLATE_BYTES).decode("utf-8")
             syntax_tree = create_environment().parse(text)
             references = meta.find_referenced_templates(syntax_tree)
             new = {name for name in references if name is not None} - included

@@ -304,7 +304,7 @@ def _build_definition(
     }
     for target, part in context.definition_parts.items():
         if target in values:
-            raise ValueError(f"`{target}` is already a field of definitions")
+            raise ValueError(f"`{target}` is already a field of the JSON definitions")
         values[target] = part(toolset, tool)
     return omit_none(**values)
 

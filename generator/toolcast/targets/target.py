@@ -76,7 +76,7 @@ class Context:
         from ..rendering.renderer import format_python, is_built_in, render
 
         data = render(template, view, self.templates)
-        allowed_words = self._list_template_words([template])
+        allowed_words = self._list_template_terms([template])
         is_from_project = not is_built_in(template, self.own_templates)
         is_from_target = self.with_black and not is_built_in(template, self.templates)
         if ".py" in template and (is_from_project or is_from_target):
@@ -104,17 +104,17 @@ class Context:
             raise UnencodedTextError(
                 f"{path}: the text is {type(text).__name__}, not Code"
             )
-        allowed_words = self._list_template_words(templates)
+        allowed_words = self._list_template_terms(templates)
         return self._check_and_record(path, text.encode("utf-8"), shape, allowed_words)
 
-    def _list_template_words(self, templates: Iterable[str]) -> frozenset[str] | None:
+    def _list_template_terms(self, templates: Iterable[str]) -> frozenset[str] | None:
         """Return the words in the project's templates; None if all templates are built in."""
         if not self.own_templates:
             return None
-        from ..rendering.renderer import is_built_in, list_template_words
+        from ..rendering.renderer import is_built_in, list_template_terms
 
         own = [name for name in templates if not is_built_in(name, self.own_templates)]
-        words = [list_template_words(name, self.templates) for name in own]
+        words = [list_template_terms(name, self.templates) for name in own]
         return frozenset[str]().union(*words) if own else None
 
     def _check_and_record(

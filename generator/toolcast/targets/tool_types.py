@@ -19,6 +19,7 @@ from toolcast_runtime.values.tool_types import (
     build_tool_types,
 )
 
+from ..analysis.mcp_definitions import list_handler_arguments
 from ..encoders.code import Code
 from ..encoders.python import (
     encode_identifier,
@@ -39,6 +40,7 @@ from ..encoders.python_types import (
     encode_parameters,
 )
 from ..model.model import Toolset, ToolSpec
+from ..model.toolset_parts import PromptSpec, ResourceSpec
 from ..rendering.output_shape import PythonShape, View
 from .target import Context, encode_header
 from .type_text import (
@@ -53,12 +55,38 @@ def render_types_file(
     toolset: Toolset, tool: ToolSpec, context: Context
 ) -> tuple[str, bytes]:
     """Return the path and the bytes of the module with a tool's types."""
-    view = _build_types_view(toolset, tool)
+    view = _build_types_view(toolset, tool, "tool")
     path = f"tools/{tool.module}.py"
     return path, context.render("registry/tool.py.jinja", view)
 
 
-def _build_types_view(toolset: Toolset, tool: ToolSpec) -> View:
+def render_mcp_types(
+    toolset: Toolset, spec: ResourceSpec | PromptSpec, context: Context
+) -> bytes:
+    """Return the module with the types of a resource template's or prompt's handler."""
+    names, required = list_handler_arguments(spec)
+    parameters = {
+        "type": "object",
+        "properties": {name: {"type": "string"} for name in names},
+        "required": list(required),
+        "additionalProperties": False,
+    }
+    tool = ToolSpec(
+        name=spec.name,
+        summary="",
+        parameters=parameters,
+        fields=(),
+        handler=spec.handler,
+        uses=spec.uses,
+        values="json",
+        source=spec.source,
+    )
+    view = _build_types_view(toolset, tool, spec.kind)
+    return context.render("registry/tool.py.jinja", view)
+
+
+def _build_types_view(toolset: Toolset, tool: ToolSpec, kind: str) -> View:
+    has_call = kind == "tool"
     has_values = toolset.has_python_values(tool)
     types = build_tool_types(
         tool.name,
@@ -99,10 +127,12 @@ def _build_types_view(toolset: Toolset, tool: ToolSpec) -> View:
     handler_parameters = _encode_handler_parameters(
         tool, types, printer, handler_result, dependencies, has_keywords
     )
-    printer.add("collections.abc", "Coroutine")
-    printer.add("typing", "Any", "Protocol")
-    printer.add(RUNTIME_TYPES, "tool_result")
-    if has_keywords:
+    printer.add("typing", "Protocol")
+    if has_call:
+        printer.add("collections.abc", "Coroutine")
+        printer.add("typing", "Any")
+        printer.add(RUNTIME_TYPES, "tool_result")
+    if has_call and has_keywords:
         printer.add("typing", "Unpack")
     if handler is not None or project_types:
         printer.add("typing", "TYPE_CHECKING")
@@ -116,10 +146,12 @@ def _build_types_view(toolset: Toolset, tool: ToolSpec) -> View:
     if has_clients:
         call_arguments.append(encode_safe_text("client"))
     return View(
-        _build_shape(handler_name, classes, aliases, tool, printer),
+        _build_shape(handler_name, classes, aliases, tool, printer, has_call),
         header=encode_header(tool.source.file),
+        kind=encode_safe_text(kind),
         name=encode_safe_text(tool.name),
         definition=encode_safe_text(f"{tool.module}.json"),
+        has_collections_import=printer.needs("collections.abc"),
         collections_import=printer.encode_import("collections.abc"),
         dates_import=printer.encode_import("datetime"),
         decimal_import=printer.encode_import("decimal"),
@@ -142,6 +174,7 @@ def _build_types_view(toolset: Toolset, tool: ToolSpec) -> View:
         ),
         call_result=encode_identifier(call_result),
         call=encode_call("call_tool", call_arguments, "    response = REGISTRY."),
+        has_call=has_call,
         has_clients=has_clients,
         handler=handler,
     )
@@ -336,6 +369,7 @@ def _build_handler_check(
             (arguments_variable, build_named_type(arguments.name)),
         ]
     if has_required_call and required:
+        printer.add("typing", "Any")
         parameters.append((required_variable, build_named_type("Any")))
     parameters += [
         (dependency_variables[key], type_) for key, type_ in dependencies.items()
@@ -397,10 +431,11 @@ def _build_shape(
     aliases: Sequence[View],
     tool: ToolSpec,
     printer: TypePrinter,
+    has_call: bool,
 ) -> PythonShape:
-    statements = ["docstring", "from __future__", "from collections.abc"]
+    statements = ["docstring", "from __future__"]
     modules = (
-        *("datetime", "decimal", "typing", "uuid"),
+        *("collections.abc", "datetime", "decimal", "typing", "uuid"),
         *(RUNTIME_TYPES, TYPING_EXTENSIONS),
     )
     statements += [f"from {module}" for module in modules if printer.needs(module)]
@@ -412,7 +447,7 @@ def _build_shape(
             statements.append("docstring")
     for alias in aliases:
         statements += [f"{alias.name}:", "docstring"]
-    statements += [f"class {handler_class}", "def call"]
+    statements += [f"class {handler_class}", *(["def call"] if has_call else [])]
     calls = {"TypedDict", "REGISTRY.call_tool", "tool_result"}
     if tool.handler is not None:
         statements.append("if TYPE_CHECKING")

@@ -91,10 +91,10 @@ class TypePrinter:
 
     def build_type(self, type_: PythonType) -> Type:
         """Build a type for an annotation that is not evaluated when the module is imported."""
-        built = self._types.get(type_)
-        if built is None:
-            built = self._types[type_] = self._build_new_type(type_)
-        return built
+        result = self._types.get(type_)
+        if result is None:
+            result = self._types[type_] = self._build_new_type(type_)
+        return result
 
     def _build_new_type(self, type_: PythonType) -> Type:
         match type_:

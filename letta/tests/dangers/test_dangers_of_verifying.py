@@ -103,8 +103,8 @@ def test_what_was_asked_for_and_left_out_is_no_success(
     found = stage.verify(**calls)
     assert found.all_match
     assert not found.is_success
-    assert said in found.not_done[0]
-    assert "not done: " in format_verification(found)
+    assert said in found.skipped_checks[0]
+    assert "skipped: " in format_verification(found)
 
 
 def test_a_changing_tool_is_called_when_that_is_said(stage: Stage) -> None:

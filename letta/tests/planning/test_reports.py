@@ -154,7 +154,7 @@ def test_what_verifying_found_in_words() -> None:
         "they has 1 of 1 canonical tools: add\n"
         "they has 0 other tools: none\n"
         "attached_count: 1 (baseline 1)  they\n"
-        "not done: run mul by me: no\n"
+        "skipped: run mul by me: no\n"
         "all_match: false\n"
     )
 

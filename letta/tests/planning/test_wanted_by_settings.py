@@ -35,7 +35,7 @@ def wanted(
 def test_what_settings_leave_out() -> None:
     plain = LettaSettings(name="toys", server=SERVER)
     assert (plain.agents, plain.backend) == ((), "v1")
-    assert (plain.on_start, plain.on_start_patience) == (False, 120.0)
+    assert (plain.on_start, plain.on_start_timeout_s) == (False, 120.0)
     assert LettaAgent("me").type == "letta_v1_agent"
 
 

@@ -39,7 +39,7 @@ def tool(letta: Any = None, **more: Any) -> Any:
 def test_settings_that_specs_leave_out() -> None:
     plain = build_settings(toolset())
     assert (plain.server, plain.agents) == (LettaServer("toys"), ())
-    assert (plain.backend, plain.on_start, plain.on_start_patience) == (
+    assert (plain.backend, plain.on_start, plain.on_start_timeout_s) == (
         "v1",
         False,
         120.0,
@@ -50,7 +50,7 @@ def test_settings_that_specs_leave_out() -> None:
                 "server": {"name": "x", "url": "http://a"},
                 "backend": "code",
                 "on_start": True,
-                "on_start_patience": 7,
+                "on_start_timeout_s": 7,
                 "agents": {
                     "me": {
                         "id": "1",
@@ -66,8 +66,8 @@ def test_settings_that_specs_leave_out() -> None:
         )
     )
     assert said.server == LettaServer("x", "http://a")
-    assert (said.backend, said.on_start, said.on_start_patience) == ("code", True, 7.0)
-    assert isinstance(said.on_start_patience, float)
+    assert (said.backend, said.on_start, said.on_start_timeout_s) == ("code", True, 7.0)
+    assert isinstance(said.on_start_timeout_s, float)
     assert said.agents == (
         LettaAgent(
             "me",

@@ -184,7 +184,7 @@ def test_a_server_that_starts_attaches_what_is_missing(
 def test_for_how_long_a_server_goes_on_trying_is_settable(
     make_toy: Any, port: int
 ) -> None:
-    settings = "  on_start: true\n  on_start_patience: 3\n"
+    settings = "  on_start: true\n  on_start_timeout_s: 3\n"
     toy, environment = deployed(make_toy, port, settings)
     toy.fake.__exit__(None, None, None)
     with served(toy, port, **environment) as server:

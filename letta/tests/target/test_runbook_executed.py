@@ -65,7 +65,7 @@ letta:
       ends_turn: [send_message]
       blocks: [{label: my_tools, content: tools}]
 """
-HANDLERS = "def work(arguments):\n    return arguments\n"
+HANDLERS = "def work(arguments: dict):\n    return arguments\n"
 
 
 @dataclass

@@ -88,9 +88,9 @@ class DesiredAgent(LettaAgent):
 
     @property
     def expected(self) -> dict[str, bool]:
-        """The tools of other owners that the agent must have, sorted by name.
+        """The tools from outside the toolset that the agent must have, sorted by name.
 
-        The value is True if a call ends the agent's turn.
+        The value is True if a call of the tool ends the agent's turn.
         """
         return {name: name in self.ends_turn for name in sorted(self.expects)}
 
@@ -126,7 +126,7 @@ class DesiredState:
 
     @property
     def removed_names(self) -> dict[str, str]:
-        """The current name of each former tool name that is no longer in use."""
+        """The current name of each previous tool name that is no longer in use."""
         return {
             former: tool.name
             for tool in self.tools.values()

@@ -299,7 +299,7 @@ def _plan_agent(
     current: CurrentState,
     overrides: Overrides,
 ) -> AgentPlan:
-    # A former name that another owner has registered since then is not the toolset's.
+    # A previous name that another owner has registered since then is not the toolset's.
     former = {
         old: new
         for old, new in desired.removed_names.items()

@@ -148,7 +148,7 @@ def format_verification(verification: Verification) -> str:
         lines.append(
             f"attached_count: {count.attached}{_format_baseline_difference(count)}  {count.agent}"
         )
-    lines += [f"not done: {line}" for line in verification.not_done]
+    lines += [f"skipped: {line}" for line in verification.skipped_checks]
     lines.append(f"all_match: {'true' if verification.all_match else 'false'}")
     return "\n".join(lines) + "\n"
 

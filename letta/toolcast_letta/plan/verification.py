@@ -46,7 +46,7 @@ class Verification:
         )
 
     @property
-    def not_done(self) -> tuple[str, ...]:
+    def skipped_checks(self) -> tuple[str, ...]:
         """Descriptions of the checks that the user requested and that were skipped."""
         return tuple(
             f"{check.kind} {check.tool} by {check.agent}: {check.detail}"
@@ -57,13 +57,13 @@ class Verification:
     @property
     def is_success(self) -> bool:
         """Whether everything matches and every requested check was done."""
-        return self.all_match and not self.not_done
+        return self.all_match and not self.skipped_checks
 
     def to_json(self) -> dict[str, Any]:
         """Return the results as a JSON object."""
         return {
             "all_match": self.all_match,
-            "not_done": list(self.not_done),
+            "skipped_checks": list(self.skipped_checks),
             "agents": [count.to_json() for count in self.counts],
             "differences": list(self.differences),
             "warnings": list(self.plan.warnings),

@@ -45,7 +45,7 @@ class LettaToolset(LettaSettings):
 
         if not self.on_start:
             return []
-        return [build_startup_task(self, self.on_start_patience)]
+        return [build_startup_task(self, self.on_start_timeout_s)]
 
     def guard(
         self,

@@ -145,7 +145,7 @@ class Baselines:
                 ) from None
             yield
 
-    def begin(self, baseline: Baseline) -> Baseline:
+    def start(self, baseline: Baseline) -> Baseline:
         """Save a baseline, and return it; continue the one of an interrupted apply.
 
         After an interrupted apply the current state is intermediate, so the older

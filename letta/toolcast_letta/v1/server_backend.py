@@ -88,7 +88,7 @@ class ServerBackend:
     ) -> ApplyResult:
         """Save the current state as a baseline, and apply the plan's changes."""
         api = self.api
-        baseline = self.baselines.begin(_build_baseline(api, plan, desired, current))
+        baseline = self.baselines.start(_build_baseline(api, plan, desired, current))
         file = self.baselines.path(baseline)
         report(f"baseline saved: {file}")
         for line in self.baselines.list_foreign_files(desired.toolset):
@@ -96,7 +96,7 @@ class ServerBackend:
         # This order never leaves an agent without a tool that is being replaced, and
         # each step can be repeated after an interruption.
         current = ensure_entry(api, desired, current, report)
-        # A renamed tool gets the settings of its former name.
+        # A renamed tool gets the settings of its previous name.
         settings = {
             baseline.renamed.get(name, name): tool_settings
             for name, tool_settings in baseline.settings.items()

@@ -11,6 +11,7 @@ import os
 import re
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import islice
@@ -69,10 +70,14 @@ def _normalize_name(name: str) -> str:
 def parse_value(schema: Any, text: str) -> Any:
     """Convert text to a JSON value of a type in its schema; return other text unchanged.
 
+    The text `null` is null if the schema allows it.
+
     Raises:
         ValueError: the value must be an object or array, and the text is not JSON.
     """
     types = {*list_types(schema)}
+    if text == "null" and "null" in types:
+        return None
     if "string" in types and not types & {"object", "array"}:
         return text
     if types and types <= {"object", "array"}:
@@ -95,11 +100,16 @@ def parse_list(schema: Any, texts: Sequence[str]) -> list[Any]:
         ValueError: a value must be JSON, and the text is not.
     """
     items = schema.get("items")
-    if len(texts) == 1 and {*list_types(items)} != {"string"}:
-        text = texts[0]
-        if _is_source(text) or text.lstrip()[:1] == "[":
-            value = parse_json(text)
-            return value if isinstance(value, list) else [value]
+    text = texts[0] if len(texts) == 1 else ""
+    if {*list_types(items)} == {"string"}:
+        # Other text, such as `[draft]` or `@ada`, is an item.
+        with suppress(ValueError):
+            value = parse_json(text) if text.lstrip()[:1] == "[" else None
+            if isinstance(value, list) and all(isinstance(v, str) for v in value):
+                return value
+    elif _is_source(text) or text.lstrip()[:1] == "[":
+        value = parse_json(text)
+        return value if isinstance(value, list) else [value]
     return [parse_value(items, text) for text in texts]
 
 
@@ -379,8 +389,8 @@ class Parameter:
         joined_values = "|".join(values)
         if values and len(joined_values) <= _MAX_CHOICES_CHARACTERS:
             return f"[{joined_values}]"
-        type_ = schema.get("type") if isinstance(schema, Mapping) else None
-        type_ = type_ if isinstance(type_, str) else ""
+        types = [type_ for type_ in list_types(schema) if type_ != "null"]
+        type_ = types[0] if len(types) == 1 else ""
         return _PLACEHOLDERS.get(type_, "TEXT" if values else "JSON")
 
 

@@ -38,6 +38,8 @@ from .terminal import (
     closing_registry,
     output_option,
     print_answer,
+    redirect_handler_output,
+    report_output_errors,
 )
 
 
@@ -106,6 +108,10 @@ class _KeywordGroup(_OrderedGroup):
             )
             option.show_default = client is not None
             self.params.append(option)
+
+    def main(self, *args: Any, **settings: Any) -> Any:
+        with report_output_errors():
+            return super().main(*args, **settings)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(
@@ -367,7 +373,8 @@ class Command:
         )
         if problems:
             raise click.UsageError("; ".join(problems))
-        with closing_registry(registry) if self.tool.uses else nullcontext():
+        closing = closing_registry(registry) if self.tool.uses else nullcontext()
+        with closing, redirect_handler_output():
             response = registry.call_tool_sync(
                 tool, arguments, client, ask=ask_at_terminal
             )

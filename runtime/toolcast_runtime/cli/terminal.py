@@ -10,6 +10,7 @@ Results are printed unchanged, as JSON, because agents and scripts read them. Ne
 from __future__ import annotations
 
 import base64
+import errno
 import json
 import math
 import os
@@ -17,7 +18,7 @@ import signal
 import sys
 import threading
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout, suppress
 from typing import Any, NoReturn
 from urllib.parse import unquote, urlsplit
 
@@ -38,6 +39,8 @@ _MAX_LINE_BYTES = 4096
 """Bytes of a line that the user enters."""
 _MAX_PROGRESS_CHARACTERS = 78
 """Width of the progress line."""
+_OUTPUT_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+"""Errors of a full or broken disk behind stdout."""
 
 
 async def ask_at_terminal(question: Question) -> Answer:
@@ -226,9 +229,49 @@ def closing_registry(registry: Registry) -> Iterator[None]:
     try:
         yield
     finally:
-        run_sync(registry.close())
+        with redirect_handler_output():
+            run_sync(registry.close())
         if replaces_handler:
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+@contextmanager
+def redirect_handler_output() -> Iterator[None]:
+    """Send to stderr what handlers and their child processes print in the block, as over stdio."""
+    stdout = sys.stdout
+    copy = None
+    # Descriptors 1 or 2 may be closed, and `sys.stdout` may be None or an object of a test.
+    with suppress(OSError, ValueError, AttributeError):
+        stdout.flush()
+        if stdout.fileno() == 1:
+            copy = os.dup(1)
+            os.dup2(2, 1)
+    try:
+        with redirect_stdout(sys.stderr):
+            yield
+    finally:
+        if copy is not None:
+            # A handler may have stored the original object.
+            with suppress(OSError, ValueError):
+                stdout.flush()
+            os.dup2(copy, 1)
+            os.close(copy)
+
+
+@contextmanager
+def report_output_errors(exit_code: int = 1) -> Iterator[None]:
+    """Print one line and exit if the output cannot be written, for example to a full disk."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is not None or error.errno not in _OUTPUT_ERRORS:
+            raise
+        # Python would try to write the rest again at exit, and print a traceback.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        with suppress(OSError):
+            echo(f"error: the output cannot be written: {error.strerror}", err=True)
+            echo("  help: free space on its disk, or write to another one", err=True)
+        sys.exit(exit_code)
 
 
 OUTPUT = "toolcast.output"

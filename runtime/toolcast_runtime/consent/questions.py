@@ -12,7 +12,7 @@ import inspect
 import logging
 import secrets
 import time
-from collections.abc import Callable, Coroutine, Iterator, Mapping
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -181,8 +181,11 @@ class Questions:
             await self._claim_round(round)
         elif round is None:
             round = await self._start_round(question, recorded_message)
-        await self._record_answer(round, question, answer)
-        return _validate_content(question, answer)
+        problems = []
+        if answer.action == "accept":
+            problems = Checker(question.schema).problems(answer.content or {})
+        await self._record_answer(round, question, answer, is_valid=not problems)
+        return _validate_content(question, answer, problems)
 
     async def _start_round(self, question: Question, recorded_message: str) -> str:
         """Record a question that is answered within this call; return its round."""
@@ -250,9 +253,11 @@ class Questions:
             await self._get_approvals().record_question(record)
 
     async def _record_answer(
-        self, round: str, question: Question, answer: Answer
+        self, round: str, question: Question, answer: Answer, *, is_valid: bool
     ) -> None:
-        action = "client" if answer.is_confirmed_by_client else answer.action
+        action: str = "client" if answer.is_confirmed_by_client else answer.action
+        if not is_valid:
+            action = "invalid"
         with self._decline_on_store_error():
             await self._get_approvals().record_answer(round, question.name, action)
 
@@ -311,14 +316,16 @@ def _is_in_event_loop() -> bool:
 
 
 def _require_approval(question: Question, answer: Answer) -> Answer:
-    """Return the answer; as declined if it lacks the approval that the question requires."""
+    """Return the answer; as declined if the user filled in the form without approving."""
     if question.approval is None or answer.action != "accept":
         return answer
-    is_approved = (answer.content or {}).get(question.approval) is True
-    return answer if is_approved else replace(answer, action="decline", content=None)
+    is_refused = (answer.content or {}).get(question.approval) is False
+    return replace(answer, action="decline", content=None) if is_refused else answer
 
 
-def _validate_content(question: Question, answer: Answer) -> Mapping[str, Any]:
+def _validate_content(
+    question: Question, answer: Answer, problems: Sequence[str] = ()
+) -> Mapping[str, Any]:
     """Return the fields of an accepted answer that the question's schema declares.
 
     Raises:
@@ -329,7 +336,8 @@ def _validate_content(question: Question, answer: Answer) -> Mapping[str, Any]:
     if answer.action != "accept":
         raise DeclinedError("the user declined; nothing was done")
     content = {} if answer.content is None else answer.content
-    problems = Checker(question.schema).problems(content)
+    if question.approval is not None and content.get(question.approval) is not True:
+        problems = problems or [f"`{question.approval}` is not true"]
     if problems:
         raise DeclinedError(
             f"the user's answer does not match the form: {'; '.join(problems)}"

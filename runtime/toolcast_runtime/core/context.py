@@ -146,6 +146,7 @@ class ToolResponse:
     Attributes:
         result: the JSON value that the handler returned; None if there is none. Callers get
             plain types: a tuple as a list. A value that JSON cannot represent is a tool error.
+            Together with an error and content: structured content that describes the error.
         error: why the call failed, as text for the model; None on success.
         content: MCP content blocks (text, image, audio, resource, resource_link) to send
             instead of the result as text. A handler returns a ToolResponse with content to

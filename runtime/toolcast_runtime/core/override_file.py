@@ -47,7 +47,7 @@ class OverrideFile:
 
         Args:
             access: the access rules that the toolset declares.
-            resolve: returns the current name of a tool for a current or former name.
+            resolve: returns the current name of a tool for a current or previous name.
             is_known: returns whether a tool of a current name exists or may exist later.
             environment: the environment variables; default: those of the process.
 

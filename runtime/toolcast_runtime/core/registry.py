@@ -62,8 +62,8 @@ class Registry:
 
     Raises:
         DefinitionError: the package differs from what was generated: a definition or its
-            module is missing or invalid, a handler is outside of its package, a tool uses an
-            unknown dependency, or there is no tool.
+            module is missing or invalid, a handler is outside of its package, or a tool uses
+            an unknown dependency.
     """
 
     def __init__(
@@ -123,6 +123,10 @@ class Registry:
         remote_toolsets = [toolset for part in external for toolset in part.toolsets]
         registry._set_toolsets(package, toolsets, remote_toolsets)
         return registry
+
+    def __deepcopy__(self, memo: object) -> Self:
+        """Return the registry itself: copies of an agent share its connections and ledger."""
+        return self
 
     def _set_toolsets(
         self,
@@ -222,7 +226,7 @@ class Registry:
         return tuple(name for name, tool in self._tools.items() if tool.is_in(target))
 
     def resolve(self, name: str) -> str:
-        """Return the current name of a tool for its current or a former name."""
+        """Return the current name of a tool for its current or a previous name."""
         return name if name in self._tools else self._former_names.get(name, name)
 
     def is_local(self, name: str) -> bool:
@@ -230,7 +234,7 @@ class Registry:
         return name in self._tools
 
     def get_tool(self, name: str, client: str | None = None) -> Tool:
-        """Return a local tool by its current or a former name.
+        """Return a local tool by its current or a previous name.
 
         Raises:
             UnknownClientError: the toolset has clients, but not this one.
@@ -383,7 +387,7 @@ class Registry:
         is added and no value is converted.
 
         Args:
-            name: the tool's current or a former name.
+            name: the tool's current or a previous name.
             arguments: the arguments of the call.
             client: the client that calls; None in a toolset without clients.
             report_progress: sends the progress of the call to the caller.

@@ -1,8 +1,9 @@
 """Settings of external MCP servers: their declaration, and values from the environment.
 
 Settings may refer to environment variables: `${NAME}`, or `${NAME:-default}` for a variable that
-may be unset or empty. References are replaced when the connection is opened, never before. A
-header is not sent if its references have no values.
+may be unset or empty. If only `NAME_FILE` is set, it names a file with the value. References are
+replaced when the connection is opened, and again after HTTP 401. A header is not sent if its
+references have no values.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from .safe_file import load_secret
+
 if TYPE_CHECKING:
     from .definitions.tool import ToolFilter
 
@@ -20,7 +23,7 @@ _SHORTEST_SECRET = 6
 
 
 class MissingVariableError(LookupError):
-    """An environment variable that a server needs is not set. The message names it."""
+    """An environment variable that a server needs has no value. The message names it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +123,7 @@ class ExternalServer:
             if self.allow is None:
                 return True
             names = map(self.get_local_name, self.allow)
-        return any(self.can_provide(n) for n in names if n not in wanted.without)
+        return any(self.can_provide(n) for n in names if n not in wanted.excluded)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +153,7 @@ def expand_variables(text: str, environment: Mapping[str, str]) -> str:
     """
 
     def get_value(match: re.Match[str]) -> str:
-        value = environment.get(match[1])
+        value = _get_variable(match[1], environment)
         if value:
             return value
         if match[2] is None:
@@ -162,20 +165,35 @@ def expand_variables(text: str, environment: Mapping[str, str]) -> str:
     return _REFERENCE.sub(get_value, text)
 
 
+def _get_variable(name: str, environment: Mapping[str, str]) -> str:
+    """Return the value of a variable, or of the file that `<name>_FILE` names; "" if unset.
+
+    A file that cannot be read is an error also if the reference has a default, because a
+    request without the intended token would hide the reason.
+    """
+    if value := environment.get(name):
+        return value
+    try:
+        return load_secret(name, environment) or ""
+    except ValueError as error:
+        raise MissingVariableError(str(error)) from None
+
+
 def resolve_server(
     server: ExternalServer, environment: Mapping[str, str]
 ) -> ResolvedServer:
     """Return the settings of a server with all references replaced.
 
     Raises:
-        MissingVariableError: a variable without a default is not set.
+        MissingVariableError: a variable without a default is not set, or the file that
+            contains its value cannot be read.
     """
     secrets: set[str] = set()
 
     def expand(text: str, *, is_secret: bool = True) -> str:
         if is_secret:
             for match in _REFERENCE.finditer(text):
-                value = environment.get(match[1], "")
+                value = _get_variable(match[1], environment)
                 if len(value) >= _SHORTEST_SECRET:
                     secrets.add(value)
         return expand_variables(text, environment)
@@ -203,6 +221,6 @@ def _has_only_empty_references(text: str, environment: Mapping[str, str]) -> boo
     """
     references = list(_REFERENCE.finditer(text))
     return bool(references) and not any(
-        environment.get(match[1]) or match[2] is None or match[2]
+        _get_variable(match[1], environment) or match[2] is None or match[2]
         for match in references
     )

@@ -33,7 +33,7 @@ class Toolset:
     Attributes:
         package: the name of the toolset's package.
         tools: the toolset's own tools by their current names, in the declared order.
-        former_names: the current names of its tools, by their former names.
+        former_names: the current names of its tools, by their previous names.
         declared_access: the access rules, without an administrator's changes.
         handlers: the package that must contain every handler.
         ledger: the settings of the ledger; None if there is none.
@@ -346,7 +346,7 @@ class CombinedAccess(Access):
 
 
 def index_tool_owners(package: str, toolsets: Sequence[Toolset]) -> dict[str, Toolset]:
-    """Return the toolset of each current and former tool name.
+    """Return the toolset of each current and previous tool name.
 
     Args:
         package: the name of the package that combines the toolsets, for error messages.

@@ -127,7 +127,13 @@ class LedgerSettings:
 
         location = self._read_variable(environment) or self.path
         if location:
-            return Path(location).absolute()
+            try:
+                return Path(location).absolute()
+            except FileNotFoundError:
+                raise LedgerError(
+                    f"`{location}` cannot be found: the working directory was removed;"
+                    f" set {self.variable} to an absolute path"
+                ) from None
         variables = os.environ if environment is None else environment
         digest = hashlib.sha256(os.fsencode(self.package)).hexdigest()[:12]
         try:

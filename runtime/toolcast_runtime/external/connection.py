@@ -7,13 +7,12 @@ own tools: each step has a timeout, and each failure leads to the state `down`.
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import os
 import random
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +21,6 @@ from ..core.calls.untrusted_text import (
     escape_controls,
     escape_excerpt,
     redact_text,
-    redact_value,
 )
 from ..core.context import ToolResponse
 from ..core.definitions.tool import ServerState, Tool
@@ -32,7 +30,8 @@ from ..core.server_settings import (
     ResolvedServer,
     resolve_server,
 )
-from ..core.validation.limits import measure_value
+from .call_results import MAX_ERROR_CHARACTERS, build_response
+from .connection_states import TRANSITIONS, Event, State
 from .listing import Listing, Lock, apply_lock, compare_other_lists, select_tools
 
 if TYPE_CHECKING:
@@ -55,8 +54,10 @@ _LIST_INTERVAL_S = 1.0
 """Time between two requests for the server's list."""
 _MAX_NAMES_SHOWN = 10
 """Names or lines in a log message."""
-_MAX_ERROR_CHARACTERS = 4_000
-"""Characters of an error that the caller gets."""
+_MAX_TIMEOUTS = 2
+"""Consecutive calls that time out before a stdio server is pinged."""
+_SESSION_GRACE_S = 1.0
+"""How long other requests of a lost session may take to get their error, too."""
 _MAX_REPORT_CHARACTERS = 4_000
 """Characters of a progress message that are read; the excerpt for the caller is shorter."""
 
@@ -94,6 +95,13 @@ class Connection:
         self._session: Session | None = None
         self._task: asyncio.Task[None] | None = None
         self._settled = asyncio.Event()
+        self._state = State.NEW
+        self._not_restarting = asyncio.Event()
+        self._not_restarting.set()
+        self._timeouts = 0
+        self._ping_task: asyncio.Task[None] | None = None
+        self._refusal = ""
+        self._secrets: tuple[str, ...] = ()
         self._resolved = ResolvedServer()
         self._seen: dict[str, Tool] = {}
         self._logged: dict[str, tuple[str, ...]] = {}
@@ -148,6 +156,7 @@ class Connection:
                 name,
                 server.call_timeout,
             )
+            self.handle_timeout()
             return ToolResponse(
                 error=f"the tool did not answer within {server.call_timeout:g} s"
             )
@@ -157,29 +166,59 @@ class Connection:
     ) -> ToolResponse:
         """Call a tool by the server's own name, without a timeout and without validation.
 
+        If the server no longer knows the session, the call is repeated once in a new session.
         If the server rejects the request, the response has the error.
         """
         await self.start()
-        if self._session is None:
-            return self._build_unreachable_response()
-        from .session import RequestRefusedError
+        from .request_errors import RequestRefusedError
 
-        try:
-            progress = None if report is None else self._forward_progress(report)
-            result = await self._session.call(name, arguments, progress)
-        except RequestRefusedError as refused:
-            error = escape_controls(self._redact(str(refused)))
-            return ToolResponse(error=error[:_MAX_ERROR_CHARACTERS])
-        return _build_response(result, self._resolved.secrets)
+        progress = None if report is None else self._forward_progress(report)
+        is_repeated = False
+        while True:
+            await self._not_restarting.wait()
+            session = self._session
+            if session is None:
+                return self._build_unreachable_response()
+            try:
+                result = await session.call(name, arguments, progress)
+                break
+            except RequestRefusedError as error:
+                refused = error
+            self._timeouts = 0
+            if refused.is_session_lost and not is_repeated:
+                await self._restart(session, Event.SESSION_LOST, _SESSION_GRACE_S)
+                if refused.can_repeat:
+                    is_repeated = True
+                    continue
+            self._change_state(Event.REFUSED)
+            if refused.failure is not None:
+                text = escape_excerpt(self._redact(str(refused.failure)))
+                self._log(logging.WARNING, f"the call of {name} failed: {text}")
+            message = escape_controls(self._redact(str(refused)))
+            return ToolResponse(error=message[:MAX_ERROR_CHARACTERS])
+        self._timeouts = 0
+        return build_response(result, self._secrets)
+
+    def handle_timeout(self) -> None:
+        """Count a call that timed out; after two in a row, restart a stdio server that hangs."""
+        self._timeouts += 1
+        session = self._session
+        is_stdio = self.server.command is not None
+        if is_stdio and session is not None and self._timeouts >= _MAX_TIMEOUTS:
+            self._timeouts = 0
+            self._ping_task = asyncio.ensure_future(self._restart_if_hanging(session))
 
     async def close(self) -> None:
         """Close the connection and stop the server's process; a later call reconnects."""
-        task, self._task = self._task, None
-        if task is not None:
+        tasks = [task for task in (self._task, self._ping_task) if task is not None]
+        self._task = self._ping_task = None
+        for task in tasks:
             task.cancel()
-            await asyncio.wait({task})
+        if tasks:
+            await asyncio.wait(tasks)
         self._offered = self._session = None
         self._settled.clear()
+        self._change_state(Event.CLOSED)
 
     async def _call(
         self, name: str, arguments: Mapping[str, Any], report: Report | None
@@ -199,8 +238,11 @@ class Connection:
             )
         server_name = offered.listing.server_names[name]
         response = await self.call_by_server_name(server_name, arguments, report)
-        if response.error is None and tool.returns is not None:
+        has_result = response.error is None or response.result is not None
+        if has_result and tool.returns is not None:
             problems = offered.validators.check_result(tool, response.result)
+            if problems and response.error is not None:
+                return replace(response, result=None)
             if problems:
                 text = escape_excerpt(self._redact("; ".join(problems)))
                 self._log(logging.WARNING, f"the result of {name}: {text}")
@@ -211,7 +253,47 @@ class Connection:
 
     def _build_unreachable_response(self) -> ToolResponse:
         subject = f"the external server `{self.server.name}`"
-        return ToolResponse(error=f"{subject} of this tool cannot be reached now")
+        text = f"{subject} of this tool cannot be reached now{self._refusal}"
+        return ToolResponse(error=text)
+
+    def _change_state(self, event: Event) -> None:
+        self._state = TRANSITIONS.get((self._state, event), self._state)
+        if self._state is State.RESTARTING:
+            self._not_restarting.clear()
+        else:
+            self._not_restarting.set()
+
+    async def _restart(self, session: Session, event: Event, grace: float) -> None:
+        """Replace a session by a new one, unless another call has done so already."""
+        if self._session is not session:
+            return
+        self._session = None
+        self._timeouts = 0
+        self._change_state(event)
+        await session.end(event.value, grace)
+
+    async def _restart_if_hanging(self, session: Session) -> None:
+        try:
+            await session.is_alive()
+        except TimeoutError:
+            self._log(
+                logging.WARNING,
+                f"{_MAX_TIMEOUTS} calls and a ping got no answer; it is restarted",
+            )
+            await self._restart(session, Event.HANGING, 0.0)
+
+    def _resolve(self) -> ResolvedServer:
+        """Return the settings with the current values of environment variables.
+
+        The previous values stay secret, because running requests contain them.
+        """
+        previous, self._resolved = (
+            self._resolved,
+            resolve_server(self.server, os.environ),
+        )
+        secrets = {*self._resolved.secrets, *previous.secrets}
+        self._secrets = tuple(sorted(secrets, key=len, reverse=True))
+        return self._resolved
 
     async def _run(self) -> None:
         """Connect, and reconnect with growing delays whenever the connection is lost."""
@@ -220,6 +302,8 @@ class Connection:
         while True:
             started_at = loop.time()
             reason = await self._connect()
+            if reason is None:
+                continue
             was_stable = loop.time() - started_at > _STABLE_CONNECTION_S
             if was_stable:
                 max_delay = _MIN_RECONNECT_DELAY_S
@@ -230,59 +314,84 @@ class Connection:
             self._set_down(reason, delay)
             await asyncio.sleep(delay)
 
-    async def _connect(self) -> str:
-        """Connect, update the tools until the connection is lost, and return the reason."""
+    async def _connect(self) -> str | None:
+        """Connect, update the tools until the connection is lost, and return the reason.
+
+        Return None if a new session has to be opened without a delay.
+        """
         # Importing the SDK takes a second, which would block the other servers' calls.
         await asyncio.to_thread(import_module, f"{__package__}.session")
-        from .session import RequestRefusedError, open_session
+        from .request_errors import RequestRefusedError
+        from .session import open_session
 
+        self._refusal = ""
+        was_ready = False
         try:
-            self._resolved = resolve_server(self.server, os.environ)
-            async with open_session(self.server, self._resolved) as session:
+            async with open_session(
+                self.server, self._resolve(), None, self._resolve
+            ) as session:
                 await self._update_tools(session)
+                was_ready = True
                 while not session.is_lost:
                     await session.wait_for_change(_REFRESH_INTERVAL_S)
                     if not session.is_lost:
                         await self._update_tools(session)
                         await asyncio.sleep(_LIST_INTERVAL_S)
-                # Before the session is closed, which may take some seconds.
-                self._offered = self._session = None
-                self._on_change()
-                return session.describe_loss()
-        except (MissingVariableError, RequestRefusedError) as error:
-            return str(error)
+                reason = session.describe_loss()
+                if self._state is not State.RESTARTING:
+                    # Before the session is closed, which may take some seconds.
+                    self._change_state(Event.FAILED)
+                    self._offered = self._session = None
+                    self._on_change()
+        except RequestRefusedError as error:
+            reason = str(error)
+            if error.is_session_lost and was_ready:
+                self._change_state(Event.SESSION_LOST)
+            elif error.failure is not None:
+                text = escape_excerpt(self._redact(str(error.failure)))
+                self._refusal = f": {text}"
+        except MissingVariableError as error:
+            reason = str(error)
         except TimeoutError as error:
-            return str(error) or "a timeout passed"
+            reason = str(error) or "a timeout passed"
         except Exception as error:
-            return f"{type(error).__name__}: {error}"
+            reason = f"{type(error).__name__}: {error}"
         finally:
             self._session = None
+        is_restarting = was_ready and self._state is State.RESTARTING
+        return None if is_restarting else reason
 
     async def _update_tools(self, session: Session) -> None:
         """List the tools and offer them. A proxied server is not listed: its tools have specs."""
         if self.server.is_proxied:
-            self._session = session
-            self._settled.set()
+            self._set_session(session)
             return
         definitions: Sequence[Mapping[str, Any]] = await session.list_tools()
+        if session.is_lost:
+            return
         if self.server.is_locked:
             definitions = self._apply_lock(definitions)
         listing = select_tools(self.server, definitions, self._reserved_names)
         is_first_list = self._offered is None
         self._offered = _OfferedTools(listing, Validators())
         self._tool_count = len(listing.tools)
-        self._session = session
         if is_first_list:
             self._log(logging.INFO, f"connected; it offers {self._tool_count} tools")
         self._log_omissions(listing)
         self._log_changed_definitions(listing)
         self._seen.update(listing.tools)
-        self._settled.set()
+        self._set_session(session)
         self._on_change()
         if self._lock is not None:
             await self._compare_other_lists(session, self._lock)
 
+    def _set_session(self, session: Session) -> None:
+        self._session = session
+        self._change_state(Event.CONNECTED)
+        self._settled.set()
+
     def _set_down(self, reason: str, delay: float) -> None:
+        self._change_state(Event.FAILED)
         lost_tools, self._tool_count = self._tool_count, 0
         self._offered = self._session = None
         loss = f"; its {lost_tools} tools are not offered" if lost_tools else ""
@@ -377,46 +486,7 @@ class Connection:
         return forward
 
     def _redact(self, text: str) -> str:
-        return redact_text(text, self._resolved.secrets)
+        return redact_text(text, self._secrets)
 
     def _log(self, level: int, text: str) -> None:
         _logger.log(level, "external server %s: %s", self.server.name, text)
-
-
-def _build_response(
-    call_result: Mapping[str, Any], secrets: tuple[str, ...]
-) -> ToolResponse:
-    """Return the response for a `CallToolResult` in its JSON form.
-
-    The response's result is the structured content if there is any, else the text if there is
-    only text, else the content blocks.
-
-    Args:
-        call_result: the result, as validated by the SDK.
-        secrets: text that is redacted if the server sends it back.
-    """
-    problem = measure_value(call_result).problem
-    if problem is not None:
-        return ToolResponse(error=f"the tool's result has {problem}")
-    blocks = [
-        redact_value(dict(block), secrets) for block in call_result.get("content") or ()
-    ]
-    if call_result.get("isError"):
-        # A result is data and stays unchanged, but an error is shown to users.
-        for block in blocks:
-            if block["type"] == "text":
-                block["text"] = escape_controls(block["text"])
-    text = "\n".join(
-        block.get("text", "") for block in blocks if block["type"] == "text"
-    )
-    has_only_text = all(block["type"] == "text" for block in blocks)
-    value = redact_value(call_result.get("structuredContent"), secrets)
-    if call_result.get("isError"):
-        if not text and value is not None:
-            text = escape_controls(json.dumps(value, ensure_ascii=False))
-        error = text[:_MAX_ERROR_CHARACTERS] or "the tool failed"
-        return ToolResponse(error=error, content=None if has_only_text else blocks)
-    result = value
-    if value is None:
-        result = text if has_only_text else blocks
-    return ToolResponse(result=result, content=blocks if blocks else None)

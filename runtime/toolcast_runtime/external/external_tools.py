@@ -10,14 +10,15 @@ import asyncio
 import atexit
 import logging
 import os
-from collections.abc import Collection, Mapping, Sequence
-from contextlib import suppress
+import time
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ..core.calls.worker_threads import run_in_background, run_sync
 from ..core.context import ToolResponse
-from ..core.definitions.tool import ServerState, Tool, ToolFilter, look_alike_key
+from ..core.definitions.tool import ServerState, Tool, ToolFilter, get_similarity_key
 from ..core.server_settings import ExternalServer, MissingVariableError, resolve_server
 
 if TYPE_CHECKING:
@@ -150,9 +151,11 @@ class ExternalTools:
 
         async def forward() -> ToolResponse:
             connection = self._get_connection(server)
-            return await connection.call_by_server_name(
-                server.get_server_name(tool.name), arguments, context.report
-            )
+            name = server.get_server_name(tool.name)
+            with _count_timeout(connection, context):
+                return await connection.call_by_server_name(
+                    name, arguments, context.report
+                )
 
         return await run_in_background(forward())
 
@@ -170,9 +173,12 @@ class ExternalTools:
                 error=f"the external server of `{tool.name}` cannot be reached now"
             )
         _, connection = offer
-        return await run_in_background(
-            connection.call(tool.name, arguments, context.report)
-        )
+
+        async def forward() -> ToolResponse:
+            with _count_timeout(connection, context):
+                return await connection.call(tool.name, arguments, context.report)
+
+        return await run_in_background(forward())
 
     async def close(self) -> None:
         """Close the connections and stop the servers' processes; later calls reconnect."""
@@ -232,7 +238,7 @@ class ExternalTools:
             if connection is None:
                 continue
             for name in connection.all_names:
-                owner = owners.setdefault(look_alike_key(name), connection)
+                owner = owners.setdefault(get_similarity_key(name), connection)
                 clash = server.name, name
                 if owner is not connection and clash not in self._reported_clashes:
                     self._reported_clashes.add(clash)
@@ -244,7 +250,7 @@ class ExternalTools:
                         owner.server.name,
                     )
             for name, tool in connection.tools.items():
-                if owners[look_alike_key(name)] is connection:
+                if owners[get_similarity_key(name)] is connection:
                     offered[name] = (tool, connection)
         self._offered = offered
 
@@ -262,3 +268,14 @@ class ExternalTools:
         # A forked child has neither the background loop nor the servers' processes.
         if os.getpid() == process_id:
             self.close_sync()
+
+
+@contextmanager
+def _count_timeout(connection: Connection, context: CallContext) -> Iterator[None]:
+    """Report to the connection if the block is cancelled because the call's time passed."""
+    try:
+        yield
+    except asyncio.CancelledError:
+        if context.deadline is not None and time.monotonic() >= context.deadline:
+            connection.handle_timeout()
+        raise

@@ -21,9 +21,9 @@ from importlib.resources import files
 from typing import Any, NamedTuple
 
 from ..core.calls.untrusted_text import escape_excerpt
-from ..core.definitions.tool import ResultForm, Tool, look_alike_key
+from ..core.definitions.tool import ResultForm, Tool, get_similarity_key
 from ..core.server_settings import ExternalServer
-from ..core.validation.limits import has_too_many_paths, measure_value
+from ..core.validation.limits import exceeds_path_limit, measure_value
 
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 _MAX_VALUES = 20_000
@@ -71,7 +71,7 @@ def select_tools(
     listed_names: list[str] = []
     omissions: list[str] = []
     excess_tools = 0
-    reserved_by_key = {look_alike_key(name): name for name in reserved}
+    reserved_by_key = {get_similarity_key(name): name for name in reserved}
     for definition in definitions:
         server_name = definition.get("name")
         if not isinstance(server_name, str) or not _NAME.fullmatch(server_name):
@@ -128,7 +128,7 @@ def _find_problems(
     reserved_by_key: Mapping[str, str],
 ) -> Iterator[str]:
     """Yield why a tool cannot be offered, as the rest of a sentence about it."""
-    reserved = reserved_by_key.get(look_alike_key(name))
+    reserved = reserved_by_key.get(get_similarity_key(name))
     if reserved is not None:
         similarity = "is" if reserved == name else f"looks like `{reserved}`, which is"
         yield f"would be named `{name}`, which {similarity} used or reserved"
@@ -150,7 +150,7 @@ def _find_problems(
     schema = definition.get("inputSchema")
     if not isinstance(schema, dict) or schema.get("type") != "object":
         yield "has an `inputSchema` whose `type` is not `object`"
-    elif has_too_many_paths(schema) or has_too_many_paths(
+    elif exceeds_path_limit(schema) or exceeds_path_limit(
         definition.get("outputSchema")
     ):
         yield "has a schema whose references expand to too many paths"
@@ -233,7 +233,10 @@ class Lock:
     varying_paths: Sequence[tuple[str, str, Path]] = ()
 
     def is_varying(self, kind: str, name: str, path: Path) -> bool:
-        """Return whether a part differs at each start; with an empty path, a whole entry."""
+        """Return whether a part of a list entry changes each time the server starts.
+
+        An empty path asks about the entry as a whole.
+        """
         for varying_kind, varying_name, varying_path in self.varying_paths:
             if (kind, name) != (varying_kind, varying_name):
                 continue

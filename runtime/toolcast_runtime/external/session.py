@@ -1,9 +1,5 @@
 """A session with an external server: the MCP SDK's client, with timeouts and limits.
 
-The SDK logs text from servers unescaped, a traceback for each line that is not a message, and
-complete URLs. Its log records about external servers are dropped; this package logs the relevant events
-itself, escaped.
-
 Needs `mcp` 2.x. Importing the SDK takes a second, so import this module only on first use.
 """
 
@@ -11,11 +7,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import logging
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from contextvars import ContextVar
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import mcp_types as types
 from mcp import Client
@@ -29,7 +23,11 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from ..core.server_settings import ExternalServer, ResolvedServer
 from .listing import OTHER_LISTS
+from .request_errors import HTTP_FAILURES, HttpFailure, RequestRefusedError
+from .sdk_logging import IS_SDK_LOG_SUPPRESSED, suppress_sdk_logs
 from .transports import ProcessExit, http_transport, stdio_transport
+
+_T = TypeVar("_T")
 
 _MAX_PAGES = 100
 """Pages of one list."""
@@ -40,10 +38,10 @@ _CLOSE_TIMEOUT_S = 8.0
 _RESULT: TypeAdapter[Any] = TypeAdapter(
     types.CallToolResult | types.InputRequiredResult
 )
-_LOST_CODES = frozenset([types.CONNECTION_CLOSED])
-"""Error codes after which the session cannot be used any more."""
-_LOST_MESSAGE = "Session terminated"
-"""The SDK's error message after which the session cannot be used any more."""
+_SERVER_ERROR_CODES = range(-32_099, -31_999)
+"""JSON-RPC's codes for errors that a server defines; the SDK's -32000 is a closed connection."""
+_PING_TIMEOUT_S = 5.0
+"""How long a server may take to answer a ping."""
 
 
 class _SdkList(NamedTuple):
@@ -66,16 +64,6 @@ _CHANGE_NOTIFICATIONS = (
     types.PromptListChangedNotification,
 )
 
-IS_SDK_LOG_SUPPRESSED: ContextVar[bool] = ContextVar(
-    "is_sdk_log_suppressed", default=False
-)
-"""Whether the current task works with external servers, so that the SDK's logs are dropped."""
-_SDK_LOGGERS = ("mcp", "httpx2", "httpcore2")
-
-
-class RequestRefusedError(Exception):
-    """Error response, or an invalid response, of an MCP server."""
-
 
 class Session:
     """An open connection to an external server."""
@@ -91,6 +79,7 @@ class Session:
         self._server = server
         self._process_exit = process_exit
         self._can_ask = can_ask
+        self._running_requests = 0
         self._changed = asyncio.Event()
         self._notifications = (
             _CHANGE_NOTIFICATIONS if server.is_locked else _CHANGE_NOTIFICATIONS[:1]
@@ -108,7 +97,7 @@ class Session:
 
     def _format_invalid_lines(self) -> str:
         count = self._process_exit.invalid_lines
-        return f"; {count} lines of its output are not messages" if count else ""
+        return f"; stdout has lines that are not JSON-RPC ({count})" if count else ""
 
     @property
     def instructions(self) -> str | None:
@@ -138,7 +127,7 @@ class Session:
             async with asyncio.timeout(timeout):
                 return await self._list_entries("tools")
         except TimeoutError:
-            message = f"it did not list its tools within {timeout:g} s"
+            message = f"the server did not answer `tools/list` within {timeout:g} s"
             raise TimeoutError(message + self._format_invalid_lines()) from None
 
     async def list_other_lists(self) -> Mapping[str, Sequence[Mapping[str, Any]]]:
@@ -171,19 +160,17 @@ class Session:
         for _ in range(_MAX_PAGES):
             try:
                 list_page = getattr(self._client.session, f"list_{name}")
-                page = await list_page(params=params)
-            except MCPError as error:
-                raise self._convert_error(error) from None
+                page = await self._request(list_page(params=params))
             except ValidationError as error:
                 raise RequestRefusedError(
-                    f"its list of {kind} is invalid: {_format_first_error(error)}"
+                    f"the server's list of {kind} is not valid: {_format_first_error(error)}"
                 ) from None
             definitions += map(_dump_entry, getattr(page, name))
             if page.next_cursor is None:
                 return definitions
             params = types.PaginatedRequestParams(cursor=page.next_cursor)
         raise RequestRefusedError(
-            f"its list of {kind} has more than {_MAX_PAGES} pages"
+            f"the server's list of {kind} has more than {_MAX_PAGES:,} pages"
         )
 
     async def call(
@@ -227,6 +214,10 @@ class Session:
         dumped: dict[str, Any] = result.model_dump(
             mode="json", by_alias=True, exclude_none=True
         )
+        is_stateless = self._client.protocol_version in MODERN_PROTOCOL_VERSIONS
+        if is_stateless and "structured_content" in result.model_fields_set:
+            # A result can be null since 2026-07-28.
+            dumped.setdefault("structuredContent", None)
         return dumped
 
     async def _request_call(
@@ -234,16 +225,13 @@ class Session:
     ) -> Any:
         """Send a call; if its headers do not match the tool's schema, list the tools and retry."""
         try:
-            return await self._send_call(params, progress)
-        except MCPError as error:
-            if error.code != types.HEADER_MISMATCH:
-                raise self._convert_error(error) from None
+            return await self._request(self._send_call(params, progress))
+        except RequestRefusedError as refused:
+            if refused.code != types.HEADER_MISMATCH:
+                raise
         # The schemas determine which arguments the SDK repeats in headers.
         await self._list_entries("tools")
-        try:
-            return await self._send_call(params, progress)
-        except MCPError as error:
-            raise self._convert_error(error) from None
+        return await self._request(self._send_call(params, progress))
 
     async def _send_call(
         self, params: types.CallToolRequestParams, progress: ProgressFnT | None
@@ -276,13 +264,84 @@ class Session:
             responses[key] = response
         return responses
 
-    def _convert_error(self, error: MCPError) -> RequestRefusedError:
-        if error.code in _LOST_CODES or error.message == _LOST_MESSAGE:
-            self._process_exit.set_reason("its connection was lost")
+    async def _request(self, request: Awaitable[_T]) -> _T:
+        """Wait for the result of a request; convert its error.
+
+        Raises:
+            RequestRefusedError: the server rejected the request.
+        """
+        failures: list[HttpFailure] = []
+        HTTP_FAILURES.set(failures)
+        self._running_requests += 1
+        try:
+            return await request
+        except MCPError as error:
+            raise await self._convert_error(error, failures) from None
+        finally:
+            self._running_requests -= 1
+
+    async def _convert_error(
+        self, error: MCPError, failures: Sequence[HttpFailure]
+    ) -> RequestRefusedError:
+        failure = failures[-1] if failures else None
+        is_rejected = failure is not None and failure.is_session_rejected
+        is_lost = is_rejected and failure is not None and failure.status == 404
+        is_stateless = self._client.protocol_version in MODERN_PROTOCOL_VERSIONS
+        has_session = self._server.url is not None and not is_stateless
+        codes = _SERVER_ERROR_CODES if has_session else [types.CONNECTION_CLOSED]
+        if not is_lost and (is_rejected or error.code in codes):
+            # The error may be the tool's own: servers also send 400 or a code of their own for
+            # an unknown session, and any server may use the SDK's code of a closed connection.
+            with contextlib.suppress(TimeoutError):
+                is_lost = not await self.is_alive()
+        if is_lost and not is_rejected and error.code == types.CONNECTION_CLOSED:
+            self._process_exit.set_reason("the connection to the server was lost")
             return RequestRefusedError("the connection to the tool's server was lost")
+        message = error.message
+        if failure is not None and failure.is_mcp_error:
+            failure = None
+        elif failure is not None:
+            message = str(failure)
         return RequestRefusedError(
-            f"the tool's server rejected the request: {error.message}"
+            f"the tool's server rejected the request: {message}",
+            error.code,
+            failure,
+            is_session_lost=is_lost,
+            can_repeat=is_lost and is_rejected,
         )
+
+    async def is_alive(self) -> bool:
+        """Ping the server; return whether it still serves this session.
+
+        A server that does not know pings is alive: MCP 2026-07-28 has none.
+
+        Raises:
+            TimeoutError: the server did not answer.
+        """
+        failures: list[HttpFailure] = []
+        HTTP_FAILURES.set(failures)
+        try:
+            async with asyncio.timeout(_PING_TIMEOUT_S):
+                await self._client.session.send_request(
+                    types.PingRequest(), types.EmptyResult
+                )
+        except MCPError as error:
+            is_rejected = any(failure.is_session_rejected for failure in failures)
+            return not is_rejected and error.code not in _SERVER_ERROR_CODES
+        except ValidationError:
+            return True
+        return True
+
+    async def end(self, reason: str, grace: float) -> None:
+        """End the session when its other requests have ended, at most `grace` seconds later."""
+        try:
+            async with asyncio.timeout(grace):
+                while self._running_requests:
+                    await asyncio.sleep(0.01)
+        except TimeoutError:
+            pass
+        finally:
+            self._process_exit.set_reason(reason)
 
     async def subscribe(self) -> None:
         """Receive changes of the lists from a server that sends them only to subscribers."""
@@ -334,7 +393,10 @@ def _format_first_error(error: ValidationError) -> str:
 
 @asynccontextmanager
 async def open_session(
-    server: ExternalServer, resolved: ResolvedServer, ask: ElicitationFnT | None = None
+    server: ExternalServer,
+    resolved: ResolvedServer,
+    ask: ElicitationFnT | None = None,
+    resolve: Callable[[], ResolvedServer] | None = None,
 ) -> AsyncGenerator[Session, None]:
     """Connect to a server; close the connection and stop its process at the end.
 
@@ -344,6 +406,8 @@ async def open_session(
         server: the server to connect.
         resolved: the server's settings with the values of environment variables.
         ask: answers the server's questions to the user; None if no user can be asked.
+        resolve: returns the settings with the current values of environment variables, after
+            HTTP 401; None if they cannot change.
 
     Raises:
         TimeoutError: connecting exceeded `connect_timeout`.
@@ -357,7 +421,7 @@ async def open_session(
     # The SDK's client must be entered and left in the same task, and no timeout of another
     # task may interrupt it.
     task = asyncio.ensure_future(
-        _run_client(server, resolved, process_exit, ready, closing, ask)
+        _run_client(server, resolved, process_exit, ready, closing, ask, resolve)
     )
     try:
         waiting: set[asyncio.Future[Any]] = {ready, task}
@@ -367,14 +431,16 @@ async def open_session(
             return_when=asyncio.FIRST_COMPLETED,
         )
         if not done:
-            raise TimeoutError(f"no connection within {server.connect_timeout:g} s")
+            raise TimeoutError(
+                f"the server did not answer within {server.connect_timeout:g} s"
+            )
         if not ready.done():
             _raise_connection_error(task, process_exit)
         yield ready.result()
     finally:
         closing.set()
         if not ready.done():
-            process_exit.set_reason("it did not answer")
+            process_exit.set_reason("the server did not answer")
             task.cancel()
         await _wait_until_closed(task)
 
@@ -385,18 +451,19 @@ def _raise_connection_error(
     error = _unwrap_group(task.exception())
     if isinstance(error, OSError):
         # The file is the program, or the working directory, whichever does not exist.
-        subject = f"`{error.filename}`" if error.filename else "it"
+        subject = f"`{error.filename}`" if error.filename else "the server"
         raise RequestRefusedError(
             f"{subject} cannot be started: {error.strerror}"
         ) from None
     raise RequestRefusedError(
-        f"{process_exit.reason or error}{_format_last_line(process_exit)}"
+        f"{process_exit.reason or error}{_format_last_line(process_exit)}",
+        failure=next(iter(process_exit.http_failures), None),
     ) from None
 
 
 def _format_last_line(process_exit: ProcessExit) -> str:
     text = bytes(process_exit.stderr).decode("utf-8", "replace").strip()
-    return f"; the last line of its stderr: {text.splitlines()[-1]}" if text else ""
+    return f"; its stderr: {text.splitlines()[-1]}" if text else ""
 
 
 def _unwrap_group(error: BaseException | None) -> BaseException | None:
@@ -427,6 +494,7 @@ async def _run_client(
     ready: asyncio.Future[Session],
     closing: asyncio.Event,
     ask: ElicitationFnT | None,
+    resolve: Callable[[], ResolvedServer] | None,
 ) -> None:
     """Run the SDK's client until `closing` is set; `ready` gets the session."""
     session: Session | None = None
@@ -438,7 +506,8 @@ async def _run_client(
     if server.command is not None:
         transport = stdio_transport(resolved, process_exit)
     else:
-        transport = http_transport(resolved)
+        transport = http_transport(resolved, resolve)
+    HTTP_FAILURES.set(process_exit.http_failures)
     client = Client(
         transport,
         client_info=types.Implementation(name="toolcast", version="1"),
@@ -460,33 +529,10 @@ async def _run_client(
                 await asyncio.wait({subscription})
     except Exception as error:
         first_error = _unwrap_group(error)
-        process_exit.set_reason(f"{type(first_error).__name__}: {first_error}")
+        reason = f"{type(first_error).__name__}: {first_error}"
+        if isinstance(first_error, MCPError) and process_exit.http_failures:
+            reason = str(process_exit.http_failures[0])
+        process_exit.set_reason(reason)
         raise
     finally:
-        process_exit.set_reason("its connection ended")
-
-
-class _SdkLogFilter(logging.Filter):
-    """Drops the log records of tasks that work with external servers."""
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        return not IS_SDK_LOG_SUPPRESSED.get()
-
-
-_SDK_LOG_FILTER = _SdkLogFilter()
-
-
-def suppress_sdk_logs() -> None:
-    """Drop the SDK's logs in tasks that set `IS_SDK_LOG_SUPPRESSED`; elsewhere keep them.
-
-    The filter is added to each logger, because a logger's filters do not apply to the records of
-    its child loggers.
-    """
-    child_loggers = [
-        name
-        for name in logging.root.manager.loggerDict
-        if name.partition(".")[0] in _SDK_LOGGERS
-    ]
-    for name in (*_SDK_LOGGERS, *child_loggers):
-        # Without effect if the logger already has the filter.
-        logging.getLogger(name).addFilter(_SDK_LOG_FILTER)
+        process_exit.set_reason("the connection to the server closed")

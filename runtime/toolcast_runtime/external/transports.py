@@ -11,6 +11,7 @@ import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from typing import Any
 
 import anyio
@@ -19,7 +20,8 @@ import mcp_types as types
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.message import SessionMessage
 
-from ..core.server_settings import ResolvedServer
+from ..core.server_settings import MissingVariableError, ResolvedServer
+from .request_errors import HttpFailure, record_failure
 from .server_process import (
     MAX_MESSAGE_BYTES,
     READ_BYTES,
@@ -64,6 +66,7 @@ class ProcessExit:
         reason: why the connection ended; None while it runs.
         stderr: the last bytes that the server wrote to stderr.
         invalid_lines: the number of lines that were not messages.
+        http_failures: the last HTTP error of the handshake.
     """
 
     on_end: Callable[[], None]
@@ -71,6 +74,7 @@ class ProcessExit:
     reason: str | None = None
     stderr: bytearray = field(default_factory=bytearray)
     invalid_lines: int = 0
+    http_failures: list[HttpFailure] = field(default_factory=list)
 
     def set_reason(self, reason: str) -> None:
         """Record why the connection ended; only the first reason counts."""
@@ -120,7 +124,7 @@ async def _read_messages(
 ) -> None:
     rate_limiter = _RateLimiter(_MAX_BURST_LINES, _LINES_PER_SECOND)
     buffer = bytearray()
-    reason = "its process ended"
+    reason = "the server's process ended"
     try:
         async with into_session:
             while chunk := await process.stdout.read(READ_BYTES):
@@ -133,17 +137,15 @@ async def _read_messages(
                             line, into_session, process_exit, rate_limiter
                         ):
                             reason = (
-                                f"it wrote {_MAX_INVALID_LINES} lines that are not"
+                                f"the server sent {_MAX_INVALID_LINES} lines that are not"
                                 " messages"
                             )
                             return
                 if len(buffer) > MAX_MESSAGE_BYTES:
-                    reason = (
-                        f"it sent a message of more than {MAX_MESSAGE_BYTES >> 20} MiB"
-                    )
+                    reason = f"the server sent a message of more than {MAX_MESSAGE_BYTES >> 20} MiB"
                     return
     except (anyio.ClosedResourceError, anyio.BrokenResourceError, OSError):
-        reason = "its connection closed"
+        reason = "the connection to the server closed"
     finally:
         process_exit.set_reason(reason)
 
@@ -223,16 +225,21 @@ async def _write_messages(
                 process.stdin.write(f"{text}\n".encode())
                 await process.stdin.drain()
     except (anyio.ClosedResourceError, anyio.BrokenResourceError, OSError):
-        process_exit.set_reason("it no longer reads messages")
+        process_exit.set_reason("the server no longer reads messages")
 
 
 @asynccontextmanager
 async def http_transport(
-    server: ResolvedServer,
+    server: ResolvedServer, resolve: Callable[[], ResolvedServer] | None = None
 ) -> AsyncGenerator[tuple[Any, Any], None]:
     """Connect to a server over HTTP, and yield the two streams for the SDK's client.
 
     Proxies and .netrc are ignored. Redirects to another origin are not followed.
+
+    Args:
+        server: the server's settings.
+        resolve: returns the settings with the current values of environment variables, after
+            HTTP 401; None if they cannot change.
     """
     timeout = httpx2.Timeout(_CONNECT_TIMEOUT_S, read=_READ_TIMEOUT_S)
     limits = httpx2.Limits(max_connections=_MAX_CONNECTIONS)
@@ -243,12 +250,47 @@ async def http_transport(
             timeout=timeout,
             transport=transport,
             trust_env=False,
+            event_hooks={"response": [record_failure]},
+            auth=None if resolve is None else _RenewedHeaders(resolve),
         ) as client,
         streamable_http_client(
             server.url, http_client=client, max_sse_event_size=MAX_MESSAGE_BYTES
         ) as streams,
     ):
         yield streams
+
+
+class _RenewedHeaders(httpx2.Auth):
+    """Resolves the declared headers again after HTTP 401, and repeats the request once.
+
+    The request is not repeated if no header has changed.
+    """
+
+    def __init__(self, resolve: Callable[[], ResolvedServer]) -> None:
+        self._resolve = resolve
+        self._renewed: dict[str, str] = {}
+
+    async def async_auth_flow(
+        self, request: httpx2.Request
+    ) -> AsyncGenerator[httpx2.Request, httpx2.Response]:
+        request.headers.update(self._renewed)
+        response = yield request
+        if response.status_code != HTTPStatus.UNAUTHORIZED:
+            return
+        try:
+            # In a thread, because a value may be in a file.
+            server = await anyio.to_thread.run_sync(self._resolve)
+        except MissingVariableError:
+            return  # The caller gets the error 401.
+        changed = {
+            name: value
+            for name, value in server.headers.items()
+            if request.headers.get(name) != value
+        }
+        if changed:
+            self._renewed.update(changed)
+            request.headers.update(changed)
+            yield request
 
 
 class _BoundedTransport(httpx2.AsyncBaseTransport):
@@ -265,18 +307,24 @@ class _BoundedTransport(httpx2.AsyncBaseTransport):
         request.headers["accept-encoding"] = "identity"
         try:
             response = await self._transport.handle_async_request(request)
-        except (httpx2.PoolTimeout, httpx2.ReadTimeout):
+        except (httpx2.PoolTimeout, httpx2.ReadTimeout) as error:
             # An exception would end the session, and with it all other running calls.
-            return httpx2.Response(504, request=request)
-        if response.headers.get("content-encoding", "identity") != "identity":
+            reason = f"no answer within {_READ_TIMEOUT_S:g} s"
+            if isinstance(error, httpx2.PoolTimeout):
+                reason = f"all {_MAX_CONNECTIONS} connections are in use"
+            return httpx2.Response(504, text=reason, request=request)
+        encoding = response.headers.get("content-encoding", "identity")
+        if encoding != "identity":
             raise httpx2.ReadError(
-                "the response is compressed, which the request does not accept"
+                f"the response is compressed ({encoding}), although the request"
+                " accepts only `identity`"
             )
         content_type = response.headers.get("content-type", "")
         stream = response.stream
-        if not content_type.startswith("text/event-stream") and isinstance(
-            stream, httpx2.AsyncByteStream
-        ):
+        is_endless = response.is_success and content_type.startswith(
+            "text/event-stream"
+        )
+        if not is_endless and isinstance(stream, httpx2.AsyncByteStream):
             response.stream = _BoundedStream(stream)
         return response
 

@@ -104,7 +104,10 @@ def build_http_app(
         UnknownClientError: the client of an endpoint does not exist in the toolset.
         AccessError: the clients' access to the tools cannot be determined.
     """
-    hosts = AllowedHosts(listening.hosts, listening.settings.allowed_origins)
+    settings = listening.settings
+    hosts = AllowedHosts(
+        listening.hosts, settings.allowed_origins, settings.hosts_variable
+    )
     max_body = listening.settings.max_body
     turns = Turns()
 
@@ -208,7 +211,9 @@ def build_http_app(
                 for task in background_tasks:
                     task.cancel()
                 await asyncio.gather(*background_tasks, return_exceptions=True)
-                await asyncio.gather(*(each.wait_for_calls() for each in sessions))
+                await asyncio.gather(
+                    *(manager.wait_for_calls() for manager in sessions)
+                )
         finally:
             if is_alone:
                 # All calls have ended or were cancelled; this writes their pending records.
@@ -244,7 +249,10 @@ class _PathRouter(Router):
 
     async def _dispatch(self, scope: Scope, receive: Receive, send: Send) -> None:
         # The application may be mounted below a path of another application or a proxy.
-        path = scope["path"].removeprefix(scope.get("root_path", "").rstrip("/"))
+        root = scope.get("root_path", "")
+        path = scope["path"].removeprefix(root)
+        if root.endswith("/") and not path.startswith("/"):
+            path = f"/{path}"
         await self._apps.get(path, _answer_404)(scope, receive, send)
 
 

@@ -7,6 +7,8 @@ nor origins. Error responses state how to fix the request; its content is not lo
 from __future__ import annotations
 
 import asyncio
+import codecs
+import logging
 import re
 from collections.abc import Coroutine, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -17,6 +19,7 @@ from urllib.parse import unquote_to_bytes, urlsplit
 from pydantic_core import from_json
 from starlette.responses import JSONResponse
 
+from ..core.calls.untrusted_text import escape_excerpt
 from ..core.context import TURNS
 from .fairness import Turns
 
@@ -25,6 +28,8 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from .endpoints import Tokens
+
+_logger = logging.getLogger("toolcast.http")
 
 MAX_LEVELS = 200
 """Nesting levels of a request's JSON. Deeper JSON overflows the stack of its parsers."""
@@ -70,9 +75,16 @@ class AllowedHosts:
         hosts: `name` for any port, `name:port`, or `*` for any name.
         origins: the origins of web pages that may send requests, in addition to the pages
             of the hosts themselves.
+        variable: the environment variable that adds hosts, for the message about others.
     """
 
-    def __init__(self, hosts: Iterable[str], origins: Iterable[str] = ()) -> None:
+    def __init__(
+        self,
+        hosts: Iterable[str],
+        origins: Iterable[str] = (),
+        variable: str = "allowed_hosts",
+    ) -> None:
+        self.variable = variable
         self._hosts = frozenset(_normalize_host(host) for host in hosts)
         self._origins = frozenset(origin.rstrip("/").lower() for origin in origins)
         # Cached, because every request is checked and clients use few different names.
@@ -225,7 +237,17 @@ class Guard:
 
     def _check_host_and_origin(self, head: _Head) -> Response | None:
         if not self._hosts.allows_host(_get_single(head, b"host")):
-            return error_response(421, "the server does not accept this `Host`")
+            variable = self._hosts.variable
+            host = escape_excerpt(", ".join(head.get(b"host", ())))
+            _logger.warning(
+                "rejected a request to the host `%s`; help: if clients use this host, add it"
+                " to %s",
+                host,
+                variable,
+                extra={"kind": "host"},
+            )
+            message = f"the server does not accept this `Host`; help: set {variable}"
+            return error_response(421, message)
         origins = head.get(b"origin", ())
         if not all(map(self._hosts.allows_origin, origins)) or len(origins) > 1:
             return error_response(403, "the server does not accept this `Origin`")
@@ -317,7 +339,8 @@ class Guard:
                 return None
             body += message.get("body", b"")
             if len(body) > self._max_body or not message.get("more_body", False):
-                return bytes(body)
+                # RFC 8259, section 8.1, allows to ignore a byte order mark.
+                return bytes(body).removeprefix(codecs.BOM_UTF8)
 
 
 _Head = Mapping[bytes, Sequence[str]]

@@ -73,6 +73,7 @@ class HttpOptions:
     port: int = 8000
     workers: int = 1
     replica: bool = False
+    keep_alive: int = 5
     grace: int = DEFAULT_GRACE_S
     log_format: LogFormat = "text"
     log_level: LogLevel = "info"
@@ -111,6 +112,7 @@ def serve_http(server: ToolsetServer, options: HttpOptions) -> None:
         port=options.port,
         workers=options.workers,
         timeout_graceful_shutdown=options.grace,
+        timeout_keep_alive=options.keep_alive,
         access_log=False,
         # The application does not use the client address or scheme that a proxy reports.
         proxy_headers=False,

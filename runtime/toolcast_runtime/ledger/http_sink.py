@@ -114,7 +114,7 @@ class HttpSink:
         Raises:
             LedgerError: the outbox cannot be written, or is full.
         """
-        self._begin()
+        self._start_thread()
         if self._waiting >= self._most_waiting:
             raise LedgerError(f"{self._waiting} rows wait in {self._outbox}")
         await self._ledger.write(record)
@@ -142,7 +142,7 @@ class HttpSink:
             refused = "SELECT count(*) FROM claims WHERE status IS NOT NULL"
             return _count(outbox) - int(outbox.execute(refused).fetchone()[0])
 
-    def _begin(self) -> None:
+    def _start_thread(self) -> None:
         """Start the posting thread, unless this process has one; a forked child starts its own."""
         with self._lock:
             if self._process != os.getpid():
@@ -158,7 +158,7 @@ class HttpSink:
                 try:
                     self._post_all(client)
                 except Exception as error:
-                    self._tell(error)
+                    self._log_error_once(error)
                     pause = min(
                         _MAX_RETRY_DELAY_S, max(_FIRST_RETRY_DELAY_S, pause * 2)
                     )
@@ -177,9 +177,9 @@ class HttpSink:
             outbox.execute(_CLAIMS)
             # Other and earlier processes write to the same outbox.
             self._waiting = _count(outbox)
-            while (row := _claimed(outbox, self._timeout)) is not None:
+            while (row := _claim_row(outbox, self._timeout)) is not None:
                 try:
-                    status = self._posted(client, row)
+                    status = self._post_row(client, row)
                 except BaseException:
                     outbox.execute("DELETE FROM claims WHERE id = ?", (row["id"],))
                     raise
@@ -190,14 +190,15 @@ class HttpSink:
                     kept = "UPDATE claims SET until = ?, status = ? WHERE id = ?"
                     outbox.execute(kept, (_FOR_EVER, status, row["id"]))
                     _logger.error(
-                        "the sink refuses call %s with status %d; it stays in %s",
+                        "the sink rejected the record of call %s with HTTP status %d; the"
+                        " record stays in %s",
                         row["id"],
                         status,
                         self._outbox,
                     )
                 self._waiting = _count(outbox)
 
-    def _posted(self, client: httpx.Client, row: dict[str, Any]) -> int | None:
+    def _post_row(self, client: httpx.Client, row: dict[str, Any]) -> int | None:
         """Post a row; return the status if the endpoint rejects it permanently, else None."""
         headers = {
             n: expand_variables(text, os.environ) for n, text in self._headers.items()
@@ -216,10 +217,10 @@ class HttpSink:
         if response.status_code in _REFUSALS:
             return response.status_code
         if not response.is_success:
-            raise LedgerError(f"it answers with status {response.status_code}")
+            raise LedgerError(f"the sink returned HTTP status {response.status_code}")
         return None
 
-    def _tell(self, error: Exception) -> None:
+    def _log_error_once(self, error: Exception) -> None:
         """Log why rows are not posted, once for each reason.
 
         Messages of other libraries are not logged: they may contain a URL with a secret.
@@ -228,10 +229,12 @@ class HttpSink:
         reason = str(error) if is_ours else type(error).__name__
         if reason != self._told:
             self._told = reason
-            _logger.warning("the sink takes no rows, which wait: %s", reason)
+            _logger.warning(
+                "records wait because they cannot be posted to the sink: %s", reason
+            )
 
 
-def _claimed(outbox: sqlite3.Connection, timeout: float) -> dict[str, Any] | None:
+def _claim_row(outbox: sqlite3.Connection, timeout: float) -> dict[str, Any] | None:
     """Claim the oldest unclaimed row and return it; None if there is none."""
     while True:
         now = time.time()

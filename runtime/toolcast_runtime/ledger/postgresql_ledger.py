@@ -85,7 +85,9 @@ class PostgresqlLedger(RecordBatches[Connection]):
         try:
             await asyncio.wait_for(super().write(record), _WRITE_TIMEOUT_S)
         except TimeoutError as error:
-            raise LedgerError("the ledger's database takes too long") from error
+            raise LedgerError(
+                f"the ledger's database did not store the record within {_WRITE_TIMEOUT_S:g} s"
+            ) from error
 
     async def check(self) -> None:
         """Check that a row can be written, and create missing tables.
@@ -125,12 +127,14 @@ class PostgresqlLedger(RecordBatches[Connection]):
                     lost = LedgerError("the ledger's database cannot be written")
                     lost.__cause__ = error
                     return None, dict.fromkeys(range(len(records)), lost)
-                _logger.warning("the ledger's database does not answer: %s", error)
+                _logger.warning(
+                    "the ledger's database cannot be written; trying again: %s", error
+                )
             time.sleep(max(0.0, min(pause, left)))
             pause = min(pause * 2, _MAX_RETRY_DELAY_S)
 
 
-def changed(url: str, statement: str, parameters: Sequence[Any]) -> int:
+def execute_update(url: str, statement: str, parameters: Sequence[Any]) -> int:
     """Execute a statement and return the number of changed rows.
 
     Raises:
@@ -150,7 +154,9 @@ def _open_temporary_connection(url: str) -> Iterator[Connection]:
         LedgerError: the database cannot be used.
     """
     if not _temporary_slots.acquire(timeout=_RETURN_SECONDS):
-        raise LedgerError("the ledger's database takes too long")
+        raise LedgerError(
+            f"no connection to the ledger's database was free within {_RETURN_SECONDS:g} s"
+        )
     try:
         with contextlib.closing(open_connection(url)) as connection:
             yield connection
@@ -193,8 +199,8 @@ def _parse_url(url: str) -> dict[str, Any]:
         LedgerError: the URL is invalid or ambiguous.
     """
     error = LedgerError(
-        f"the ledger's URL is none of a database: it takes {_FORM}, in which the password's"
-        " signs that are neither letters nor digits are written as of"
+        f"the ledger's URL is not a valid database URL\n  help: write it as {_FORM}, and"
+        " percent-encode the password:"
         " `python -c \"import urllib.parse as u; print(u.quote('...', ''))\"`"
     )
     authority, _, rest = url.partition("://")[2].partition("/")
@@ -242,8 +248,9 @@ def _version(connection: Connection) -> int:
     match = re.fullmatch(r"Toolcast ledger, version ([0-9]{1,9})", comment or "")
     if match is None:
         raise LedgerError(
-            "the database has a table `calls` that is no ledger's: give the ledger a"
-            " database of its own, or a schema, by ?options=-csearch_path%3DSCHEMA"
+            "the database has a table `calls` that does not belong to a ledger\n"
+            "  help: use a separate database for the ledger, or a separate schema: add"
+            " `?options=-csearch_path%3DSCHEMA` to the URL"
         )
     return int(match[1])
 

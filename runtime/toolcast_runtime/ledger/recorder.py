@@ -21,7 +21,7 @@ from typing import Any
 
 from ..core.calls.handlers import load_function
 from ..core.calls.untrusted_text import RateLimitFilter
-from ..core.calls.worker_threads import has_too_many_abandoned, run_in_thread
+from ..core.calls.worker_threads import has_max_abandoned_calls, run_in_thread
 from ..core.context import CallContext, CallOutcome, CallResult, ToolResponse
 from ..core.definitions.tool import Tool
 from ..core.toolset_settings import LedgerError, LedgerSettings
@@ -62,13 +62,20 @@ class Recorder:
     ) -> CallResult:
         """Record the start of a call, run it with `prepare`, and record its end."""
         if self._settings is None:
-            _logger.error("tool %s is persistent, and there is no ledger", tool.name)
+            _logger.error(
+                "rejected a call of %s: it is persistent, but no ledger is configured",
+                tool.name,
+            )
             return _build_unavailable_result()
         kind = {"kind": (id(self), tool.name)}
         try:
             ledger = self._get_ledger(self._settings)
         except LedgerError:
-            _logger.exception("a call of %s is refused", tool.name, extra=kind)
+            _logger.exception(
+                "rejected a call of %s: the ledger is not available",
+                tool.name,
+                extra=kind,
+            )
             return _build_unavailable_result()
         if self._settings.keep is not None:
             from .tables import keep_no_longer
@@ -98,7 +105,10 @@ class Recorder:
             await ledger.write(record)
         except LedgerError:
             _logger.exception(
-                "call %s of %s is refused", record.id, tool.name, extra=kind
+                "rejected call %s of %s: its start cannot be recorded",
+                record.id,
+                tool.name,
+                extra=kind,
             )
             return _build_unavailable_result()
         except asyncio.CancelledError:
@@ -124,7 +134,7 @@ class Recorder:
             LedgerError: the ledger is missing or cannot be used.
         """
         if self._settings is None:
-            raise LedgerError("tools are persistent, and there is no ledger")
+            raise LedgerError("tools are persistent, but no ledger is configured")
         await self._get_ledger(self._settings).check()
 
     async def close(self) -> None:
@@ -172,8 +182,8 @@ def open_ledger(settings: LedgerSettings, package: str | None = None) -> Ledger:
             from .postgresql_ledger import PostgresqlLedger
         except ImportError as error:
             raise LedgerError(
-                f"{settings.variable} names a database, which takes:"
-                " pip install 'toolcast-runtime[postgresql]'"
+                f"{settings.variable} is a database URL, which needs psycopg\n  help: run"
+                " `pip install 'toolcast-runtime[postgresql]'`"
             ) from error
         return PostgresqlLedger(settings)
     from .sqlite_ledger import SqliteLedger
@@ -181,8 +191,8 @@ def open_ledger(settings: LedgerSettings, package: str | None = None) -> Ledger:
     file = settings.get_file()
     if not settings.is_configured():
         _logger.warning(
-            "calls of persistent tools are recorded in %s; %s, or `ledger.path` of the"
-            " toolset, names another file",
+            "calls of persistent tools are recorded in %s; to use another file, set %s, or"
+            " `ledger.path` in toolset.yaml",
             file,
             settings.variable,
         )
@@ -208,7 +218,9 @@ class FunctionLedger:
         try:
             await asyncio.wait_for(self._call_function(record), _SINK_TIMEOUT_S)
         except Exception as error:
-            raise LedgerError(f"{self._reference} took no record") from error
+            raise LedgerError(
+                f"the record cannot be passed to {self._reference}"
+            ) from error
 
     def write_soon(self, record: Record) -> None:
         """Call the function in a background task of the running event loop."""
@@ -241,8 +253,8 @@ class FunctionLedger:
         if inspect.iscoroutinefunction(self._function):
             await self._function(record)
             return
-        if has_too_many_abandoned(self._reference):
-            raise LedgerError("it does not end")
+        if has_max_abandoned_calls(self._reference):
+            raise LedgerError("too many of its calls are still running")
         result, error = await run_in_thread(
             partial(self._function, record), self._reference
         )

@@ -36,7 +36,7 @@ class Record:
     Attributes:
         id: the ID of the call, the same in both records.
         toolset: the toolset's name.
-        tool: the tool's current name, also if the caller used a former one.
+        tool: the tool's current name, also if the caller used a previous one.
         client: the client's name; None in a toolset without clients.
         started: the start time, ISO 8601 in UTC with microseconds, so that it sorts as text.
         arguments: the caller's arguments with secrets replaced; None if they are not valid
@@ -100,7 +100,7 @@ CREATE TABLE IF NOT EXISTS calls (
     result TEXT,             -- JSON
     error TEXT,
     seconds REAL,            -- NULL while it runs
-    "user" TEXT              -- who asked; NULL when nobody is known
+    "user" TEXT              -- the caller; NULL if unknown
 ) STRICT, WITHOUT ROWID
 """
 APPROVALS = """
@@ -113,9 +113,9 @@ CREATE TABLE IF NOT EXISTS approvals (
     message TEXT NOT NULL,   -- without the arguments
     arguments TEXT,          -- JSON, secrets replaced
     asked TEXT NOT NULL,     -- ISO 8601 in UTC
-    taken TEXT,              -- when a call went on with the answers of the round
-    action TEXT,             -- accept, decline, cancel; client: its program says so
-    "user" TEXT,             -- who asked for the call; NULL when nobody is known
+    taken TEXT,              -- when a call used the answers of the round
+    action TEXT,             -- accept, decline, cancel; client: confirmed by its program
+    "user" TEXT,             -- the caller; NULL if unknown
     PRIMARY KEY (round, question)
 ) STRICT, WITHOUT ROWID
 """
@@ -222,10 +222,10 @@ class RecordBatches(ABC, Generic[_C]):
     """
 
     def __init__(self) -> None:
-        self._begin()
-        _all.add(self)
+        self._reset_state()
+        _live_batches.add(self)
 
-    def _begin(self) -> None:
+    def _reset_state(self) -> None:
         """Set the initial state; also in a forked child, which has no writer thread."""
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
@@ -293,7 +293,7 @@ class RecordBatches(ABC, Generic[_C]):
             self._waiting.put(None)
         thread.join(_STOP_TIMEOUT_S)
         if thread.is_alive():
-            _logger.error("the ledger did not take its last records in time")
+            _logger.error("the ledger did not write its last records in time")
 
     def _run(self, waiting: queue.SimpleQueue[_Item | None]) -> None:
         connection: _C | None = None
@@ -362,10 +362,10 @@ def _resolve(done: Future[None], error: LedgerError | None) -> None:
 
 
 def _reset_all() -> None:
-    for batches in list(_all):
-        batches._begin()
+    for batches in list(_live_batches):
+        batches._reset_state()
 
 
-_all: weakref.WeakSet[RecordBatches[Any]] = weakref.WeakSet()
+_live_batches: weakref.WeakSet[RecordBatches[Any]] = weakref.WeakSet()
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_reset_all)

@@ -315,12 +315,14 @@ class _RedactedCopy:
 
     def _find_secret_members(self, value: Mapping[str, Any]) -> frozenset[str]:
         """Return the members whose name another member contains, as in a list of headers."""
-        value_members = {key for key in value if _get_last_word(key) in _VALUE_MEMBERS}
+        value_members = {
+            key for key in value if _get_last_name_part(key) in _VALUE_MEMBERS
+        }
         if not value_members:
             return frozenset()
         names: list[Any] = []
         for key, item in value.items():
-            if _get_last_word(key) in _NAME_MEMBERS:
+            if _get_last_name_part(key) in _NAME_MEMBERS:
                 names += item if isinstance(item, (list, tuple)) else [item]
         secret_names = [name for name in names if self._is_secret_name(name)]
         return frozenset(
@@ -369,7 +371,7 @@ def _can_be_name(value: Any) -> bool:
     return isinstance(value, str) and bool(_WORD.fullmatch(value))
 
 
-def _get_last_word(name: str) -> str:
+def _get_last_name_part(name: str) -> str:
     """Return the last word of a name, in the singular: `value` for `newValues`."""
     match = _LAST_WORD.search(name[-_MAX_LAST_WORD_CHARACTERS:])
     return match[1].lower().removesuffix("s") if match else ""

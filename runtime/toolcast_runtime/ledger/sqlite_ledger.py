@@ -107,7 +107,9 @@ class SqliteLedger(RecordBatches[sqlite3.Connection]):
     ) -> tuple[sqlite3.Connection | None, Failed]:
         try:
             if connection is not None and self._file != _file_at(self._path):
-                _logger.warning("%s was moved or removed: it is begun anew", self._path)
+                _logger.warning(
+                    "%s was moved or removed; a new file is created", self._path
+                )
                 self._end(connection)
                 connection = None
             if connection is None:
@@ -118,10 +120,10 @@ class SqliteLedger(RecordBatches[sqlite3.Connection]):
                 self._in_log = 0
                 with suppress(FileNotFoundError):
                     self._in_log = Path(f"{self._path}-wal").stat().st_size
-            _wait_for_others(connection, is_patient=True)
+            _set_lock_wait(connection, is_patient=True)
             self._make_room(connection)
             failed = _write_all(connection, records)
-            _wait_for_others(connection, is_patient=False)
+            _set_lock_wait(connection, is_patient=False)
         except Exception as error:
             if connection is not None:
                 connection.close()
@@ -137,7 +139,7 @@ class SqliteLedger(RecordBatches[sqlite3.Connection]):
         SQLite does not do this itself if the file was moved.
         """
         with closing(connection), suppress(sqlite3.Error):
-            _wait_for_others(connection, is_patient=True)
+            _set_lock_wait(connection, is_patient=True)
             connection.execute("PRAGMA wal_checkpoint(FULL)").fetchall()
 
     def _make_room(self, connection: sqlite3.Connection) -> None:
@@ -181,7 +183,7 @@ def open_connection(path: Path) -> sqlite3.Connection:
 
 
 def _set_up(connection: sqlite3.Connection, path: Path) -> None:
-    _wait_for_others(connection, is_patient=True)
+    _set_lock_wait(connection, is_patient=True)
     _use_wal(connection)
     connection.execute("PRAGMA synchronous = NORMAL")
     connection.execute("PRAGMA wal_autocheckpoint = 0")
@@ -202,7 +204,7 @@ def _file_at(path: Path) -> tuple[int, int] | None:
     return None
 
 
-def changed(path: Path, statement: str, parameters: Sequence[Any]) -> int:
+def execute_update(path: Path, statement: str, parameters: Sequence[Any]) -> int:
     """Execute a statement and return the number of changed rows.
 
     Raises the same errors as `connected`.
@@ -211,7 +213,7 @@ def changed(path: Path, statement: str, parameters: Sequence[Any]) -> int:
         return connection.execute(statement, parameters).rowcount
 
 
-def _wait_for_others(connection: sqlite3.Connection, *, is_patient: bool) -> None:
+def _set_lock_wait(connection: sqlite3.Connection, *, is_patient: bool) -> None:
     """Set whether statements wait for a lock, for at most `_BUSY_MILLISECONDS`."""
     timeout = _BUSY_MILLISECONDS if is_patient else 0
     connection.execute(f"PRAGMA busy_timeout = {timeout}")

@@ -79,10 +79,12 @@ class ApprovalsTable:
         try:
             url = self._settings.get_database_url()
             if url is not None:
-                from .postgresql_ledger import changed
+                from .postgresql_ledger import execute_update
 
-                return changed(url, statement, values)
-            return sqlite_ledger.changed(self._settings.get_file(), statement, values)
+                return execute_update(url, statement, values)
+            return sqlite_ledger.execute_update(
+                self._settings.get_file(), statement, values
+            )
         except (sqlite3.Error, LedgerError, ImportError, *RECORD_ERRORS) as error:
             raise OSError(f"the ledger cannot be written: {error}") from error
 
@@ -167,7 +169,7 @@ def remove_old(settings: LedgerSettings, ended: threading.Event, now: datetime) 
     for old in (_CALLS, _APPROVALS):
         values = [settings.toolset, *before][: old.found.count("?")]
         while True:
-            removed_count = _removed(settings, old, values)
+            removed_count = _delete_rows(settings, old, values)
             total += removed_count
             # Remove at least one batch: many processes end after one call.
             if removed_count < _BATCH or ended.wait(_PAUSE):
@@ -190,20 +192,22 @@ class _Sweeper(threading.Thread):
             try:
                 count = remove_old(self._settings, self.ended, datetime.now(UTC))
             except (LedgerError, OSError, sqlite3.Error, ImportError) as error:
-                _logger.warning("rows older than %s stay: %s", keep, error)
+                _logger.warning("rows older than %s cannot be removed: %s", keep, error)
             else:
                 if count:
-                    _logger.info("%d rows older than %s are gone", count, keep)
+                    _logger.info("removed %d rows older than %s", count, keep)
             if self.ended.wait(_HOUR):
                 return
 
 
-def _removed(settings: LedgerSettings, old: _RetentionQuery, values: list[str]) -> int:
+def _delete_rows(
+    settings: LedgerSettings, old: _RetentionQuery, values: list[str]
+) -> int:
     url = settings.get_database_url()
     if url is not None:
-        from .postgresql_ledger import changed
+        from .postgresql_ledger import execute_update
 
-        return changed(url, old.removed_in_one, values)
+        return execute_update(url, old.removed_in_one, values)
     path = settings.get_file()
     if not path.exists():
         return 0

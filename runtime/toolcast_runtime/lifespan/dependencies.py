@@ -393,7 +393,10 @@ class Dependencies:
 
     @property
     def is_up(self) -> bool:
-        """Whether the lifespan has started, or all dependencies are replaced."""
+        """Whether handlers can get the dependencies.
+
+        That is so after the lifespan has started, or if tests replaced all dependencies.
+        """
         run = self._run
         if run is not None and run.is_alive and run.started.done():
             return run.started.exception() is None

@@ -93,7 +93,10 @@ class Elicitation:
         return Answer(result.action, result.content)
 
     def build_result(self) -> None:
-        """Return None: the call itself waited for the answers."""
+        """Return None: the tool's own result is sent.
+
+        `__call__` awaited the user's answer, so the client need not repeat the call.
+        """
 
 
 class RoundTrips:

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 import mcp_types as types
 from mcp.shared.exceptions import MCPError
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
+
+NULL_RESULT: ContextVar[bool] = ContextVar("toolcast_null_result", default=False)
+"""Whether the structured content of the current call is null.
+
+The SDK's models omit it, so that the server's middleware adds it to the result.
+"""
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -31,7 +38,9 @@ def build_call_result(
     if response.error is not None and response.content is None:
         return build_error_result(response.error)
     value = response.result if structured else None
-    is_structured_only = value is not None and send == "structured"
+    if structured and value is None and response.error is None:
+        NULL_RESULT.set(True)
+    is_structured_only = structured and send == "structured"
     note = [] if response.note is None else [response.note]
     if response.content is None:
         texts = [*([] if is_structured_only else [response.text()]), *note]

@@ -26,6 +26,7 @@ from ..core.context import CALL_GUARD, CALLER, Caller
 from ..core.registry import UnknownToolError
 from ..core.validation.protocol import has_object_root
 from .results import (
+    NULL_RESULT,
     answer_with_state,
     build_call_result,
     build_error_result,
@@ -137,9 +138,9 @@ def build_server(
             context.request.scope[CALLED_KEY] = True
         is_found = False
         if toolset_server.search:
-            from .tool_search import resolve_found_tool
+            from .tool_search import unwrap_search_call
 
-            name, arguments, is_found = resolve_found_tool(
+            name, arguments, is_found = unwrap_search_call(
                 params.name, params.arguments
             )
             params = params.model_copy(update={"name": name, "arguments": arguments})
@@ -329,6 +330,8 @@ class _RequestMiddleware:
         try:
             if ctx.method == "tools/list":
                 call_next = partial(self._list_tools, call_next)
+            elif ctx.method == "tools/call":
+                call_next = partial(_add_null_result, call_next)
             elif (
                 ctx.method in ("initialize", "server/discover")
                 and self._toolset_server.search
@@ -380,6 +383,17 @@ class _RequestMiddleware:
         from ..telemetry.mcp_requests import ObservedRequests
 
         return ObservedRequests(self._toolset_server, self._client)
+
+
+async def _add_null_result(
+    call_next: CallNext, ctx: ServerRequestContext[Any, Any]
+) -> HandlerResult:
+    token = NULL_RESULT.set(False)
+    try:
+        result: Any = await call_next(ctx)
+        return {**result, "structuredContent": None} if NULL_RESULT.get() else result
+    finally:
+        NULL_RESULT.reset(token)
 
 
 def _build_caller(

@@ -46,9 +46,9 @@ def main(server: ToolsetServer, arguments: list[str] | None = None) -> None:
             _serve_http(server, options, parser)
         else:
             # Rejected, because these options would have no effect over stdio.
-            for name in ("host", "port", "path", "workers", "replica"):
+            for name in ("host", "port", "path", "workers", "replica", "keep_alive"):
                 if name in options:
-                    parser.error(f"--{name} requires --http")
+                    parser.error(f"--{name.replace('_', '-')} requires --http")
             if options.no_lifespan:
                 server.registry.disable_lifespan()
             write_logs(options.log_format, options.log_level)
@@ -124,6 +124,13 @@ def _build_parser(server: ToolsetServer) -> argparse.ArgumentParser:
         "--workers", type=int, help="number of worker processes (default: 1)"
     )
     http.add_argument(
+        "--keep-alive",
+        type=int,
+        metavar="SECONDS",
+        help="how long an idle connection stays open (default: 5); use more than the idle"
+        " timeout of a proxy in front",
+    )
+    http.add_argument(
         "--replica",
         action="store_true",
         help="the server is one of several behind a load balancer: keep no state between"
@@ -147,6 +154,10 @@ def _serve_http(
         parser.error("--port must be a number from 0 to 65535")
     if http.path is not None and not http.path.startswith("/"):
         parser.error("--path must begin with /")
+    if http.keep_alive < 0:
+        parser.error("--keep-alive must not be negative")
+    if http.host.startswith("[") and http.host.endswith("]"):
+        http = replace(http, host=http.host[1:-1])  # an IPv6 address as in a URL
     if http.workers < 1:
         parser.error("--workers must be at least 1")
     serve_http(server, http)

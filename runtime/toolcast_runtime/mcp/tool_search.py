@@ -108,7 +108,7 @@ def add_search_instructions(
     return f"{sentence}\n\n{instructions}" if instructions else sentence
 
 
-def resolve_found_tool(name: str, arguments: Any) -> tuple[str, Any, bool]:
+def unwrap_search_call(name: str, arguments: Any) -> tuple[str, Any, bool]:
     """Return the name and arguments of the called tool, and whether `call_found_tool` called it.
 
     A `call_found_tool` with invalid arguments of its own is returned unchanged, and is rejected

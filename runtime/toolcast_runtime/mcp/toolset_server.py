@@ -135,7 +135,7 @@ class ToolsetServer:
 
     @cached_property
     def _callable_names(self) -> frozenset[str]:
-        """The current and former names of the local tools."""
+        """The current and previous names of the local tools."""
         tools = (t for t in self.registry.local_tools if t.name in self._names)
         return frozenset(name for t in tools for name in (t.name, *t.former_names))
 
@@ -366,7 +366,7 @@ class ToolsetServer:
     async def find(
         self, name: str, client: str | None, *, is_found: bool = False
     ) -> ToolMatch | None:
-        """Return a tool that a client may call, by its current or a former name.
+        """Return a tool that a client may call, by its current or a previous name.
 
         Args:
             name: the name in the call.

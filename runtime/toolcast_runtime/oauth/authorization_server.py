@@ -339,9 +339,7 @@ async def fetch_json(
         ):
             if response.status_code != 200:
                 status = response.status_code
-                raise AuthorizationServerError(
-                    f"{url} answered with the status {status}"
-                )
+                raise AuthorizationServerError(f"{url} returned HTTP status {status}")
             body = bytearray()
             async for part in response.aiter_raw():
                 body += part

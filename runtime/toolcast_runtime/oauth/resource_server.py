@@ -6,6 +6,7 @@ Sources: RFC 6750, RFC 9728, https://modelcontextprotocol.io/specification/2026-
 from __future__ import annotations
 
 import logging
+import re
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -21,7 +22,7 @@ from .access_tokens import AccessTokens, InvalidTokenError
 from .authorization_server import AuthorizationServer, AuthorizationServerError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from starlette.responses import Response
     from starlette.types import ASGIApp, Receive, Scope, Send
@@ -34,6 +35,11 @@ WELL_KNOWN = "/.well-known/oauth-protected-resource"
 """The path prefix of protected resource metadata (RFC 9728, section 3)."""
 
 _logger = logging.getLogger("toolcast.http")
+
+_SCOPE = re.compile(r"[!#-\[\]-~]+")
+"""A scope that a challenge can contain (RFC 6749, section 3.3)."""
+_MAX_TOKEN_SCOPES = 50
+"""Scopes of a token in a challenge, which is one header."""
 
 
 class ResourceServer:
@@ -121,8 +127,9 @@ class ResourceServer:
         if not token_scopes.intersection(self._access_scopes):
             reason = "the token lacks a scope for this endpoint"
             self._log_limited("%s rejected a token: %s", scope["path"], reason)
+            scopes = self._add_token_scopes(self._access_scopes, token_scopes)
             challenge = self.build_challenge(
-                realm, error="insufficient_scope", error_description=reason
+                realm, scopes, error="insufficient_scope", error_description=reason
             )
             return error_response(403, reason, {"www-authenticate": challenge})
         scope[CALLER_KEY] = caller
@@ -162,7 +169,7 @@ class ResourceServer:
 
         If several scopes grant the permission, the one with the fewest permissions is
         requested. Clients with a handshake protocol version request exactly the scopes in the
-        response, so it also contains those with which the caller has access.
+        response, so it also contains those of the token.
         """
         granting = [
             name
@@ -170,17 +177,24 @@ class ResourceServer:
             if permission in permissions
         ]
         needed = min(granting, key=lambda name: len(self._permissions[name]))
-        token_scopes = scope["user"].scopes
-        kept = [s for s in self._access_scopes if s in token_scopes and s != needed]
         reason = f"the call needs the scope {needed}"
         _logger.info("%s rejected a call: %s", scope["path"], reason)
         challenge = self.build_challenge(
             realm,
-            (*kept, needed),
+            self._add_token_scopes((needed,), scope["user"].scopes),
             error="insufficient_scope",
             error_description=reason,
         )
         return error_response(403, reason, {"www-authenticate": challenge})
+
+    def _add_token_scopes(
+        self, needed: Sequence[str], token_scopes: Collection[str]
+    ) -> list[str]:
+        """Return the scopes of a token that a header can contain, and the needed scopes."""
+        own = sorted(s for s in token_scopes if _SCOPE.fullmatch(s) and s not in needed)
+        # The scopes of this server first, so that the limit affects others.
+        own.sort(key=lambda name: name not in self._permissions)
+        return [*own[:_MAX_TOKEN_SCOPES], *needed]
 
     def _build_caller(self, claims: Mapping[str, Any]) -> tuple[Caller, frozenset[str]]:
         """Return the caller and the scopes of a token."""
@@ -283,7 +297,11 @@ def require_scopes(
     """
 
     async def find_missing_permission(name: str | None, caller: Caller) -> str | None:
-        """Return the permission that the caller lacks for a tool, if a scope grants it."""
+        """Return the permission that a tool needs and the caller's token lacks.
+
+        The result is None if nothing is missing, or if no scope of the authorization server
+        can grant the permission.
+        """
         if name is None:
             return None
         # `permissions=None` searches all tools of the client, also those without permission.
@@ -323,7 +341,7 @@ def _find_called_tool(body: bytes, served: ToolsetServer) -> str | None:
     params = message.get("params")
     name = params.get("name") if isinstance(params, dict) else None
     if params and isinstance(name, str) and served.search:
-        from ..mcp.tool_search import resolve_found_tool
+        from ..mcp.tool_search import unwrap_search_call
 
-        name, *_ = resolve_found_tool(name, params.get("arguments"))
+        name, *_ = unwrap_search_call(name, params.get("arguments"))
     return name if isinstance(name, str) else None

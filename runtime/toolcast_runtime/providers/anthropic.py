@@ -14,10 +14,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
-from .dialect import Dialect, Nullable, References
+from .dialect_table import build_dialect
 from .model_provider import (
     Budget,
     ModelProvider,
@@ -31,35 +30,8 @@ from .tool_results import IMAGES, PDF, Answer, Media
 _NAMES = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _PAGE = "its page on structured outputs, limits of a request"
 SEARCH = {"type": "tool_search_tool_bm25_20251119", "name": "tool_search_tool_bm25"}
+_NO_CONTENT = "The tool returned no content."
 _CODE_EXECUTION = {"type": "code_execution_20260521", "name": "code_execution"}
-_LOOSE = Dialect(
-    source=(
-        "its errors: input_schema does not support oneOf, allOf, or anyOf at the top level;"
-        " property keys should match pattern '^[a-zA-Z0-9_.-]{1,64}$'"
-    ),
-    lost_at_root=frozenset("oneOf anyOf allOf".split()),
-    property_names=re.compile(r"[a-zA-Z0-9_.-]{1,64}"),
-)
-_STRICT = replace(
-    _LOOSE,
-    source="its page on structured outputs, limits of JSON Schema",
-    keywords=frozenset(
-        (
-            "type title description properties required additionalProperties items enum"
-            " const anyOf $ref default format pattern minItems"
-        ).split()
-    ),
-    most_min_items=1,
-    formats=frozenset(
-        "date-time time date duration email hostname uri ipv4 ipv6 uuid".split()
-    ),
-    has_plain_patterns=True,
-    enum_types=frozenset("string number integer boolean null".split()),
-    references=References.NO_CYCLES,
-    has_reference_siblings=False,
-    nullable=Nullable.ANY_OF,
-    is_closed=True,
-)
 
 
 def _count_optional_properties(schema: Mapping[str, Any]) -> int:
@@ -118,8 +90,10 @@ def _build_tool(rendered: RenderedTool) -> dict[str, Any]:
 
 def _build_tool_result(answer: Answer) -> dict[str, Any]:
     result: dict[str, Any] = {"type": "tool_result", "tool_use_id": answer.call_id}
-    content = [_build_block(part) for part in answer.parts({*IMAGES, PDF}) if part]
-    if content:  # The API rejects empty text blocks.
+    content = [
+        _build_block(part) for part in answer.list_nonblank_parts({*IMAGES, PDF})
+    ]
+    if content:
         result["content"] = content
     if not answer.response.success:
         result["is_error"] = True
@@ -171,11 +145,11 @@ _BUDGETS = (
 ANTHROPIC = ModelProvider(
     name="anthropic",
     title="Anthropic Messages",
-    dialect=_LOOSE,
-    strict=_STRICT,
+    dialect=build_dialect("anthropic"),
+    strict=build_dialect("anthropic-strict"),
     names=_NAMES,
     own_names=frozenset([SEARCH["name"], _CODE_EXECUTION["name"]]),
-    takes=frozenset(["examples"]),
+    accepts=frozenset(["examples"]),
     is_strict_by_name=True,
     form=_build_tool,
     answer=_build_tool_result,
@@ -207,9 +181,9 @@ def _build_converse_result(answer: Answer) -> dict[str, Any]:
     if answer.is_json and isinstance(value, dict):
         result["content"] = [{"json": value}]
     else:
-        result["content"] = [
-            _build_converse_block(part) for part in answer.parts(IMAGES) if part
-        ]
+        # The API rejects empty content (pydantic/pydantic-ai#6115).
+        parts = answer.list_nonblank_parts(IMAGES) or [_NO_CONTENT]
+        result["content"] = [_build_converse_block(part) for part in parts]
     # Omit `success`, the default: not every model accepts the field.
     if not answer.response.success:
         result["status"] = "error"
@@ -226,8 +200,8 @@ def _build_converse_block(part: str | Media) -> dict[str, Any]:
 BEDROCK = ModelProvider(
     name="bedrock",
     title="Bedrock Converse",
-    dialect=_LOOSE,
-    strict=_STRICT,
+    dialect=build_dialect("bedrock"),
+    strict=build_dialect("bedrock-strict"),
     names=_NAMES,
     is_strict_by_name=True,
     form=_build_converse_tool,

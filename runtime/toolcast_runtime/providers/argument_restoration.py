@@ -10,10 +10,10 @@ from ..core.definitions.tool import Tool
 from ..core.validation.compiled import build_validator
 from ..core.validation.references import (
     get_subschemas,
-    list_in_place,
+    list_applied_subschemas,
     walk_schemas,
 )
-from .combined_schemas import get_types, is_of_type
+from .combined_schemas import get_types, is_equal_json, matches_types
 from .provider_names import named_properties, renamed_keys
 from .schema_rendering import RenderedSchema
 
@@ -109,7 +109,7 @@ class _AbsentPropertyRemover:
             if "type" in schema or "$ref" not in schema:
                 break
             schema = _get_target(self._root, schema)
-        return is_of_type(value, get_types(schema))
+        return matches_types(value, get_types(schema))
 
 
 class _NameRestorer:
@@ -128,7 +128,11 @@ class _NameRestorer:
         if not isinstance(value, (Mapping, list)):
             return value
         parts = list(self._list_applying(schemas))
-        if any(value in part.get("enum", [part.get("const")]) for part in parts):
+        if any(
+            is_equal_json(value, allowed)
+            for part in parts
+            for allowed in part.get("enum", [part.get("const")])
+        ):
             return renamed_keys(value, self._old_names)
         if isinstance(value, list):
             return [
@@ -173,7 +177,7 @@ class _NameRestorer:
         return walk_schemas(
             schemas,
             lambda part: [
-                *list_in_place(part),
+                *list_applied_subschemas(part),
                 part.get("not"),
                 _get_target(self._root, part),
             ],

@@ -1,12 +1,11 @@
-"""Operations on schemas: their types, merging two of them, alternatives, and nullable types.
+"""Operations on schemas: their types, merging two of them, equality, and nullable types.
 
 Nothing here depends on the keywords of a dialect, except for the spelling of nullable types.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from itertools import combinations
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from .dialect import ANNOTATIONS, Nullable, has_only_annotations
@@ -74,14 +73,17 @@ def get_types(schema: Mapping[str, Any]) -> list[str] | None:
     return list(types) if isinstance(types, (list, tuple)) else None
 
 
-def is_of_type(value: Any, types: Sequence[str] | None) -> bool:
+def matches_types(value: Any, types: Sequence[str] | None) -> bool:
     """Return whether a value has one of some types; True if there are none."""
     if types is None:
         return True
-    return _widen_integers([get_type_name(value)]) <= _widen_integers(types)
+    if isinstance(value, float) and value.is_integer() and "integer" in types:
+        return True
+    name = get_type_name(value)
+    return name in types or (name == "integer" and "number" in types)
 
 
-def _widen_integers(types: Sequence[str]) -> set[str]:
+def widen_integers(types: Sequence[str]) -> set[str]:
     """Return types with `number` instead of `integer`."""
     return {"number" if type_ == "integer" else type_ for type_ in types}
 
@@ -96,7 +98,9 @@ def add_value_types(schema: Mapping[str, Any]) -> dict[str, Any] | None:
     values = schema.get("enum", [schema.get("const")])
     if keyword is None or not isinstance(values, (list, tuple)) or not values:
         return dict(schema)
-    valid_values = [value for value in values if is_of_type(value, get_types(schema))]
+    valid_values = [
+        value for value in values if matches_types(value, get_types(schema))
+    ]
     if not valid_values:
         return None
     types = list(dict.fromkeys(map(get_type_name, valid_values)))
@@ -135,7 +139,7 @@ def merge_schemas(
     for key, value in second.items():
         if key not in merged:
             merged[key] = value
-        elif key not in ANNOTATIONS and not _equal(merged[key], value):
+        elif key not in ANNOTATIONS and not is_equal_json(merged[key], value):
             merged[key] = _merge_keyword(key, merged[key], value)
     return merged
 
@@ -150,7 +154,7 @@ def _has_compatible_properties(
     if used == {"properties"}:
         return True
     if used != {"properties", "additionalProperties"}:
-        return all(_equal(first.get(key), second.get(key)) for key in used)
+        return all(is_equal_json(first.get(key), second.get(key)) for key in used)
     first_names = set(first.get("properties", ()))
     second_names = set(second.get("properties", ()))
     first_additional = first.get("additionalProperties", True)
@@ -175,9 +179,7 @@ def _merge_keyword(key: str, first: Any, second: Any) -> Any:
     if key == "required":
         return list(dict.fromkeys([*first, *second]))
     if key == "enum":
-        common = [
-            value for value in first if any(_equal(value, other) for other in second)
-        ]
+        common = [value for value in first if contains_json(second, value)]
         if common:
             return common
     if key == "properties":
@@ -218,132 +220,31 @@ def _find_common_types(first: Any, second: Any) -> Any:
     return common[0] if len(common) == 1 else common
 
 
-def _equal(first: Any, second: Any) -> bool:
+def is_equal_json(first: Any, second: Any) -> bool:
     """Return whether two JSON values are equal; true is not equal to 1."""
     if isinstance(first, bool) or isinstance(second, bool):
         return first is second
     if isinstance(first, Mapping) and isinstance(second, Mapping):
         return first.keys() == second.keys() and all(
-            _equal(value, second[key]) for key, value in first.items()
+            is_equal_json(value, second[key]) for key, value in first.items()
         )
     if isinstance(first, (list, tuple)) and isinstance(second, (list, tuple)):
-        return len(first) == len(second) and all(map(_equal, first, second))
+        return len(first) == len(second) and all(map(is_equal_json, first, second))
     return bool(first == second)
 
 
-def exclude_each_other(members: Sequence[Any]) -> bool:
-    """Return whether no value can match two alternatives, so that `anyOf` equals `oneOf`."""
-    return all(_are_disjoint(*pair) for pair in combinations(members, 2))
+def contains_json(values: Sequence[Any], value: Any) -> bool:
+    """Return whether JSON values include an equal value."""
+    return any(is_equal_json(item, value) for item in values)
 
 
-def merge_alternatives(
-    base: Mapping[str, Any], members: Sequence[Mapping[str, Any]]
-) -> dict[str, Any] | None:
-    """Return an object schema that allows what any of the alternatives allows, and more.
-
-    Args:
-        base: the schema that contains the alternatives.
-        members: the alternatives.
-
-    Returns:
-        The schema; None if an alternative is not an object.
-    """
-    if any((get_types(member) or ["object"]) != ["object"] for member in members):
-        return None
-    if not all(isinstance(member.get("properties", {}), Mapping) for member in members):
-        return None
-    schemas_by_name: dict[str, list[Any]] = {}
-    for member in members:
-        for name, schema in member.get("properties", {}).items():
-            schemas = schemas_by_name.setdefault(name, [])
-            if schema not in schemas:
-                schemas.append(schema)
-    base_properties = dict(base.get("properties", {}))
-    if base.get("additionalProperties") is False:
-        # It rejects the properties that only an alternative has.
-        schemas_by_name = {
-            name: schemas
-            for name, schemas in schemas_by_name.items()
-            if name in base_properties
-        }
-    properties = {
-        name: base_properties.get(name, _build_any_of(schemas))
-        for name, schemas in schemas_by_name.items()
-    }
-    required_sets = [set(member.get("required", ())) for member in members]
-    always_required = set.intersection(*required_sets) if required_sets else set()
-    required = dict.fromkeys(base.get("required", ()))
-    first_required = members[0].get("required", ()) if members else ()
-    required.update(
-        dict.fromkeys(name for name in first_required if name in always_required)
-    )
-    merged = {
-        **base,
-        "type": "object",
-        "properties": {**base_properties, **properties},
-    }
-    if required:
-        merged["required"] = list(required)
-    if members and all(
-        member.get("additionalProperties") is False for member in members
-    ):
-        merged["additionalProperties"] = False
-    return merged
-
-
-def _build_any_of(schemas: list[Any]) -> Any:
-    """Return a schema that allows what any of the schemas allows; an `enum` if possible."""
-    if len(schemas) == 1:
-        return schemas[0]
-    value_lists = [_get_values(schema) for schema in schemas]
-    if all(value_lists):
-        all_values: list[Any] = []
-        for values in value_lists:
-            all_values += [value for value in values or () if value not in all_values]
-        types = {type_ for schema in schemas for type_ in get_types(schema) or ()}
-        type_keyword = {"type": types.pop()} if len(types) == 1 else {}
-        description = {
-            key: value for key, value in schemas[0].items() if key == "description"
-        }
-        return {**type_keyword, **description, "enum": all_values}
-    return {"anyOf": schemas}
-
-
-def _get_values(schema: Any) -> list[Any] | None:
-    """Return the values of `const` or `enum`; None if there is neither."""
-    if isinstance(schema, Mapping):
-        if "const" in schema:
-            return [schema["const"]]
-        if isinstance(schema.get("enum"), (list, tuple)):
-            return list(schema["enum"])
-    return None
-
-
-def _are_disjoint(first: Any, second: Any) -> bool:
-    """Return whether two schemas certainly have no common value."""
-    if first is False or second is False:
-        return True
-    if not isinstance(first, Mapping) or not isinstance(second, Mapping):
-        return False
-    first_values, second_values = _get_values(first), _get_values(second)
-    if first_values is not None and second_values is not None:
-        return not any(value in second_values for value in first_values)
-    first_types, second_types = get_types(first), get_types(second)
-    if first_types is None or second_types is None:
-        return False
-    if not _widen_integers(first_types) & _widen_integers(second_types):
-        return True
-    if first_types != ["object"] or second_types != ["object"]:
-        return False
-    # A property that both require, with disjoint values, such as a tag.
-    required = set(first.get("required", ())) & set(second.get("required", ()))
-    first_properties = first.get("properties", {})
-    second_properties = second.get("properties", {})
-    return any(
-        _are_disjoint(first_properties[name], second_properties[name])
-        for name in required
-        if name in first_properties and name in second_properties
-    )
+def list_distinct(values: Iterable[Any]) -> list[Any]:
+    """Return JSON values in order, without later duplicates."""
+    distinct: list[Any] = []
+    for value in values:
+        if not contains_json(distinct, value):
+            distinct.append(value)
+    return distinct
 
 
 def allows_null(
@@ -460,7 +361,9 @@ def _split_type_list(rendered: dict[str, Any], types: list[str]) -> dict[str, An
             if key in rendered:
                 member[key] = rendered[key]
         if values is not None:
-            values_of_type = [value for value in values if is_of_type(value, [type_])]
+            values_of_type = [
+                value for value in values if matches_types(value, [type_])
+            ]
             if not values_of_type:
                 continue
             if type_ != "null":

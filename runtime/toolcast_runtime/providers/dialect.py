@@ -1,17 +1,19 @@
 """Description of the JSON Schema subset that a provider accepts, and of keywords lost in it.
 
 A provider has one `Dialect` for its loose form and may have another for its strict form.
-`schema_rendering` applies dialects without depending on a provider's name: to support a new
-restriction, add an attribute with a default to `Dialect`, and apply it there.
+`dialect_table` builds the dialects of providers. `schema_rendering` applies them without depending
+on a provider's name: to support a new restriction, add a row to the table and an attribute with a
+default to `Dialect`, and apply it there.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum, StrEnum
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from ..core.validation.references import format_pointer
@@ -43,8 +45,9 @@ REVERSED = frozenset("not if oneOf contains".split())
 LISTED = frozenset("anyOf oneOf allOf prefixItems".split())
 HELD = frozenset(
     "items contains not if then else propertyNames additionalProperties"
-    " unevaluatedProperties unevaluatedItems".split()
+    " unevaluatedProperties unevaluatedItems contentSchema".split()
 )
+SUBSCHEMA_KEYWORDS = NAMED | LISTED | HELD | set(DEFINITIONS)
 
 
 class References(Enum):
@@ -74,9 +77,6 @@ class Dialect:
     """JSON Schema subset that a provider's loose or strict form accepts.
 
     Attributes:
-        source: the documentation or error message that the restrictions come from.
-        name: the dialect's name in messages if several providers share it; None for the
-            provider's title.
         keywords: the accepted keywords; None for all, including unknown keywords. `$defs`
             may be omitted.
         lost_at_root: keywords that are not accepted at the root of the schema.
@@ -85,8 +85,11 @@ class Dialect:
         formats: the accepted values of `format`; None for any.
         has_plain_patterns: whether `pattern` must not contain look-arounds, back references
             or word boundaries.
+        has_python_patterns: whether Python's `re` must be able to compile every `pattern` and
+            every name of `patternProperties`.
         enum_types: the JSON types that values of `enum` and `const` may have; None for any.
         most_min_items: the largest accepted `minItems`; None for any.
+        max_integer: the largest absolute value of an integer anywhere; None for any.
         references: the treatment of `$ref`.
         has_reference_siblings: whether a schema may have other keywords next to `$ref`;
             otherwise the reference is wrapped in `anyOf`.
@@ -100,15 +103,15 @@ class Dialect:
             ones. None for any.
     """
 
-    source: str
-    name: str | None = None
     keywords: frozenset[str] | None = None
     lost_at_root: frozenset[str] = frozenset()
     lost_of_parameters: frozenset[str] = frozenset()
     formats: frozenset[str] | None = None
     has_plain_patterns: bool = False
+    has_python_patterns: bool = False
     enum_types: frozenset[str] | None = None
     most_min_items: int | None = None
+    max_integer: int | None = None
     references: References = References.KEPT
     has_reference_siblings: bool = True
     nullable: Nullable = Nullable.ANY
@@ -117,11 +120,60 @@ class Dialect:
     needs_items: bool = False
     property_names: re.Pattern[str] | None = None
 
-    def takes(self, keyword: str, *, at_root: bool = False) -> bool:
+    def accepts(self, keyword: str, *, at_root: bool = False) -> bool:
         """Return whether the dialect accepts a keyword, at the root or below it."""
         if at_root and keyword in self.lost_at_root:
             return False
         return self.keywords is None or keyword in self.keywords
+
+    def accepts_pattern(self, pattern: str) -> bool:
+        """Return whether the dialect accepts a regular expression."""
+        if self.has_plain_patterns and any(
+            part in pattern for part in _COMPLEX_PATTERN_PARTS
+        ):
+            return False
+        return not self.has_python_patterns or _compiles_in_python(pattern)
+
+    def accepts_integers(self, value: Any) -> bool:
+        """Return whether the dialect accepts all integers in a JSON value."""
+        return self.max_integer is None or not has_larger_integer(
+            value, self.max_integer
+        )
+
+
+_COMPLEX_PATTERN_PARTS = (
+    "(?=",
+    "(?!",
+    "(?<",
+    "\\b",
+    "\\B",
+    *(f"\\{number}" for number in range(1, 10)),
+)
+# Only Python 3.14 and later have `\z`.
+_NEW_PYTHON_ESCAPE = re.compile(r"(?<!\\)(?:\\\\)*\\z")
+
+
+@lru_cache(maxsize=1024)
+def _compiles_in_python(pattern: str) -> bool:
+    try:
+        re.compile(pattern)
+    except (re.error, OverflowError, RecursionError, Warning):
+        return False
+    return not _NEW_PYTHON_ESCAPE.search(pattern)
+
+
+def has_larger_integer(value: Any, maximum: int) -> bool:
+    """Return whether a JSON value contains an integer, such as 1 or 1.0, beyond a maximum."""
+    waiting = [value]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, Mapping):
+            waiting.extend(part.values())
+        elif isinstance(part, (list, tuple)):
+            waiting.extend(part)
+        elif isinstance(part, (int, float)) and abs(part) > maximum:
+            return True
+    return False
 
 
 class InexpressibleError(Exception):
@@ -130,14 +182,14 @@ class InexpressibleError(Exception):
     Attributes:
         path: the path of the schema in the spec.
         keyword: the keyword that cannot be expressed.
-        why: the reason, as a clause for messages.
+        reason: the reason, as a clause for messages.
     """
 
-    def __init__(self, path: tuple[str | int, ...], keyword: str, why: str) -> None:
-        super().__init__(path, keyword, why)
+    def __init__(self, path: tuple[str | int, ...], keyword: str, reason: str) -> None:
+        super().__init__(path, keyword, reason)
         self.path = path
         self.keyword = keyword
-        self.why = why
+        self.reason = reason
 
 
 _MAX_KEYWORD_CHARACTERS = 400
@@ -184,7 +236,7 @@ class Loss(NamedTuple):
         tool: the tool's name in the spec.
         path: the JSON pointer from the root of the spec: `/parameters/properties/a`.
         keyword: the lost keyword or spec field.
-        what: the message: the lost information and its replacement, without a final period.
+        message: the lost information and its replacement, without a final period.
         severity: the severity of the loss.
         effect: the effect on the arguments that the form allows.
     """
@@ -192,12 +244,12 @@ class Loss(NamedTuple):
     tool: str
     path: str
     keyword: str
-    what: str
+    message: str
     severity: Severity = Severity.NOTE
     effect: Effect = Effect.WORDS
 
     def __str__(self) -> str:
-        return f"{self.tool} {self.path} {self.keyword} {self.severity}: {self.what}"
+        return f"{self.tool} {self.path} {self.keyword} {self.severity}: {self.message}"
 
 
 class Losses:
@@ -220,17 +272,33 @@ class Losses:
         self,
         path: tuple[str | int, ...],
         keyword: str,
-        what: str,
+        message: str,
         effect: Effect = Effect.WORDS,
         severity: Severity = Severity.NOTE,
     ) -> None:
         """Add a loss, unless an identical loss was added before."""
         if self.is_reversed and effect is not Effect.WORDS:
             effect = Effect.OTHER
-        loss = Loss(self._tool, format_pointer(path), keyword, what, severity, effect)
+        loss = Loss(
+            self._tool, format_pointer(path), keyword, message, severity, effect
+        )
         self._found[loss] = None
 
-    def sorted(self) -> tuple[Loss, ...]:
+    def pop_since(self, count: int) -> list[Loss]:
+        """Remove and return the losses that were added after the first `count`."""
+        removed = list(self._found)[count:]
+        for loss in removed:
+            del self._found[loss]
+        return removed
+
+    def restore(self, losses: Iterable[Loss]) -> None:
+        """Add losses that were removed."""
+        self._found.update(dict.fromkeys(losses))
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    def list_losses(self) -> tuple[Loss, ...]:
         """Return all losses in report order."""
         return tuple(sorted(self._found))
 

@@ -1,8 +1,7 @@
 """Simplification of a spec's schema to JSON Schema 2020-12 with the keywords of a dialect.
 
-References and `allOf` are resolved if the dialect does not have them. `const`, `oneOf`, `prefixItems`
-and alternatives of an object are replaced by other keywords. Closed dialects require a type
-everywhere, and objects with only their declared properties.
+References and `allOf` are resolved if the dialect does not have them. `const`, `oneOf`, `prefixItems`,
+alternatives of an object, and `patternProperties` are replaced by other keywords.
 """
 
 from __future__ import annotations
@@ -12,15 +11,8 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
-from .combined_schemas import (
-    InexactError,
-    allows_null,
-    exclude_each_other,
-    get_type_name,
-    make_nullable,
-    merge_alternatives,
-    merge_schemas,
-)
+from .alternatives import describe_relations, exclude_each_other, merge_alternatives
+from .combined_schemas import InexactError, get_type_name, list_distinct, merge_schemas
 from .dialect import (
     ANNOTATIONS,
     STANDARD,
@@ -89,7 +81,7 @@ class Flattener:
             if isinstance(flat.get(keyword), str):
                 flat, path = self._replace_reference(flat, keyword, path, is_root)
         members = flat.get("allOf")
-        accepts_all_of = self.dialect.takes("allOf", at_root=is_root)
+        accepts_all_of = self.dialect.accepts("allOf", at_root=is_root)
         is_merged = self.dialect.is_closed or not accepts_all_of
         if is_merged and isinstance(members, (list, tuple)):
             del flat["allOf"]
@@ -134,7 +126,7 @@ class Flattener:
             self._add_wider_loss(path, keyword, message, Severity.ERROR)
             return flat, path
         mode = self.dialect.references
-        is_kept = self.dialect.takes("$ref") and not is_root
+        is_kept = self.dialect.accepts("$ref") and not is_root
         is_kept &= mode is ReferenceMode.KEPT or (
             mode is ReferenceMode.NO_CYCLES and not self.parts.is_cyclic(target)
         )
@@ -193,8 +185,8 @@ class Flattener:
             InexpressibleError: the dialect is closed.
         """
         if self.dialect.is_closed:
-            raise InexpressibleError(path, str(path[-1]), "accepts no value")
-        if self.dialect.takes("not"):
+            raise InexpressibleError(path, get_last_name(path), "accepts no value")
+        if self.dialect.accepts("not"):
             return {"not": {}}
         self._add_wider_loss(path, "false", "no value is valid")
         return {}
@@ -226,22 +218,20 @@ class Flattener:
         return reference
 
 
-_IMPLIED_TYPES = {
-    **dict.fromkeys(("properties", "additionalProperties"), "object"),
-    **dict.fromkeys(("items", "prefixItems"), "array"),
-    **dict.fromkeys(("pattern", "minLength", "maxLength", "format"), "string"),
-    **dict.fromkeys(("minimum", "maximum"), "number"),
-}
+def get_last_name(path: Path) -> str:
+    """Return the last keyword or property name in a path, without list indexes."""
+    return next(step for step in reversed(path) if isinstance(step, str))
 
 
 def replace_keywords(
     flattener: Flattener, schema: dict[str, Any], path: Path, is_root: bool
 ) -> dict[str, Any]:
-    """Replace `const`, combinations and `prefixItems` if the dialect lacks them."""
-    accepts, enum_types = flattener.dialect.takes, flattener.dialect.enum_types
+    """Replace keywords by others that the dialect accepts."""
+    accepts, enum_types = flattener.dialect.accepts, flattener.dialect.enum_types
     if "const" in schema and not accepts("const") and accepts("enum"):
         value = schema["const"]
-        if enum_types is None or get_type_name(value) in enum_types:
+        has_accepted_type = enum_types is None or get_type_name(value) in enum_types
+        if has_accepted_type and flattener.dialect.accepts_integers(value):
             schema = _replace_keyword(schema, "const", "enum", [value])
     becomes_any_of = accepts("anyOf") and not accepts("oneOf") and "anyOf" not in schema
     for keyword in ("oneOf", "anyOf"):
@@ -252,16 +242,86 @@ def replace_keywords(
             schema = _merge_into_object(flattener, schema, keyword, path)
         elif keyword == "oneOf" and becomes_any_of:
             if not exclude_each_other(
-                [_expand_reference(flattener, member) for member in members]
+                [expand_reference(flattener, member) for member in members]
             ):
                 message = "exactly one alternative must match; replaced by `anyOf`"
                 flattener.losses.add(path, "oneOf", message, Effect.WIDER)
             schema = _replace_keyword(schema, "oneOf", "anyOf", list(members))
+    if schema.get("patternProperties") and not flattener.dialect.is_closed:
+        schema = _replace_pattern_properties(flattener, schema, path)
     if "prefixItems" in schema and not accepts("prefixItems"):
         schema = _replace_prefix_items(flattener, schema, path)
     if flattener.dialect.is_closed and "anyOf" in schema and not is_root:
         schema = _distribute_siblings(flattener, schema, path)
     return schema
+
+
+def _replace_pattern_properties(
+    flattener: Flattener, schema: dict[str, Any], path: Path
+) -> dict[str, Any]:
+    """Replace pattern properties that the dialect lacks by `additionalProperties`.
+
+    Otherwise `additionalProperties: false` would also reject the names that match.
+    """
+    dialect = flattener.dialect
+    patterns = schema["patternProperties"]
+    is_accepted = dialect.accepts("patternProperties")
+    lost = {
+        pattern: subschema
+        for pattern, subschema in patterns.items()
+        if not is_accepted or not dialect.accepts_pattern(pattern)
+    }
+    if not lost or not dialect.accepts("additionalProperties"):
+        return schema
+    kept = {
+        pattern: subschema
+        for pattern, subschema in patterns.items()
+        if pattern not in lost
+    }
+    stated: dict[str, Any] = {"patternProperties": lost}
+    # If it is missing, `unevaluatedProperties` may apply to the names that match.
+    additional = schema.get("additionalProperties", True)
+    if additional is not True:
+        stated["additionalProperties"] = additional
+    members = [item for item in (*lost.values(), additional) if item is not False]
+    members = list_distinct(members)
+    if any(item is True or not item for item in members):
+        members = [True]
+    replaced = {
+        key: value
+        for key, value in schema.items()
+        if key not in ("patternProperties", "additionalProperties")
+    }
+    if kept:
+        replaced["patternProperties"] = kept
+    is_single = len(members) < 2
+    replaced["additionalProperties"] = (
+        next(iter(members), False) if is_single else {"anyOf": members}
+    )
+    message = "replaced by `additionalProperties`"
+    severity = Severity.WARNING
+    if _state_in_description(flattener, replaced, stated):
+        message += "; stated in the description"
+        severity = Severity.NOTE
+    flattener.losses.add(path, "patternProperties", message, Effect.WIDER, severity)
+    return replaced
+
+
+def _state_in_description(
+    flattener: Flattener,
+    schema: dict[str, Any],
+    lost: Mapping[str, Any],
+    *,
+    is_root: bool = False,
+) -> bool:
+    """Append lost keywords to a schema's description; return whether all are stated."""
+    if not flattener.dialect.accepts("description", at_root=is_root):
+        return False
+    text, stated = describe_lost_keywords(renamed_everywhere(lost, flattener.names))
+    if stated != lost.keys():
+        return False
+    schema["description"] = append_text(schema.get("description"), text)
+    return True
 
 
 def _replace_prefix_items(
@@ -275,12 +335,10 @@ def _replace_prefix_items(
     if other_items is False or (isinstance(max_items, int) and max_items <= count):
         schema = {**schema, "maxItems": min(count, max_items or count)}
     else:
+        if flattener.dialect.is_closed and other_items in (True, {}):
+            raise InexpressibleError(path, "items", "accepts items of any type")
         item_schemas.append(other_items)
-    distinct = [
-        item
-        for index, item in enumerate(item_schemas)
-        if item not in item_schemas[:index]
-    ]
+    distinct = list_distinct(item_schemas)
     message = "the position of each item; every item may match any of the schemas"
     severity = Severity.WARNING if len(distinct) > 1 else Severity.NOTE
     flattener.losses.add(path, "prefixItems", message, Effect.WIDER, severity)
@@ -293,19 +351,20 @@ def _replace_prefix_items(
     return {**remaining, "items": items}
 
 
-def _expand_reference(flattener: Flattener, member: Any) -> Any:
-    """Return an alternative, or the target of its reference."""
+def expand_reference(flattener: Flattener, member: Any) -> Any:
+    """Return an alternative with its reference replaced by the target, if it can be."""
     if not isinstance(member, Mapping):
         return member
     schema = flattener.parts.upgrade(member)
-    with suppress(LookupError):
+    with suppress(LookupError, InexactError):
         for _ in range(MAX_DEPTH):
             if not isinstance(schema.get("$ref"), str):
                 break
             target = flattener.parts.resolve(schema["$ref"])
             if not isinstance(target, Mapping):
                 break
-            schema = flattener.parts.upgrade(target)
+            siblings = {key: value for key, value in schema.items() if key != "$ref"}
+            schema = merge_schemas(siblings, flattener.parts.upgrade(target))
     return schema
 
 
@@ -314,33 +373,32 @@ def _merge_into_object(
 ) -> dict[str, Any]:
     """Replace alternatives by one object with the properties of all of them."""
     members = [
-        _expand_reference(flattener, member)
+        {} if member is True else expand_reference(flattener, member)
         for member in schema[keyword]
-        if isinstance(member, Mapping)
+        if member is not False
     ]
     base = {key: value for key, value in schema.items() if key != keyword}
     merged_object = merge_alternatives(base, members)
     if merged_object is None:
         return schema
-    # The description states which properties belong together, if all alternatives have
-    # `required`.
-    required = [
-        {"required": member["required"]} for member in members if "required" in member
-    ]
-    text = ""
-    accepts_description = flattener.dialect.takes("description", at_root=True)
-    if len(required) == len(members) and accepts_description:
-        lost = renamed_everywhere({keyword: required}, flattener.names)
-        text, _ = describe_lost_keywords(lost)
-    if text:
-        merged_object["description"] = append_text(
-            merged_object.get("description"), text
-        )
     message = "the alternatives are merged into one object with all parameters"
-    if text:
+    severity = Severity.NOTE
+    relations = describe_relations(members)
+    if any("$ref" in member for member in members) or (
+        relations
+        and not _state_in_description(
+            flattener, merged_object, {keyword: relations}, is_root=True
+        )
+    ):
+        severity = Severity.WARNING
+    elif relations:
         message += "; the description states which belong together"
-    severity = Severity.NOTE if text else Severity.WARNING
-    flattener.losses.add(path, keyword, message, Effect.WIDER, severity)
+    is_open = any(member.get("additionalProperties") is not False for member in members)
+    # An open alternative accepts any value of a property that only others declare.
+    names = [member.get("properties", {}).keys() for member in members]
+    is_narrower = is_open and any(keys != names[0] for keys in names)
+    effect = Effect.OTHER if is_narrower else Effect.WIDER
+    flattener.losses.add(path, keyword, message, effect, severity)
     return merged_object
 
 
@@ -359,7 +417,7 @@ def _distribute_siblings(
     try:
         members: list[Any] = []
         for member in schema["anyOf"]:
-            expanded = _expand_reference(flattener, member)
+            expanded = expand_reference(flattener, member)
             if expanded is False:
                 members.append(False)
             else:
@@ -382,84 +440,3 @@ def _replace_keyword(
         new if key == old else key: value if key == old else item
         for key, item in schema.items()
     }
-
-
-def add_implied_type(
-    flattener: Flattener, schema: dict[str, Any], path: Path
-) -> dict[str, Any]:
-    """Add the type that keywords imply, because closed dialects require a type.
-
-    Raises:
-        InexpressibleError: no keyword implies a type.
-    """
-    if schema.keys() & {"type", "anyOf", "oneOf"}:
-        return schema
-    implied = next(
-        (type_ for key, type_ in _IMPLIED_TYPES.items() if key in schema), None
-    )
-    if implied is None:
-        raise InexpressibleError(path, "type", "accepts a value of any type")
-    message = f"values of other types than {implied}"
-    flattener.losses.add(path, "type", message, Effect.NARROWER)
-    return {"type": implied, **schema}
-
-
-def close(
-    flattener: Flattener, schema: Mapping[str, Any], out: dict[str, Any], path: Path
-) -> frozenset[str]:
-    """Close a rendered object; make optional properties nullable if all must be required.
-
-    Args:
-        flattener: has the dialect and collects losses.
-        schema: the flattened schema of the object.
-        out: the rendered schema; updated.
-        path: the path of the schema in the spec.
-
-    Returns:
-        The properties that are omitted if they are null.
-
-    Raises:
-        InexpressibleError: the object allows undeclared properties that calls need.
-    """
-    properties = out.setdefault("properties", {})
-    additional = schema.get("additionalProperties", True)
-    if schema.get("unevaluatedProperties") is False:
-        additional = False
-    if schema.get("patternProperties"):
-        raise InexpressibleError(
-            path, "patternProperties", "accepts names that match a pattern"
-        )
-    is_map = not properties and (len(path) > 1 or "additionalProperties" in schema)
-    if additional is not False:
-        if is_map or (isinstance(additional, Mapping) and additional):
-            raise InexpressibleError(path, "additionalProperties", "accepts any names")
-        flattener.losses.add(
-            path, "additionalProperties", "undeclared names", Effect.NARROWER
-        )
-    out["additionalProperties"] = False
-    for name in out.get("required", ()):
-        if name not in properties:
-            reason = f"requires `{name}`, which is not declared"
-            raise InexpressibleError(path, "required", reason)
-    if not flattener.dialect.is_required_whole:
-        return frozenset()
-    optional = frozenset(properties) - frozenset(out.get("required", ()))
-    for name in optional:
-        subschema = schema["properties"][name]
-        if allows_null(subschema, flattener.parts.resolve):
-            # With the default null, omitting the parameter has the same effect.
-            has_null_default = (
-                isinstance(subschema, Mapping) and subschema.get("default", 0) is None
-            )
-            message = "null cannot be sent: it marks an omitted parameter"
-            severity = Severity.NOTE if has_null_default else Severity.WARNING
-            property_path = (*path, "properties", name)
-            flattener.losses.add(
-                property_path, "null", message, Effect.NARROWER, severity
-            )
-        else:
-            properties[name] = make_nullable(
-                properties[name], flattener.dialect.nullable
-            )
-    out["required"] = list(properties)
-    return optional

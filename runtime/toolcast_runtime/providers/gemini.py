@@ -11,7 +11,9 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .dialect import Dialect, Nullable, References
+from ..core.validation.references import walk_objects
+from .dialect import has_larger_integer
+from .dialect_table import build_dialect
 from .model_provider import (
     Budget,
     ModelProvider,
@@ -20,21 +22,6 @@ from .model_provider import (
     schemas_within,
 )
 from .tool_results import IMAGES, PDF, Answer, Media
-
-_GEMINI = Dialect(
-    source="the keywords that google-genai's `response_json_schema` lists",
-    keywords=frozenset(
-        (
-            "type format title description enum items prefixItems minItems maxItems"
-            " minimum maximum anyOf properties additionalProperties required $ref"
-        ).split()
-    ),
-    enum_types=frozenset("string number integer null".split()),
-    references=References.NO_CYCLES,
-    has_reference_siblings=False,
-    nullable=Nullable.ANY_OF,
-    property_names=re.compile(r"[a-zA-Z_][a-zA-Z0-9_]{0,63}"),
-)
 
 
 def _sum_max_items(tools: Sequence[RenderedTool]) -> Mapping[str, int]:
@@ -62,7 +49,8 @@ def _build_function_response(answer: Answer) -> dict[str, Any]:
     """Build a `functionResponse` part from the result of a call."""
     parts = [*answer.parts({*IMAGES, PDF})]
     text = "\n".join(part for part in parts if isinstance(part, str))
-    output = answer.response.result if answer.is_json else text
+    value = answer.response.result
+    output = value if answer.is_json and _keeps_value(value) else text
     # Gemini's reference defines the keys `output` and `error`.
     key = "output" if answer.response.success else "error"
     function_response: dict[str, Any] = {"name": answer.name, "response": {key: output}}
@@ -77,6 +65,16 @@ def _build_function_response(answer: Answer) -> dict[str, Any]:
     return {"functionResponse": function_response}
 
 
+def _keeps_value(value: Any) -> bool:
+    """Return whether Gemini accepts a result as JSON and the model reads it unchanged.
+
+    Gemini rejects `$ref` keys that do not name a part (vercel/ai#14369), and rounds integers
+    beyond 2^53 - 1, because a number of `google.protobuf.Struct` is a double.
+    """
+    has_reference = any("$ref" in part for part in walk_objects(value))
+    return not has_reference and not has_larger_integer(value, 2**53 - 1)
+
+
 def _build_tool_list(provider_tools: ProviderTools) -> list[dict[str, Any]]:
     """Return the functions as one tool, which in Gemini's API is a list of functions."""
     declarations = [_build_declaration(tool) for tool in provider_tools.rendered]
@@ -86,10 +84,10 @@ def _build_tool_list(provider_tools: ProviderTools) -> list[dict[str, Any]]:
 GEMINI = ModelProvider(
     name="gemini",
     title="Gemini",
-    dialect=_GEMINI,
-    returns=_GEMINI,
+    dialect=build_dialect("gemini"),
+    returns=build_dialect("gemini"),
     names=re.compile(r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}"),
-    takes=frozenset(["returns"]),
+    accepts=frozenset(["returns"]),
     form=_build_declaration,
     answer=_build_function_response,
     arranged=_build_tool_list,

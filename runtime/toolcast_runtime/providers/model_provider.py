@@ -120,12 +120,12 @@ class StrictLimit(NamedTuple):
     """Limit of each strict schema.
 
     Attributes:
-        what: the label of the count in messages, such as `properties`.
+        label: the label of the count in messages, such as `properties`.
         count: the function that counts in a rendered schema.
         most: the maximum of the count.
     """
 
-    what: str
+    label: str
     count: Callable[[Mapping[str, Any]], int]
     most: int
 
@@ -134,7 +134,7 @@ class StrictLimit(NamedTuple):
 
         def counts(tools: Sequence[RenderedTool]) -> Mapping[str, int]:
             schemas = [tool.parameters.schema for tool in tools if tool.is_strict]
-            label = f"{self.what} in its strict schemas together"
+            label = f"{self.label} in its strict schemas together"
             return {label: sum(map(self.count, schemas))}
 
         return Budget(self.most, counts, source, is_refused)
@@ -156,7 +156,7 @@ class ModelProvider:
         returns: the dialect of result schemas; None if the provider does not accept them.
         names: the pattern of valid tool names; None if all names of specs are valid.
         own_names: the names of the provider's built-in tools that a list may contain.
-        takes: the spec fields that the format can express, out of `returns`, `examples`,
+        accepts: the spec fields that the format can express, out of `returns`, `examples`,
             `confirm`, `annotations` and `title`. Others of these are losses if a spec sets
             them.
         form: converts a rendered tool to the provider's JSON.
@@ -179,7 +179,7 @@ class ModelProvider:
     returns: Dialect | None = None
     names: re.Pattern[str] | None = None
     own_names: frozenset[str] = frozenset()
-    takes: frozenset[str] = frozenset()
+    accepts: frozenset[str] = frozenset()
     form: Callable[[RenderedTool], dict[str, Any]]
     answer: Callable[[Answer], dict[str, Any]]
     arranged: Callable[[ProviderTools], list[dict[str, Any]]] = _list_tools_in_order
@@ -210,13 +210,13 @@ class ProviderTools:
         provider: the provider.
         rendered: the tools in order.
         sections: the heading of each section of the toolset, by the section's name.
-        left_out: a loss with the reason for each tool that was omitted.
+        omissions: a loss with the reason for each tool that was omitted.
     """
 
     provider: ModelProvider
     rendered: tuple[RenderedTool, ...]
     sections: Mapping[str, str] = field(default_factory=dict)
-    left_out: tuple[Loss, ...] = ()
+    omissions: tuple[Loss, ...] = ()
 
     @property
     def tools(self) -> list[Any]:
@@ -227,7 +227,7 @@ class ProviderTools:
     def losses(self) -> tuple[Loss, ...]:
         """Losses of all tools, sorted; includes the reasons of omitted tools."""
         losses = [loss for tool in self.rendered for loss in tool.losses]
-        return tuple(sorted([*losses, *self.left_out]))
+        return tuple(sorted([*losses, *self.omissions]))
 
     def call(self, name: str, arguments: Mapping[str, Any] | str) -> ToolCall:
         """Convert a model's call to the names and arguments of the spec.
@@ -315,14 +315,14 @@ def render_tools(
     names = provider_names(
         (tool.name for tool in tools), provider.names, provider.own_names
     )
-    rendered, left_out = [], []
+    rendered, omissions = [], []
     for tool in tools:
         try:
             rendered.append(_render_tool(provider, tool, names[tool.name], options))
         except InexpressibleError as error:
-            message = f"the schema {error.why}; the tool is omitted"
-            left_out.append(_build_loss(tool, error, message, Severity.ERROR))
-    return ProviderTools(provider, tuple(rendered), sections or {}, tuple(left_out))
+            message = f"the schema {error.reason}; the tool is omitted"
+            omissions.append(_build_loss(tool, error, message, Severity.ERROR))
+    return ProviderTools(provider, tuple(rendered), sections or {}, tuple(omissions))
 
 
 def _build_loss(
@@ -350,15 +350,16 @@ def _render_tool(
             returns = _render_schema(tool, "returns", provider.returns)
             losses += returns.losses
         except InexpressibleError as error:
-            message = f"the schema {error.why}; it is omitted"
+            message = f"the schema {error.reason}; it is omitted"
             loss = _build_loss(tool, error, message, Severity.NOTE, "returns")
             losses.append(loss)
     examples: list[Mapping[str, Any]] = []
-    if "examples" in provider.takes:
-        examples = list(list_valid_examples(tool, parameters))
+    if "examples" in provider.accepts:
+        valid_examples = list_valid_examples(tool, parameters)
+        examples = [*filter(provider.dialect.accepts_integers, valid_examples)]
         if omitted := len(tool.examples) - len(examples):
             message = (
-                f"{omitted} of {len(tool.examples)} are left out: they fail, or the form"
+                f"{omitted} of {len(tool.examples)} are omitted: they fail, or the form"
                 " has other arguments"
             )
             losses.append(Loss(tool.name, "/examples", "examples", message))
@@ -398,7 +399,7 @@ def _render_strict_parameters(
         if reason:
             raise InexpressibleError(("parameters",), "strict", reason)
     except InexpressibleError as error:
-        message = f"no strict schema: it {error.why}; the tool is not strict"
+        message = f"no strict schema: it {error.reason}; the tool is not strict"
         losses.append(_build_loss(tool, error, message, Severity.WARNING))
         return None
     return parameters
@@ -417,13 +418,15 @@ def _render_schema(tool: Tool, field_name: str, dialect: Dialect) -> RenderedSch
             values = [schema[keyword]] if keyword == "const" else schema[keyword]
             if not any(isinstance(value, Mapping) for value in values):
                 raise InexpressibleError(
-                    (field_name,), keyword, "takes no object, and so no call"
+                    (field_name,),
+                    keyword,
+                    "does not accept objects, so no call is valid",
                 )
     try:
         build_validator(schema)
         return render_schema(schema, dialect, tool.name, field_name)
     except (AttributeError, KeyError, TypeError, ValueError, RecursionError):
-        reason = "is no valid one"
+        reason = "is not a valid schema"
         raise InexpressibleError((field_name,), field_name, reason) from None
 
 
@@ -443,7 +446,10 @@ def _list_lost_fields(provider: ModelProvider, tool: Tool, name: str) -> Iterabl
         "title": bool(tool.definition.get("title")),
     }
     for field_name in _OPTIONAL_FIELDS:
-        if is_set[field_name] and field_name not in provider.takes:
+        if is_set[field_name] and field_name not in provider.accepts:
             yield Loss(
-                tool.name, f"/{field_name}", field_name, "there is no place for it"
+                tool.name,
+                f"/{field_name}",
+                field_name,
+                "the format has no field for it",
             )

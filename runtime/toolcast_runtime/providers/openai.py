@@ -13,7 +13,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .dialect import Dialect, Nullable, References
+from .dialect_table import build_dialect
 from .model_provider import (
     Budget,
     ModelProvider,
@@ -29,39 +29,6 @@ _LONG_ENUM = 250
 _MAX_LONG_ENUM_CHARACTERS = 15_000
 """Total characters of the strings of an enum with more than `_LONG_ENUM` strings."""
 _NAMES = re.compile(r"[a-zA-Z0-9_-]{1,64}")
-_NOT_AT_ROOT = frozenset("oneOf anyOf allOf enum not".split())
-_LOOSE = Dialect(
-    source=(
-        "its error: schema must have type 'object' and not have"
-        " 'oneOf'/'anyOf'/'allOf'/'enum'/'not' at the top level"
-    ),
-    lost_at_root=_NOT_AT_ROOT,
-    needs_items=True,
-)
-_ANY = Dialect(source="its types: any schema of an object")
-_STRICT = Dialect(
-    name="OpenAI strict",
-    source="its guide to structured outputs, supported schemas",
-    keywords=frozenset(
-        (
-            "type title description properties required additionalProperties items enum"
-            " const anyOf $ref pattern format multipleOf minimum maximum exclusiveMinimum"
-            " exclusiveMaximum minItems maxItems"
-        ).split()
-    ),
-    lost_at_root=_NOT_AT_ROOT,
-    formats=frozenset(
-        "date-time time date duration email hostname ipv4 ipv6 uuid".split()
-    ),
-    has_plain_patterns=True,
-    enum_types=frozenset("string number integer boolean null".split()),
-    references=References.KEPT,
-    has_reference_siblings=False,
-    nullable=Nullable.ANY,
-    is_closed=True,
-    is_required_whole=True,
-    needs_items=True,
-)
 
 
 def _count_properties(schema: Mapping[str, Any]) -> int:
@@ -101,7 +68,7 @@ def _find_exceeded_limit(schema: Mapping[str, Any]) -> str | None:
     """Return a clause about the first limit that a strict schema exceeds, if any."""
     for label, count_in, maximum in _LIMITS:
         if (count := count_in(schema)) > maximum:
-            return f"has {count:,} {label}, and OpenAI takes {maximum:,}"
+            return f"has {count:,} {label}; OpenAI accepts {maximum:,}"
     for _, subschema in schemas_within(schema):
         enum = subschema.get("enum", ())
         values = [value for value in enum if isinstance(value, str)]
@@ -109,7 +76,7 @@ def _find_exceeded_limit(schema: Mapping[str, Any]) -> str | None:
         if len(values) > _LONG_ENUM and count > _MAX_LONG_ENUM_CHARACTERS:
             return (
                 f"has {count:,} characters in one `enum` of more than {_LONG_ENUM}"
-                f" values, and OpenAI takes {_MAX_LONG_ENUM_CHARACTERS:,}"
+                f" values; OpenAI accepts {_MAX_LONG_ENUM_CHARACTERS:,}"
             )
     return None
 
@@ -231,8 +198,8 @@ def _build_responses_list(provider_tools: ProviderTools) -> list[dict[str, Any]]
 CHAT = ModelProvider(
     name="openai-chat",
     title="OpenAI Chat Completions",
-    dialect=_LOOSE,
-    strict=_STRICT,
+    dialect=build_dialect("openai"),
+    strict=build_dialect("openai-strict"),
     names=_NAMES,
     form=_build_chat_tool,
     answer=_build_tool_message,
@@ -242,11 +209,11 @@ CHAT = ModelProvider(
 RESPONSES = ModelProvider(
     name="openai-responses",
     title="OpenAI Responses",
-    dialect=_LOOSE,
-    strict=_STRICT,
-    returns=_ANY,
+    dialect=build_dialect("openai"),
+    strict=build_dialect("openai-strict"),
+    returns=build_dialect("openai-results"),
     names=_NAMES,
-    takes=frozenset(["returns"]),
+    accepts=frozenset(["returns"]),
     form=_build_responses_tool,
     answer=_build_function_output,
     arranged=_build_responses_list,
@@ -265,16 +232,6 @@ RESPONSES = ModelProvider(
 )
 
 
-_OLLAMA = Dialect(
-    source="the fields of the class `Tool` of the package `ollama`",
-    keywords=frozenset("type description properties required items enum".split()),
-    lost_at_root=frozenset(["description", "items", "enum"]),
-    lost_of_parameters=frozenset(["properties", "required"]),
-    references=References.INLINED,
-    nullable=Nullable.TYPE_LIST,
-)
-
-
 def _build_ollama_message(answer: Answer) -> dict[str, Any]:
     return {"role": "tool", "tool_name": answer.name, "content": answer.text()}
 
@@ -282,7 +239,7 @@ def _build_ollama_message(answer: Answer) -> dict[str, Any]:
 OLLAMA = ModelProvider(
     name="ollama",
     title="Ollama",
-    dialect=_OLLAMA,
+    dialect=build_dialect("ollama"),
     form=_build_chat_tool,
     answer=_build_ollama_message,
 )

@@ -22,7 +22,7 @@ _DEPENDENCY_KEYWORDS = ("dependentRequired", "dependentSchemas", "dependencies")
 def provider_names(
     names: Iterable[str],
     grammar: re.Pattern[str] | None,
-    taken: frozenset[str] = frozenset(),
+    reserved_names: frozenset[str] = frozenset(),
 ) -> dict[str, str]:
     """Return the provider name of each name.
 
@@ -35,7 +35,7 @@ def provider_names(
         names: the names of tools, or of the properties of a schema.
         grammar: the pattern of a whole valid name; it must accept names of up to 64 letters,
             digits and `_`. None accepts any name.
-        taken: names that the provider reserves; a name mapped to one of these ends with
+        reserved_names: names that the provider reserves; a name mapped to one of these ends with
             digits of its hash.
     """
     if grammar is None:
@@ -44,7 +44,7 @@ def provider_names(
     duplicates = _find_duplicates(mapped)
     for name, new in mapped.items():
         is_changed_duplicate = new != name and new in duplicates
-        if new in taken or is_changed_duplicate:
+        if new in reserved_names or is_changed_duplicate:
             mapped[name] = _append_hash(new, name)
     return mapped
 
@@ -95,7 +95,9 @@ def named_properties(schema: Mapping[str, Any]) -> Iterator[str]:
             yield from _list_strings(dependency)
 
 
-def renamed(schema: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+def rename_properties(
+    schema: Mapping[str, Any], names: Mapping[str, str]
+) -> dict[str, Any]:
     """Return a schema with properties renamed in its keywords, not in its subschemas."""
     out = dict(schema)
     for keyword in ("properties", *_DEPENDENCY_KEYWORDS):
@@ -121,7 +123,7 @@ def renamed_everywhere(schema: Any, names: Mapping[str, str]) -> Any:
         subschemas = {
             key: renamed_everywhere(value, names) for key, value in schema.items()
         }
-        return renamed(subschemas, names)
+        return rename_properties(subschemas, names)
     if isinstance(schema, (list, tuple)):
         return [renamed_everywhere(item, names) for item in schema]
     return schema

@@ -16,6 +16,7 @@ from typing import Any
 from ..core.validation.references import (
     IN_PLACE,
 )
+from .closed_objects import add_implied_type, close
 from .combined_schemas import (
     add_value_types,
     get_type_name,
@@ -30,6 +31,7 @@ from .dialect import (
     NAMED,
     REVERSED,
     STANDARD,
+    SUBSCHEMA_KEYWORDS,
     WORDS,
     Dialect,
     Effect,
@@ -42,21 +44,18 @@ from .dialect import (
 from .flattening import (
     MAX_DEPTH,
     Flattener,
-    add_implied_type,
-    close,
+    get_last_name,
     replace_keywords,
 )
-from .provider_names import renamed, renamed_everywhere
+from .provider_names import rename_properties, renamed_everywhere
 from .schema_parts import Path
 
-_COMPLEX_PATTERN_PARTS = (
-    "(?=",
-    "(?!",
-    "(?<",
-    "\\b",
-    "\\B",
-    *(f"\\{number}" for number in range(1, 10)),
-)
+_DEPENDENT_KEYWORDS = {
+    "if": ("then", "else"),
+    "contains": ("minContains", "maxContains"),
+}
+"""Keywords without effect if another keyword is lost."""
+_LOST = object()
 _MAX_SCHEMAS = 20_000
 """Subschemas of one rendered schema."""
 _PARAMETER_LEVEL = 2
@@ -130,7 +129,9 @@ class _SchemaRenderer:
             definitions[name] = self._render_schema(target, parts.get_path(target))
         if definitions:
             root["$defs"] = definitions
-        return RenderedSchema(root, self._losses.sorted(), self._absent, self._names)
+        return RenderedSchema(
+            root, self._losses.list_losses(), self._absent, self._names
+        )
 
     def _render_schema(
         self, schema: Any, path: Path, *, is_root: bool = False
@@ -139,7 +140,8 @@ class _SchemaRenderer:
             return self._flattener.build_false(path)
         if not isinstance(schema, Mapping):
             if self._dialect.is_closed:
-                raise InexpressibleError(path, str(path[-1]), "accepts any value")
+                keyword = get_last_name(path)
+                raise InexpressibleError(path, keyword, "accepts any value")
             return {}
         if self._level > MAX_DEPTH or self._remaining < 0:
             return self._flattener.cut(schema, "$ref", path)
@@ -149,22 +151,23 @@ class _SchemaRenderer:
         try:
             flat, flat_path = self._flattener.flatten(schema, path, is_root)
             if "$ref" in flat:
-                return self._render_reference(flat)
+                return self._render_reference(flat, flat_path)
             return self._render_flat(flat, flat_path, is_root)
         finally:
             self._level -= 1
             del self._flattener.opened[opened_count:]
 
-    def _render_reference(self, schema: dict[str, Any]) -> dict[str, Any]:
+    def _render_reference(self, schema: dict[str, Any], path: Path) -> dict[str, Any]:
         reference = {"$ref": schema.pop("$ref")}
-        siblings = {
-            key: value for key, value in schema.items() if key not in DEFINITIONS
-        }
+        siblings: dict[str, Any] = {}
+        lost: dict[str, Any] = {}
+        for key, value in schema.items():
+            if key not in DEFINITIONS:
+                is_accepted = self._accepts(key, value, is_root=False)
+                (siblings if is_accepted else lost)[key] = value
+        self._add_keyword_losses(lost, siblings, path, is_root=False)
         if self._dialect.has_reference_siblings:
             return {**reference, **siblings}
-        siblings = {
-            key: value for key, value in siblings.items() if self._dialect.takes(key)
-        }
         return {**siblings, "anyOf": [reference]} if siblings else reference
 
     def _render_flat(
@@ -175,7 +178,9 @@ class _SchemaRenderer:
         if is_root:
             schema = {"type": "object", **schema} | {"type": "object"}
         schema = replace_keywords(self._flattener, schema, path, is_root)
-        if dialect.enum_types is not None and not is_root:
+        values = [schema.get("enum"), schema.get("const")]
+        loses_values = not dialect.accepts_integers(values)
+        if (dialect.enum_types is not None or loses_values) and not is_root:
             with_types = add_value_types(schema)
             if with_types is None:
                 return self._flattener.build_false(path)
@@ -189,36 +194,79 @@ class _SchemaRenderer:
                 dialect.is_closed and key == "additionalProperties"
             ):
                 continue
-            if self._accepts(key, value, is_root):
-                out[key] = self._render_keyword(key, value, path)
+            is_accepted = self._accepts(key, value, is_root)
+            rendered = _LOST
+            if is_accepted:
+                rendered = self._render_keyword(key, value, path)
+            if rendered is not _LOST:
+                out[key] = rendered
+            elif is_accepted and key == "oneOf" and "anyOf" not in schema:
+                message = "exactly one alternative must match; replaced by `anyOf`"
+                self._losses.add(path, key, message, Effect.WIDER)
+                out["anyOf"] = self._render_value("anyOf", value, path)
             else:
                 lost[key] = value
+        for key, others in _DEPENDENT_KEYWORDS.items():
+            if key in lost:
+                lost |= {other: schema[other] for other in others if out.pop(other, 0)}
         absent = frozenset[str]()
         if dialect.is_closed and "object" in (get_types(out) or ()):
             absent = close(self._flattener, schema, out, path)
         if self._names:
             absent = frozenset(self._names.get(name, name) for name in absent)
             self._add_name_losses(out, path)
-            out = renamed(out, self._names)
+            out = rename_properties(out, self._names)
         if is_root:
             out = {**out, "properties": out.get("properties", {})}
         if dialect.needs_items and "array" in (get_types(out) or ()):
             if dialect.is_closed and "items" not in out:
                 raise InexpressibleError(path, "items", "accepts items of any type")
-            out.setdefault("items", {})
+            if "items" not in out:
+                self._add_items(out, lost)
         self._add_keyword_losses(lost, out, path, is_root)
         if absent:
             self._absent[id(out["properties"])] = absent, out["properties"]
         return spell_nullable(out, dialect.nullable)
 
     def _render_keyword(self, key: str, value: Any, path: Path) -> Any:
-        """Render the subschemas in the value of a keyword."""
-        was_reversed = self._losses.is_reversed
-        self._losses.is_reversed |= key in REVERSED
-        try:
+        """Render the subschemas in the value of a keyword.
+
+        Returns:
+            The value; `_LOST` if losses in it would make the whole schema narrower.
+        """
+        if key not in REVERSED:
             return self._render_value(key, value, path)
+        was_reversed = self._losses.is_reversed
+        self._losses.is_reversed = True
+        count = len(self._losses)
+        try:
+            rendered = self._render_value(key, value, path)
         finally:
             self._losses.is_reversed = was_reversed
+        losses = self._losses.pop_since(count)
+        # The model's arguments get the spec's names, so new names make nothing narrower.
+        if any(
+            loss.effect is Effect.OTHER and loss.keyword != "name" for loss in losses
+        ):
+            return _LOST
+        self._losses.restore(losses)
+        return rendered
+
+    def _add_items(self, out: dict[str, Any], lost: dict[str, Any]) -> None:
+        """Add the `items` that an array needs, with the meaning of `unevaluatedItems`."""
+        if "unevaluatedItems" not in out:
+            out["items"] = {}
+        elif out.keys() & IN_PLACE or "$ref" in out:
+            # They may allow items that `items` would reject.
+            lost["unevaluatedItems"] = out.pop("unevaluatedItems")
+            out["items"] = {}
+        elif "contains" in out:
+            # Items that match `contains` count as evaluated.
+            members = [out["contains"], out["unevaluatedItems"]]
+            allowed = [member for member in members if member is not False]
+            out["items"] = allowed[0] if len(allowed) == 1 else {"anyOf": allowed}
+        else:
+            out["items"] = out["unevaluatedItems"]
 
     def _render_value(self, key: str, value: Any, path: Path) -> Any:
         if key in NAMED and isinstance(value, Mapping):
@@ -250,19 +298,21 @@ class _SchemaRenderer:
     def _accepts(self, key: str, value: Any, is_root: bool) -> bool:
         """Return whether the dialect accepts a keyword with its value at this level."""
         dialect = self._dialect
-        if not dialect.takes(key, at_root=is_root):
+        if not dialect.accepts(key, at_root=is_root):
             return False
         # Its schema would apply to the spec's names.
         if key == "propertyNames" and self._names:
             return False
         if self._level == _PARAMETER_LEVEL and key in dialect.lost_of_parameters:
             return False
+        if key not in SUBSCHEMA_KEYWORDS and not dialect.accepts_integers(value):
+            return False
         if key == "minItems" and dialect.most_min_items is not None:
             return isinstance(value, int) and value <= dialect.most_min_items
         if key == "format" and dialect.formats is not None:
             return value in dialect.formats
-        if key == "pattern" and dialect.has_plain_patterns:
-            return not any(part in str(value) for part in _COMPLEX_PATTERN_PARTS)
+        if key == "pattern":
+            return dialect.accepts_pattern(str(value))
         if key in ("enum", "const") and dialect.enum_types is not None:
             values = value if key == "enum" else [value]
             return all(get_type_name(item) in dialect.enum_types for item in values)
@@ -294,7 +344,7 @@ class _SchemaRenderer:
     ) -> None:
         """State lost keywords in the description if possible, and add their losses."""
         stated = frozenset[str]()
-        if self._dialect.takes("description", at_root=is_root):
+        if self._dialect.accepts("description", at_root=is_root):
             known = {key: value for key, value in lost.items() if key in KNOWN}
             text, stated = describe_lost_keywords(
                 renamed_everywhere(known, self._names)

@@ -13,6 +13,8 @@ from ..core.context import ToolResponse
 
 IMAGES = frozenset(["image/png", "image/jpeg", "image/gif", "image/webp"])
 PDF = "application/pdf"
+NO_MESSAGE = "The tool failed without an error message."
+"""Text of an error that is empty or blank."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +72,8 @@ class Answer:
                 invalid Base64 content, are replaced by a text that describes them.
         """
         if self.response.error is not None:
-            yield self.response.error
+            # Anthropic and Bedrock reject failed results without text.
+            yield self.response.error if self.response.error.strip() else NO_MESSAGE
             blocks = self.response.content or ()
             # No provider accepts media in the result of a failed call.
             media_blocks = [block for block in blocks if block["type"] != "text"]
@@ -84,6 +87,14 @@ class Answer:
                 yield from _convert_block(block, takes)
         if self.response.note is not None:
             yield self.response.note
+
+    def list_nonblank_parts(self, accepted_types: Collection[str]) -> list[str | Media]:
+        """Return the parts without blank text, which Anthropic and Bedrock reject."""
+        return [
+            part
+            for part in self.parts(accepted_types)
+            if isinstance(part, Media) or part.strip()
+        ]
 
     def text(self) -> str:
         """Return the parts as one text that begins with "Error:" if the call failed.

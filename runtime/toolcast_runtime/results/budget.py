@@ -201,7 +201,7 @@ class ResultShortener:
         # The next call continues after the last kept item, so there must be one.
         if len(next_calls) == 1 and counts.get(next_calls[0][0]):
             hint = f" For more, {next_calls[0][1]}."
-        return f"Left out: {', '.join(parts)}.{hint}"
+        return f"Omitted: {', '.join(parts)}.{hint}"
 
 
 def _truncate_at(value: Any, path: Path, kept: int) -> Any:

@@ -134,7 +134,7 @@ def _apply_budget(
             tool, form, f"{size:,} {unit}", f"{budget[unit]:,}"
         )
     part, note = shortened
-    note = note or "Left out: the text beside the result."
+    note = note or "Omitted: the text next to the result."
     return _replace_result(response, encode(part), note)
 
 

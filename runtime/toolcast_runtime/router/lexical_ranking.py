@@ -188,7 +188,7 @@ class LexicalRanking:
 
     def __init__(self, tools: Sequence[RoutedTool]) -> None:
         self._names = [tool.name for tool in tools]
-        word_counts = [_count_words(tool) for tool in tools]
+        word_counts = [_count_terms(tool) for tool in tools]
         lengths = [sum(counts.values()) for counts in word_counts]
         average_length = sum(lengths) / len(lengths) if any(lengths) else 1.0
         frequencies: defaultdict[str, list[tuple[int, float]]] = defaultdict(list)
@@ -217,7 +217,7 @@ class LexicalRanking:
         """
         if _is_greeting(message):
             return Route(())
-        evidence = self._score_words(message)
+        evidence = self._score_terms(message)
         words = list(evidence)
         if not words:
             return self._select_all("the message contains no specific word")
@@ -240,7 +240,7 @@ class LexicalRanking:
         )
         min_share, max_share = _MIN_SCORE_SHARES
         share = min(max(max(scores.values()) / perfect_score, min_share), 1.0)
-        history_scores = _sum_scores(self._score_words(" ".join(history[-3:])).values())
+        history_scores = _sum_scores(self._score_terms(" ".join(history[-3:])).values())
         for row in scores:
             scores[row] += _HISTORY_WEIGHT * history_scores.get(row, 0.0)
         ordered = self._order_by_score(scores)
@@ -264,16 +264,16 @@ class LexicalRanking:
         """
         return {
             word: {self._names[row]: score for row, score in rows.items()}
-            for word, rows in self._score_words(message).items()
+            for word, rows in self._score_terms(message).items()
         }
 
-    def _score_words(self, message: str) -> dict[str, dict[int, float]]:
+    def _score_terms(self, message: str) -> dict[str, dict[int, float]]:
         """Return the scores for each word, and for word pairs that a tool writes as one word."""
         pairs = [
-            pair for pair in _join_word_pairs(message) if pair in self._scores_by_word
+            pair for pair in _join_term_pairs(message) if pair in self._scores_by_word
         ]
         words = dict.fromkeys([*_split_message(message), *pairs])
-        return {word: self._score_word(word) for word in words}
+        return {word: self._score_term(word) for word in words}
 
     def _find_distinctive(
         self, evidence: Mapping[str, Mapping[int, float]]
@@ -304,16 +304,16 @@ class LexicalRanking:
 
     def _is_rare(self, word: str) -> bool:
         max_tools = max(1, _RARE_WORD_SHARE * len(self._names))
-        return 0 < len(self._score_word(word)) <= max_tools
+        return 0 < len(self._score_term(word)) <= max_tools
 
-    def _score_word(self, word: str) -> dict[int, float]:
+    def _score_term(self, word: str) -> dict[int, float]:
         """Return the scores of the tools that contain a word or a form of it.
 
         If there are none, longer words and the halves of the word are searched.
         """
         return (
             self._score_forms(word)
-            or self._score_longer_words(word)
+            or self._score_prefix_matches(word)
             or self._score_halves(word)
         )
 
@@ -324,7 +324,7 @@ class LexicalRanking:
                 self._add_scores(scores, form, _OTHER_FORM_WEIGHT)
         return scores
 
-    def _score_longer_words(self, word: str) -> dict[int, float]:
+    def _score_prefix_matches(self, word: str) -> dict[int, float]:
         """Score words that begin with a word: `repo` matches `repository`."""
         scores: dict[int, float] = {}
         if len(word) >= _MIN_PREFIX_LETTERS:
@@ -366,11 +366,11 @@ def _sum_scores(matches: Iterable[Mapping[int, float]]) -> dict[int, float]:
     return dict(sums)
 
 
-def _count_words(tool: RoutedTool) -> dict[str, float]:
+def _count_terms(tool: RoutedTool) -> dict[str, float]:
     """Count each word of a tool, weighted by the part of the text that it is in."""
     counts: defaultdict[str, float] = defaultdict(float)
     for text, weight in _list_weighted_texts(tool):
-        for word in _split_words(text):
+        for word in _split_terms(text):
             counts[word] += weight
     return counts
 
@@ -411,7 +411,7 @@ def _is_greeting(message: str) -> bool:
     return count > 0 and _GREETING_WORDS.issuperset(re.findall(r"\w+", rest.lower()))
 
 
-def _split_words(text: str) -> list[str]:
+def _split_terms(text: str) -> list[str]:
     """Return the words of a text, in order, in lower case and without accents.
 
     Names are split at `_`, `-`, `.` and capitals. In scripts without spaces each pair of
@@ -442,7 +442,7 @@ def _split_message(message: str) -> list[str]:
         message = f"{start} {message[-_MAX_CHARACTERS_PER_END:]}"
     specific_words = (
         word
-        for word in _split_words(message)
+        for word in _split_terms(message)
         if word not in _STOP_WORDS and not word.isdigit()
     )
     words = list(dict.fromkeys(specific_words))
@@ -451,9 +451,9 @@ def _split_message(message: str) -> list[str]:
     return words[:_MAX_WORDS_PER_END] + words[-_MAX_WORDS_PER_END:]
 
 
-def _join_word_pairs(text: str) -> Iterator[str]:
+def _join_term_pairs(text: str) -> Iterator[str]:
     """Return each pair of adjacent words, written as one word."""
-    return (first + second for first, second in pairwise(_split_words(text)))
+    return (first + second for first, second in pairwise(_split_terms(text)))
 
 
 def _stem(word: str) -> str:

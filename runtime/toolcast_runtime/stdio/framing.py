@@ -6,6 +6,7 @@ Source: https://modelcontextprotocol.io/specification/2026-07-28/basic/transport
 
 from __future__ import annotations
 
+import codecs
 import json
 import logging
 import secrets
@@ -65,7 +66,11 @@ def encode_message(message: JSONRPCMessage) -> bytes:
 
 
 def parse_line(line: bytes) -> JSONRPCMessage | None:
-    """Return the message in a line; None if the line is not a valid message."""
+    """Return the message in a line; None if the line is not a valid message.
+
+    A byte order mark is ignored, as RFC 8259, section 8.1, allows.
+    """
+    line = line.removeprefix(codecs.BOM_UTF8)
     try:
         message = jsonrpc_message_adapter.validate_json(line, by_name=False)
     except ValueError:

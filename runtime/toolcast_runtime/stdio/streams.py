@@ -26,6 +26,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import anyio
+from mcp.shared.dispatcher import coerce_request_id
+from mcp.shared.jsonrpc_dispatcher import cancelled_request_id_from_params
 from mcp.shared.message import SessionMessage
 from mcp_types import (
     CONNECTION_CLOSED,
@@ -326,14 +328,20 @@ class IncomingMessages(_Stream):
         if isinstance(message, JSONRPCRequest):
             self._outgoing.unanswered_ids.add(message.id)
         elif isinstance(message, (JSONRPCResponse, JSONRPCError)):
-            self._outgoing.client_request_ids.discard(message.id)
+            if message.id is not None:
+                request_id = coerce_request_id(message.id)
+                self._outgoing.client_request_ids.discard(request_id)
         elif (
             isinstance(message, JSONRPCNotification)
             and message.method == "notifications/cancelled"
         ):
-            request_id = (message.params or {}).get("requestId")
-            if isinstance(request_id, (int, str)):
-                self._outgoing.mark_answered(request_id)
+            cancelled = cancelled_request_id_from_params(message.params)
+            for request_id in [*self._outgoing.unanswered_ids]:
+                # The SDK treats "7" and 7 as the same id.
+                if cancelled is not None and (
+                    coerce_request_id(request_id) == coerce_request_id(cancelled)
+                ):
+                    self._outgoing.mark_answered(request_id)
 
     def _resume_reading(self) -> None:
         """Allow reading ahead again, after all messages that were read are processed."""

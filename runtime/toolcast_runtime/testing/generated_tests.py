@@ -124,7 +124,7 @@ def _registry_tests(package: GeneratedPackage) -> type:
     registry, definitions = package.registry, package.definitions
 
     class RegistryTests:
-        def test_the_registry_has_every_tool(self) -> None:
+        def test_registry_contains_all_tools(self) -> None:
             ensure(bool(definitions), f"no definition is in {package.folder}/tools")
             live = sorted(tool.name for tool in registry.local_tools)
             assert_same("the registry's list of names", live, sorted(definitions))
@@ -146,7 +146,7 @@ def _registry_tests(package: GeneratedPackage) -> type:
             assert_same("the order of the tools", names, expected)
 
         @package.each_tool
-        def test_the_registry_shows_the_definition(self, tool: str) -> None:
+        def test_registry_returns_definition(self, tool: str) -> None:
             live, expected = package.get_tool(tool), definitions[tool]
             listed = b"[" + live.to_mcp_json() + b"]"
             exact_definitions = package.get_exact_mcp_definitions([tool])
@@ -178,13 +178,13 @@ def _registry_tests(package: GeneratedPackage) -> type:
                 ensure(not problems, f"{tool}: example {number}: {'; '.join(problems)}")
 
         @package.each_client
-        def test_a_client_gets_what_is_meant_for_it(self, client: str | None) -> None:
+        def test_client_gets_only_its_tools(self, client: str | None) -> None:
             for name in registry.names(client):
                 clients = definitions[name].get("clients")
                 ensure(clients is None or client in clients, f"{client} gets {name}")
 
         @package.each_tool
-        def test_former_names_resolve_and_are_not_shown(self, tool: str) -> None:
+        def test_previous_names_resolve_and_are_not_mentioned(self, tool: str) -> None:
             for name in definitions[tool].get("renamed_from", ()):
                 current = registry.resolve(name)
                 ensure(current == tool, f"`{name}` is `{current}`, not `{tool}`")
@@ -258,13 +258,13 @@ def _spec_tests(
         return load_specs(package.folder, folder)
 
     class SpecTests:
-        def test_every_spec_has_its_definition(self) -> None:
+        def test_every_spec_has_a_definition(self) -> None:
             assert_same(
                 "tools", sorted(package.definitions), sorted(specs().tools), "spec"
             )
 
         @each_tool
-        def test_a_definition_is_what_its_spec_says(self, tool: str) -> None:
+        def test_definition_matches_spec(self, tool: str) -> None:
             definition = package.exact_definitions[tool]
             for member, live, expected in specs().compare_definition(
                 tool, definition, targets, server
@@ -272,7 +272,7 @@ def _spec_tests(
                 assert_same(f"{tool}: `{member}`", live, expected, "spec")
             package.check_refused_by(tool, is_served=server is not None)
 
-        def test_the_toolset_is_what_its_spec_says(self) -> None:
+        def test_toolset_matches_spec(self) -> None:
             toolset = specs().toolset
             used = dict.fromkeys(tool.section for tool in package.registry.local_tools)
             declared = [name for name in toolset.get("sections", {}) if name in used]
@@ -281,7 +281,7 @@ def _spec_tests(
             for key in ("name", "title", "instructions") if server else ():
                 assert_same(key, getattr(server, key), toolset.get(key), "spec")
 
-        def test_resources_and_mcp_prompts_are_what_their_specs_say(self) -> None:
+        def test_resources_and_mcp_prompts_match_specs(self) -> None:
             for folder in ("mcp_resources", "mcp_prompts") if server else ():
                 files = (package.folder / folder).glob("*.json")
                 values = [parse_exact_json(read_text(file)) for file in files]
@@ -292,7 +292,7 @@ def _spec_tests(
                     members = {key: live[name].get(key) for key in definition}
                     assert_same(f"{folder}: {name}", members, definition, "spec")
 
-        def test_prompt_files_have_the_texts_of_the_toolset(self) -> None:
+        def test_prompt_files_contain_toolset_texts(self) -> None:
             from .specs import normalize_markdown
 
             for file, beginning, end in specs().list_block_texts(package.blocks):
@@ -309,7 +309,7 @@ def _spec_tests(
             live_labels = [line for line in lines if line in labels]
             assert_same("the labels of the sections", live_labels, labels, "spec")
 
-        def test_skills_have_the_texts_of_the_sections(self) -> None:
+        def test_skills_contain_section_texts(self) -> None:
             texts = skills.SKILLS.sections if skills else {}
             for name, text, expected in specs().skill_texts(texts):
                 assert_same(name, text, expected, "spec")
@@ -322,7 +322,7 @@ def _type_tests(package: GeneratedPackage) -> type:
 
     class TypeTests:
         @each_tool
-        def test_the_types_are_those_of_the_definition(self, tool: str) -> None:
+        def test_types_match_definition(self, tool: str) -> None:
             from .type_modules import read_types
 
             definition = package.definitions[tool]
@@ -353,7 +353,7 @@ def _mcp_tests(package: GeneratedPackage, server: Any) -> type:
 
     class McpTests:
         @package.each_client
-        def test_the_mcp_server_has_every_tool(self, client: str | None) -> None:
+        def test_mcp_server_lists_all_tools(self, client: str | None) -> None:
             expected = package.list_tool_names(client, "mcp")
             assert_same(f"MCP for {client}", list(server.names(client)), expected)
 
@@ -408,7 +408,7 @@ def _resource_and_prompt_tests(
 
     class ResourceAndPromptTests:
         @each_client
-        def test_resources_and_prompts_are_the_definitions(
+        def test_resources_and_prompts_match_definitions(
             self, client: str | None
         ) -> None:
             with_client = [package for package in packages if client in package.clients]
@@ -440,7 +440,7 @@ def _langchain_tests(package: GeneratedPackage, tools: Any) -> type:
             )
 
         @package.each_tool
-        def test_langchain_shows_the_definition(self, tool: str) -> None:
+        def test_langchain_tool_matches_definition(self, tool: str) -> None:
             package.skip_if_excluded(tool, "langchain")
             live = tools.get(tool, package.get_client(tool))
             function = package.get_tool(tool).openai()["function"]
@@ -467,7 +467,7 @@ def _cli_tests(package: GeneratedPackage, cli: ModuleType) -> type:
             assert_same("KEYWORDS", cli.KEYWORDS, expected)
 
         @package.each_client
-        def test_the_command_line_has_every_command(self, client: str | None) -> None:
+        def test_cli_has_all_commands(self, client: str | None) -> None:
             decisions = [
                 package.definitions[name].get("cli") or {"command": None}
                 for name in package.list_tool_names(client, "cli")
@@ -478,7 +478,7 @@ def _cli_tests(package: GeneratedPackage, cli: ModuleType) -> type:
             assert_same(f"the commands for {client}", live, list(expected))
 
         @package.each_tool
-        def test_a_command_answers(self, tool: str) -> None:
+        def test_command_help_succeeds(self, tool: str) -> None:
             package.skip_if_excluded(tool, "cli")
             client = package.get_client(tool)
             for line in package.definitions[tool].get("cli", {}).get("lines", ()):
@@ -492,17 +492,17 @@ def _prompt_tests(package: GeneratedPackage, prompts: Any) -> type:
     files: dict[str, str] = prompts.files()
 
     class PromptTests:
-        def test_every_prompt_file_is_there(self) -> None:
+        def test_prompt_files_are_complete(self) -> None:
             assert_same(
                 "the list of prompt files", sorted(package.blocks), sorted(files)
             )
 
         @pytest.mark.parametrize("file", files)
-        def test_a_prompt_file_is_what_the_definitions_give(self, file: str) -> None:
+        def test_prompt_file_matches_definitions(self, file: str) -> None:
             assert_same(f"prompts/{file}", package.blocks.get(file, ""), files[file])
 
         @package.each_client
-        def test_a_client_is_told_of_its_own_tools(self, client: str | None) -> None:
+        def test_prompts_mention_only_client_tools(self, client: str | None) -> None:
             preamble = prompts.preamble(client)
             sections = "\n".join(
                 prompts.section(name, client) for name in prompts.sections
@@ -532,17 +532,17 @@ def _skill_tests(package: GeneratedPackage, skills: Any) -> type:
     paths = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*.md")}
 
     class SkillTests:
-        def test_every_file_of_a_skill_is_there(self) -> None:
+        def test_skill_files_are_complete(self) -> None:
             assert_same("the files of skills", sorted(paths), sorted(files))
 
         @pytest.mark.parametrize("file", files)
-        def test_a_skill_is_what_the_definitions_give(self, file: str) -> None:
+        def test_skill_matches_definitions(self, file: str) -> None:
             lines = read_text(paths[file]).splitlines(keepends=True)
             unsigned = [line for line in lines if " by Toolcast from " not in line]
             assert_same(f"skills/{file}", "".join(unsigned), files[file])
 
         @package.each_client
-        def test_a_skill_names_a_clients_own_tools(self, client: str | None) -> None:
+        def test_skill_mentions_only_client_tools(self, client: str | None) -> None:
             text = "\n".join(
                 file_text
                 for skill in skills.list_skills(client)

@@ -103,14 +103,14 @@ class Specs:
             "actions": _build_actions(spec),
             "result": _build_result(spec, mcp, returns),
             "exclusions": exclusions or None,
-            "cli": _build_cli_decision(spec) if "cli" in tool_targets else None,
+            "cli": _build_cli_field(spec) if "cli" in tool_targets else None,
         }
         for part in server.parts if server else ():
             expected |= part.definition_members(spec, exclusions)
         known_members = {*expected, "prompt", "refused_by", *self._targets}
         expected |= dict.fromkeys(sorted(definition.keys() - known_members))
         cli = definition.get("cli")
-        live = {**definition, "cli": cli and _extract_cli_decision(cli)}
+        live = {**definition, "cli": cli and _extract_cli_field(cli)}
         for key, value in expected.items():
             yield key, live.get(key), value
         live_usage, usage = self._compare_usage(spec, definition)
@@ -453,8 +453,8 @@ def _build_actions(spec: Mapping[str, Any]) -> dict[str, Any] | None:
     return {"parameter": actions["parameter"], "values": values}
 
 
-def _build_cli_decision(spec: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the spec's decision for the CLI, without fields that have no effect."""
+def _build_cli_field(spec: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the `cli` field of a spec, or its default, without keys that have no effect."""
     if "cli" not in spec:
         return {"keyword": command_name(spec["name"])}
     cli = spec["cli"]
@@ -464,8 +464,8 @@ def _build_cli_decision(spec: Mapping[str, Any]) -> dict[str, Any]:
     return {key: cli[key] for key in keys if cli.get(key)}
 
 
-def _extract_cli_decision(cli: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the decision for the CLI in a definition, in the form of a spec."""
+def _extract_cli_field(cli: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the CLI settings of a definition, as the `cli` field of a spec has them."""
     usage = []
     for positional in cli.get("usage", ()):
         dots = "..." if positional.get("rest") else ""

@@ -197,11 +197,11 @@ class SchemaNode(NamedTuple):
             allowed.append({*named, *(["integer"] if "number" in named else [])})
         if not allowed:
             return []
-        both = set.intersection(*allowed)
-        if "number" in both:
-            both.discard("integer")
-        found = [kind for kind in order if kind in both]
-        return found + sorted(both.difference(found))
+        common = set.intersection(*allowed)
+        if "number" in common:
+            common.discard("integer")
+        found = [kind for kind in order if kind in common]
+        return found + sorted(common.difference(found))
 
 
 def find_tag(member: Any) -> str:

@@ -99,7 +99,7 @@ class _ModelComparison:
         types = [_get_type(part) for part in parts]
         if None in class_types or None in types:
             return
-        # The values of the sources must be valid for the targets.
+        # For a result the schema must accept the class's values, for an argument the reverse.
         sources, targets = class_types, types
         if not self._is_result:
             sources, targets = types, class_types

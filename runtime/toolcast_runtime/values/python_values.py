@@ -30,7 +30,7 @@ from ..core.validation.limits import measure_value
 from ..core.validation.references import (
     REFERENCES,
     References,
-    list_in_place,
+    list_applied_subschemas,
     list_subschemas,
     resolve_pointer,
 )
@@ -377,9 +377,11 @@ class _ValueWalk:
             seen.add(id(schema))
             yield schema
             queue += [self._values.resolve(schema.get(word)) for word in REFERENCES]
-            queue += self._list_in_place(schema, value, path)
+            queue += self._list_applied_subschemas(schema, value, path)
 
-    def _list_in_place(self, schema: Any, value: Any, path: str) -> Iterable[Any]:
+    def _list_applied_subschemas(
+        self, schema: Any, value: Any, path: str
+    ) -> Iterable[Any]:
         """Return the subschemas that apply to the same value."""
         raise NotImplementedError
 
@@ -402,7 +404,9 @@ class _ArgumentConversion(_ValueWalk):
         self._remaining = _MAX_COMPARED_VALUES
         self.problems: list[str] = []
 
-    def _list_in_place(self, schema: Any, value: Any, path: str) -> Iterable[Any]:
+    def _list_applied_subschemas(
+        self, schema: Any, value: Any, path: str
+    ) -> Iterable[Any]:
         """Return the subschemas that apply; of alternatives, those the value is valid for."""
         yield from schema.get("allOf", ())
         for keyword in _ALTERNATIVES:
@@ -467,8 +471,10 @@ class BytesEncoder(_ValueWalk):
         """Return the result with such bytes as strings, and all else unchanged."""
         return self.convert(result, [self._values.schema])
 
-    def _list_in_place(self, schema: Any, value: Any, path: str) -> Iterable[Any]:
-        return list_in_place(schema)
+    def _list_applied_subschemas(
+        self, schema: Any, value: Any, path: str
+    ) -> Iterable[Any]:
+        return list_applied_subschemas(schema)
 
     def _convert_string(self, text: Any, schemas: list[Any], path: str) -> Any:
         for schema in schemas:

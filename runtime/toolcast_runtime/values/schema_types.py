@@ -70,7 +70,7 @@ class SchemaTypes:
     Args:
         root: the schema.
         name: the first part of the name of each class.
-        taken: names that no class may have.
+        used_names: names that no class may have.
         has_values: whether strings with a format are Python values, as handlers receive them.
 
     Attributes:
@@ -82,7 +82,7 @@ class SchemaTypes:
         self,
         root: Any,
         name: str,
-        taken: Sequence[str] = (),
+        used_names: Sequence[str] = (),
         *,
         has_values: bool = False,
     ) -> None:
@@ -93,7 +93,7 @@ class SchemaTypes:
         self._root = root
         self._references = References(root)
         self._name = name
-        self._taken = set(taken)
+        self._used_names = set(used_names)
         self._types_by_key: dict[tuple[Any, ...], PythonType] = {}
         self._in_progress: set[tuple[Any, ...]] = set()
         # The keywords that types cannot express: one list per enclosing class or member.
@@ -297,7 +297,7 @@ class SchemaTypes:
                 # Only two are combined: their members are multiplied.
                 is_excess = combination is not None or len(node.left) > 1
                 has_type = any(map(self._determines_type, members))
-                if is_excess or not has_type or self._has_many_classes(members):
+                if is_excess or not has_type or self._exceeds_class_limit(members):
                     self._record(keyword)
                 else:
                     combination = part, keyword
@@ -310,7 +310,7 @@ class SchemaTypes:
         parts = self._make_node([member]).parts
         return any(not keywords.isdisjoint(part) for part in parts)
 
-    def _has_many_classes(self, members: Sequence[Any]) -> bool:
+    def _exceeds_class_limit(self, members: Sequence[Any]) -> bool:
         if len(members) <= _MAX_UNION_CLASSES:
             return False
         nodes = [self._make_node([member]) for member in members]
@@ -474,7 +474,7 @@ class SchemaTypes:
     def _make_unique_name(self, name: str | None, name_parts: Sequence[str]) -> str:
         base_name = name or nested_class_name(self._name, name_parts)
         unique_name, number = base_name, 2
-        while unique_name in self._taken:
+        while unique_name in self._used_names:
             unique_name, number = f"{base_name}{number}", number + 1
-        self._taken.add(unique_name)
+        self._used_names.add(unique_name)
         return unique_name

@@ -113,19 +113,19 @@ def build_tool_types(
     ]
     types = SchemaTypes(parameters, name, [*RESERVED_NAMES, *tool_names[1:]])
     arguments = handler_arguments = types.build_arguments_class(arguments_name)
-    taken = [*RESERVED_NAMES, *tool_names]
-    taken += [object_type.name for object_type in types.objects]
-    taken.remove(result_name)
-    results = handler_results = _build_result_types(returns, result_name, taken)
+    used_names = [*RESERVED_NAMES, *tool_names]
+    used_names += [object_type.name for object_type in types.objects]
+    used_names.remove(result_name)
+    results = handler_results = _build_result_types(returns, result_name, used_names)
     objects = [*types.objects, *results.objects]
     read_only = [*results.objects]
     if has_values or handler_schemas:
         # Add classes for the handler only where its types or schemas differ from the caller's.
-        taken = [*RESERVED_NAMES, *tool_names]
-        taken += [object_type.name for object_type in objects]
+        used_names = [*RESERVED_NAMES, *tool_names]
+        used_names += [object_type.name for object_type in objects]
         schemas = handler_schemas or (parameters, returns)
         other_names = [
-            taken_name for taken_name in taken if taken_name != handler_arguments_name
+            used_name for used_name in used_names if used_name != handler_arguments_name
         ]
         types = SchemaTypes(
             schemas[0], handler_arguments_name, other_names, has_values=has_values
@@ -134,9 +134,9 @@ def build_tool_types(
         if (types.uses_python_values or handler_schemas) and not takes_class:
             handler_arguments = arguments_class
             objects += types.objects
-            taken += [object_type.name for object_type in types.objects]
+            used_names += [object_type.name for object_type in types.objects]
         other_names = [
-            taken_name for taken_name in taken if taken_name != handler_result_name
+            used_name for used_name in used_names if used_name != handler_result_name
         ]
         result_types = _build_result_types(
             schemas[1], handler_result_name, other_names, has_values=has_values
@@ -160,20 +160,20 @@ def build_tool_types(
 
 
 def _build_result_types(
-    schema: Any, name: str, taken: Sequence[str], *, has_values: bool = False
+    schema: Any, name: str, used_names: Sequence[str], *, has_values: bool = False
 ) -> ResultTypes:
     """Return the types of a result schema.
 
     Args:
         schema: the schema of the result; None if the tool has none.
         name: the name of the class or alias.
-        taken: the names that classes must not have.
+        used_names: the names that classes must not have.
         has_values: whether strings with a format become Python values.
     """
     no_types = ResultTypes("", None, (), "", ())
     if not isinstance(schema, dict):
         return no_types
-    types = SchemaTypes(schema, name, taken, has_values=has_values)
+    types = SchemaTypes(schema, name, used_names, has_values=has_values)
     type_, wider = types.build_type(name)
     if type_ == ANY:
         return no_types

@@ -113,7 +113,9 @@ GOOD = {"name": "find", "description": "Finds.", "inputSchema": {"type": "object
     ],
 )
 def test_what_no_spec_may_be_is_found(tmp_path: Path, tools: Any, rule: str) -> None:
-    assert rule in {one["rule"] for one in compared(tmp_path, [GOOD], tools)["brought"]}
+    assert rule in {
+        one["rule"] for one in compared(tmp_path, [GOOD], tools)["introduced"]
+    }
 
 
 def spelled(tools: list[dict[str, Any]]) -> list[str]:

@@ -417,11 +417,11 @@ def test_it_says_what_check_finds_in_a_text(folder: Path) -> None:
     )
     write(folder / "new.json", {**SEND, "description": hostile})
     found = told(folder, "old.json", "new.json")
-    assert {one["rule"] for one in found["brought"]} >= {"prompt/markup"}
-    assert found["mended"] == []
-    assert {(one["file"], one["line"]) for one in found["brought"]} == {("send", 0)}
+    assert {one["rule"] for one in found["introduced"]} >= {"prompt/markup"}
+    assert found["fixed"] == []
+    assert {(one["file"], one["line"]) for one in found["introduced"]} == {("send", 0)}
     back = told(folder, "new.json", "old.json")
-    assert back["brought"] == [] and len(back["mended"]) == len(found["brought"])
+    assert back["introduced"] == [] and len(back["fixed"]) == len(found["introduced"])
 
 
 def test_members_that_rules_do_not_see_bring_no_findings(folder: Path) -> None:
@@ -431,7 +431,7 @@ def test_members_that_rules_do_not_see_bring_no_findings(folder: Path) -> None:
         folder / "new.json", {**SEND, **more, "execution": {"taskSupport": "optional"}}
     )
     found = told(folder, "old.json", "new.json")
-    assert found["changes"] and found["brought"] == found["mended"] == []
+    assert found["changes"] and found["introduced"] == found["fixed"] == []
 
 
 def test_a_text_with_hidden_characters_is_told(folder: Path) -> None:
@@ -457,11 +457,11 @@ def test_hidden_characters_of_a_new_tool_are_found(folder: Path, tool: Any) -> N
     write(folder / "new.json", LESS, tool)
     [found] = [
         one
-        for one in told(folder, "old.json", "new.json")["brought"]
+        for one in told(folder, "old.json", "new.json")["introduced"]
         if one["rule"] == "yaml/forbidden-character"
     ]
     assert found["file"] == ("new" if tool["name"] == "new" else "tools")
-    assert told(folder, "new.json", "new.json")["brought"] == []
+    assert told(folder, "new.json", "new.json")["introduced"] == []
 
 
 @pytest.mark.rows(3)

@@ -95,9 +95,9 @@ def test_the_example_of_the_page_is_real() -> None:
 def test_what_is_annotated_is_there(case: Path) -> None:
     value = json.loads((case / "expected" / "diff.json").read_text("utf-8"))
     for change in value["changes"]:
-        place = change["place"]
-        lines = (case / "after" / place["file"]).read_text("utf-8").split("\n")
-        assert place["line"] <= len(lines)
+        location = change["location"]
+        lines = (case / "after" / location["file"]).read_text("utf-8").split("\n")
+        assert location["line"] <= len(lines)
 
 
 def test_a_case_of_acceptances_has_each_kind_of_them() -> None:

@@ -50,7 +50,7 @@ def verdict_of(text: str, value: str) -> Verdict:
         RULE, "toy", "act", ("a", value, 0), value, text, text, RULE.grades,
         Location("specs/toy/act.yaml", 3, 1, 4), value,
     )  # fmt: skip
-    effect = Effect(EffectKind.SEEN, "x", "toy", "act", text, value, text, True)
+    effect = Effect(EffectKind.VISIBILITY, "x", "toy", "act", text, value, text, True)
     sides = Workspace("", ("specs/toy",), ()), Workspace("", ("specs/toy",), ())
     compared = Comparison([change], [effect])
     return judge(
@@ -165,7 +165,7 @@ def test_a_comment_has_room_for_it(number: int) -> None:
         for index in range(number)
     ]  # fmt: skip
     effects = [
-        Effect(EffectKind.SEEN, "x", "toy", change.tool, "less", is_worse=True)
+        Effect(EffectKind.VISIBILITY, "x", "toy", change.tool, "less", is_worse=True)
         for change in changes
     ]
     sides = Workspace("", ("specs/toy",), ()), Workspace("", ("specs/toy",), ())

@@ -122,7 +122,7 @@ def test_two_that_break_stand_above_a_refactoring(tmp_path: Path) -> None:
         if one.change.rule.id == "parameter/description-removed"
     ]
     assert len(removed) == DOUBLED
-    assert {grade.word for change in removed for grade in change.grades} == {"safe"}
+    assert {grade.label for change in removed for grade in change.grades} == {"safe"}
     assert verdict.failing == 2
     text = report_changes(verdict, "text", ReportContext())
     lines = text.splitlines()

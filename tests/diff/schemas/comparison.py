@@ -40,5 +40,5 @@ def _build_tool(schemas: dict[str, Any], settings: dict[str, Any]) -> ToolSpec:
 
 def format_change(change: Change) -> str:
     """Format a change on one line: the name of its rule, the four grades, the message."""
-    grades = " ".join(grade.word for grade in change.grades)
+    grades = " ".join(grade.label for grade in change.grades)
     return f"{change.rule.id.partition('/')[2]}, {grades}: {change.message}"

@@ -44,6 +44,8 @@ def tools() -> list[dict[str, Any]]:
     if MODE == "changing" and os.path.exists(sys.argv[2]):
         return [*map(definition, NAMES), definition("later")]
     listed = list(map(definition, NAMES))
+    if MODE == "freezing":
+        return [*listed, definition("freeze")]
     if MODE == "lying":
         listed[0]["outputSchema"] = {
             "type": "object",
@@ -246,6 +248,8 @@ def answer(message: dict[str, Any]) -> None:
         listed: Any = "none" if MODE == "wrong_list" else tools()
         send({"id": number, "result": {"tools": listed}})
     elif method == "tools/call":
+        if message["params"]["name"] == "freeze":
+            time.sleep(1_000)
         threading.Thread(target=call, args=(number, message["params"])).start()
     elif method == "notifications/cancelled" and len(sys.argv) > 2:
         with open(sys.argv[2], "a", encoding="utf-8") as heard:

@@ -1,8 +1,9 @@
 """A calendar, an address book, a mailbox and lists, as one MCP server with SQLite behind it.
 
-    python personal.py [--http PORT] [--database FILE] [--token TOKEN] [--growing FILE]
+    python personal.py [--http PORT [--sessions]] [--database FILE] [--token TOKEN] [--growing FILE]
 
-Over stdio, or over streamable HTTP at /mcp; with a token it refuses requests without it. When
+Over stdio, or over streamable HTTP at /mcp; with a token it refuses requests without it. With
+--sessions it has no `server/discover`, so that clients use the handshake and a session. When
 the file of --growing appears, it has one more tool and tells who listens.
 """
 
@@ -264,6 +265,19 @@ async def tell(bus: InMemorySubscriptionBus, growing: str) -> None:
     await bus.publish(ToolsListChanged())
 
 
+def with_handshake(app: Any) -> Any:
+    """Answers as a server that does not know MCP 2026-07-28."""
+
+    async def guard(scope: Any, receive: Any, send: Any) -> None:
+        if dict(scope.get("headers") or ()).get(b"mcp-method") == b"server/discover":
+            await send({"type": "http.response.start", "status": 404, "headers": []})
+            await send({"type": "http.response.body", "body": b""})
+            return
+        await app(scope, receive, send)
+
+    return guard
+
+
 def guarded(app: Any, token: str) -> Any:
     """The ASGI application, for those who have the token."""
 
@@ -282,6 +296,7 @@ def guarded(app: Any, token: str) -> Any:
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--http", type=int)
+    parser.add_argument("--sessions", action="store_true")
     parser.add_argument("--database", default=":memory:")
     parser.add_argument("--token", default="")
     parser.add_argument("--growing", default="")
@@ -301,7 +316,8 @@ def main() -> None:
         return
     import uvicorn
 
-    app = guarded(server.streamable_http_app(stateless_http=True), options.token)
+    app = server.streamable_http_app(stateless_http=not options.sessions)
+    app = guarded(with_handshake(app) if options.sessions else app, options.token)
     config = uvicorn.Config(app, port=options.http, log_level="warning")
     uvicorn.Server(config).run()
 

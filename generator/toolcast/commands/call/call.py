@@ -69,7 +69,7 @@ def command(
 
     Values are converted by the parameter's schema and validated before the call. Exit codes:
     1 if the tool failed, 2 if it was not called.
-    """
+    """  # noqa: D301 - click needs the control character \b
     from .arguments import Request
 
     if len(option_servers) + (server is not None) > 1:

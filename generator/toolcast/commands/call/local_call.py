@@ -19,6 +19,8 @@ from toolcast_runtime.cli.terminal import (
     ask_at_terminal,
     closing_registry,
     echo,
+    redirect_handler_output,
+    report_output_errors,
 )
 from toolcast_runtime.core.access import AccessError, UnknownClientError
 from toolcast_runtime.core.calls.untrusted_text import escape_unprintable
@@ -37,7 +39,8 @@ from .arguments import NOT_CALLED, CallError, OfferedTools, Request, call_once
 def main(package: str, request: str) -> None:
     """Call a tool of the toolset in PACKAGE; REQUEST is a `Request` as JSON."""
     try:
-        code = call_in_toolset(package, Request(**json.loads(request)))
+        with report_output_errors(NOT_CALLED):
+            code = call_in_toolset(package, Request(**json.loads(request)))
     except CallError as error:
         echo(f"error: {error}", err=True)
         code = NOT_CALLED
@@ -70,7 +73,8 @@ def call_in_toolset(package: str, request: Request) -> int:
 
 def _import_registry(package: str) -> Registry:
     try:
-        registry: Registry = import_module(f"{package}.registry").REGISTRY
+        with redirect_handler_output():
+            registry: Registry = import_module(f"{package}.registry").REGISTRY
     except ModuleNotFoundError as error:
         name = error.name or ""
         # The registry itself, or one of its parent packages, does not exist.
@@ -91,7 +95,7 @@ async def _call(registry: Registry, package: str, request: Request) -> int:
     client = request.client
     try:
         tools = {tool.name: tool for tool in registry.tools(client)}
-        # The request may use a former name of the tool.
+        # The request may use a previous name of the tool.
         current_name = registry.resolve(request.tool or "")
         if current_name in tools:
             tools[request.tool or current_name] = tools[current_name]
@@ -112,9 +116,10 @@ async def _call(registry: Registry, package: str, request: Request) -> int:
             return await ask_at_terminal(question)
 
         try:
-            response = await registry.call_tool(
-                tool.name, arguments, client, report_progress=line, ask=ask
-            )
+            with redirect_handler_output():
+                response = await registry.call_tool(
+                    tool.name, arguments, client, report_progress=line, ask=ask
+                )
         finally:
             line.clear()
         if response.note is not None:
@@ -129,7 +134,10 @@ def _build_result(response: ToolResponse) -> dict[str, Any]:
     """Return the CallToolResult of a response."""
     if response.error is not None:
         block = {"type": "text", "text": response.error}
-        return {"content": list(response.content or [block]), "isError": True}
+        failure = {"content": list(response.content or [block]), "isError": True}
+        if isinstance(response.result, dict):
+            failure["structuredContent"] = response.result
+        return failure
     content = response.content
     if content is None:
         content = [{"type": "text", "text": response.text()}]

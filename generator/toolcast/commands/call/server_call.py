@@ -41,12 +41,9 @@ from toolcast_runtime.core.server_settings import (
     ResolvedServer,
     resolve_server,
 )
-from toolcast_runtime.core.validation.limits import has_too_many_paths, measure_value
-from toolcast_runtime.external.session import (
-    RequestRefusedError,
-    Session,
-    open_session,
-)
+from toolcast_runtime.core.validation.limits import exceeds_path_limit, measure_value
+from toolcast_runtime.external.request_errors import RequestRefusedError
+from toolcast_runtime.external.session import Session, open_session
 
 from .arguments import CallError, OfferedTools, Request, call_once
 
@@ -110,7 +107,7 @@ async def _call(
 
 def _check(tool: Tool, arguments: Mapping[str, Any]) -> list[str]:
     schema = tool.parameters
-    if measure_value(dict(schema)).problem is not None or has_too_many_paths(schema):
+    if measure_value(dict(schema)).problem is not None or exceeds_path_limit(schema):
         return ["the tool's schema is too large to validate the arguments"]
     return Validators().check_arguments(tool, arguments)
 

@@ -65,6 +65,11 @@ class _DiffResult(NamedTuple):
     help="Git reference, or folder with a toolcast.yaml. Default: the last common commit with the main branch.",
 )
 @click.option(
+    "--merge-base",
+    is_flag=True,
+    help="Compare with the last common commit with the reference of --against.",
+)
+@click.option(
     "--fail-on",
     metavar="LIMITS",
     default="breaking",
@@ -121,6 +126,7 @@ def command(
     lists: tuple[str, ...],
     project: str | None,
     against: str | None,
+    merge_base: bool,
     fail_on: str,
     format_: str,
     every: bool,
@@ -159,11 +165,14 @@ def command(
         project_options = {
             "project": project,
             "against": against,
+            "merge_base": merge_base or None,
             "bump": bump or None,
         }
         result = _compare_lists(lists, headers, seconds, project_options, today)
     else:
-        result = _compare_project(project, against, headers, today)
+        result = _compare_project(
+            project, against, headers, today, with_merge_base=merge_base
+        )
     comparison, versions = result.comparison, result.versions
     if accept_file is None and result.root is not None:
         accept_file = os.path.join(result.root, ACCEPT_FILE)
@@ -215,6 +224,8 @@ def _compare_project(
     against: str | None,
     headers: tuple[str, ...],
     today: datetime.date,
+    *,
+    with_merge_base: bool,
 ) -> _DiffResult:
     from ...diff.comparison import Comparison, compare
     from ...diff.review.check_findings import NO_FINDINGS, compare_findings
@@ -223,7 +234,9 @@ def _compare_project(
     if headers:
         fail("--header requires a URL as OLD or NEW")
     root = project_root(project)
-    old, new, name, load_findings = load_versions_or_exit(root, against)
+    old, new, name, load_findings = load_versions_or_exit(
+        root, against, with_merge_base=with_merge_base
+    )
     if old is None:
         unchanged = Comparison([], [])
         return _DiffResult(

@@ -114,7 +114,7 @@ def compare_listings_or_exit(
 
 
 def _print_notes(label: str, source: ToolSource) -> None:
-    notes = [*source.notes, *source.listing.notes, *_list_ignored_fields(source)]
+    notes = [*source.notes, *source.listing.notes]
     hidden = len(notes) - _MAX_NOTES
     notes = notes[:_MAX_NOTES]
     if hidden > 0:
@@ -181,12 +181,6 @@ def _list_strings(value: Any) -> Iterator[str]:
     elif isinstance(value, list):
         for item in value:
             yield from _list_strings(item)
-
-
-def _list_ignored_fields(source: ToolSource) -> list[str]:
-    """Return notes about fields of tools that are not compared."""
-    fields = sorted({field for names in source.fields.values() for field in names})
-    return [f"`{field}` of tools is not compared" for field in fields]
 
 
 def _read_source(argument: str, headers: Sequence[str], seconds: float) -> ToolSource:

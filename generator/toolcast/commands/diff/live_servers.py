@@ -46,7 +46,7 @@ _ANY = "any"
 _MAX_NAMES_SHOWN = 5
 """Tool names in an error message."""
 _HELP_UNREADABLE = "check that the server runs and lists its tools"
-_RENAMED = "tool/renamed-without-former-name"
+_RENAMED = "tool/renamed-without-previous-name"
 
 _fail_on_option = click.option(
     "--fail-on",

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ...encoders.plain_text import encode_shell_word
+from ...encoders.plain_text import encode_shell_argument
 from ...reports.escaping import printable
 from ...suggestions import format_quoted_list
 from ..exit_codes import (
@@ -148,7 +148,7 @@ def _restart(
     )
     if toolset is None or "mcp" not in toolset.targets:
         server.report_not_restarted(
-            f"there is no toolset `{name}` with the target `mcp` any more; "
+            f"the toolset `{name}` no longer exists or has no target `mcp`; "
         )
         return
     # Only errors: warnings are about settings that a production server needs.
@@ -168,7 +168,7 @@ def _restart(
     for plan in list_endpoints(toolset):
         if client in (None, plan.client):
             path = "/mcp/" if client else plan.path
-            url = encode_shell_word(f"http://{_HOST}:{server.port}{path}")
+            url = encode_shell_argument(f"http://{_HOST}:{server.port}{path}")
             line = f"{_INSPECTOR} {url!s}"
             # The name of the variable, so that the command contains no secret.
             if os.environ.get(plan.token_variable):

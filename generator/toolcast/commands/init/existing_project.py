@@ -83,7 +83,13 @@ def format_setup_advice(
         for linter in re.findall(r"\b(?:black|ruff)\b", linter_text)
         if output not in _extract_table(project, f"tool.{linter}")
     }
-    needs_package_data = "setuptools" in project and f'"{package}"' not in project
+    backend = re.search(r"(?m)^build-backend\s*=\s*.(\w+)", project)
+    backend_name = backend[1] if backend else ""
+    needs_package_data = backend_name == "setuptools" and f'"{package}"' not in project
+    wheel_table = "[tool.hatch.build.targets.wheel]"
+    needs_packages = backend_name == "hatchling" and layout.source == "."
+    packages = {layout.handlers.partition(".")[0], package.partition(".")[0]}
+    names = ", ".join(f'"{name}"' for name in sorted(packages))
     has_lf = re.search(r"(?m)^\* .*\beol=lf\b", attributes)
     pytest_text = read_text(root, pytest_file) or ""
     pytest_lines = _list_pytest_lines(pytest_text, pytest_file, section, layout)
@@ -99,6 +105,11 @@ def format_setup_advice(
     advice = (
         (pyproject, "toolcast-runtime" not in project, requirements),
         (pyproject, needs_package_data, f"[tool.setuptools.package-data]\n{data}"),
+        (
+            pyproject,
+            needs_packages,
+            f"{wheel_table}\npackages = [{names}]  # and your own",
+        ),
         (pyproject, "black" in linters, f"[tool.black]\n{exclude}"),
         (pyproject, "ruff" in linters, f'[tool.ruff]\nextend-exclude = ["{output}"]'),
         (pytest_file, pytest_lines, "\n".join(pytest_lines)),

@@ -94,7 +94,11 @@ def draft_functions(
                     "run the command once per function, and pass a NAME for one of them",
                 )
             references_by_module[module] = text
-            tool = read_function(read_cached, *reference)
+            dependencies = {
+                key: f"{type_.module}.{type_.function}"
+                for key, type_ in toolset.dependencies.items()
+            }
+            tool = read_function(read_cached, *reference, dependencies)
             validate_tool_name(toolset, tool_name)
             handler, adapter = _draft_handler(
                 workspace, toolset, reference, tool_name, tool
@@ -113,7 +117,7 @@ def draft_functions(
         files |= adapter
         notes += tool.notes
         if not tool.docstring.text:
-            notes.append(f"{tool.location}: without a docstring, the texts are TODOs")
+            notes.append(f"{tool.location}: no description in a docstring: TODO texts")
         if not tool.returns_json or tool.fit is Fit.CONVERTED:
             pydantic_handlers.append(list(adapter)[-1])
     if problems:
@@ -258,7 +262,7 @@ def _build_adapter_view(
     call_type = _build_call_type(tool, result)
     if is_explicit or (types and tool.fit is Fit.PLAIN):
         call_type = ""
-    has_any = "Any" in (result, call_type)
+    has_any = "Any" in (result, call_type) or bool(tool.uses)
     typing_names = {"TYPE_CHECKING": types, "Any": has_any, "Unpack": types}
     typing = [name for name, is_used in typing_names.items() if is_used]
     abc = [name for name in ("Awaitable", "Callable") if name in call_type]
@@ -296,8 +300,10 @@ def _build_adapter_view(
                     None if parameter.is_required else encode_literal(parameter.default)
                 ),
             )
-            for parameter in tool.call_parameters
+            for parameter in (tool.call_parameters if is_explicit else ())
         ],
+        has_arguments=bool(tool.call_parameters or tool.uses),
+        uses=[View(name=encode_identifier(name)) for name in tool.uses],
     )
 
 
@@ -312,9 +318,10 @@ def _build_call_value(tool: FunctionTool) -> tuple[str, str]:
     """Return the names to import from pydantic, and the expression that calls the function."""
     if tool.fit is not Fit.CONVERTED:
         return "", "_function"
-    if tool.accepts_all:
+    if tool.accepts_all and not tool.uses:
         return "validate_call", "validate_call(_function)"
-    # A parameter that is left out can have a class that pydantic cannot validate.
+    # A dependency, or a parameter that is left out, can have a class that pydantic cannot
+    # validate.
     config = "config=ConfigDict(arbitrary_types_allowed=True)"
     return "ConfigDict, validate_call", f"validate_call({config})(_function)"
 
@@ -344,6 +351,8 @@ def _draft_spec(
     if "mcp" in toolset.targets:
         fields["annotations"] = _DEFAULT_ANNOTATIONS
     fields["handler"] = f"{handler.module}:{handler.function}"
+    if tool.uses:
+        fields["uses"] = list(tool.uses)
     if tool.needs_python_values:
         fields["values"] = "python"
     if "cli" in toolset.targets:

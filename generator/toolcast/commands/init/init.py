@@ -9,7 +9,7 @@ import click
 
 from ... import __version__
 from ...encoders.code import Code
-from ...encoders.plain_text import encode_shell_word, encode_typed_word
+from ...encoders.plain_text import encode_shell_argument, encode_typed_argument
 from ...git.program import find_repository
 from ...rendering.output_shape import View
 from ...reports.escaping import printable
@@ -172,7 +172,7 @@ def command(
     workflow = f"{_WORKFLOWS}/{_get_workflow_name(subfolder)}"
     files[workflow] = render("init/workflow.yml.jinja", view)
     conflicts = find_conflicts(repository, files)
-    # In another folder, the path of the workflow would be the same.
+    # The general help advises another folder, which does not change the workflow's path.
     exit_on_conflicts(conflicts, "" if conflicts == [workflow] else _HELP_EXISTING)
     write_new_files(repository, files)
     relative_root = os.path.relpath(root)
@@ -186,9 +186,9 @@ def command(
         click.echo(f"{len(files)} files in {location}")
     steps: list[tuple[str, str]] = []
     if not is_current_folder:
-        steps.append((f"cd {encode_typed_word(relative_root)}", ""))
+        steps.append((f"cd {encode_typed_argument(relative_root)}", ""))
     source = find_install_source()
-    install = f" TOOLCAST={encode_shell_word(source)}" if source else ""
+    install = f" TOOLCAST={encode_shell_argument(source)}" if source else ""
     steps += [
         (
             f"make generate{install}",
@@ -260,7 +260,7 @@ def _write_into_repository(
     relative_root = os.path.relpath(root)
     steps: list[str] = []
     if relative_root != ".":
-        steps.append(f"cd {encode_typed_word(relative_root)}")
+        steps.append(f"cd {encode_typed_argument(relative_root)}")
     steps += ["toolcast new NAME"] if minimal else []
     steps += ["toolcast generate", "toolcast check"]
     if not minimal:

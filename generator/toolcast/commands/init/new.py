@@ -94,7 +94,7 @@ def command(
     except EditRefusedError as error:
         fail(str(error))
     except UneditableValueError as error:
-        fail(f"{error}\n  help: make this change by hand; nothing was written")
+        fail(f"{error}; nothing was written\n  help: make this change by hand")
     for path in edit.before:
         click.echo(printable(f"{'wrote' if path in new else 'changed'} {path}"))
     if edit.notes:

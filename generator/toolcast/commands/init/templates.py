@@ -111,8 +111,10 @@ def _write_copies(workspace: Workspace, copied: Mapping[str, bytes]) -> None:
     except EditRefusedError as error:
         fail(f"{error}; nothing was written")
     except UneditableValueError as error:
-        help_ = f"add `templates: {_FOLDER}` by hand; nothing was written"
-        fail(f"{error}\n  help: {help_}")
+        fail(
+            f"{error}; nothing was written\n"
+            f"  help: add `templates: {_FOLDER}` to toolcast.yaml by hand"
+        )
     for path, before in edit.before.items():
         click.echo(printable(f"{'wrote' if before is None else 'changed'} {path}"))
 

@@ -36,7 +36,7 @@ DEFAULT_LIMITS: Limits = dict.fromkeys(AUDIENCES, Grade.BREAKING)
 
 _NONE = "none"
 _EXAMPLES = "for example `call=breaking,prompt=risky`, or `risky`, `breaking` or `none`"
-_GRADES = {Grade.RISKY.word: Grade.RISKY, Grade.BREAKING.word: Grade.BREAKING}
+_GRADES = {Grade.RISKY.label: Grade.RISKY, Grade.BREAKING.label: Grade.BREAKING}
 
 
 class InvalidLimitError(ValueError):
@@ -88,9 +88,9 @@ def format_limits(limits: Limits) -> str:
         return _NONE
     grades = set(limits.values())
     if len(limits) == len(AUDIENCES) and len(grades) == 1:
-        return grades.pop().word
+        return grades.pop().label
     return ",".join(
-        f"{audience}={limits[audience].word}"
+        f"{audience}={limits[audience].label}"
         for audience in AUDIENCES
         if audience in limits
     )
@@ -229,7 +229,7 @@ def _get_step(changes: Sequence[Change]) -> tuple[str, str]:
                 return "major", f"`{change.rule.id}` is breaking for {audience}"
     for change in changes:
         if change.grades.worst > Grade.SAFE:
-            return "minor", f"`{change.rule.id}` is {change.grades.worst.word}"
+            return "minor", f"`{change.rule.id}` is {change.grades.worst.label}"
     for change in changes:
         if change.rule.id.endswith("added"):
             return "minor", f"`{change.rule.id}` is an addition"

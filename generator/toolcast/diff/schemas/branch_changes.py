@@ -143,10 +143,10 @@ def _is_clear_match(
 def _format_alternatives(version: SchemaVersion, branches: list[SchemaLocation]) -> str:
     """Format alternatives, such as: one of 2 alternatives: null; a string."""
     texts = [_format_alternative(version, branch.schema) for branch in branches]
-    shown = "; ".join(texts[:_MAX_SHOWN_BRANCHES])
+    alternatives = "; ".join(texts[:_MAX_SHOWN_BRANCHES])
     if len(texts) > _MAX_SHOWN_BRANCHES:
-        shown += "; …"
-    return f"one of {len(texts)} alternatives: {shown}"
+        alternatives += "; …"
+    return f"one of {len(texts)} alternatives: {alternatives}"
 
 
 def _format_alternative(version: SchemaVersion, schema: Any) -> str:

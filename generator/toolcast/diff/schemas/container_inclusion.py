@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -136,11 +136,10 @@ def accepts_objects(
         part: the part of the receiver's conjunction.
     """
     names = _PropertyNames(proof, limits)
-    if not limits.required_names >= set(part.get("required", ())):
+    required_names = _collect_required(proof, limits)
+    if not required_names >= set(part.get("required", ())):
         return False
-    min_properties = max(
-        limits.get_minimum("minProperties"), len(limits.required_names)
-    )
+    min_properties = max(limits.get_minimum("minProperties"), len(required_names))
     max_properties = limits.get_maximum("maxProperties")
     if names.is_complete and "maxProperties" in part:
         max_properties = min(max_properties, len(names.possible_names))
@@ -153,6 +152,20 @@ def accepts_objects(
         and _accepts_names(proof, names, limits, part)
         and _accepts_dependencies(proof, sent, limits, names, part)
     )
+
+
+def _collect_required(proof: Proof, limits: ValueLimits) -> set[str]:
+    """Return the required names, and the names that these entail."""
+    names = set(limits.required_names)
+    entailed = [
+        (name, value)
+        for part in limits.parts
+        for name, value in proof.sender.list_dependencies(part)
+        if isinstance(value, list)
+    ]
+    for _ in entailed:
+        names.update(n for name, value in entailed if name in names for n in value)
+    return names
 
 
 class _PropertyNames:
@@ -192,7 +205,7 @@ class _PropertyNames:
         self._proof.spend(len(self._listed_names) // 4)
         return [name for name in self._listed_names if self._allows_value(name)]
 
-    def list_names_outside(self, properties: Mapping[str, Any]) -> list[str]:
+    def list_names_outside(self, properties: Container[str]) -> list[str]:
         """Return the possible names that are not in `properties` of another schema."""
         names = [name for name in self._listed_names if name not in properties]
         self._proof.spend(len(names) // 8)
@@ -323,8 +336,8 @@ def _accepts_names(
 ) -> bool:
     """Return whether `unevaluatedProperties` and `propertyNames` accept all names."""
     if part.get("unevaluatedProperties", True) is not True:
-        properties = part.get("properties", {})
-        if not names.is_complete or names.list_names_outside(properties):
+        evaluated_names = proof.receiver.list_evaluated_names(part)
+        if not names.is_complete or names.list_names_outside(evaluated_names):
             return False
     name_schema = part.get("propertyNames", True)
     if name_schema is True:

@@ -14,6 +14,7 @@ from typing import Any
 from toolcast_runtime.core.validation.compiled import ASSERTED_FORMATS, build_validator
 
 from ..change import ABSENT
+from .patterns import list_examples
 from .schema_version import (
     Conjunction,
     ItemSchemas,
@@ -288,6 +289,8 @@ def _list_boundary_strings(part: Mapping[str, Any]) -> Iterator[str]:
                 length = int(part[keyword]) + offset
                 if 0 <= length <= _MAX_LENGTH:
                     yield "a" * length
+    if isinstance(part.get("pattern"), str):
+        yield from list_examples(part["pattern"])
     if part.get("format") in ASSERTED_FORMATS:
         yield ASSERTED_FORMATS[part["format"]].example
 

@@ -15,6 +15,7 @@ from toolcast_runtime.core.validation.references import REFERENCES
 
 from ..change import is_equal_json
 from .container_inclusion import accepts_arrays, accepts_objects
+from .patterns import includes_pattern
 from .schema_version import ANNOTATIONS, Conjunction, SchemaVersion
 from .value_limits import MAX_SAFE_INTEGER, Bound, ValueLimits, get_allowed_types
 
@@ -228,13 +229,16 @@ class InclusionProof:
             return False
         if "if" in part and ("then" in part or "else" in part):
             then_schema, else_schema = part.get("then", True), part.get("else", True)
-            if not (
-                self.accepts_all(sent, then_schema)
-                and self.accepts_all(sent, else_schema)
-            ):
-                if not self.accepts_all(sent, part["if"]):
-                    return False
-                return self.accepts_all(sent, then_schema)
+            if not self.accepts_all(sent, else_schema):
+                return self.accepts_all(sent, part["if"]) and self.accepts_all(
+                    sent, then_schema
+                )
+            if not self.accepts_all(sent, then_schema):
+                # `then` has to accept only the values that match `if`.
+                matching = (*sent, *self.receiver.get_conjunction(part["if"]))
+                return not self._has_reference(part["if"]) and self.accepts_all(
+                    matching, then_schema
+                )
         return True
 
     def _exactly_one_accepts_all(self, sent: Conjunction, branches: list[Any]) -> bool:
@@ -416,4 +420,7 @@ def _accepts_strings(limits: ValueLimits, part: Mapping[str, Any]) -> bool:
         return False
     if "maxLength" in part and limits.get_maximum("maxLength") > part["maxLength"]:
         return False
-    return "pattern" not in part or part["pattern"] in limits.get_all("pattern")
+    return "pattern" not in part or any(
+        includes_pattern(part["pattern"], pattern)
+        for pattern in limits.get_all("pattern")
+    )

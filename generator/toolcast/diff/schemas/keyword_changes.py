@@ -18,6 +18,7 @@ from .message_text import (
     format_name,
     format_types,
     format_value,
+    format_value_pair,
     format_values,
 )
 from .schema_pairs import Difference, Edit, SchemaNode, SchemaPair
@@ -64,9 +65,11 @@ def compare_keyword(
         get_kind_prefix(keyword) if keyword in _KNOWN_KEYWORDS else "unknown-keyword"
     )
     message_values = {"name": format_name(keyword)}
-    if old is not ABSENT:
+    if old is not ABSENT and new is not ABSENT:
+        message_values["old"], message_values["new"] = format_value_pair(old, new)
+    elif old is not ABSENT:
         message_values["old"] = format_value(old)
-    if new is not ABSENT:
+    else:
         message_values["new"] = format_value(new)
     event = "set" if old is ABSENT else "removed" if new is ABSENT else "changed"
     yield pair.make_keyword_difference(
@@ -171,15 +174,14 @@ def compare_value_lists(
     edits = build_edits(new, old)
     is_single_value = len(old_by_key) == len(new_by_key) == 1
     if is_single_value and removed and "const" in pair.after.keywords:
-        yield pair.make_keyword_difference(
-            "const-changed",
-            "const",
-            edits,
-            old=format_value(removed[0]),
-            new=format_value(added[0]),
+        texts = dict(
+            zip(("old", "new"), format_value_pair(removed[0], added[0]), strict=True)
         )
+        yield pair.make_keyword_difference("const-changed", "const", edits, **texts)
         return
     texts = {"old": format_values(removed, "or"), "new": format_values(added, "or")}
+    if len(removed) == len(added) == 1:
+        texts["old"], texts["new"] = format_value_pair(removed[0], added[0])
     if removed and _are_renamed(removed, added):
         yield pair.make_keyword_difference(
             "enum-value-renamed", keyword, edits, **texts

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ...suggestions import TYPE_LABELS, format_list
+from ..change import shorten_pair
 from .value_limits import ALL_TYPES, Bound
 
 # The suffixes start with a character that does not occur in names of properties.
@@ -57,6 +58,15 @@ def format_value(value: Any, max_length: int = _MAX_VALUE_LENGTH) -> str:
     if len(text) > max_length:
         text = f"{text[: max_length - 1]}…"
     return f"`{text}`"
+
+
+def format_value_pair(old: Any, new: Any) -> tuple[str, str]:
+    """Format two different values in backticks; of long ones, the part that differs."""
+    old_text, new_text = (
+        json.dumps(value, ensure_ascii=False).replace("`", "'") for value in (old, new)
+    )
+    old_text, new_text = shorten_pair(old_text, new_text, _MAX_VALUE_LENGTH)
+    return f"`{old_text}`", f"`{new_text}`"
 
 
 def format_values(values: Iterable[Any], conjunction: str = "and") -> str:

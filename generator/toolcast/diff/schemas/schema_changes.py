@@ -7,11 +7,16 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
+from toolcast_runtime.external.listing import (
+    find_differences as find_value_differences,
+)
+
 from ...model.model import Toolset, ToolSpec
+from ...suggestions import format_first, format_path
 from ...targets.tool_types import describe_types
 from ..change import ABSENT, Change, Grade, Grades, ToolPair, is_equal_json
 from .message_text import ALTERNATIVE, format_value
-from .schema_grades import CallGrade, CallGrader, grade_for_prompt
+from .schema_grades import UNPROVED, CallGrade, CallGrader, grade_for_prompt
 from .schema_pairs import Difference, Edit, build_root_pair
 from .schema_rules import EFFECTS, FIELDS, MESSAGES, RULES, Field
 from .schema_version import Acceptor, SchemaVersion
@@ -25,7 +30,19 @@ _ROOT_LABELS = {"parameters": "a call", "returns": "a result"}
 _SAME_TYPES = "the generated types do not change"
 _NO_PYTHON = "safe for code: the tool has no handler and no declared types"
 _OTHER_VALUE_TYPE = "the Python type of the handler's values changes"
+_NAME_KINDS = (
+    "additional-properties-",
+    "max-properties-",
+    "pattern-property-",
+    "property-names-",
+    "unevaluated-properties-",
+)
+"""Kinds of changes that can concern undeclared names."""
 _VALUE_TYPE_KINDS = ("format-", "content-encoding-")
+_MAX_PATHS = 3
+"""Locations of a rewritten schema that a message names."""
+_MAX_PATH_LENGTH = 100
+"""Characters of such a location."""
 _LOCATION_SEPARATORS = (".", "[", "\0")
 
 
@@ -156,7 +173,7 @@ def _compare_field(
     else:
         differences = find_differences(*versions, root_label)
         differences += find_hidden_descriptions(*versions, differences, root_label)
-    differences = differences or [_make_root_difference(*versions, field, "rewritten")]
+    differences = differences or [_make_rewritten(*versions, field)]
     old_acceptor = Acceptor(
         old_version,
         is_closed=is_call,
@@ -166,15 +183,23 @@ def _compare_field(
     has_handler = _has_handler(tools.toolset_after, tools.after)
     new_acceptor = Acceptor(new_version, is_closed=is_call and has_handler)
     call_grader = CallGrader(field, old_acceptor, new_acceptor, differences)
+    open_grader = call_grader
+    if is_call and not _has_handler(tools.toolset_before, tools.before):
+        # Nothing refused the names that the old schema did not declare.
+        acceptor = Acceptor(old_version, is_closed=False)
+        open_grader = CallGrader(field, acceptor, new_acceptor, differences)
     code_grader = CodeGrader(
         before, after, _grade_value_types(tools, field), _has_python(tools)
     )
     for index, difference in enumerate(differences):
-        grade = call_grader.grade(index)
+        is_about_names = difference.kind.startswith(_NAME_KINDS)
+        grade = (open_grader if is_about_names else call_grader).grade(index)
         yield _make_change(tools, field, difference, grade, code_grader)
     combined_grade = call_grader.grade_combination()
     if combined_grade is not None:
-        difference = _make_root_difference(*versions, field, "rewritten")
+        difference = _make_rewritten(*versions, field)
+        message = f"`{field}` changes in several locations"
+        difference = difference._replace(message=message)
         yield _make_change(tools, field, difference, combined_grade, code_grader)
 
 
@@ -207,7 +232,7 @@ def _grade_value_types(tools: ToolPair, field: Field) -> Grade:
     else:
         declared_types = old.result_type, new.result_type
     if all(declared_types):
-        # A type declared by the project may support both types of values.
+        # A type that the project declares may accept values of the old and of the new format.
         return Grade.RISKY
     has_python_values = tools.toolset_before.has_python_values(
         old
@@ -228,7 +253,8 @@ def _make_change(
     rule = RULES[field, difference.kind]
     code, code_reason = code_grader.grade(difference, rule.grades.code)
     prompt, prompt_reason = grade_for_prompt(difference, rule.grades.prompt)
-    call_reason = "" if call.grade is rule.grades.call else call.reason
+    is_usual = call.grade is rule.grades.call and call.reason not in UNPROVED.values()
+    call_reason = "" if is_usual else call.reason
     message = difference.message
     if call.example is not ABSENT:
         example = format_value(call.example)
@@ -259,6 +285,18 @@ def _make_root_difference(
     )
     edit = Edit((), after.root, (), before.root)
     return pair.make_difference(kind, (), values, (edit,), name=field)
+
+
+def _make_rewritten(
+    before: SchemaVersion, after: SchemaVersion, field: Field
+) -> Difference:
+    """Return the difference of schemas with the same meaning, with its locations."""
+    difference = _make_root_difference(before, after, field, "rewritten")
+    paths = find_value_differences(before.root, after.root, repr)
+    labels = [f"`{format_path((field, *path))[:_MAX_PATH_LENGTH]}`" for path in paths]
+    name = format_first(labels, _MAX_PATHS) or f"`{field}`"
+    message = MESSAGES["rewritten"].format(name=name)
+    return difference._replace(message=message)
 
 
 def _make_not_compared(

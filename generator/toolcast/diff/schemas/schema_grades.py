@@ -14,7 +14,7 @@ from .examples import find_examples
 from .inclusion import InclusionProof, StepBudget
 from .message_text import ALTERNATIVE
 from .schema_pairs import Difference
-from .schema_rules import RULES, RULES_BY_ID, Field
+from .schema_rules import EFFECTS, RULES, RULES_BY_ID, Field
 from .schema_version import Acceptor, SchemaVersion
 from .value_limits import MAX_SAFE_INTEGER
 
@@ -35,7 +35,7 @@ _UNDESCRIBED = {
 _UNSAFE_INTEGER = "some JSON parsers do not read integers beyond this limit exactly"
 _INSIDE_NOT = "the change is inside `not`, which reverses its effect"
 _AMBIGUOUS = "other keywords decide whether more or fewer values are valid"
-_UNPROVED = {
+UNPROVED = {
     "parameters": "it is not proved that all arguments that were valid are still valid",
     "returns": "it is not proved that every result that is valid now was valid before",
 }
@@ -191,7 +191,7 @@ class CallGrader:
         if direction == 0 and grade < opposite_grade:
             return CallGrade(Grade.RISKY, _AMBIGUOUS)
         if grade is Grade.SAFE and difference.kind in _CONTEXT_DEPENDENT_KINDS:
-            return CallGrade(Grade.RISKY, _UNPROVED[self._field])
+            return CallGrade(Grade.RISKY, UNPROVED[self._field])
         return CallGrade(grade)
 
     def grade(self, index: int) -> CallGrade:
@@ -213,7 +213,10 @@ class CallGrader:
             versions.append(version)
         if any(self._is_proved(version, only_declared=True) for version in versions):
             return CallGrade(Grade.RISKY, _ONLY_UNDECLARED)
-        return self._get_table_grade(index)
+        grade = self._get_table_grade(index)
+        if grade.grade is Grade.RISKY and EFFECTS[difference.kind] == "either":
+            return grade._replace(reason=grade.reason or UNPROVED[self._field])
+        return grade
 
     def _grade_compatible(self, difference: Difference) -> CallGrade:
         """Return the grade of a change that makes nothing invalid."""

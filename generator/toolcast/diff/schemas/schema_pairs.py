@@ -18,9 +18,10 @@ _INDEPENDENT_KEYWORDS = ANNOTATIONS | frozenset(
         "type enum const minimum maximum exclusiveMinimum exclusiveMaximum multipleOf"
         " minLength maxLength pattern minItems maxItems uniqueItems minProperties"
         " maxProperties required dependentRequired propertyNames not"
+        " unevaluatedProperties unevaluatedItems"
     ).split()
 )
-"""The keywords whose meaning does not depend on other keywords of the same schema."""
+"""The keywords whose meaning stays the same in a schema that is merged with its `allOf`."""
 
 
 class SchemaLocation(NamedTuple):
@@ -301,10 +302,20 @@ def build_pending_root(before: SchemaVersion, after: SchemaVersion) -> PendingPa
 def build_pair(
     pending: PendingPair, before: SchemaVersion, after: SchemaVersion, root_label: str
 ) -> SchemaPair:
-    """Return a pair of schemas, each merged with the schemas that it refers to."""
+    """Return a pair of schemas, each merged with the schemas that it refers to.
+
+    If only one of them cannot be merged, neither is: the keywords that prevent it would
+    appear to remove what the reference or `allOf` declares.
+    """
+    old = _merge_references(before, pending.before)
+    new = _merge_references(after, pending.after)
+    if _is_blocked(old) and not _is_blocked(new):
+        new = _merge_references(after, pending.after, is_merged=False)
+    elif _is_blocked(new) and not _is_blocked(old):
+        old = _merge_references(before, pending.before, is_merged=False)
     return SchemaPair(
-        _merge_references(before, pending.before),
-        _merge_references(after, pending.after),
+        old,
+        new,
         pending.location,
         root_label,
         pending.direction,
@@ -321,11 +332,24 @@ def build_root_pair(
     return build_pair(pending, before, after, root_label)
 
 
-def _merge_references(version: SchemaVersion, location: SchemaLocation) -> SchemaNode:
+def _is_blocked(node: SchemaNode) -> bool:
+    """Return whether a reference, or an `allOf` with one schema, was not merged."""
+    branches = node.get_array("allOf")
+    return len(branches) == 1 and isinstance(branches[0], dict)
+
+
+def _merge_references(
+    version: SchemaVersion, location: SchemaLocation, *, is_merged: bool = True
+) -> SchemaNode:
     """Return a schema merged with the schemas that it refers to.
 
     If a keyword is declared more than once, which only annotations can be, the value closest
     to the schema is used.
+
+    Args:
+        version: the version that contains the schema.
+        location: the schema.
+        is_merged: whether to merge; a reference is then a branch of `allOf`.
     """
     if not isinstance(location.schema, dict):
         is_false = location.schema is False
@@ -334,7 +358,7 @@ def _merge_references(version: SchemaVersion, location: SchemaLocation) -> Schem
     paths: dict[str, Path] = {}
     path = location.path
     for part, part_path, target_path in _follow_references(
-        version, location.schema, path
+        version, location.schema, path, is_merged=is_merged
     ):
         for keyword, value in part.items():
             if keyword not in keywords:
@@ -351,7 +375,7 @@ def _merge_references(version: SchemaVersion, location: SchemaLocation) -> Schem
 
 
 def _follow_references(
-    version: SchemaVersion, schema: dict[str, Any], path: Path
+    version: SchemaVersion, schema: dict[str, Any], path: Path, *, is_merged: bool
 ) -> Iterator[tuple[Mapping[str, Any], Path, Path | None]]:
     """Yield a schema and the schemas that it refers to, in the order of the references.
 
@@ -383,9 +407,11 @@ def _follow_references(
             # These drafts ignore the keywords next to `$ref`; annotations are still read.
             keywords = {k: v for k, v in keywords.items() if k in ANNOTATIONS}
         merged_keywords |= set(keywords) - ANNOTATIONS
-        can_merge = _INDEPENDENT_KEYWORDS.issuperset(
-            keywords
-        ) and merged_keywords.isdisjoint(target)
+        can_merge = (
+            is_merged
+            and _INDEPENDENT_KEYWORDS.issuperset(keywords)
+            and merged_keywords.isdisjoint(target)
+        )
         if not can_merge:
             if not is_all_of:
                 reference = {k: schema[k] for k in reference_keywords if k in schema}

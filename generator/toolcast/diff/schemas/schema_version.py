@@ -11,7 +11,7 @@ from toolcast_runtime.core.validation.compiled import build_validator
 from toolcast_runtime.core.validation.references import (
     REFERENCES,
     References,
-    list_in_place,
+    list_applied_subschemas,
     list_subschemas,
 )
 
@@ -92,6 +92,7 @@ class SchemaVersion:
         self.is_before_2019 = self.draft in _DRAFTS_BEFORE_2019
         self._has_prefix_items = self.draft == "2020-12"
         self._conjunctions: dict[int, Conjunction] = {}
+        self._evaluated_names: dict[int, set[str]] = {}
 
     @cached_property
     def declared_names(self) -> DeclaredNames:
@@ -185,8 +186,18 @@ class SchemaVersion:
             self._conjunctions[id(schema)] = parts
         return parts
 
+    def list_evaluated_names(self, part: Mapping[str, Any]) -> set[str]:
+        """Return the properties that a part of a conjunction evaluates.
+
+        `unevaluatedProperties` does not apply to those in the `allOf` and the reference
+        targets of its own schema.
+        """
+        names = set(part.get("properties", ()))
+        return names | self._evaluated_names.get(id(part), set())
+
     def _build_conjunction(self, schema: Any) -> list[Any]:
         parts: list[Any] = []
+        containers: list[tuple[Any, Collection[Any]]] = []
         pending, seen = [schema], set[int]()
         unknown_keywords = (
             _KEYWORDS_SINCE_2019 if self.is_before_2019 else frozenset[str]()
@@ -220,6 +231,18 @@ class SchemaVersion:
             }
             if not self._annotations.issuperset(remaining):
                 parts.append(remaining)
+            if "unevaluatedProperties" in remaining:
+                is_root = part is schema
+                containers.append(
+                    (remaining, parts if is_root else self.get_conjunction(part))
+                )
+        for container, nested in containers:
+            self._evaluated_names[id(container)] = {
+                name
+                for nested_part in nested
+                if isinstance(nested_part, dict)
+                for name in nested_part.get("properties", ())
+            }
         return parts
 
     def collect_applicable(self, *schemas: Any) -> list[dict[str, Any]]:
@@ -241,7 +264,7 @@ class SchemaVersion:
                 pending.append(target)
                 if self.is_before_2019:
                     continue
-            pending += list_in_place(part)
+            pending += list_applied_subschemas(part)
         return applicable
 
     def split_cases(self, parts: Conjunction) -> list[Conjunction]:

@@ -96,6 +96,11 @@ class ValueLimits:
             types &= {get_value_type(value) for value in self._enum_values}
         if types & _NUMBER_TYPES and self._excludes_all_numbers:
             types -= _NUMBER_TYPES
+        if any(
+            _is_number(divisor) and divisor == divisor // 1
+            for divisor in self.get_all("multipleOf")
+        ):
+            types -= {"fraction"}
         return types
 
     @cached_property
@@ -203,10 +208,7 @@ class ValueLimits:
     @property
     def has_only_integers(self) -> bool:
         """Whether every number within the limits is an integer."""
-        return "fraction" not in self.types or any(
-            _is_number(divisor) and divisor == divisor // 1
-            for divisor in self.get_all("multipleOf")
-        )
+        return "fraction" not in self.types
 
     def get_minimum(self, keyword: str) -> float:
         """Return the highest value of `minLength` or another minimum; 0 without one."""

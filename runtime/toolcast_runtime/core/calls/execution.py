@@ -40,7 +40,7 @@ from .worker_threads import (
     MAX_ABANDONED_CALLS,
     Outcome,
     abandon_task,
-    has_too_many_abandoned,
+    has_max_abandoned_calls,
     run_in_loop,
     run_in_thread,
 )
@@ -112,7 +112,7 @@ async def run_call(
         message = format_problems(tool, error.problems)
         return ToolResponse(error=message), "invalid"
     if isinstance(error, ToolError):
-        response = ToolResponse(error=str(error) or f"the {tool.kind} failed")
+        response = ToolResponse(error=_get_error_text(tool, error))
         if isinstance(error, DeclinedError):
             return response, "declined"
     elif error is not None:
@@ -179,7 +179,7 @@ async def run_function(
 ) -> Outcome:
     """Run a handler's function; a plain function runs in a worker thread."""
     name = context.tool
-    if has_too_many_abandoned(name):
+    if has_max_abandoned_calls(name):
         return None, ToolError(
             f"{MAX_ABANDONED_CALLS} earlier calls of `{name}` were given up and still run; try"
             " again later"
@@ -252,13 +252,16 @@ def _validate_response(
 ) -> ToolResponse:
     """Return a handler's response as plain JSON, or an error response if it is invalid."""
     if response.error is not None and response.content is None:
-        return ToolResponse(error=str(response.error))
+        return ToolResponse(error=_get_error_text(tool, response.error))
     try:
         value = to_plain_json(response.result, has_python_values=tool.has_python_values)
     except NotJsonError as error:
         return _reject_response(tool, "returned a result that is not JSON", str(error))
-    problems = [] if response.error is not None else check_result(tool, value)
-    if problems:
+    problems = [] if value is None and response.error else check_result(tool, value)
+    if problems and response.error is not None:
+        # Some clients check it against the schema also in an error.
+        value = None
+    elif problems:
         _logger.error("tool %s: result: %s", tool.name, "; ".join(problems))
         return ToolResponse(
             error="the tool's result does not match its declared schema"
@@ -273,8 +276,14 @@ def _validate_response(
     if problems:
         return _reject_response(tool, "returned invalid MCP content", *problems)
     if response.error is not None:
-        return ToolResponse(error=str(response.error), content=content)
+        return ToolResponse(value, _get_error_text(tool, response.error), content)
     return ToolResponse(value, content=content)
+
+
+def _get_error_text(tool: Tool, error: Any) -> str:
+    """Return an error as text; a fixed sentence if it is blank."""
+    text = str(error)
+    return text if text.strip() else f"the {tool.kind} failed"
 
 
 def _convert_blocks(content: Any) -> Any:

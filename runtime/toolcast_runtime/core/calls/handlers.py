@@ -11,8 +11,10 @@ from __future__ import annotations
 import functools
 import importlib
 import inspect
+import sys
 from collections.abc import Callable, Collection, Iterator, Mapping
-from typing import Any
+from types import UnionType
+from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from .. import optional
 from ..definitions.definitions import is_in_package
@@ -30,9 +32,10 @@ _KEYWORD_KINDS = (
 class HandlerAdapter:
     """A handler function that is called with a tool's arguments.
 
-    The function's signature is inspected once. A function whose only parameter is not a
-    parameter of the tool gets all arguments as one dict; every other function gets them as
-    keywords. Dependencies are always passed as keywords.
+    The function's signature is inspected once. A function gets all arguments as one dict if its
+    only parameter is positional-only, or is annotated as a mapping or a TypedDict and is not a
+    parameter of the tool. Every other function gets them as keywords. Dependencies are always
+    passed as keywords.
 
     Args:
         function: the handler.
@@ -60,10 +63,16 @@ class HandlerAdapter:
         self.accepts_mapping = (
             len(parameters) == 1
             and kinds[0]
-            not in (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+            in (
+                inspect.Parameter.POSITIONAL_ONLY,
+                inspect.Parameter.POSITIONAL_OR_KEYWORD,
+            )
             and (
                 kinds[0] is inspect.Parameter.POSITIONAL_ONLY
-                or parameters[0].name not in declared.names
+                or (
+                    parameters[0].name not in declared.names
+                    and _is_annotated_as_mapping(function, parameters[0].annotation)
+                )
             )
         )
         accepts_any_keyword = inspect.Parameter.VAR_KEYWORD in kinds
@@ -77,10 +86,7 @@ class HandlerAdapter:
         if self._keywords is not None:
             accepted &= self._keywords
         self._accepted = accepted
-        target = inspect.unwrap(function)
-        while isinstance(target, functools.partial):
-            target = target.func
-        self.is_async = inspect.iscoroutinefunction(target)
+        self.is_async = inspect.iscoroutinefunction(_unwrap(function))
 
     def find_rejected(self, arguments: Mapping[str, Any]) -> list[str]:
         """Return the names of the arguments that must not reach the function, in their order.
@@ -131,6 +137,45 @@ class HandlerAdapter:
             for p in parameters
             if p.name not in self._dependencies or p.kind not in _KEYWORD_KINDS
         ]
+
+
+def _unwrap(function: Callable[..., Any]) -> Callable[..., Any]:
+    function = inspect.unwrap(function)
+    while isinstance(function, functools.partial):
+        function = function.func
+    return function
+
+
+def _is_annotated_as_mapping(function: Callable[..., Any], annotation: Any) -> bool:
+    """Return whether an annotation in a function's signature is a mapping or a TypedDict."""
+    if annotation is inspect.Parameter.empty:
+        return False
+    target = _unwrap(function)
+    module = sys.modules.get(getattr(target, "__module__", None) or "")
+    names = getattr(target, "__globals__", None) or vars(module or sys)
+
+    def probe() -> None: ...
+
+    probe.__annotations__ = {"arguments": annotation}
+    try:
+        return _is_mapping_type(get_type_hints(probe, names)["arguments"])
+    except NameError:
+        # The class is imported only for type checkers, as generated types usually are. The
+        # generator checks the annotation in the source code.
+        return True
+    except (TypeError, AttributeError, SyntaxError):
+        return False
+
+
+def _is_mapping_type(hint: Any) -> bool:
+    # The types of `type X = ...` (Python 3.12) and `NewType`.
+    for attribute in ("__value__", "__supertype__"):
+        hint = getattr(hint, attribute, hint)
+    if get_origin(hint) in (Union, UnionType):
+        members = [member for member in get_args(hint) if member is not type(None)]
+        return all(map(_is_mapping_type, members))
+    base = get_origin(hint) or hint
+    return isinstance(base, type) and issubclass(base, Mapping)
 
 
 def adapt_handler(tool: Tool, package: str | None) -> HandlerAdapter:

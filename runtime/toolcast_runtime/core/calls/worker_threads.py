@@ -153,7 +153,7 @@ def _run_jobs(jobs: _Jobs) -> None:
         del run
 
 
-def has_too_many_abandoned(name: str) -> bool:
+def has_max_abandoned_calls(name: str) -> bool:
     """Return whether the maximum of abandoned calls of a tool still runs in this loop."""
     if not _abandoned:
         return False

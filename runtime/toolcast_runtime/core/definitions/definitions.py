@@ -149,8 +149,8 @@ def read_tools(package: ModuleType) -> list[Tool]:
     """Return the tools of a generated package `tools`, ordered by their file names.
 
     Raises:
-        DefinitionError: there is no tool, a definition is invalid, or a definition or its
-            module is missing. The message lists the first problems.
+        DefinitionError: a definition is invalid, or a definition or its module is missing.
+            The message lists the first problems.
     """
     from importlib.resources import files
 
@@ -181,8 +181,6 @@ def read_tools(package: ModuleType) -> list[Tool]:
             problems.append(f"{stem}.json cannot be read: {error.strerror}")
         except ValueError as error:
             problems.append(f"{stem}.json {error}")
-    if not tools and not problems:
-        problems = ["it has no definitions: install the package's `.json` files, too"]
     if problems:
         raise DefinitionError(_format_problems(package.__name__, sorted(problems)))
     return tools

@@ -354,7 +354,7 @@ def command_name(tool: str) -> str:
     return name if name[:1].isalpha() else f"tool-{name}".rstrip("-")
 
 
-def look_alike_key(name: str) -> str:
+def get_similarity_key(name: str) -> str:
     """Return a key that is equal for names that look alike.
 
     Such names differ only in case, separators and similar characters. For example,
@@ -375,12 +375,12 @@ class ToolFilter(NamedTuple):
 
     Attributes:
         only: the only requested names; None for all.
-        without: names that are not requested.
+        excluded: names that are not requested.
         client: the client that the list is for; None if it is for no particular client.
     """
 
     only: Collection[str] | None = None
-    without: Collection[str] = ()
+    excluded: Collection[str] = ()
     client: str | None = None
 
 
@@ -398,7 +398,7 @@ class ToolProvider(Protocol):
         """Whether one of the provider's tools could be offered in every turn."""
 
     def reserve_names(self, names: Collection[str]) -> None:
-        """Reserve the toolset's current, former and reserved names: offer no tool with them."""
+        """Reserve the toolset's current, previous and reserved names: offer no tool with them."""
 
     def can_provide(self, name: str) -> bool:
         """Return whether the provider could have a tool of this name, now or later.

@@ -133,10 +133,10 @@ class Bound(NamedTuple):
         return max(self[:6]) <= _LIGHT_NS
 
     @classmethod
-    def combine_levels(cls, here: Bound, below: Bound) -> Bound:
+    def combine_levels(cls, current: Bound, below: Bound) -> Bound:
         """Return the bound for any value at a location or below it."""
-        unique = min(here.unique + below.unique, _MAX_UNIQUE_COST)
-        return cls.max((here, below))._replace(unique=unique)
+        unique = min(current.unique + below.unique, _MAX_UNIQUE_COST)
+        return cls.max((current, below))._replace(unique=unique)
 
     @classmethod
     def sum(cls, bounds: Iterable[Bound]) -> Bound:
@@ -312,20 +312,20 @@ class CostEstimate:
         after the last round becomes infinite.
         """
         own = {key: Bound.sum(part.costs.values()) for key, part in self._parts.items()}
-        here, below, worst = dict(own), dict.fromkeys(own, Bound()), dict(own)
+        current, below, worst = dict(own), dict.fromkeys(own, Bound()), dict(own)
         parents = [(key, p) for key, p in self._parts.items() if p.has_subschemas]
         worst.update((key, Bound()) for key, _ in parents)
         changed: set[int] = set()
         for _ in range(_MAX_ROUNDS):
             changed.clear()
             for key, part in reversed(parents):
-                here[key] = Bound.sum((own[key], *(here[s] for s in part.same)))
+                current[key] = Bound.sum((own[key], *(current[s] for s in part.same)))
                 one_of = Bound.max(worst[s] for group in part.disjoint for s in group)
                 others = (worst[s] for s in part.overlapping)
                 below[key] = Bound.sum(
                     (one_of, *others, *(below[s] for s in part.same))
                 )
-                bound = Bound.combine_levels(here[key], below[key])
+                bound = Bound.combine_levels(current[key], below[key])
                 if bound != worst[key]:
                     worst[key] = bound
                     changed.add(key)

@@ -14,8 +14,8 @@ from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 from urllib.parse import quote
 
-from .limits import has_oversized_patterns, has_too_many_paths
-from .references import Step, as_mapping, format_pointer
+from .limits import exceeds_path_limit, has_oversized_patterns
+from .references import Step, as_mapping, encode_references, format_pointer
 
 if TYPE_CHECKING:
     from jsonschema_rs import Registry
@@ -89,7 +89,7 @@ def compile_schema(schema: Any, *, asserts_formats: bool = False) -> Any:
     Raises:
         ValueError: the schema is invalid, or validating with it could take too long.
     """
-    if has_too_many_paths(schema):
+    if exceeds_path_limit(schema):
         raise ValueError("its references expand to too many paths")
     if has_oversized_patterns(schema):
         raise ValueError("its patterns are too large together")
@@ -116,7 +116,7 @@ def build_validator(
     class_name = _DRAFT_VALIDATORS.get(draft, "Draft202012Validator")
     validator_class = getattr(jsonschema_rs, class_name)
     return validator_class(
-        schema,
+        encode_references(schema),
         validate_formats=asserts_formats,
         formats=_build_format_checks(draft) if asserts_formats else None,
         registry=registry,
@@ -160,7 +160,7 @@ class PartValidators:
     def _registry(self) -> Registry:
         import jsonschema_rs
 
-        return jsonschema_rs.Registry([(_SCHEMA_URI, self._schema)])
+        return jsonschema_rs.Registry([(_SCHEMA_URI, encode_references(self._schema))])
 
 
 def _reject_reference(uri: str) -> NoReturn:

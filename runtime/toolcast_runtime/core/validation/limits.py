@@ -229,7 +229,7 @@ def count_max_visits(schema: Any, levels: int, most: int) -> int | None:
         return None
 
 
-def has_too_many_paths(schema: Any, most: int = MAX_PATHS) -> bool:
+def exceeds_path_limit(schema: Any, most: int = MAX_PATHS) -> bool:
     """Return whether more than `most` paths of a schema lead to the same value.
 
     References in alternatives multiply: seventeen definitions that each refer to the next one

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any
-from urllib.parse import unquote
+from urllib.parse import quote, unquote
 
 REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 """The keywords whose value is a reference to another schema."""
@@ -46,6 +46,9 @@ _SUBSCHEMA_KEYWORDS = frozenset(
 _ANCHOR_KEYWORDS = ("$anchor", "$dynamicAnchor")
 _ID_KEYWORDS = ("$id", "id")
 
+_FRAGMENT_CHARACTERS = "/?:@!$&'()*+,;=~"
+"""Characters that a fragment contains as they are, besides letters, digits and `_.-`."""
+
 Step = str | int
 
 
@@ -61,7 +64,7 @@ def list_subschemas(
             yield from _list_subschemas_at(schema, keyword)
 
 
-def list_in_place(schema: Mapping[str, Any]) -> Iterator[Any]:
+def list_applied_subschemas(schema: Mapping[str, Any]) -> Iterator[Any]:
     """Yield the subschemas that may also apply to a value of the schema.
 
     Excluded are references, and `not`, whose subschema the value must not match.
@@ -170,7 +173,7 @@ class References:
         for keyword in REFERENCES:
             if isinstance(schema.get(keyword), str):
                 yield self.resolve(schema[keyword])
-        yield from list_in_place(schema)
+        yield from list_applied_subschemas(schema)
 
     def list_targets(self, schema: Mapping[str, Any]) -> Iterator[Any]:
         """Yield all schemas that the references of a schema may lead to.
@@ -185,7 +188,7 @@ class References:
         """Yield all schemas that a validator may try on a value of this one, with `not`."""
         yield from self.list_targets(schema)
         yield from get_subschemas(schema, "not")
-        yield from list_in_place(schema)
+        yield from list_applied_subschemas(schema)
 
     def resolve(self, reference: str) -> Any:
         """Return the schema that a reference leads to.
@@ -243,6 +246,59 @@ class References:
                     if uri:
                         resources[uri] = part
         return anchors, resources
+
+
+def encode_references(root: Any) -> Any:
+    """Return a schema whose references are valid URI references (RFC 3986).
+
+    The fragment of a reference may contain any character, as in `#/$defs/Page<User>`: validators
+    such as Ajv accept it. A schema without such references is returned unchanged.
+
+    Raises:
+        ValueError: the schema is too deep, or a reference contains a lone surrogate.
+    """
+    encoded: dict[int, dict[str, str]] = {}
+    references = References(root)
+
+    def list_next_schemas(schema: Mapping[str, Any]) -> Iterator[Any]:
+        yield from (subschema for _, subschema in list_subschemas(schema))
+        yield from references.list_targets(schema)
+
+    has_invalid_reference = any(
+        isinstance(part.get(keyword), str)
+        and _encode_reference(part[keyword]) != part[keyword]
+        for part in walk_objects(root)
+        for keyword in REFERENCES
+    )
+    if not has_invalid_reference:
+        return root
+    # Values in `const`, `enum`, `default` and `examples` must keep their text.
+    for schema in walk_schemas([root], list_next_schemas):
+        encoded[id(schema)] = {
+            keyword: _encode_reference(schema[keyword])
+            for keyword in REFERENCES
+            if isinstance(schema.get(keyword), str)
+        }
+
+    def copy(value: Any) -> Any:
+        if isinstance(value, Mapping):
+            members = {key: copy(member) for key, member in value.items()}
+            return {**members, **encoded.get(id(value), {})}
+        return (
+            [copy(item) for item in value] if isinstance(value, list | tuple) else value
+        )
+
+    try:
+        return copy(root)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+
+
+def _encode_reference(reference: str) -> str:
+    uri, mark, fragment = reference.partition("#")
+    if fragment.isalnum() and fragment.isascii():
+        return reference
+    return f"{uri}{mark}{quote(unquote(fragment), safe=_FRAGMENT_CHARACTERS)}"
 
 
 def format_pointer(steps: Iterable[Step]) -> str:

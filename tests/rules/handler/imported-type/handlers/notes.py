@@ -1,9 +1,9 @@
 from subprocess import Popen
 
 
-def note(arguments):
+def note(arguments: dict):
     return arguments
 
 
-def run(arguments):
+def run(arguments: dict):
     return Popen(arguments)

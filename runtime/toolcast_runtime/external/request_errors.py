@@ -1,0 +1,122 @@
+"""Errors of requests to external servers, with the HTTP responses that explain them."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from contextvars import ContextVar
+from dataclasses import dataclass
+from http import HTTPStatus
+
+import anyio
+import httpx2
+import mcp_types as types
+
+_ERROR_BODY_TIMEOUT_S = 5.0
+"""How long the body of an HTTP error may take; the error is reported without it."""
+_MAX_ERROR_CHARACTERS = 500
+"""Characters of the body of an HTTP error that are reported."""
+_MCP_ERROR_STATUSES = (400, 404)
+"""HTTP statuses with which MCP 2026-07-28 sends ordinary JSON-RPC errors."""
+
+
+@dataclass(frozen=True, slots=True)
+class HttpFailure:
+    """An HTTP response with an error status.
+
+    Attributes:
+        status: the HTTP status.
+        message: the server's explanation; empty if there is none.
+        retry_after: the header `Retry-After`; None if it is missing.
+        has_session: whether the request had a session id.
+        is_json_rpc: whether the body is a JSON-RPC error.
+    """
+
+    status: int
+    message: str
+    retry_after: str | None
+    has_session: bool
+    is_json_rpc: bool
+
+    @property
+    def is_session_rejected(self) -> bool:
+        """Whether the server may have rejected the session id, before it ran the request."""
+        return self.has_session and self.status in _MCP_ERROR_STATUSES
+
+    @property
+    def is_mcp_error(self) -> bool:
+        """Whether the status only repeats what the JSON-RPC error states."""
+        return self.is_json_rpc and self.status in _MCP_ERROR_STATUSES
+
+    def __str__(self) -> str:
+        names = {status.value: f" {status.phrase}" for status in HTTPStatus}
+        text = f"HTTP {self.status}{names.get(self.status, '')}"
+        if self.message:
+            text += f": {self.message}"
+        if self.retry_after is not None:
+            unit = " s" if self.retry_after.isdecimal() else ""
+            text += f"; retry after {self.retry_after}{unit}"
+        return text
+
+
+HTTP_FAILURES: ContextVar[list[HttpFailure] | None] = ContextVar(
+    "http_failures", default=None
+)
+"""Receives the error of the last HTTP response to the current task; empty if it is none.
+
+The SDK's error does not contain the status; it sends each request in its caller's context.
+"""
+
+
+async def record_failure(response: httpx2.Response) -> None:
+    """Store the HTTP error of a request, or that the response is not an error."""
+    failures = HTTP_FAILURES.get()
+    if failures is None or response.request.method != "POST":
+        return
+    failures.clear()
+    if not response.is_error:
+        return
+    # A body that cannot be read is left out: an exception here would end the session.
+    with suppress(httpx2.HTTPError, httpx2.StreamError, TimeoutError):
+        with anyio.fail_after(_ERROR_BODY_TIMEOUT_S):
+            await response.aread()
+    body = response.content if response.is_stream_consumed else b""
+    message = None
+    with suppress(ValueError):
+        message = types.jsonrpc_message_adapter.validate_json(body, by_name=False)
+    if isinstance(message, types.JSONRPCError):
+        text = message.error.message
+    elif response.headers.get("content-type", "").startswith("text/html"):
+        text = ""  # A page for people, usually of a reverse proxy.
+    else:
+        text = body.decode("utf-8", "replace").strip()
+    failure = HttpFailure(
+        response.status_code,
+        (text or response.headers.get("www-authenticate", ""))[:_MAX_ERROR_CHARACTERS],
+        response.headers.get("retry-after"),
+        has_session="mcp-session-id" in response.request.headers,
+        is_json_rpc=isinstance(message, types.JSONRPCError),
+    )
+    failures.append(failure)
+
+
+@dataclass(eq=False)
+class RequestRefusedError(Exception):
+    """Error response, or an invalid response, of an MCP server.
+
+    Attributes:
+        message: the error.
+        code: the code of the JSON-RPC error; None if there is none.
+        failure: the HTTP error; None if the HTTP status is not an error, or only repeats the
+            JSON-RPC error.
+        is_session_lost: whether the server no longer knows the session.
+        can_repeat: whether the server rejected the request without running it.
+    """
+
+    message: str
+    code: int | None = None
+    failure: HttpFailure | None = None
+    is_session_lost: bool = False
+    can_repeat: bool = False
+
+    def __str__(self) -> str:
+        return self.message

@@ -1,0 +1,173 @@
+"""Alternatives of `anyOf` and `oneOf`: whether they exclude each other, and their merged object."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import chain, combinations
+from typing import Any
+
+from .combined_schemas import contains_json, get_types, list_distinct, widen_integers
+from .dialect import ANNOTATIONS
+
+_MERGED_KEYWORDS = frozenset(
+    "type properties required additionalProperties title $defs definitions".split()
+)
+"""Keywords of alternatives that their merged object has, or that models do not need."""
+
+
+def exclude_each_other(members: Sequence[Any]) -> bool:
+    """Return whether no value can match two alternatives, so that `anyOf` equals `oneOf`."""
+    return all(_are_disjoint(*pair) for pair in combinations(members, 2))
+
+
+def merge_alternatives(
+    base: Mapping[str, Any], members: Sequence[Mapping[str, Any]]
+) -> dict[str, Any] | None:
+    """Return an object schema that allows what any of the alternatives allows, and more.
+
+    Args:
+        base: the schema that contains the alternatives.
+        members: the alternatives.
+
+    Returns:
+        The schema; None if an alternative is not an object.
+    """
+    if any((get_types(member) or ["object"]) != ["object"] for member in members):
+        return None
+    if not all(isinstance(member.get("properties", {}), Mapping) for member in members):
+        return None
+    schemas_by_name: dict[str, list[Any]] = {}
+    for member in members:
+        for name, schema in member.get("properties", {}).items():
+            schemas_by_name.setdefault(name, []).append(schema)
+    base_properties = dict(base.get("properties", {}))
+    if base.get("additionalProperties") is False:
+        # It rejects the properties that only an alternative has.
+        schemas_by_name = {
+            name: schemas
+            for name, schemas in schemas_by_name.items()
+            if name in base_properties
+        }
+    properties = {
+        name: base_properties.get(name, _build_union(list_distinct(schemas)))
+        for name, schemas in schemas_by_name.items()
+    }
+    required_sets = [set(member.get("required", ())) for member in members]
+    always_required = set.intersection(*required_sets) if required_sets else set()
+    required = dict.fromkeys(base.get("required", ()))
+    first_required = members[0].get("required", ()) if members else ()
+    required.update(
+        dict.fromkeys(name for name in first_required if name in always_required)
+    )
+    merged = {
+        **base,
+        "type": "object",
+        "properties": {**base_properties, **properties},
+    }
+    if required:
+        merged["required"] = list(required)
+    if members and all(
+        member.get("additionalProperties") is False for member in members
+    ):
+        merged["additionalProperties"] = False
+    return merged
+
+
+def _build_union(schemas: list[Any]) -> Any:
+    """Return a schema that allows what any of the schemas allows; an `enum` if possible."""
+    if len(schemas) == 1:
+        return schemas[0]
+    value_lists = [_get_values(schema) for schema in schemas]
+    if not all(value_lists):
+        return {"anyOf": schemas}
+    annotations = [
+        {key: value for key, value in schema.items() if key in ANNOTATIONS}
+        for schema in schemas
+    ]
+    has_only_values = all(
+        schema.keys() <= {"type", "const", "enum", *ANNOTATIONS} for schema in schemas
+    )
+    if has_only_values and len(list_distinct(annotations)) == 1:
+        all_values = list_distinct(chain.from_iterable(filter(None, value_lists)))
+        types = {type_ for schema in schemas for type_ in get_types(schema) or ()}
+        type_keyword = {"type": types.pop()} if len(types) == 1 else {}
+        return {**type_keyword, **annotations[0], "enum": all_values}
+    return {"anyOf": schemas}
+
+
+def describe_relations(members: Sequence[Mapping[str, Any]]) -> list[Any]:
+    """Return what alternatives of an object state beyond the object that they merge into.
+
+    These are the properties that the alternatives declare differently, `required` if it differs,
+    and the keywords that are not merged. The list is empty if there is nothing of this.
+    """
+    schemas_by_name: dict[str, list[Any]] = {}
+    for member in members:
+        for name, schema in member.get("properties", {}).items():
+            schemas_by_name.setdefault(name, []).append(schema)
+    differing = {
+        name
+        for name, schemas in schemas_by_name.items()
+        if len(list_distinct(schemas)) > 1
+    }
+    has_differing_names = any(
+        member.get("additionalProperties") is False
+        and member.get("properties", {}).keys() != schemas_by_name.keys()
+        for member in members
+    )
+    required_sets = [frozenset(member.get("required", ())) for member in members]
+    relations = []
+    for member in members:
+        properties = {
+            name: schema if name in differing else True
+            for name, schema in member.get("properties", {}).items()
+            if name in differing or has_differing_names
+        }
+        relation: dict[str, Any] = {"properties": properties} if properties else {}
+        if len(set(required_sets)) > 1:
+            relation["required"] = list(member.get("required", ()))
+        relation |= {
+            key: value
+            for key, value in member.items()
+            if key not in _MERGED_KEYWORDS
+            or (key == "additionalProperties" and isinstance(value, Mapping))
+        }
+        relations.append(relation)
+    return relations if any(relations) else []
+
+
+def _get_values(schema: Any) -> list[Any] | None:
+    """Return the values of `const` or `enum`; None if there is neither."""
+    if isinstance(schema, Mapping):
+        if "const" in schema:
+            return [schema["const"]]
+        if isinstance(schema.get("enum"), (list, tuple)):
+            return list(schema["enum"])
+    return None
+
+
+def _are_disjoint(first: Any, second: Any) -> bool:
+    """Return whether two schemas certainly have no common value."""
+    if first is False or second is False:
+        return True
+    if not isinstance(first, Mapping) or not isinstance(second, Mapping):
+        return False
+    first_values, second_values = _get_values(first), _get_values(second)
+    if first_values is not None and second_values is not None:
+        return not any(contains_json(second_values, value) for value in first_values)
+    first_types, second_types = get_types(first), get_types(second)
+    if first_types is None or second_types is None:
+        return False
+    if not widen_integers(first_types) & widen_integers(second_types):
+        return True
+    if first_types != ["object"] or second_types != ["object"]:
+        return False
+    # A property that both require, with disjoint values, such as a tag.
+    required = set(first.get("required", ())) & set(second.get("required", ()))
+    first_properties = first.get("properties", {})
+    second_properties = second.get("properties", {})
+    return any(
+        _are_disjoint(first_properties[name], second_properties[name])
+        for name in required
+        if name in first_properties and name in second_properties
+    )

@@ -1,0 +1,124 @@
+"""Requirements of closed dialects: a type everywhere, and objects with declared properties only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ..core.validation.references import (
+    IN_PLACE,
+    get_subschemas,
+    list_applied_subschemas,
+    walk_schemas,
+)
+from .combined_schemas import allows_null, make_nullable
+from .dialect import Effect, InexpressibleError, Severity
+from .flattening import Flattener, expand_reference
+from .schema_parts import Path
+
+_IMPLIED_TYPES = {
+    **dict.fromkeys(("properties", "additionalProperties"), "object"),
+    **dict.fromkeys(("items", "prefixItems"), "array"),
+    **dict.fromkeys(("pattern", "minLength", "maxLength", "format"), "string"),
+    **dict.fromkeys(("minimum", "maximum"), "number"),
+}
+
+
+def add_implied_type(
+    flattener: Flattener, schema: dict[str, Any], path: Path
+) -> dict[str, Any]:
+    """Add the type that keywords imply, because closed dialects require a type.
+
+    Raises:
+        InexpressibleError: no keyword implies a type.
+    """
+    if schema.keys() & {"type", "anyOf", "oneOf"}:
+        return schema
+    implied = next(
+        (type_ for key, type_ in _IMPLIED_TYPES.items() if key in schema), None
+    )
+    if implied is None:
+        raise InexpressibleError(path, "type", "accepts a value of any type")
+    message = f"values of other types than {implied}"
+    flattener.losses.add(path, "type", message, Effect.NARROWER, Severity.WARNING)
+    return {"type": implied, **schema}
+
+
+def close(
+    flattener: Flattener, schema: Mapping[str, Any], out: dict[str, Any], path: Path
+) -> frozenset[str]:
+    """Close a rendered object; make optional properties nullable if all must be required.
+
+    Args:
+        flattener: has the dialect and collects losses.
+        schema: the flattened schema of the object.
+        out: the rendered schema; updated.
+        path: the path of the schema in the spec.
+
+    Returns:
+        The properties that are omitted if they are null.
+
+    Raises:
+        InexpressibleError: the object allows undeclared properties that calls need.
+    """
+    properties = out.setdefault("properties", {})
+    if schema.get("patternProperties"):
+        raise InexpressibleError(
+            path, "patternProperties", "accepts names that match a pattern"
+        )
+    # With `additionalProperties`, no name is left for `unevaluatedProperties`.
+    keywords = ("additionalProperties", "unevaluatedProperties")
+    closing = next((key for key in keywords if key in schema), None)
+    if closing is None or schema[closing] is not False:
+        is_map = not properties and len(path) > 1
+        if closing or is_map:
+            keyword = closing or "additionalProperties"
+            raise InexpressibleError(path, keyword, "accepts any names")
+        flattener.losses.add(
+            path, "additionalProperties", "undeclared names", Effect.NARROWER
+        )
+    if closing != "additionalProperties":
+        for keyword in schema.keys() & IN_PLACE:
+            for name in _list_properties(flattener, get_subschemas(schema, keyword)):
+                if name not in properties:
+                    reason = f"declares `{name}` only in `{keyword}`"
+                    raise InexpressibleError(path, keyword, reason)
+    out["additionalProperties"] = False
+    for name in out.get("required", ()):
+        if name not in properties:
+            reason = f"requires `{name}`, which is not declared"
+            raise InexpressibleError(path, "required", reason)
+    if not flattener.dialect.is_required_whole:
+        return frozenset()
+    optional = frozenset(properties) - frozenset(out.get("required", ()))
+    for name in optional:
+        subschema = schema["properties"][name]
+        if allows_null(subschema, flattener.parts.resolve):
+            # With the default null, omitting the parameter has the same effect.
+            has_null_default = (
+                isinstance(subschema, Mapping) and subschema.get("default", 0) is None
+            )
+            message = "null cannot be sent: it marks an omitted parameter"
+            severity = Severity.NOTE if has_null_default else Severity.WARNING
+            property_path = (*path, "properties", name)
+            flattener.losses.add(
+                property_path, "null", message, Effect.NARROWER, severity
+            )
+        else:
+            properties[name] = make_nullable(
+                properties[name], flattener.dialect.nullable
+            )
+    out["required"] = list(properties)
+    return optional
+
+
+def _list_properties(flattener: Flattener, schemas: list[Any]) -> Iterator[str]:
+    """Yield the properties that schemas of an object declare, also by references."""
+    expanded = [expand_reference(flattener, schema) for schema in schemas]
+    for schema in walk_schemas(
+        expanded,
+        lambda part: [
+            expand_reference(flattener, s) for s in list_applied_subschemas(part)
+        ],
+    ):
+        yield from schema.get("properties", ())

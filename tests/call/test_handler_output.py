@@ -1,0 +1,136 @@
+"""What handlers print goes to stderr, and a stdout that cannot be written is one line."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import Project
+
+HANDLERS = """
+import logging, os, subprocess, sys
+from sys import stdout
+
+print("noise at import")
+log = logging.getLogger("toy")
+log.addHandler(logging.StreamHandler(stdout))
+
+def shout(how):
+    if how == "print":
+        print("noise")
+    elif how == "write":
+        sys.stdout.write("noise\\n")
+    elif how == "stored":
+        stdout.write("noise")
+    elif how == "original":
+        print("noise", file=sys.__stdout__)
+    elif how == "log":
+        log.warning("noise")
+    elif how == "descriptor":
+        os.write(1, b"noise\\n")
+    elif how == "child":
+        subprocess.run(["echo", "noise"], check=True)
+    return {"how": how}
+
+def big():
+    return {"text": "x" * 1_000_000}
+"""
+WAYS = ("print", "write", "stored", "original", "log", "descriptor", "child")
+
+
+@pytest.fixture
+def project(make_project: Callable[..., Project]) -> Project:
+    tools = {
+        "shout": """
+            summary: Shouts.
+            handler: handlers.toy:shout
+            cli: {keyword: shout}
+            parameters:
+              type: object
+              required: [how]
+              properties: {how: {type: string, description: How.}}
+            """,
+        "big": """
+            summary: Returns much.
+            handler: handlers.toy:big
+            cli: {keyword: big}
+            parameters: {type: object}
+            """,
+    }
+    made: Project = make_project(
+        tools, handlers=HANDLERS, toolset="targets: {registry: {}, cli: {}}\n"
+    )
+    made.generate()
+    return made
+
+
+def test_output_of_handlers_goes_to_stderr(project: Project) -> None:
+    for how in WAYS:
+        words: Sequence[Sequence[str]] = (
+            ("-m", "generated.toy.cli", "shout", "--how", how),
+            ("-m", "toolcast", "call", "shout", f"how={how}", "--json"),
+        )
+        for command in words:
+            done = project.run(*command)
+            assert done.returncode == 0, done.stderr
+            assert "noise" in done.stderr.replace("noise at import", "")
+            assert '"how"' in done.stdout and json.loads(done.stdout)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+@pytest.mark.parametrize(
+    ("command", "exit_code"),
+    [
+        (("generated.toy.cli", "big"), 1),
+        (("generated.toy.cli", "--help"), 1),
+        (("toolcast", "call", "big", "--json"), 2),
+        (("toolcast", "check", "--format", "json"), 2),
+        (("toolcast", "--help"), 2),
+    ],
+)
+def test_full_disk_behind_stdout_is_reported_in_two_lines(
+    project: Project, command: Sequence[str], exit_code: int
+) -> None:
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", *command],
+            cwd=project.root,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=60,
+        )
+    assert done.returncode == exit_code
+    text = done.stderr.replace("noise at import\n", "")
+    assert text == (
+        "error: the output cannot be written: No space left on device\n"
+        "  help: free space on its disk, or write to another one\n"
+    )
+
+
+@pytest.mark.parametrize(
+    "words", [("check",), ("generate",), ("call", "x"), ("explain", "x"), ("init",)]
+)
+def test_removed_working_directory_is_named(
+    tmp_path: Path, words: Sequence[str]
+) -> None:
+    folder = tmp_path / "removed"
+    folder.mkdir()
+    program = "import os, sys; os.rmdir(os.getcwd()); from toolcast.commands.main import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", program, *words],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (
+        "error: the working directory was removed\n  help: change to another folder\n"
+    )

@@ -1,0 +1,79 @@
+"""`null`, and arrays of strings as JSON, in the arguments of a command."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from toolcast_runtime.cli.arguments import Parameter
+
+STRING, NULL = {"type": "string"}, {"type": "null"}
+STRINGS = {"type": "array", "items": STRING}
+
+
+def parse(schema: Any, *texts: str) -> Any:
+    parameter = Parameter("value", "value", schema, False, "--value")
+    return parameter.parse(list(texts) if parameter.to_click().multiple else texts[0])
+
+
+@pytest.mark.parametrize(
+    ("schema", "text", "value"),
+    [
+        ({"anyOf": [STRING, NULL]}, "null", None),
+        ({"type": ["string", "null"]}, "null", None),
+        ({"oneOf": [NULL, {"enum": ["a", "b"]}]}, "null", None),
+        ({"type": ["integer", "null"]}, "null", None),
+        ({"type": ["object", "null"]}, "null", None),
+        ({"anyOf": [STRINGS, NULL]}, "null", None),
+        ({"type": ["string", "null"]}, "Null", "Null"),
+        ({"type": ["string", "null"]}, "3", "3"),
+        (STRING, "null", "null"),
+        ({"type": ["integer", "string"]}, "null", "null"),
+    ],
+)
+def test_null_is_null_where_the_schema_allows_it(
+    schema: Any, text: str, value: Any
+) -> None:
+    assert parse(schema, text) == value
+
+
+@pytest.mark.parametrize(
+    ("texts", "value"),
+    [
+        (['["a", "b"]'], ["a", "b"]),
+        (["[]"], []),
+        ([' ["a"]'], ["a"]),
+        (["[1, 2]"], ["[1, 2]"]),
+        (["[draft]"], ["[draft]"]),
+        (['["a"'], ['["a"']),
+        (["@ada"], ["@ada"]),
+        (["-"], ["-"]),
+        (['["a"]', "b"], ['["a"]', "b"]),
+        (["null"], ["null"]),
+    ],
+)
+def test_one_json_array_of_strings_is_the_whole_array(
+    texts: list[str], value: list[str]
+) -> None:
+    assert parse(STRINGS, *texts) == value
+
+
+@pytest.mark.parametrize("schema", [{"anyOf": [STRING, NULL]}, STRINGS, STRING])
+@pytest.mark.parametrize("value", [None, "null", ["null"], ['["a"]'], ["[draft]"], []])
+def test_formatted_arguments_are_parsed_to_the_same_value(
+    schema: Any, value: Any
+) -> None:
+    parameter = Parameter("value", "value", schema, False, "--value")
+    texts = parameter.format_arguments(value)[1::2]
+    assert not texts or parse(schema, *texts) == value
+
+
+def test_the_placeholder_of_a_nullable_type_is_that_of_the_type() -> None:
+    for schema, placeholder in (
+        ({"anyOf": [STRING, NULL]}, "TEXT"),
+        ({"type": ["integer", "null"]}, "INTEGER"),
+        ({"type": ["integer", "string"]}, "JSON"),
+    ):
+        parameter = Parameter("value", "value", schema, False, "--value")
+        assert parameter.to_click().metavar == placeholder

@@ -1,0 +1,151 @@
+"""`check --preflight` compares the wheel that the project's build backend builds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import Project
+from tests.program import toolcast
+
+HATCHLING = """\
+[build-system]
+requires = ["hatchling"]
+build-backend = "hatchling.build"
+[project]
+name = "shop"
+version = "1"
+"""
+WHEEL = "[tool.hatch.build.targets.wheel]\n"
+BACKEND = """\
+import zipfile
+
+def build_wheel(folder, config_settings=None, metadata_directory=None):
+    {body}
+    print("noise")
+    with zipfile.ZipFile(folder + "/shop.whl", "w") as wheel:
+        wheel.write("handlers/work.py")
+    return "shop.whl"
+"""
+OWN = """\
+[build-system]
+requires = []
+build-backend = "{name}"
+backend-path = ["tools"]
+[project]
+name = "shop"
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    made = Project(tmp_path)
+    made.write("toolcast.yaml", "version: 1\ntoolsets: [specs/shop]\n")
+    made.write(
+        "specs/shop/toolset.yaml",
+        "name: shop\ntitle: Shop\nhandlers: handlers\ntargets: {registry: {}}\n",
+    )
+    made.write(
+        "specs/shop/find.yaml",
+        "name: find\nsummary: Find an item.\nparameters: {type: object}\n"
+        "handler: handlers.work:find\n",
+    )
+    made.write("handlers/__init__.py", "")
+    made.write("handlers/work.py", "def find(): ...\n")
+    made.write("shop/__init__.py", "")
+    assert toolcast(made.root, "generate").returncode == 0
+    return made
+
+
+def check(project: Project, pyproject: str, *words: str) -> str:
+    project.write("pyproject.toml", pyproject)
+    before = sorted(map(str, project.root.rglob("*")))
+    done = toolcast(project.root, "check", "--all", *words)
+    assert sorted(map(str, project.root.rglob("*"))) == before
+    assert "Traceback" not in done.stderr
+    return done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("settings", "missing"),
+    [
+        ("", "lacks `generated/__init__.py`, `generated/shop/__init__.py`"),
+        (f'{WHEEL}packages = ["shop", "handlers"]\n', "`generated/shop/__init__.py`"),
+        (f'{WHEEL}packages = ["shop", "generated"]\n', "lacks `handlers/work.py`"),
+        (f'{WHEEL}packages = ["shop", "handlers", "generated"]\n', ""),
+        (
+            f'{WHEEL}packages = ["shop", "handlers", "generated"]\nexclude = ["*.json"]\n',
+            "lacks `generated/shop/tools/find.json`",
+        ),
+        (f'{WHEEL}only-include = ["generated", "handlers/work.py"]\n', ""),
+        (
+            f'{WHEEL}packages = ["shop"]\n[tool.setuptools]\npackages = ["generated"]\n',
+            "add their folders to `packages` in `[tool.hatch.build.targets.wheel]`",
+        ),
+    ],
+)
+def test_files_that_the_wheel_lacks_are_reported(
+    project: Project, settings: str, missing: str
+) -> None:
+    text = check(project, HATCHLING + settings, "--preflight")
+    assert ("output/not-in-wheel" in text) is bool(missing), text
+    assert missing in text
+    assert "tool.setuptools" not in text
+    assert "output/unknown-wheel" not in text
+
+
+@pytest.mark.parametrize(
+    ("name", "body", "says"),
+    [
+        ("own", "pass", "lacks `generated/__init__.py`"),
+        ("own:", "pass", "lacks `generated/__init__.py`"),
+        ("own", "raise ValueError('no compiler')", "ValueError: no compiler"),
+        ("own", "raise SystemExit(3)", "unknown: it failed"),
+        ("absent.backend", "pass", "No module named 'absent'"),
+        ("own:absent", "pass", "has no attribute 'absent'"),
+    ],
+)
+def test_any_backend_builds_the_wheel(
+    project: Project, name: str, body: str, says: str
+) -> None:
+    project.write("tools/own.py", BACKEND.format(body=body))
+    text = check(project, OWN.format(name=name), "--preflight")
+    assert says in text
+    assert ("output/unknown-wheel" in text) is ("lacks" not in says)
+
+
+def test_without_preflight_the_contents_are_unknown(project: Project) -> None:
+    text = check(project, HATCHLING)
+    assert "note: output/unknown-wheel" in text
+    assert "run `toolcast check --preflight`" in text
+    project.write("pyproject.toml", HATCHLING)
+    assert "unknown-wheel" not in toolcast(project.root, "check").stderr
+
+
+@pytest.mark.parametrize("text", ["[project]\nname = 'shop'\n", "[build-system]\n", ""])
+def test_a_project_without_backend_has_no_wheel(project: Project, text: str) -> None:
+    assert "-wheel" not in check(project, text, "--preflight")
+
+
+@pytest.mark.parametrize(
+    ("backend", "has_hatch", "has_setuptools"),
+    [
+        ("hatchling.build", True, False),
+        ("setuptools.build_meta", False, True),
+        ("flit_core.buildapi", False, False),
+    ],
+)
+def test_init_into_advises_for_the_declared_backend(
+    tmp_path: Path, backend: str, has_hatch: bool, has_setuptools: bool
+) -> None:
+    project = Project(tmp_path)
+    project.write(
+        "pyproject.toml",
+        f'[build-system]\nbuild-backend = "{backend}"\n[project]\nname = "shop"\n'
+        'version = "1"\n[tool.setuptools]\n[tool.hatch]\n',
+    )
+    project.write("shop/__init__.py", "")
+    said = toolcast(project.root, "init", "--into", ".", "--minimal").stdout
+    assert ("[tool.hatch.build.targets.wheel]" in said) is has_hatch, said
+    assert ("[tool.setuptools.package-data]" in said) is has_setuptools

@@ -1,0 +1,348 @@
+"""`new --from-function` reads a signature as pydantic does: its own schema is the oracle."""
+
+from __future__ import annotations
+
+import ast
+import json
+import sys
+import types
+from typing import Any
+
+import jsonschema_rs
+import pydantic
+import pytest
+
+from toolcast.static_analysis.annotations import Fit
+from toolcast.static_analysis.function_tool import (
+    FunctionTool,
+    FunctionToolError,
+    read_function,
+)
+from toolcast.static_analysis.modules import PythonModule
+
+MODULE = """\
+import dataclasses, enum, typing
+from dataclasses import dataclass, field
+from datetime import date
+from typing import Annotated, Any, Generic, List, Literal, NamedTuple, Optional, TypeVar, Union
+import annotated_types
+import pydantic
+from annotated_types import Ge, Interval, Len
+from pydantic import (
+    AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints,
+    conint, conlist, constr,
+)
+from pydantic.alias_generators import to_camel, to_pascal
+from typing_extensions import NotRequired, TypedDict
+
+T = TypeVar("T")
+U = TypeVar("U", bound=int)
+Name = Annotated[str, Field(min_length=1, description="A name.")]
+Code = constr(pattern="^[A-Z]+$")
+
+class Color(enum.Enum):
+    '''One of two colors.'''
+    RED = "red"
+    BLUE = "blue"
+class Point(NamedTuple):
+    x: int
+    y: int = 0
+    label: str = "p"
+@dataclass
+class Order:
+    '''An order of a customer.'''
+    item: str
+    count: int = 1
+    tags: list[str] = field(default_factory=list)
+class Line(BaseModel):
+    '''One line.'''
+    sku: str = Field(..., alias="stockKeepingUnit", examples=["a-1"])
+    color: Color = Color.RED
+    price: float = Field(1.5, ge=0, le=10, title="Price", deprecated=True)
+    note: Optional[str] = Field(None, description="More.")
+class Closed(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    a: int
+class Open(BaseModel):
+    model_config = {"extra": "allow"}
+    a: int
+class Inherited(Closed):
+    b: str
+class Keyword(BaseModel, extra="forbid"):
+    a: int
+class Old(BaseModel):
+    a: int
+    class Config:
+        extra = "forbid"
+class Camel(BaseModel):
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True)
+    first_name: str
+    address_line_2: str = ""
+    own: int = Field(1, alias="OWN")
+class Pascal(BaseModel):
+    model_config = ConfigDict(alias_generator=to_pascal)
+    first_name: str
+class Node(BaseModel):
+    '''A node of a tree.'''
+    value: int
+    children: list["Node"] = []
+    parent: Optional["Node"] = None
+class Left(BaseModel):
+    right: Optional["Right"] = None
+class Right(BaseModel):
+    left: Left
+class Cat(BaseModel):
+    kind: Literal["cat"]
+    lives: int = 9
+class Dog(BaseModel):
+    kind: Literal["dog"] = "dog"
+Pet = Annotated[Union[Cat, Dog], Field(discriminator="kind")]
+class Page(BaseModel, Generic[T]):
+    items: list[T]
+    total: int = 0
+class Pair(BaseModel, Generic[T, U]):
+    first: T
+    second: U
+class Numbers(Page[int]):
+    more: str = ""
+class Sub(Page[T], Generic[T]):
+    best: Optional[T] = None
+@dataclass
+class Box(Generic[T]):
+    content: T
+class Town(TypedDict):
+    '''A town.'''
+    name: str
+    number: NotRequired[int]
+class Tree(TypedDict):
+    name: str
+    parts: NotRequired[list["Tree"]]
+"""
+SIGNATURES = """\
+a: int = Field(..., gt=0, description="In years.")
+a: int = Field(gt=0)
+a: int = Field(description="A number.")
+a: int = Field(default=3)
+a: int = Field(3, ge=1, le=9)
+a: str = Field("x", min_length=1, max_length=5, pattern="^x")
+a: list[int] = Field(default_factory=list)
+a: list[int] = Field(default_factory=list, max_length=3, description="Some.")
+a: dict[str, int] = Field(default_factory=dict, min_length=1)
+a: Optional[int] = Field(None, ge=0)
+a: Optional[str] = Field(default=None, description="Perhaps.")
+a: int | None = Field(..., description="Must be sent.")
+a: int = Field(5, examples=[1, 2], title="Count")
+a: int = Field(deprecated=True)
+a: float = Field(1.5, multiple_of=0.5)
+a: str = Field("x", json_schema_extra={"format": "email"})
+a: Color = Field(Color.RED, description="The color.")
+a: Annotated[int, Field(gt=0)] = Field(5, description="Both.")
+a: Annotated[int, Field(gt=0, description="First.")] = Field(5, description="Last.")
+a: Annotated[int, Field(gt=0, description="In Annotated.")] = 5
+a: Annotated[int, Field(default=3)]
+a: Annotated[int, Field(default=3, ge=1)] = 7
+a: Annotated[list[int], Field(default_factory=list)]
+a: Annotated[str, Field(alias="from")]
+a: str = Field(alias="page-size")
+a: str = Field("x", validation_alias="b", serialization_alias="c")
+a: int = pydantic.Field(2, strict=True, frozen=True, repr=False)
+a: Annotated[str, StringConstraints(min_length=1, strip_whitespace=True)]
+a: Annotated[list[int], Len(1, 3)]
+a: Annotated[int, Interval(ge=1, lt=5)]
+a: Annotated[int, Ge(2), annotated_types.Le(8)]
+a: Annotated[int, BeforeValidator(int)] = 1
+a: Annotated[str, AfterValidator(str.strip)]
+a: constr(min_length=1, max_length=4)
+a: conint(gt=1, le=5) = 3
+a: conlist(int, min_length=1)
+a: Code
+a: Name
+a: list[Name] = Field(min_length=1)
+a: Color
+a: Color = Color.BLUE
+a: Point
+a: list[Point]
+a: Order
+a: Order = Field(description="My order.")
+a: Line
+a: Line | None = None
+a: list[Line] = Field(..., min_length=1)
+a: Closed
+a: Open
+a: Inherited
+a: Keyword
+a: Old
+a: Camel
+a: Pascal
+a: Node
+a: Optional[Node] = Field(None, description="The root.")
+a: Node, b: list[Node]
+a: Left
+a: Right
+a: Pet
+a: Union[Cat, Dog] = Field(discriminator="kind")
+a: Union[Cat, Dog] = Field(..., discriminator="kind", description="A pet.")
+a: list[Pet]
+a: Page[int]
+a: Page[Line]
+a: Page[Page[str]]
+a: Page
+a: Pair[str, int]
+a: Numbers
+a: Sub[str]
+a: Box[int]
+a: Town
+a: Tree
+a: Literal["x", "y"] = Field("x", description="Which.")
+a: Union[int, str] = Field(1)
+a: bool = Field(False)
+a: dict[str, Line] = Field(default_factory=dict)
+a: tuple[int, str] = Field((1, "x"))
+a: Any = Field(None, description="Anything.")
+*, a: int = 5, b: str = Field(description="Required after a default.")
+a: int, *, b: Annotated[str, Field(description="One.")] = Field("x"), c: float = Field(...)
+"""
+
+
+def read(signature: str, docstring: str = "") -> FunctionTool:
+    """Return a function as a tool."""
+    source = f"{MODULE}\ndef function({signature}):\n{docstring}    ...\n"
+    parsed = PythonModule("signatures", "signatures.py", tree=ast.parse(source))
+    return read_function({"signatures": parsed}.get, "signatures", "function")
+
+
+def load(signature: str) -> tuple[FunctionTool, Any]:
+    """Return a function as a tool, and pydantic's schema of it."""
+    tool = read(signature)
+    source = f"{MODULE}\ndef function({signature}): ...\n"
+    module = sys.modules["signatures"] = types.ModuleType("signatures")
+    exec(compile(source, "signatures", "exec", dont_inherit=True), module.__dict__)
+    return tool, pydantic.TypeAdapter(module.__dict__["function"]).json_schema()
+
+
+def normalize(schema: Any) -> Any:
+    """Return a schema in one notation, without titles and repeated references."""
+    definitions = schema.get("$defs", {})
+
+    def resolve(value: Any, seen: tuple[str, ...]) -> Any:
+        if isinstance(value, list):
+            return [resolve(item, seen) for item in value]
+        if not isinstance(value, dict):
+            return value
+        value = dict(value)
+        if "$ref" in value:
+            name = value.pop("$ref").rpartition("/")[2]
+            if name in seen:
+                return {"circle": True}
+            return resolve({**definitions[name], **value}, (*seen, name))
+        for key in ("title", "discriminator", "$defs"):
+            value.pop(key, None)
+        if "const" in value:
+            value["enum"] = [value.pop("const")]
+        if "description" in value:
+            value["description"] = " ".join(value["description"].split())
+            if value["description"].startswith("TODO"):
+                del value["description"]
+        types_ = value.get("type")
+        if isinstance(types_, list):
+            rest = {k: v for k, v in value.items() if k not in ("type", "default")}
+            outer = {k: rest.pop(k) for k in ("description", "examples") if k in rest}
+            members = [{"type": t, **({} if t == "null" else rest)} for t in types_]
+            for member in members:
+                if "enum" in member:
+                    member["enum"] = [v for v in member["enum"] if v is not None]
+            default = {k: value[k] for k in ("default",) if k in value}
+            value = {"anyOf": members, **outer, **default}
+        if value.get("default", 0) is None and value.get("type"):
+            del value["default"]
+        if value.get("items") == {}:
+            del value["items"]
+        result = {key: resolve_part(key, part, seen) for key, part in value.items()}
+        # The text of a class can be inside or outside of an optional type.
+        members = result.get("anyOf", [])
+        if {"type": "null"} in members and len(members) == 2:
+            for member in members:
+                text = member.pop("description", None)
+                if text is not None:
+                    result.setdefault("description", text)
+        return result
+
+    def resolve_part(key: str, part: Any, seen: tuple[str, ...]) -> Any:
+        if key in ("default", "enum", "examples"):
+            return part
+        if key == "properties":
+            return {name: resolve(item, seen) for name, item in part.items()}
+        return resolve(part, seen)
+
+    return resolve(schema, ())
+
+
+@pytest.mark.parametrize("signature", SIGNATURES.splitlines())
+def test_a_signature_is_read_as_pydantic_reads_it(signature: str) -> None:
+    tool, expected = load(signature)
+    assert normalize(tool.parameters) == normalize(expected), json.dumps(
+        tool.parameters
+    )
+    assert jsonschema_rs.validator_for(tool.parameters)
+
+
+def test_there_are_enough_signatures() -> None:
+    assert len(set(SIGNATURES.splitlines())) >= 60
+
+
+@pytest.mark.parametrize(
+    ("signature", "fit"),
+    [
+        ("a: int = Field(..., gt=0)", Fit.PLAIN),
+        ("a: int = Field(description='x')", Fit.PLAIN),
+        ("a: int = Field(3)", Fit.CONVERTED),
+        ("a: list[int] = Field(default_factory=list)", Fit.CONVERTED),
+        ("a: Annotated[int, Field(default=3)]", Fit.CONVERTED),
+        ("a: int = Field(alias='b')", Fit.CONVERTED),
+    ],
+)
+def test_pydantic_is_called_only_where_it_supplies_the_default(
+    signature: str, fit: Fit
+) -> None:
+    """A direct call would pass the `FieldInfo` as the value of an omitted argument."""
+    assert load(signature)[0].fit is fit
+
+
+@pytest.mark.parametrize("first", ["a: int = Field(3)", "a: Color = Color.RED"])
+def test_an_order_that_pydantic_cannot_call_is_refused(first: str) -> None:
+    with pytest.raises(FunctionToolError) as refused:
+        read(f"{first}, b: int = Field(gt=0)")
+    assert "`b` is required, and follows `a`" in refused.value.reasons[0][0]
+    assert read(f"*, {first}, b: int = Field(gt=0)").fit is Fit.CONVERTED
+
+
+@pytest.mark.parametrize(
+    ("docstring", "description"),
+    [
+        ("\n    Args:\n        a: The number.\n    ", "The number."),
+        (
+            "Args:\n        a (int): The number.\n\n    Returns:\n        It.",
+            "The number.",
+        ),
+        (
+            "\n    Parameters\n    ----------\n    a : int\n        The number.\n",
+            "The number.",
+        ),
+        (":param a: The number.", "The number."),
+        ("Arguments:\n        a: The\n            number.", "The number."),
+        ("Returns:\n        It.\n\n    Args:\n        a: The number.", "The number."),
+    ],
+)
+def test_a_docstring_can_begin_with_a_section(docstring: str, description: str) -> None:
+    tool = read("a: int", f'    """{docstring}"""\n')
+    assert tool.parameters["properties"]["a"]["description"] == description
+    assert tool.docstring.text == ""
+
+
+def test_the_text_of_a_field_precedes_docstring_and_class() -> None:
+    body = '    """Text.\n\n    Args:\n        a: Docstring.\n        b: Docstring.\n    """\n'
+    tool = read(
+        "a: Closed, b: Order = Field(description='Field.'), c: Order = None", body
+    )
+    texts = [p["description"] for p in tool.parameters["properties"].values()]
+    assert texts == ["Docstring.", "Field.", "An order of a customer."]

@@ -1,0 +1,107 @@
+"""Declarations of Gemini with `parameters` in lower case, and tools without a schema."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from toolcast.importing.source_file import parse_source
+from toolcast.mcp_client.server_listing import ListingError
+
+NULLABLE: list[tuple[Any, Any]] = [
+    ({"type": "string", "nullable": True}, {"type": ["string", "null"]}),
+    (
+        {"type": "integer", "format": "int32", "nullable": True},
+        {"type": ["integer", "null"], "format": "int32"},
+    ),
+    (
+        {"type": "string", "format": "enum", "enum": ["x"]},
+        {"type": "string", "enum": ["x"]},
+    ),
+    (
+        {"type": "string", "enum": ["x"], "nullable": True},
+        {"type": ["string", "null"], "enum": ["x", None]},
+    ),
+    ({"type": "string", "nullable": False}, {"type": "string"}),
+    (
+        {"type": "array", "items": {"type": "number", "nullable": True}},
+        {"type": "array", "items": {"type": ["number", "null"]}},
+    ),
+    (
+        {"anyOf": [{"type": "string"}, {"type": "integer"}], "nullable": True},
+        {"anyOf": [{"type": "string"}, {"type": "integer"}, {"type": "null"}]},
+    ),
+    (
+        {"$ref": "#/$defs/a", "description": "A.", "nullable": True},
+        {"description": "A.", "anyOf": [{"$ref": "#/$defs/a"}, {"type": "null"}]},
+    ),
+    (
+        {"type": "object", "properties": {"nullable": {"type": "boolean"}}},
+        {"type": "object", "properties": {"nullable": {"type": "boolean"}}},
+    ),
+    (
+        {
+            "type": "object",
+            "additionalProperties": {"type": "string", "nullable": True},
+        },
+        {"type": "object", "additionalProperties": {"type": ["string", "null"]}},
+    ),
+]
+
+
+def read_schema(tool: Any, key: str = "functionDeclarations") -> Any:
+    source = parse_source(json.dumps({"tools": [{key: [tool]}]}).encode(), "list.json")
+    return source.listing.tools[0]["inputSchema"]
+
+
+@pytest.mark.parametrize(("schema", "expected"), NULLABLE)
+@pytest.mark.parametrize("key", ["functionDeclarations", "function_declarations"])
+def test_nullable_of_a_declaration_becomes_a_type(
+    key: str, schema: Any, expected: Any
+) -> None:
+    parameters = {"type": "object", "properties": {"a": schema}, "required": ["a"]}
+    tool = {"name": "g", "description": "G.", "parameters": parameters}
+    assert read_schema(tool, key) == {**parameters, "properties": {"a": expected}}
+
+
+def test_json_schema_of_a_declaration_is_copied() -> None:
+    schema = {
+        "type": "object",
+        "properties": {"a": {"type": "string", "nullable": True}},
+    }
+    assert read_schema({"name": "g", "parametersJsonSchema": schema}) == schema
+
+
+@pytest.mark.parametrize(
+    ("tool", "message"),
+    [
+        (
+            {"name": "s", "parameter_definitions": {"q": {"type": "str"}}},
+            "`s` has none of `inputSchema`, `input_schema` and `parameters`",
+        ),
+        ({"name": "m", "description": "M."}, "`m` has none of `inputSchema`"),
+        (
+            {"name": "n", "inputSchema": None},
+            "the input schema of `n` is not a JSON object",
+        ),
+        (
+            {"name": "t", "inputSchema": "{}"},
+            "the input schema of `t` is not a JSON object",
+        ),
+        (
+            {"name": "a", "input_schema": []},
+            "the input schema of `a` is not a JSON object",
+        ),
+    ],
+)
+def test_a_tool_without_a_schema_is_left_out(tool: Any, message: str) -> None:
+    good = {"name": "good", "inputSchema": {"type": "object"}}
+    with pytest.raises(ListingError, match=r"list\.json: ") as raised:
+        parse_source(json.dumps([tool]).encode(), "list.json")
+    assert message in str(raised.value)
+    if "input_schema" not in tool:
+        source = parse_source(json.dumps([tool, good]).encode(), "list.json")
+        assert [found["name"] for found in source.listing.tools] == ["good"]
+        assert message in source.rejected[tool["name"]]

@@ -1,0 +1,131 @@
+"""Dumps of the official Python SDK's models are read as the lists that they were made of."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import mcp_types
+import pytest
+
+from tests.program import toolcast
+from toolcast.importing.formats import ANTHROPIC, MCP
+from toolcast.importing.source_file import parse_lenient_source, parse_source
+
+SCHEMA = {"type": "object", "properties": {"input_schema": {"default": None}}}
+WIRE: list[dict[str, Any]] = [
+    {"name": "a", "inputSchema": SCHEMA, "title": "A"},
+    {"name": "b", "inputSchema": SCHEMA, "outputSchema": {"properties": {"x": SCHEMA}}},
+    {"name": "c", "inputSchema": SCHEMA, "annotations": {"readOnlyHint": True}},
+    {"name": "d", "inputSchema": SCHEMA, "_meta": {"mime_type": {"meta": None}}},
+    {"name": "e", "inputSchema": SCHEMA, "execution": {"taskSupport": "optional"}},
+    {
+        "name": "f",
+        "description": "Does it.",
+        "inputSchema": SCHEMA,
+        "icons": [{"src": "https://example.org/i.png", "mimeType": "image/png"}],
+        "annotations": {"title": "F", "destructiveHint": False, "openWorldHint": True},
+    },
+    {"name": "g", "inputSchema": SCHEMA},
+]
+PROMPT = {"name": "p", "arguments": [{"name": "a", "required": True}]}
+TEMPLATE = {"name": "t", "uriTemplate": "x://{a}", "mimeType": "text/plain"}
+
+
+def dump(**options: Any) -> dict[str, Any]:
+    tools = [mcp_types.Tool.model_validate(tool) for tool in WIRE]
+    prompt = mcp_types.Prompt.model_validate(PROMPT)
+    template = mcp_types.ResourceTemplate.model_validate(TEMPLATE)
+    is_alias = options.get("by_alias", False)
+    return {
+        "tools": [tool.model_dump(**options) for tool in tools],
+        "prompts": [prompt.model_dump(**options)],
+        "resourceTemplates" if is_alias else "resource_templates": [
+            template.model_dump(**options)
+        ],
+    }
+
+
+def dump_like_version_1() -> dict[str, Any]:
+    """Return a dump with the field names of the SDK 1.x: MCP's, and `meta`."""
+    body = dump(by_alias=True)
+    for tool in body["tools"]:
+        tool["meta"] = tool.pop("_meta")
+    return body
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        dump(),
+        dump(exclude_none=True),
+        dump(mode="json"),
+        {"jsonrpc": "2.0", "id": 1, "result": dump()},
+        dump_like_version_1(),
+    ],
+    ids=["all", "without nulls", "JSON", "response", "version 1"],
+)
+def test_dumps_are_read_as_their_lists(body: dict[str, Any]) -> None:
+    source = parse_source(json.dumps(body).encode(), "list.json")
+    assert source.formats == (MCP,)
+    assert [dict(sorted(tool.items())) for tool in source.listing.tools] == [
+        dict(sorted(tool.items())) for tool in WIRE
+    ]
+    assert source.listing.prompts == (PROMPT,)
+    assert source.listing.resource_templates == (TEMPLATE,)
+
+
+def test_lists_for_anthropic_stay_what_they_are() -> None:
+    tools = [{"name": "a", "input_schema": SCHEMA, "description": "Does it."}]
+    source = parse_source(json.dumps(tools).encode(), "list.json")
+    assert source.formats == (ANTHROPIC,)
+
+
+@pytest.mark.parametrize("tool", WIRE[:-1], ids=lambda tool: str(tool["name"]))
+def test_members_of_dumps_become_spec_fields(
+    tool: dict[str, Any], tmp_path: Path
+) -> None:
+    dumped = mcp_types.Tool.model_validate(tool).model_dump()
+    for name, value in (("dump.json", dumped), ("wire.json", tool)):
+        (tmp_path / name).write_text(json.dumps([value]), "utf-8")
+    done = toolcast(tmp_path, "import", "dump.json", "--toolset", "probe")
+    assert done.returncode == 0, done.stderr
+    assert "not imported" not in done.stdout + done.stderr
+    done = toolcast(tmp_path, "diff", "dump.json", "wire.json")
+    assert done.stdout.startswith("no change"), done.stdout
+
+
+ANTHROPIC_TOOL: dict[str, Any] = {"name": "a", "input_schema": {"type": "object"}}
+CHAT: dict[str, Any] = {"name": "a", "parameters": {"type": "object"}}
+
+
+@pytest.mark.parametrize(
+    ("tool", "members"),
+    [
+        (ANTHROPIC_TOOL, {"cache_control": {"type": "ephemeral"}}),
+        (ANTHROPIC_TOOL, {"defer_loading": True}),
+        (ANTHROPIC_TOOL, {"strict": False}),
+        (ANTHROPIC_TOOL, {"input_examples": [{"x": 1}]}),
+        (CHAT, {"guidance": "Call it first."}),
+        (CHAT, {"depends_on": ["b"]}),
+        (CHAT, {"always": True}),
+        ({**CHAT, "type": "function"}, {"strict": True}),
+    ],
+)
+def test_members_without_a_use_are_compared_as_values(
+    tool: dict[str, Any], members: dict[str, Any], tmp_path: Path
+) -> None:
+    (tmp_path / "old.json").write_text(json.dumps([tool]), "utf-8")
+    (tmp_path / "new.json").write_text(json.dumps([{**tool, **members}]), "utf-8")
+    done = toolcast(tmp_path, "diff", "old.json", "new.json", "--format", "json")
+    changes = json.loads(done.stdout)["changes"]
+    name = "examples" if "input_examples" in members else next(iter(members))
+    assert any(name in change["message"] for change in changes), done.stdout
+
+
+def test_settings_of_chat_completions_are_compared() -> None:
+    body = [{"type": "function", "function": {**CHAT, "strict": True}, "x": 1}]
+    [tool] = parse_lenient_source(json.dumps(body).encode(), "list.json").listing.tools
+    assert tool["strict"] is True
+    assert tool["x"] == 1

@@ -1,0 +1,229 @@
+"""The table of what providers accept: every cell is filled, and the forms come from it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from datetime import date
+from typing import Any
+
+import pytest
+
+from toolcast_runtime.core.definitions.tool import Tool
+from toolcast_runtime.core.validation.references import list_subschemas
+from toolcast_runtime.providers import PROVIDERS, ListOptions, provider_named
+from toolcast_runtime.providers.dialect import KNOWN, has_larger_integer
+from toolcast_runtime.providers.dialect_table import (
+    Behavior,
+    build_dialect,
+    read_table,
+)
+from toolcast_runtime.providers.model_provider import render_tools
+from toolcast_runtime.providers.schema_rendering import RenderedSchema
+
+TABLE = read_table()
+MAX_INTEGER = 2**53 - 1
+FORMS = [
+    (name, is_strict)
+    for name in PROVIDERS
+    for is_strict in (False, True)
+    if not is_strict or provider_named(name).strict is not None
+]
+_COLUMNS = {"openai-chat": "openai", "openai-responses": "openai"}
+
+
+def parameter(schema: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": {"a": schema},
+        "required": ["a"],
+        "additionalProperties": False,
+    }
+
+
+def _root(more: Mapping[str, Any]) -> dict[str, Any]:
+    return {**parameter({"type": "string"}), **more}
+
+
+_NODE = {"type": "object", "properties": {"next": {"$ref": "#/$defs/node"}}}
+TEXT = {"type": "string"}
+_MAP = {"type": "object", "additionalProperties": {"type": "string"}}
+EXAMPLES: dict[tuple[str, str], Any] = {
+    **{(k, ""): parameter({"type": "string", k: "a"}) for k in ("title", "format")},
+    ("default", ""): parameter({"type": "string", "default": "a"}),
+    ("examples", ""): parameter({"type": "string", "examples": ["a"]}),
+    ("deprecated", ""): parameter({"type": "string", "deprecated": True}),
+    ("const", ""): parameter({"const": "a"}),
+    ("pattern", ""): parameter({"type": "string", "pattern": "^a$"}),
+    **{
+        (k, ""): parameter({"type": "string", k: 2}) for k in ("minLength", "maxLength")
+    },
+    **{
+        (k, ""): parameter({"type": "number", k: 2})
+        for k in (
+            "minimum maximum exclusiveMinimum exclusiveMaximum multipleOf".split()
+        )
+    },
+    **{
+        (k, ""): parameter({"type": "array", "items": TEXT, k: 1})
+        for k in ("minItems", "maxItems")
+    },
+    ("uniqueItems", ""): parameter(
+        {"type": "array", "items": TEXT, "uniqueItems": True}
+    ),
+    ("contains", ""): parameter({"type": "array", "items": TEXT, "contains": TEXT}),
+    ("prefixItems", ""): parameter({"type": "array", "prefixItems": [TEXT]}),
+    ("patternProperties", ""): parameter(
+        {"type": "object", "patternProperties": {"^a": TEXT}}
+    ),
+    ("propertyNames", ""): parameter({**_MAP, "propertyNames": {"maxLength": 3}}),
+    ("minProperties", ""): parameter({**_MAP, "minProperties": 1}),
+    ("maxProperties", ""): parameter({**_MAP, "maxProperties": 1}),
+    ("dependentRequired", ""): _root({"dependentRequired": {"a": ["a"]}}),
+    ("dependentSchemas", ""): _root({"dependentSchemas": {"a": {"required": ["a"]}}}),
+    ("anyOf", ""): parameter({"anyOf": [TEXT, {"type": "integer"}]}),
+    ("oneOf", ""): parameter({"oneOf": [TEXT, {"type": "integer"}]}),
+    ("allOf", ""): parameter({"allOf": [TEXT, {"minLength": 1}]}),
+    ("not", ""): parameter({"type": "string", "not": {"const": "a"}}),
+    ("if", ""): _root({"if": {"required": ["a"]}, "then": {"required": ["a"]}}),
+    ("unevaluatedProperties", ""): parameter(
+        {"type": "object", "properties": {"b": TEXT}, "unevaluatedProperties": False}
+    ),
+    ("unevaluatedItems", ""): parameter(
+        {"type": "array", "prefixItems": [TEXT], "unevaluatedItems": False}
+    ),
+    ("other keywords", ""): parameter({"type": "string", "x-unit": "km"}),
+    **{
+        (k, "at the root"): _root({k: [{"required": ["a"]}, {"required": ["b"]}]})
+        for k in ("anyOf", "oneOf", "allOf")
+    },
+    ("enum", "at the root"): _root({"enum": [{"a": "b"}]}),
+    ("const", "at the root"): _root({"const": {"a": "b"}}),
+    ("not", "at the root"): _root({"not": {"required": ["b"]}}),
+    ("type", "several types"): parameter({"type": ["string", "null"]}),
+    ("enum", "values of type boolean"): parameter({"enum": [True]}),
+    ("enum", "values of type object"): parameter({"enum": [{"b": 1}]}),
+    ("enum", "values of type array"): parameter({"enum": [[1]]}),
+    ("format", "uri"): parameter({"type": "string", "format": "uri"}),
+    ("format", "other values"): parameter({"type": "string", "format": "iri"}),
+    ("pattern", r"with look-around, back references, \b or \B"): parameter(
+        {"type": "string", "pattern": "^(?!a)"}
+    ),
+    ("pattern", "that Python's re cannot compile"): parameter(
+        {"type": "string", "pattern": r"^\p{L}$"}
+    ),
+    ("minItems", "above 1"): parameter({"type": "array", "items": TEXT, "minItems": 2}),
+    ("$ref", "to a schema that contains itself"): {
+        **parameter({"$ref": "#/$defs/node"}),
+        "$defs": {"node": _NODE},
+    },
+    ("$ref", "next to other keywords"): {
+        **parameter({"$ref": "#/$defs/t", "description": "A."}),
+        "$defs": {"t": TEXT},
+    },
+    ("additionalProperties", "missing, true or a schema"): parameter(_MAP),
+    ("items", "missing in an array"): parameter({"type": "array"}),
+    ("properties", "names other than [a-zA-Z0-9_.-]{1,64}"): parameter(
+        {"type": "object", "properties": {"b c": TEXT}}
+    ),
+    ("any keyword", "integers beyond 9007199254740991"): parameter(
+        {"type": "integer", "maximum": 2**63 - 1}
+    ),
+    ("any keyword", "integers beyond 9007199254740990"): parameter(
+        {"type": "integer", "maximum": MAX_INTEGER}
+    ),
+}
+"""A schema for each row that a provider does not accept."""
+
+
+def render(form: tuple[str, bool], schema: Mapping[str, Any]) -> RenderedSchema:
+    """A tool in a form; the report has a line for each difference."""
+    tool = Tool("do", "", "Does it.", {"name": "do", "inputSchema": schema})
+    options = ListOptions(["do"] if form[1] else False)
+    listed = render_tools(provider_named(form[0]), [tool], options)
+    rendered = listed.rendered[0].parameters
+    return RenderedSchema(rendered.schema, listed.losses)
+
+
+def _list_schemas(schema: Any) -> Iterator[Mapping[str, Any]]:
+    if isinstance(schema, Mapping):
+        yield schema
+        for _, subschema in list_subschemas(schema):
+            yield from _list_schemas(subschema)
+
+
+def test_every_cell_has_a_behavior_a_source_and_its_date() -> None:
+    rows = next(iter(TABLE.values())).keys()
+    assert len(TABLE) == 9
+    for dialect, cells in TABLE.items():
+        assert cells.keys() == rows, dialect
+        for key, (behavior, source) in cells.items():
+            assert behavior in Behavior, key
+            assert source.source.strip(), (dialect, key)
+            assert date(2025, 1, 1) <= date.fromisoformat(source.date), (dialect, key)
+
+
+def test_every_keyword_has_a_row() -> None:
+    keywords = {keyword for keyword, values in TABLE["gemini"] if not values}
+    assert keywords == KNOWN | {"other keywords"}
+
+
+def test_every_row_that_a_provider_does_not_accept_is_in_the_dialect() -> None:
+    """A changed cell changes the dialect, so no row is without effect."""
+    for name, cells in TABLE.items():
+        dialect = build_dialect(name)
+        for (keyword, values), cell in cells.items():
+            if cell.behavior is Behavior.ACCEPTS:
+                continue
+            if not values and keyword != "other keywords":
+                assert not dialect.accepts(keyword), (name, keyword)
+            elif values == "at the root":
+                assert not dialect.accepts(keyword, at_root=True), (name, keyword)
+
+
+@pytest.mark.parametrize("key", EXAMPLES, ids=lambda key: "-".join(key))
+@pytest.mark.parametrize("form", FORMS, ids=lambda form: f"{form[0]}-{form[1]}")
+def test_a_form_has_nothing_that_its_provider_does_not_accept(
+    form: tuple[str, bool], key: tuple[str, str]
+) -> None:
+    name = _COLUMNS.get(form[0], form[0]) + ("-strict" if form[1] else "")
+    if TABLE[name][key].behavior is Behavior.ACCEPTS:
+        return
+    rendered = render(form, EXAMPLES[key])
+    if any("no strict schema" in loss.message for loss in rendered.losses):
+        return  # The tool is in the loose form, which has a column of its own.
+    keyword, values = key
+    for schema in _list_schemas(rendered.schema):
+        if not values:
+            assert keyword not in schema
+            assert keyword != "other keywords" or "x-unit" not in schema
+    if values == "at the root":
+        assert keyword not in rendered.schema
+    if keyword == "any keyword":
+        limit = int(values.rpartition(" ")[2])
+        assert not has_larger_integer(rendered.schema, limit)
+    if values:
+        assert rendered.schema != EXAMPLES[key]
+
+
+def test_every_refusal_of_a_whole_request_has_an_example() -> None:
+    implied = {"at the root", "in a parameter", "missing", "without every property"}
+    for cells in TABLE.values():
+        for key, cell in cells.items():
+            is_refused = cell.behavior is Behavior.REFUSES_REQUEST
+            has_names = key[1].startswith("names other than")
+            if is_refused and key[1] and key[1] not in implied and not has_names:
+                assert key in EXAMPLES
+
+
+def test_sources_are_dated_links_or_packages() -> None:
+    for cells in TABLE.values():
+        for cell in cells.values():
+            text = cell.source.source
+            assert (
+                "https://" in text
+                or "package" in text
+                or "reference" in text
+                or ("AWS" in text)
+            ), text
+            assert not re.search(r"\bTODO\b", text)

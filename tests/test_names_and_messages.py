@@ -1,0 +1,208 @@
+"""Style rules for names, messages and docs that ruff cannot check; see CONTRIBUTING.md.
+
+Each finder yields one line for a violation. The first tests run it on planted examples, the
+others on the packages and the docs.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.module_graph import DISTRIBUTIONS, ROOT, parse_source
+
+PARTICIPLES = frozenset(
+    """begun bound brought built done drawn found given gone held kept known left lost made meant
+    said seen sent shown taken thrown told written""".split()
+)
+PARTICLES = frozenset(
+    """above after all alone anew any as at before below beside both by each here in of on one
+    other others out so there what where who whose why with within without""".split()
+)
+NOT_PARTICIPLES = frozenset("embed exceed feed need proceed seed speed".split())
+BARE = PARTICIPLES | PARTICLES
+# A public method: `TOOLS.all("client")` reads as one phrase.
+ALLOWED_FUNCTIONS = frozenset(["all"])
+# These are clear as names of variables: states, and results of a search.
+ALLOWED_VARIABLES = frozenset(
+    """after at before below bound built by done found kept known left lost on other others out
+    seen sent written __all__""".split()
+)
+LIMIT = re.compile(
+    r"(?:^|_)(?:MOST|LARGEST|LONGEST|LEAST|DEEPEST|FEWEST|WIDEST|PATIENCE)(?:_|$)"
+)
+# JSON Schema's names are object, array, string, integer, number, boolean and null.
+JSON_TYPE = re.compile(
+    r"\bwhole numbers?\b"
+    r"|\b(?:must be|expected|is not|not|is) an? (?:list|text|mapping|dict|dictionary|float|bool|int)\b"
+    r"(?! (?:of|in|that|with|from))"
+)
+FORBIDDEN_WORDS = re.compile(
+    r"\b(?:nobody|somebody|anybody|whoever|wherever|whatever|likewise|anew|nowhere|alike"
+    r"|mends?|mended|wished|(?:is|are|was|not) told|hears?|heard|former|formerly|any more|but for"
+    r"|stands? (?:at|in|on|there)|says? so|held to|be told|left out|"
+    r"let in|let go|put off)\b",
+    re.IGNORECASE,
+)
+DOCS = (
+    "README.md",
+    "SECURITY.md",
+    "CONTRIBUTING.md",
+    "CHANGELOG.md",
+    "docs/*.md",
+    "docs/targets/*.md",
+    "letta/docs/*.md",
+    "generator/toolcast/rules/*.md",
+    "letta/toolcast_letta/*.md",
+)
+CODE = re.compile(r"^( *)(`{3,}).*?^\1\2 *$|`[^`\n]*`", re.DOTALL | re.MULTILINE)
+
+PROPERTY_DECORATORS = frozenset(["property", "cached_property"])
+
+
+def is_bare(name: str) -> bool:
+    """Return whether a name is only a participle, or only a particle."""
+    word = name.strip("_")
+    is_regular = re.fullmatch(r"[a-z]{3,}ed", word) and word not in NOT_PARTICIPLES
+    return word in BARE or bool(is_regular)
+
+
+def find_bad_names(tree: ast.Module) -> Iterator[str]:
+    """Yield the names of functions, variables and limits that do not name a thing."""
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            if is_bad_function_name(node):
+                yield f"{node.lineno}: function `{node.name}`: use verb + object"
+        elif isinstance(node, ast.arg):
+            yield from find_bad_variable(node.arg, node.lineno)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield from find_bad_variable(node.id, node.lineno)
+
+
+def is_bad_function_name(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Return whether a function has a bare name, or one with `of`; not for properties."""
+    if node.name in ALLOWED_FUNCTIONS:
+        return False
+    decorators = {getattr(d, "id", getattr(d, "attr", "")) for d in node.decorator_list}
+    is_property = bool(decorators & PROPERTY_DECORATORS)
+    return "of" in node.name.split("_") or (is_bare(node.name) and not is_property)
+
+
+def find_bad_variable(name: str, line: int) -> Iterator[str]:
+    if LIMIT.search(name):
+        yield f"{line}: limit `{name}`: use MAX, MIN or TIMEOUT_S"
+    if name.strip("_") in BARE and name not in ALLOWED_VARIABLES:
+        yield f"{line}: variable `{name}`: name the thing"
+
+
+def list_messages(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """Yield the string literals with a space, except docstrings, with their lines."""
+    docstrings = set()
+    for node in ast.walk(tree):
+        # A string as a statement is a docstring, also of a constant or an attribute.
+        if isinstance(node, ast.Expr):
+            docstrings.add(node.value)
+        # `ast.walk` yields a statement before its value.
+        elif isinstance(node, ast.Constant) and node not in docstrings:
+            text = node.value
+            if isinstance(text, str) and " " in text:
+                yield node.lineno, text
+
+
+def find_bad_words(text: str) -> Iterator[str]:
+    """Yield the words of a text that are in no message or docs page."""
+    for pattern, help_ in (
+        (JSON_TYPE, "use JSON Schema's type names"),
+        (FORBIDDEN_WORDS, "use a technical term"),
+    ):
+        for match in pattern.finditer(text):
+            yield f"`{match[0]}`: {help_}"
+
+
+def list_sources() -> list[Path]:
+    """Return the modules of the three packages."""
+    return [
+        file
+        for folder in DISTRIBUTIONS.values()
+        for file in sorted(folder.rglob("*.py"))
+    ]
+
+
+@pytest.mark.parametrize(
+    ("code", "count"),
+    [
+        ("def told(): ...", 1),
+        ("def _listed(): ...", 1),
+        ("def beside(): ...", 1),
+        ("def types_of(): ...", 1),
+        ("def list_types(): ...", 0),
+        ("def exceed(): ...", 0),
+        ("class A:\n    @property\n    def attached(self): ...", 0),
+        ("for one in tools: ...", 1),
+        ("def run(given): ...", 1),
+        ("before = found = 1", 0),
+        ("_MOST = 1", 1),
+        ("START_PATIENCE = 1", 1),
+        ("MAX_TOOLS = ALMOST = 1", 0),
+    ],
+)
+def test_bad_names_are_found(code: str, count: int) -> None:
+    assert len(list(find_bad_names(ast.parse(code)))) == count
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("`limit` must be a whole number", 1),
+        ("`tags` is not a list", 1),
+        ("`tags` is not an array", 0),
+        ("it is not a list of names", 0),
+        ("nobody can call it", 1),
+        ("the tool is told", 1),
+        ("the last items are left out", 1),
+        ("a former name", 1),
+    ],
+)
+def test_bad_words_are_found(text: str, count: int) -> None:
+    assert len(list(find_bad_words(text))) == count
+
+
+def test_messages_are_the_strings_that_are_not_docstrings() -> None:
+    code = '"""A module."""\nLIMIT = 1\n"""A limit."""\nraise E(f"a message {LIMIT} b c")\n'
+    assert [text for _, text in list_messages(ast.parse(code))] == [
+        "a message ",
+        " b c",
+    ]
+
+
+def test_names_follow_the_style() -> None:
+    violations = [
+        f"{file.relative_to(ROOT)}:{line}"
+        for file in list_sources()
+        for line in find_bad_names(parse_source(file))
+    ]
+    assert not violations, "\n".join(violations)
+
+
+def test_messages_follow_the_style() -> None:
+    violations = [
+        f"{file.relative_to(ROOT)}:{number}: {problem}"
+        for file in list_sources()
+        for number, text in list_messages(parse_source(file))
+        for problem in find_bad_words(text)
+    ]
+    assert not violations, "\n".join(violations)
+
+
+def test_docs_follow_the_style() -> None:
+    violations = [
+        f"{file.relative_to(ROOT)}: {problem}"
+        for pattern in DOCS
+        for file in sorted(ROOT.glob(pattern))
+        for problem in find_bad_words(CODE.sub("`x`", file.read_text("utf-8")))
+    ]
+    assert not violations, "\n".join(violations)

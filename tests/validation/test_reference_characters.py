@@ -1,0 +1,120 @@
+"""References with characters that URIs do not allow are followed, and stay verbatim in lists."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+from tests.module_graph import ROOT
+from toolcast.importing.source_file import parse_source
+from toolcast.json_schema.graph import JsonSchema
+from toolcast.model.loading import load_workspace
+from toolcast_runtime.core.validation.checker import Checker
+from toolcast_runtime.core.validation.compiled import PartValidators, build_validator
+from toolcast_runtime.core.validation.references import encode_references
+
+LISTS = sorted((ROOT / "tests/corpus/mcp").glob("*.json"))
+NAMES = (
+    "Page<User>",
+    "Box[int]",
+    "a b",
+    "Größe",
+    "ページ",
+    "🙂",
+    "100%",
+    "a\\b",
+    "{x}|y^`",
+    'quoted"name',
+    "#1",
+    "Map<str,List[Ünïcode | None]>",
+)
+
+
+def pointer(name: str) -> str:
+    return name.replace("~", "~0").replace("/", "~1")
+
+
+@pytest.mark.parametrize("name", [*NAMES, "a~b/c", "a%41"])
+@pytest.mark.parametrize("keyword", ["$ref", "$dynamicRef"])
+@pytest.mark.parametrize("is_encoded", [False, True], ids=["plain", "encoded"])
+def test_references_reach_definitions_with_any_name(
+    name: str, keyword: str, is_encoded: bool
+) -> None:
+    step = pointer(name.replace("%4", "%254"))
+    if is_encoded:
+        step = quote(pointer(name))
+    schema = {
+        "properties": {"p": {keyword: f"#/$defs/{step}"}},
+        "$defs": {name: {"type": "integer"}},
+    }
+    assert JsonSchema(schema).is_sound
+    assert Checker(schema).problems({"p": 1}) == []
+    assert Checker(schema).problems({"p": "x"})
+    part = PartValidators(schema).get_validator(("properties", "p"))
+    assert part.is_valid(1)
+    assert not part.is_valid("x")
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"$ref": "#/x y/z", "x y": {"z": {"items": {"$ref": "#/x y/w"}, "w": {}}}},
+        {"allOf": [{"not": {"$ref": "#/$defs/a b"}}], "$defs": {"a b": False}},
+        {
+            "$schema": "http://json-schema.org/draft-04/schema#",
+            "$ref": "#/definitions/é",
+        },
+    ],
+)
+def test_references_below_undeclared_keywords_are_encoded(
+    schema: dict[str, Any],
+) -> None:
+    schema.setdefault("x y", {}).setdefault("w", {})
+    schema.setdefault("definitions", {"é": {}})
+    before = repr(schema)
+    build_validator(schema)
+    assert repr(schema) == before
+
+
+@pytest.mark.parametrize("keyword", ["const", "default", "enum", "examples"])
+def test_data_with_a_reference_keeps_its_text(keyword: str) -> None:
+    data = {"$ref": "#/a b"}
+    value = [data] if keyword in ("enum", "examples") else data
+    schema = {
+        "properties": {"p": {keyword: value}, "q": {"$ref": "#/$defs/a b"}},
+        "$defs": {"a b": {}},
+    }
+    assert encode_references(schema)["properties"]["p"] == {keyword: value}
+    if keyword in ("const", "enum"):
+        assert Checker(schema).problems({"p": data}) == []
+
+
+def test_schemas_without_such_references_are_not_copied() -> None:
+    schema = {"$ref": "#/$defs/a%20b/~1?x", "$defs": {}}
+    assert encode_references(schema) is schema
+
+
+@pytest.mark.parametrize("path", LISTS, ids=lambda path: path.stem)
+def test_schemas_of_real_lists_compile_as_at_the_first_call(path: Path) -> None:
+    for tool in parse_source(path.read_bytes(), path.name).listing.tools:
+        for key in ("inputSchema", "outputSchema"):
+            if key in tool:
+                Checker(tool[key], asserts_formats=True)
+
+
+def test_schemas_of_this_workspace_compile_as_at_the_first_call() -> None:
+    workspace = load_workspace(str(ROOT)).workspace
+    assert workspace is not None
+    schemas = [
+        schema
+        for toolset in workspace.toolsets
+        for tool in toolset.tools
+        for schema in (tool.listed_parameters, tool.listed_returns)
+        if schema is not None
+    ]
+    assert len(schemas) > 100
+    for schema in schemas:
+        Checker(schema, asserts_formats=True)
