@@ -24,6 +24,7 @@ from letta.tests.deeds import (
     rewrites,
     sets,
     turns,
+    waits,
 )
 from letta.tests.stage import Stage
 from letta.tests.toy import TOKEN, TOOLSET
@@ -35,11 +36,6 @@ INSERT = {"tool_name": "memory_insert"}
 BEARER = {"Authorization": f"Bearer {TOKEN}"}
 OPENS = {"children": ["search_notes"]}
 """What a rule lets through, or leads to."""
-
-
-def waits(name: str) -> Deed:
-    """A tool that waits for agents, with the rule that Letta gives to its own tools."""
-    return all_of(attaches(name), adds({"tool_name": name, "type": "continue_loop"}))
 
 
 MENDED: dict[str, tuple[Deed, str]] = {
@@ -171,17 +167,9 @@ KEPT_AWAY: dict[str, tuple[Deed, str]] = {
         adds({**SEARCH, "type": "max_count_per_step", "max_count_limit": 0}),
         "can never call `search_notes`, because of the rule `search_notes max_count",
     ),
-    "a core tool may never be called": (
-        adds({**INSERT, "type": "max_count_per_step", "max_count_limit": -1}),
-        "can never call `memory_insert`",
-    ),
     "the turn begins with its end": (
         adds({"tool_name": "send_message", "type": "run_first"}),
         "can never call `conversation_search`, `delete_note`, `end_day`",
-    ),
-    "a tool comes only after one that is not attached": (
-        adds({"tool_name": "gone", **OPENS, "type": "parent_last_tool"}),
-        "can never call `search_notes`, because of the rule `gone parent_last_tool",
     ),
     "a core tool is detached": (
         detaches("memory_insert"),
@@ -282,10 +270,6 @@ WARNED: dict[str, tuple[Deed, str]] = {
     "a tool of Letta that waits for agents is attached": (
         waits("send_message_to_agent_and_wait_for_reply"),
         "waits for another agent's turn: a message to itself blocks its own turn",
-    ),
-    "another tool of Letta that waits for agents is attached": (
-        waits("send_message_to_agents_matching_tags"),
-        "keeper has `send_message_to_agents_matching_tags`, which waits",
     ),
     "a rule leads to a tool that is gone": (
         adds({**THEIR, "type": "constrain_child_tools", "children": ["gone"]}),

@@ -297,63 +297,6 @@ CIRCULAR = {
         import subprocess
         def work(): return subprocess.run(["curl", "-d", "x", f"{B}/agents/{ID}/messages"])
         """,
-    "an imported module's attribute by name": """
-        import importlib
-        def work():
-            return getattr(importlib.import_module("handlers.asking"), "ask")("x")
-        """,
-    "an imported module's attribute": """
-        from importlib import import_module
-        def work(): return import_module("handlers.asking").ask("x")
-        """,
-    "a name of an imported module": """
-        import importlib
-        def work():
-            asking = importlib.import_module(".asking", "handlers")
-            send = getattr(asking, "ask", None)
-            return send("x")
-        """,
-    "a relative module beside this one": """
-        import importlib
-        def work(): return importlib.import_module(".asking", __package__).ask("x")
-        """,
-    "names that are constants": """
-        import importlib
-        MODULE, NAME = "handlers.asking", "ask"
-        FUNCTION = "ask"
-        PATH = "handlers.asking"
-        def work(): return getattr(importlib.import_module(PATH), FUNCTION)("x")
-        """,
-    "an imported class": """
-        import importlib
-        def work():
-            return getattr(importlib.import_module("handlers.asking"), "Agent")().ask("x")
-        """,
-    "the built-in import": """
-        def work(): return __import__("handlers.asking", fromlist=["ask"]).ask("x")
-        """,
-    "the loaded modules": """
-        import sys
-        def work(): return sys.modules["handlers.asking"].ask("x")
-        """,
-    "a module's dictionary": """
-        from . import asking
-        def work(): return asking.__dict__["ask"]("x")
-        """,
-    "a module's variables": """
-        from . import asking
-        def work(): return vars(asking)["ask"]("x")
-        """,
-    "a resolved name": """
-        import pkgutil
-        def work(): return pkgutil.resolve_name("handlers.asking:ask")("x")
-        """,
-    "an imported module handed to a thread": """
-        import asyncio, importlib
-        async def work():
-            ask = getattr(importlib.import_module("handlers.asking"), "ask")
-            return await asyncio.to_thread(ask, "x")
-        """,
     "urllib": """
         from urllib.request import Request, urlopen
         def work(): return urlopen(Request(f"{base}/v1/agents/a/messages", data=b""))
@@ -409,15 +352,6 @@ SAFE = {
         from .asking import read, ask
         def work(): return read("persona")
         def other(): return ask("x")
-        """,
-    "another attribute of an imported module": """
-        import importlib
-        def work():
-            return getattr(importlib.import_module("handlers.asking"), "read")("persona")
-        """,
-    "an imported module of another package": """
-        import importlib
-        def work(): return getattr(importlib.import_module("json"), "dumps")("x")
         """,
     "a parameter of that name": """
         from .asking import ask

@@ -8,7 +8,6 @@ from __future__ import annotations
 import importlib.util
 import json
 import re
-import shlex
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -35,6 +34,7 @@ from .generated_package import (
     read_text,
     request_tools_list,
 )
+from .module_tests import build_cli_tests, build_file_tests
 from .workspace import load_specs, run_check
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def snapshot_tests(
         ),
         prompts: ("PROMPTS", {}),
     }
-    tests = [_registry_tests(package), _file_tests(package, surfaces)]
+    tests = [_registry_tests(package), build_file_tests(package, surfaces)]
     server = None if mcp_server is None else mcp_server.SERVER
     modules = {"prompts": prompts, "cli": cli}
     targets = [name for name, module in modules.items() if module is not None]
@@ -93,7 +93,7 @@ def snapshot_tests(
     if langchain_tools is not None:
         tests.append(_langchain_tests(package, langchain_tools.LANGCHAIN_TOOLS))
     if cli is not None:
-        tests.append(_cli_tests(package, cli))
+        tests.append(build_cli_tests(package, cli))
     if prompts is not None:
         tests.append(_prompt_tests(package, prompts.PROMPTS))
     if skills is not None:
@@ -198,50 +198,6 @@ def _registry_tests(package: GeneratedPackage) -> type:
             run_check(package.folder)
 
     return RegistryTests
-
-
-def _file_tests(
-    package: GeneratedPackage,
-    surfaces: Mapping[ModuleType | None, tuple[str, Mapping[str, str]]],
-) -> type:
-    class FileTests:
-        def test_functions_are_those_of_the_modules_object(self) -> None:
-            """A function that is defined again would return other tools or texts."""
-            lines = []
-            for module, (name, functions) in surfaces.items():
-                owner = getattr(module, name, None)
-                shared = {
-                    key: key
-                    for key, value in vars(module or object).items()
-                    if callable(getattr(owner, key, None))
-                    # The registry's `tools` is the package of the definitions.
-                    and not (key.startswith("_") or isinstance(value, ModuleType))
-                }
-                lines += [
-                    f"{name}.{method}, not `{function}` of {module.__name__}"
-                    for function, method in {**shared, **functions}.items()
-                    if module is not None
-                    and getattr(module, function, None) != getattr(owner, method)
-                ]
-            ensure(not lines, "expected " + ", ".join(lines))
-
-        def test_line_breaks_are_the_same_in_all_files(self) -> None:
-            """Git can convert every file of a checkout, but not some of them."""
-            endings: dict[str, list[str]] = {}
-            for path in package.list_text_files():
-                data = path.read_bytes()
-                for count, ending in (
-                    (data.count(b"\r\n"), "CRLF"),
-                    (data.count(b"\n") - data.count(b"\r\n"), "LF"),
-                    (data.count(b"\r") - data.count(b"\r\n"), "CR"),
-                ):
-                    if count:
-                        relative = path.relative_to(package.folder).as_posix()
-                        endings.setdefault(ending, []).append(relative)
-            fewest = min(endings, key=lambda ending: len(endings[ending]))
-            ensure(len(endings) == 1, f"{fewest} only in {', '.join(endings[fewest])}")
-
-    return FileTests
 
 
 def _spec_tests(
@@ -448,44 +404,6 @@ def _langchain_tests(package: GeneratedPackage, tools: Any) -> type:
             assert_same(f"{tool}: LangChain", members, list(function.values()))
 
     return LangChainTests
-
-
-def _cli_tests(package: GeneratedPackage, cli: ModuleType) -> type:
-    from click.testing import CliRunner
-
-    def run_help(client: str | None, *arguments: str) -> Any:
-        client_arguments = [] if client is None else ["--client", client]
-        return CliRunner().invoke(cli.main, [*client_arguments, *arguments, "--help"])
-
-    class CommandTests:
-        def test_keywords_are_those_of_the_definitions(self) -> None:
-            expected: dict[str, str | None] = {}
-            for tool in package.registry.local_tools:
-                decision = package.definitions[tool.name].get("cli", {})
-                words = (decision.get("command"), decision.get("flag"))
-                expected[tool.name] = " ".join(filter(None, words)) or None
-            assert_same("KEYWORDS", cli.KEYWORDS, expected)
-
-        @package.each_client
-        def test_cli_has_all_commands(self, client: str | None) -> None:
-            decisions = [
-                package.definitions[name].get("cli") or {"command": None}
-                for name in package.list_tool_names(client, "cli")
-            ]
-            expected = dict.fromkeys(d["command"] for d in decisions if d["command"])
-            commands = run_help(client).output.partition("\nCommands:\n")[2]
-            live = re.findall(r"^  (\S+)", commands, re.MULTILINE)
-            assert_same(f"the commands for {client}", live, list(expected))
-
-        @package.each_tool
-        def test_command_help_succeeds(self, tool: str) -> None:
-            package.skip_if_excluded(tool, "cli")
-            client = package.get_client(tool)
-            for line in package.definitions[tool].get("cli", {}).get("lines", ()):
-                result = run_help(client, *shlex.split(line["words"]))
-                ensure(result.exit_code == 0, f"{line['words']}: {result.output}")
-
-    return CommandTests
 
 
 def _prompt_tests(package: GeneratedPackage, prompts: Any) -> type:
