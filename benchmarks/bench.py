@@ -25,6 +25,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from generation import Sizes, generation_part, scale_part
 from generators import generators_part
 from importing import importing_part
+from loops import renamed_part, watch_part
 from other_pythons import other_pythons_part
 from page import write_page
 from results import KEPT, Part, commit, keep, kept, machine, versions
@@ -52,6 +53,8 @@ PARTS = {
     "sessions": Kind(sessions_part),
     "selection": Kind(selection_part),
     "watching": Kind(watching_part),
+    "renamed": Kind(renamed_part),
+    "watch": Kind(watch_part),
 }
 
 

@@ -34,6 +34,7 @@ ALLOWED_VARIABLES = frozenset(
 )
 LIMIT = re.compile(
     r"(?:^|_)(?:MOST|LARGEST|LONGEST|LEAST|DEEPEST|FEWEST|WIDEST|PATIENCE)(?:_|$)"
+    r"|^_?(?:most|least)(?:_|$)"
 )
 # JSON Schema's names are object, array, string, integer, number, boolean and null.
 JSON_TYPE = re.compile(
@@ -147,6 +148,7 @@ def list_sources() -> list[Path]:
         ("before = found = 1", 0),
         ("_MOST = 1", 1),
         ("START_PATIENCE = 1", 1),
+        ("def read(most): ...", 1),
         ("MAX_TOOLS = ALMOST = 1", 0),
     ],
 )

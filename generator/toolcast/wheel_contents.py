@@ -69,8 +69,8 @@ def check_wheel(
         return
     missing = sorted(_list_required(workspace, outputs, names))
     if missing:
-        shown = format_first([f"`{name}`" for name in missing], _MAX_NAMES_SHOWN)
-        message = f"the wheel that `{backend}` builds lacks {shown}"
+        first_paths = format_first([f"`{name}`" for name in missing], _MAX_NAMES_SHOWN)
+        message = f"the wheel that `{backend}` builds lacks {first_paths}"
         help_ = _HELP.get(
             backend.partition(".")[0], f"include them in the settings of `{backend}`"
         )

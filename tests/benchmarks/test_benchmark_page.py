@@ -17,7 +17,7 @@ import pytest
 FOLDER = Path(__file__).parents[2] / "benchmarks"
 NAMES = tuple(
     "page picture results paired clients real_lists workspaces openapi generation generators"
-    " importing servers loop_rounds other_pythons selection sessions turns watching".split()
+    " importing loops servers loop_rounds other_pythons selection sessions turns watching".split()
 )
 
 

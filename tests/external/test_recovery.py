@@ -321,6 +321,59 @@ async def test_token_that_is_refused_at_the_start_is_reported_to_callers(
             await asyncio.sleep(0.1)
 
 
+@pytest.mark.parametrize("content", ["token", "\ufefftoken", " token\r\n", "token\n\n"])
+async def test_file_of_a_variable_is_read_without_white_space_and_byte_order_mark(
+    upstream: Start,
+    proxied: Proxied,
+    content: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    server = upstream()
+    server.token = "token"
+    file = tmp_path / "token"
+    file.write_text(content, encoding="utf-8", newline="")
+    monkeypatch.setenv("UP_TOKEN_FILE", str(file))
+    headers = {"Authorization": "Bearer ${UP_TOKEN}"}
+    assert (await fetch(proxied(at(server, headers=headers), "fetch"))).success
+
+
+@pytest.mark.parametrize(
+    "value", ["secret\nX-Other: 1", "secret\x00", "s\u00e9cret", "\u200bs"]
+)
+async def test_invalid_header_is_named_and_its_value_is_not_logged(
+    upstream: Start,
+    proxied: Proxied,
+    value: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """Also after HTTP 401, where the session goes on."""
+    server = upstream()
+    server.token = "first-token"
+    file = tmp_path / "token"
+    monkeypatch.setenv("UP_TOKEN_FILE", str(file))
+    registry = proxied(
+        at(server, headers={"Authorization": "Bearer ${UP_TOKEN}"}), "fetch"
+    )
+    file.write_text("first-token")
+    assert (await fetch(registry)).success
+    server.token = "second-token"
+    file.write_text(value, encoding="utf-8")
+    assert "HTTP 401" in str((await fetch(registry)).error)
+    file.write_text("second-token")
+    assert (await fetch(registry)).success
+    file.write_text(value, encoding="utf-8")
+    assert not (
+        await fetch(proxied(at(server, headers={"X": "a ${UP_TOKEN}"}), "fetch"))
+    ).success
+    assert (
+        "the header X has a line break or a character outside of ASCII" in caplog.text
+    )
+    assert "secret" not in caplog.text and "s\u00e9cret" not in caplog.text
+
+
 @pytest.mark.parametrize("content", [None, "", "   \n", "x" * 100_000])
 async def test_unreadable_file_of_a_variable_is_named(
     upstream: Start,

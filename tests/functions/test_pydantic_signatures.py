@@ -114,6 +114,17 @@ class Town(TypedDict):
     '''A town.'''
     name: str
     number: NotRequired[int]
+@dataclass(frozen=True, kw_only=True)
+class Frozen:
+    a: int
+    b: str = field(default="q", metadata={"k": 1}, compare=False)
+class Sum(BaseModel):
+    op: Literal["sum"]
+    parts: list["Expression"]
+class Number(BaseModel):
+    op: Literal["number"]
+    value: float
+Expression = Annotated[Union[Sum, Number], Field(discriminator="op")]
 class Tree(TypedDict):
     name: str
     parts: NotRequired[list["Tree"]]
@@ -192,6 +203,16 @@ a: Numbers
 a: Sub[str]
 a: Box[int]
 a: Town
+a: Frozen
+a: Sum
+a: Expression
+a: int = Field(default=..., ge=1)
+a: "Optional[Node]" = None
+a: Annotated[list["Node"], Field(min_length=1)]
+a: Sub[Sub[Color]]
+a: Optional[constr(min_length=2)] = None
+a: Annotated[Optional[int], Field(description="d")] = Field(None, ge=3)
+a: int = Field(3, gt=None)
 a: Tree
 a: Literal["x", "y"] = Field("x", description="Which.")
 a: Union[int, str] = Field(1)
@@ -346,3 +367,17 @@ def test_the_text_of_a_field_precedes_docstring_and_class() -> None:
     )
     texts = [p["description"] for p in tool.parameters["properties"].values()]
     assert texts == ["Docstring.", "Field.", "An order of a customer."]
+
+
+@pytest.mark.parametrize(
+    "field", ["Field(gt=0)", "Field(...)", "Field(default=...)", "..."]
+)
+def test_a_required_parameter_of_an_unknown_type_is_refused(field: str) -> None:
+    with pytest.raises(FunctionToolError, match="has no JSON Schema"):
+        read(f"a: Missing = {field}")
+    assert not read("a: Missing = Field(None)").accepts_all
+
+
+def test_the_first_of_several_aliases_is_the_name() -> None:
+    tool = read('a: int = Field(validation_alias=pydantic.AliasChoices("b", "c"))')
+    assert tool.parameters["required"] == ["b"]

@@ -217,6 +217,7 @@ def test_what_a_server_says_of_itself_is_renewed(tmp_path: Path) -> None:
         "unchanged": 1,
         "removed": [],
         "kept": {},
+        "refused": {},
         "rejected": [],
         "notes": [],
     }

@@ -139,3 +139,10 @@ def test_a_server_lists_and_calls_each(project: Path, era: str) -> None:
         for name in NAMES:
             [block] = server.call(name, {})["result"]["content"]
             assert block["text"].startswith(f"the tool `{name}` is not implemented")
+
+
+@pytest.mark.parametrize("name", ["-rf", "-", "--help", "-x.y", "--"])
+def test_names_that_look_like_options_get_a_prefix(name: str, tmp_path: Path) -> None:
+    """Otherwise `rm *` in the folder reads the file's name as an option."""
+    imported(tmp_path, name)
+    assert specs(tmp_path) == {f"tool_{name}.yaml": name}

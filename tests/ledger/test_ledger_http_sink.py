@@ -193,7 +193,7 @@ async def test_an_outbox_that_is_full_takes_no_more(
     endpoint: Endpoint, tmp_path: Path
 ) -> None:
     endpoint.status = 503
-    sink = HttpSink(endpoint.url, outbox=tmp_path / "o.sqlite3", most_waiting=2)
+    sink = HttpSink(endpoint.url, outbox=tmp_path / "o.sqlite3", max_waiting=2)
     await sink.write(ended("1"))
     await sink.write(ended("2"))
     with pytest.raises(LedgerError, match="2 rows wait in"):
@@ -213,7 +213,7 @@ async def test_rows_that_waited_before_are_counted(
     before = HttpSink(endpoint.url, outbox=outbox)
     for number in range(3):
         await before.write(ended(str(number)))
-    sink = HttpSink(endpoint.url, outbox=outbox, most_waiting=3)
+    sink = HttpSink(endpoint.url, outbox=outbox, max_waiting=3)
     await sink.write(record("4"))
     await until(lambda: sink._waiting == 3)
     with pytest.raises(LedgerError, match="3 rows wait in"):

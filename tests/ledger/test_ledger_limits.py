@@ -276,7 +276,7 @@ def sink(tmp_path: Path) -> HttpSink:
 
 
 def test_what_a_sink_has_by_itself(sink: HttpSink) -> None:
-    assert (sink._timeout, sink._most_waiting, sink._waiting) == (10.0, 100_000, 0)
+    assert (sink._timeout, sink._max_waiting, sink._waiting) == (10.0, 100_000, 0)
     assert (sink._process, sink._told) == (0, "")
 
 

@@ -196,3 +196,36 @@ def test_a_member_of_another_revision_is_held_to_what_the_server_says_of_it(
     lists(file, SEND)
     is_said_there = (member == "execution") == (era == "")
     assert verify(project, "other")[0] == (1 if is_said_there else 0)
+
+
+RESOURCE = {"uri": "a://b", "name": "b"}
+PROMPT = {"name": "hello"}
+
+
+@pytest.mark.parametrize(
+    ("members", "kinds"),
+    [
+        ({"resources": [RESOURCE]}, ["resources"]),
+        ({"prompts": [PROMPT]}, ["prompts"]),
+        ({"prompts": [PROMPT, {"name": "b"}]}, ["prompts"]),
+        ({"resourceTemplates": [{"uriTemplate": "a://{b}", "name": "b"}]}, ["resourceTemplates"]),
+        ({"resources": [RESOURCE], "prompts": [PROMPT]}, ["resources", "prompts"]),
+    ],
+)  # fmt: skip
+def test_verify_notes_kinds_that_specs_do_not_declare(
+    project: Path, file: Path, members: dict[str, Any], kinds: list[str]
+) -> None:
+    lists(file, SEND, **members)
+    code, text = verify(project, "other")
+    assert code == 0, text
+    for kind in kinds:
+        assert f"note: other: `{kind}` are not compared" in text
+
+
+def test_verify_compares_kinds_that_specs_declare(project: Path, file: Path) -> None:
+    (project / "toy/mcp_prompts").mkdir()
+    spec = "name: hello\ndescription: Greets.\nmessages: [{text: Hi.}]\n"
+    (project / "toy/mcp_prompts/hello.yaml").write_text(spec)
+    lists(file, SEND, prompts=[{"name": "other"}])
+    code, text = verify(project, "--mcp-stdio", " ".join([*COMMAND, str(file)]))
+    assert code == 1 and "are not compared" not in text, text

@@ -62,8 +62,9 @@ def refused_at(schema: Any, value: Any) -> list[set[str]]:
     )
     try:
         return [_places(schema, one) for one in kind(schema).iter_errors(value)]
-    except RecursionError:
-        # What makes a value invalid at once may stand beside what has no end.
+    except (RecursionError, KeyError):
+        # What makes a value invalid at once may stand beside what has no end; and a reference
+        # that is not named beside the same keyword.
         assume(False)
         raise
 

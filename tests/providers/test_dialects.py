@@ -45,7 +45,7 @@ DIALECTS: dict[str, dict[str, Any]] = {
     "formats": {
         "formats": _words("date"),
         "has_plain_patterns": True,
-        "most_min_items": 1,
+        "max_min_items": 1,
         "needs_items": True,
         "enum_types": _words("string null"),
     },

@@ -96,10 +96,10 @@ def test_too_many_strict_tools_are_beyond_the_limits_of_anthropics_models(
     tools = [Tool(one, "", "", {"name": one, "inputSchema": schema}) for one in names]
     listed = render_tools(provider, tools, ListOptions(strict=names))
     counted = [
-        (budget.most, count)
+        (budget.maximum, count)
         for budget in provider.budgets
         for count in budget.counts(listed.rendered).values()
-        if count > budget.most
+        if count > budget.maximum
     ]
     assert counted == [(20, 21), (6, 21)]
 

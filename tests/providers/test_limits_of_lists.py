@@ -96,7 +96,7 @@ def test_what_is_counted_in_a_list_and_how_much_is_taken(name: str) -> None:
     rendered = render_tools(provider, LIST, STRICT).rendered
     counted = [(one, one.counts(rendered)) for one in provider.budgets]
     assert [
-        (one.most, what, one.is_refused) for one, found in counted for what in found
+        (one.maximum, what, one.is_refused) for one, found in counted for what in found
     ] == BUDGETS[name]
     assert [count for _, found in counted for count in found.values()] == COUNTS[name]
     loose = render_tools(provider, LIST).rendered
@@ -272,7 +272,7 @@ def test_a_dialect_takes_everything_unless_it_says_otherwise() -> None:
         "has_plain_patterns": False,
         "has_python_patterns": False,
         "enum_types": None,
-        "most_min_items": None,
+        "max_min_items": None,
         "max_integer": None,
         "references": References.KEPT,
         "has_reference_siblings": True,

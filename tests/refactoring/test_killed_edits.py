@@ -107,3 +107,24 @@ def test_another_tool_of_the_name_is_none_of_it(notes: Project) -> None:
     done = notes.toolcast(*words)
     assert done.returncode == 1
     assert "the tool `look_up` exists already, in specs/toy/look_up.yaml" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "folder"),
+    [
+        (EDITS["rename"], "specs/toy"),
+        (EDITS["rename"], "handlers"),
+        (EDITS["remove"], "specs/toy"),
+        (IMPORT, "specs/toy"),
+        (["rename", "store_note", "keep_note"], "specs/toy"),
+    ],
+)
+def test_edit_removes_leftovers_of_killed_edits(
+    notes: Project, words: list[str], folder: str
+) -> None:
+    tool = {"inputSchema": {"type": "object"}, "description": "Does."}
+    notes.write(LIST, json.dumps([{"name": "new_note", **tool}]))
+    leftover = notes.write(f"{folder}/.toolcast-{'0a' * 8}.tmp", "half\n")
+    own = notes.write(f"{folder}/.toolcast-notes.tmp", "mine\n")
+    run(notes, *words)
+    assert not leftover.exists() and own.exists()

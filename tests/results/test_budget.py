@@ -18,7 +18,12 @@ from toolcast_runtime.core.calls import worker_threads
 from toolcast_runtime.core.context import CallContext
 from toolcast_runtime.core.definitions.tool import ResultForm, Tool
 from toolcast_runtime.core.validation.checker import Checker
-from toolcast_runtime.results.budget import estimate_tokens
+from toolcast_runtime.results.budget import (
+    ResultLimits,
+    ResultShortener,
+    encode_json_text,
+    estimate_tokens,
+)
 from toolcast_runtime.results.truncation import shape_response, shape_results
 
 OFFSET = {"type": "integer", "default": 0}
@@ -425,3 +430,27 @@ def test_large_results_take_little_time(inner: int) -> None:
     response = sent(value, LISTED, tokens=2_000)
     assert response.note is not None or response.error is not None
     assert time.perf_counter() - started < 20
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {f"k{number}": [1, 2, 3] for number in range(50_000)},
+        {"all": {f"k{number}": ["a"] for number in range(50_000)}},
+        {f"k{number}": [[1], [2]] for number in range(30_000)},
+        {f"k{number}": [{}] for number in range(50_000)},
+        {"big": list(range(9)), **{f"k{number}": [0] for number in range(50_000)}},
+    ],
+)
+def test_result_with_many_arrays_is_rejected_early(value: dict[str, Any]) -> None:
+    """The arrays that may be shortened cannot save enough, so that none is shortened."""
+    validated: list[Any] = []
+
+    def is_valid(part: Any) -> bool:
+        validated.append(part)
+        return True
+
+    limits = ResultLimits(1_000, len, is_valid, lambda *_: "")
+    size = len(encode_json_text(value))
+    assert ResultShortener(value, size, limits).shorten() is None
+    assert validated == []

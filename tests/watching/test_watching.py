@@ -228,3 +228,20 @@ def test_without_the_library(
         2,
         "error: --watch requires watchfiles\n  help: pip install 'toolcast[watch]'\n",
     )
+
+
+def test_only_changed_specs_are_parsed_again(make_project: Callable[..., Any]) -> None:
+    project = make_project({name: PING.replace("ping", name) for name in "abc"})
+    known: dict[Any, Any] = {}
+    find_watched_paths(str(project.root), known=known)
+    first = {key[0]: value for key, value in known.items()}
+    assert len(first) == len(known) == 3
+    for text in ("with pong", "at once", "with pong"):
+        path = project.root / "specs/toy/b.yaml"
+        content = PING.replace("ping", "b").replace("at once", text)
+        path.write_text(f"name: b\n{content}", "utf-8")
+        find_watched_paths(str(project.root), known=known)
+        assert len(known) <= 4
+        for key, value in known.items():
+            if key[0] != "specs/toy/b.yaml":
+                assert value is first[key[0]]

@@ -82,8 +82,11 @@ def build_mcp_definition(tool: ToolSpec, *, has_hints: bool = False) -> dict[str
     if has_hints:
         meta |= {_ALWAYS_LOAD: True} if tool.always else {_SEARCH_HINT: tool.summary}
     if meta:
-        # Entries of the spec override generated ones.
+        # Entries of the spec override generated ones, except the confirmation: an imported
+        # entry must not disable it.
         definition["_meta"] = {**meta, **(tool.meta or {})}
+        if _REQUIRES_INTERACTION in meta:
+            definition["_meta"][_REQUIRES_INTERACTION] = True
     return definition
 
 

@@ -215,6 +215,28 @@ def blank_code(text: str) -> str:
 _IGNORED_FIELDS = frozenset(["renamed_from", "handler", "generated"])
 
 
+_WORD_BYTES = b"_0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_BLANKED = bytes(byte if byte in _WORD_BYTES else 32 for byte in range(256))
+_JSON_ESCAPE = re.compile(rb"\\(?:u[0-9a-fA-F]{4}|.)")
+
+
+def _split_words(data: bytes) -> list[bytes]:
+    """Return the words of a text, with those after a JSON escape or a server's prefix.
+
+    The first word of each mentioned name is among them; not every word is a mention.
+    """
+    # A name without letters and digits has only the empty word, which all texts have.
+    words = [*data.translate(_BLANKED).split(), b""]
+    if b"\\" in data:
+        words += _JSON_ESCAPE.sub(b" ", data).translate(_BLANKED).split()
+    for word in [word for word in words if b"__" in word]:
+        start = word.find(b"__")
+        while start >= 0:
+            words.append(word[start + 2 :])
+            start = word.find(b"__", start + 1)
+    return words
+
+
 def find_mentions_in_outputs(
     toolset: Toolset,
     retired: Mapping[str, str],
@@ -232,15 +254,19 @@ def find_mentions_in_outputs(
         output: the output folder.
         files: the content of the generated files by their paths below the output folder.
     """
-    # A search in bytes skips most files before they are decoded.
-    encoded_names = [name.encode() for name in retired]
+    # A search for each name would take as many passes through all files as there are names.
+    first_words = {_split_words(name.encode())[0] for name in retired}
     candidates = [
         path
         for path in files
         if path.startswith(f"{toolset.name}/")
-        and any(name in files[path] for name in encoded_names)
+        and not first_words.isdisjoint(_split_words(files[path]))
     ]
-    pattern = compile_mention_pattern(retired.keys() - collect_other_names(toolset))
+    # Outputs repeat the names in `deny` and `exclusions`, which an import keeps.
+    forbidden = {name for client in toolset.clients for name in client.deny}
+    forbidden |= {exclusion.tool for exclusion in toolset.exclusions}
+    names = retired.keys() - collect_other_names(toolset) - forbidden
+    pattern = compile_mention_pattern(names)
     if pattern is None:
         return
     for path in candidates:

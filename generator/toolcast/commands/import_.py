@@ -118,7 +118,7 @@ _MAX_NOTES = 40
 @click.option(
     "--force",
     is_flag=True,
-    help="Also remove specs that you edited, and more than half of the tools.",
+    help="Also remove specs that you edited, and more than half of the tools, and apply changes that could weaken `confirm` or a handler's spec.",
 )
 @dry_run_option
 @format_option()
@@ -139,8 +139,8 @@ def command(
     FILE contains an MCP server's answer to `tools/list`, or a list of tools in the format of
     OpenAI, Anthropic, Gemini or Bedrock. Texts and schemas are kept verbatim. Importing again
     updates only values that changed at the source. The spec of a tool that is no longer
-    listed is removed, and its name is reserved. Exit codes: 1 if a tool is not imported or
-    not removed, or sources conflict; 2 if a source cannot be read.
+    listed is removed, and its name is reserved. Exit codes: 1 if a tool is not imported,
+    not changed or not removed, or sources conflict; 2 if a source cannot be read.
     """
     from ..importing.plan import plan_import
     from ..refactoring.project_edit import EditRefusedError, format_unified_diff
@@ -168,7 +168,11 @@ def command(
             for line in format_unified_diff(imported.edit):
                 click.echo(printable(line))
         _print_report(imported, source, toolset)
-    if imported.rejected_tools or (imported.retained_tools and not keep_missing):
+    if (
+        imported.rejected_tools
+        or imported.refused_changes
+        or (imported.retained_tools and not keep_missing)
+    ):
         sys.exit(FINDINGS)
 
 
@@ -235,6 +239,7 @@ def _format_json(imported: ImportPlan, toolset: str) -> str:
         "removed": imported.removed_tools,
         "kept": dict(imported.retained_tools),
         "rejected": imported.rejected_tools,
+        "refused": dict(imported.refused_changes),
         "notes": imported.notes,
     }
     return json.dumps(report, indent=2)
@@ -257,6 +262,10 @@ def _print_report(imported: ImportPlan, source: ToolSource, toolset: str) -> Non
     if imported.retained_tools:
         help_ = "use `--force` to remove such tools, or `--keep-missing` to keep them"
         click.echo(f"  help: {help_}")
+    for name, reason in imported.refused_changes.items():
+        click.echo(printable(f"not changed: `{name}`: {reason}"))
+    if imported.refused_changes:
+        click.echo("  help: review the new values, then use `--force` to apply them")
     for line in imported.rejected_tools:
         click.echo(f"not imported: {printable(line)}")
     for note in imported.notes[:_MAX_NOTES]:

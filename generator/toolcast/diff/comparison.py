@@ -151,6 +151,16 @@ def compare_tool_lists(
     ]
     # An added or removed tool of a listing is a change, so the effect would repeat it.
     effects = [e for e in comparison.effects if e.kind is not EffectKind.VISIBILITY]
+    definitions = {tool["name"]: tool for tool in listings[1].tools}
+    changes = [
+        # The definition shows what the name does not.
+        (
+            replace(change, after=definitions.get(change.tool, change.after))
+            if change.rule.id == "tool/added"
+            else change
+        )
+        for change in changes
+    ]
     return Comparison([grade_as_unreviewed(change) for change in changes], effects)
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from difflib import SequenceMatcher
 from typing import Any, NamedTuple
 
 from toolcast_runtime.external.listing import find_differences
@@ -26,23 +25,21 @@ from .listing_workspace import ListingOwner, build_tool_spec, index_by_name
 from .schemas import schema_changes
 from .state import build_tool_pair
 from .table import make_change
+from .tools import find_similar
 from .walk import compare_fields
 
-_BOOLEAN_HINTS = frozenset(
-    ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
-)
+_HINT_DEFAULTS = {
+    "readOnlyHint": False,
+    "destructiveHint": True,
+    "idempotentHint": False,
+    "openWorldHint": True,
+}
 _OBJECT_MEMBERS = ("annotations", "_meta", "execution")
 _KIND_LABELS = {
     "resources": "resource",
     "resourceTemplates": "resource template",
     "prompts": "prompt",
 }
-_MIN_SIMILARITY = 0.8
-"""Similarity, 0 to 1, from which a removed and an added tool count as a renamed one."""
-_MAX_COMPARED_CHARACTERS = 2_000
-"""Characters of each of two definitions whose similarity is computed."""
-_MAX_PAIRS = 400
-"""Pairs of removed and added tools that are compared to find a renamed one."""
 _INSTRUCTIONS = "listing.instructions/changed"
 _RENAMED = "tool/renamed-without-previous-name"
 _MEMBER_CHANGED = "listing.tool/changed"
@@ -193,7 +190,10 @@ def _compare_tools(
     old, new = index_by_name(before, "name"), index_by_name(after, "name")
     removed = [name for name in old if name not in new]
     added = [name for name in new if name not in old]
-    for old_name, new_name in _find_renames(removed, added, old, new):
+    for old_name, new_name in find_similar(
+        {name: _encode_without_name(old[name]) for name in removed},
+        {name: _encode_without_name(new[name]) for name in added},
+    ):
         removed.remove(old_name)
         added.remove(new_name)
         source = owner.build_source(old_name)
@@ -222,51 +222,8 @@ def _compare_tools(
             yield from _compare_tool(old[name], new[name], name, owner)
 
 
-def _find_renames(
-    removed: Sequence[str],
-    added: Sequence[str],
-    old: Mapping[str, _Definition],
-    new: Mapping[str, _Definition],
-) -> Iterator[tuple[str, str]]:
-    """Yield pairs of a removed and an added tool with similar definitions.
-
-    Tools with equal definitions come first, then the most similar ones.
-    """
-    free_old = {name: _encode_without_name(old[name]) for name in removed}
-    free_new = {name: _encode_without_name(new[name]) for name in added}
-    for old_name, old_text in list(free_old.items()):
-        for new_name, new_text in free_new.items():
-            if new_text == old_text:
-                del free_old[old_name], free_new[new_name]
-                yield old_name, new_name
-                break
-    if len(free_old) * len(free_new) > _MAX_PAIRS:
-        return
-    # Negative, to sort by descending similarity, then by name.
-    pairs = sorted(
-        (-_compute_similarity(old_text, new_text), old_name, new_name)
-        for old_name, old_text in free_old.items()
-        for new_name, new_text in free_new.items()
-    )
-    for negative_similarity, old_name, new_name in pairs:
-        is_similar = -negative_similarity >= _MIN_SIMILARITY
-        if is_similar and old_name in free_old and new_name in free_new:
-            del free_old[old_name], free_new[new_name]
-            yield old_name, new_name
-
-
 def _encode_without_name(definition: _Definition) -> str:
     return encode_exact({k: v for k, v in definition.items() if k != "name"})
-
-
-def _compute_similarity(first: str, second: str) -> float:
-    """Return the similarity of two texts, 0 to 1; 0 if it is below the minimum."""
-    texts = first[:_MAX_COMPARED_CHARACTERS], second[:_MAX_COMPARED_CHARACTERS]
-    matcher = SequenceMatcher(None, *texts, autojunk=False)
-    # quick_ratio() is an upper bound of ratio() and takes less time.
-    if matcher.quick_ratio() < _MIN_SIMILARITY:
-        return 0.0
-    return matcher.ratio()
 
 
 def _compare_tool(
@@ -324,7 +281,10 @@ def _compare_members(
         if is_compared or path == ("name",):
             continue
         values = _get_value(old, path), _get_value(new, path)
-        rule_id = _RESTATED if _is_restated(path, *values) else _MEMBER_CHANGED
+        is_restated = _is_restated(path, *values) and not _loses_promise(
+            path, values[0], new
+        )
+        rule_id = _RESTATED if is_restated else _MEMBER_CHANGED
         at = _format_path(path)
         yield make_change(files, rule_id, path, *values, tool=name, at=at)
 
@@ -342,9 +302,20 @@ def _is_restated(path: Path, old: Any, new: Any) -> bool:
             continue
         hints = value if isinstance(value, Mapping) else {path[-1]: value}
         for name, hint in hints.items():
-            if name not in _BOOLEAN_HINTS or not isinstance(hint, bool):
+            if name not in _HINT_DEFAULTS or not isinstance(hint, bool):
                 return False
     return True
+
+
+def _loses_promise(path: Path, old: Any, new_definition: _Definition) -> bool:
+    """Return whether a hint of a read-only tool no longer holds, as the tool changes data."""
+    if path[0] != "annotations" or old is ABSENT:
+        return False
+    annotations = new_definition.get("annotations")
+    if isinstance(annotations, Mapping) and annotations.get("readOnlyHint") is True:
+        return False
+    hints = old if isinstance(old, Mapping) else {path[-1]: old}
+    return any(hint is not _HINT_DEFAULTS.get(str(n)) for n, hint in hints.items())
 
 
 def _get_value(value: Any, path: Path) -> Any:
@@ -378,12 +349,14 @@ def _compare_entries(
             )
             continue
         for path in find_differences(old, new, encode_exact):
+            values = _get_value(old, path), _get_value(new, path)
+            if len(path) == 1 and all(v is ABSENT or v in ([], {}) for v in values):
+                continue  # An empty member, such as `arguments`, means the same as none.
             yield name, make_change(
                 files,
                 "listing.entry/changed",
                 path,
-                _get_value(old, path),
-                _get_value(new, path),
+                *values,
                 kind=label,
                 name=name,
                 at=_format_path(path),

@@ -5,8 +5,9 @@ from __future__ import annotations
 import datetime
 import re
 from collections import defaultdict, deque
-from collections.abc import Callable, Hashable, Iterable
-from typing import NamedTuple
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from difflib import SequenceMatcher
+from typing import NamedTuple, TypeVar
 
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..parsing.tree import NOWHERE
@@ -20,6 +21,14 @@ from .change import (
 )
 from .table import get_rule, make_change, make_presence_change
 
+_MIN_SIMILARITY = 0.8
+"""Similarity, 0 to 1, from which a removed and an added tool count as a renamed one."""
+_MIN_COMPARED_CHARACTERS = 60
+"""Characters of a description from which similar tools of specs count as renamed."""
+_MAX_COMPARED_CHARACTERS = 2_000
+"""Characters of each of two definitions whose similarity is computed."""
+_MAX_PAIRS = 400
+"""Pairs of removed and added tools that are compared to find a renamed one."""
 _ISO_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
@@ -51,6 +60,7 @@ class _OwnedTool(NamedTuple):
     home: str
 
 
+_Key = TypeVar("_Key", str, int)
 _GetKeys = Callable[[_OwnedTool], Iterable[Hashable]]
 
 
@@ -60,7 +70,8 @@ def match_tools(
     """Find the old version of each toolset and tool.
 
     A tool is matched by its name in the toolset, by its `renamed_from`, by its name in
-    another toolset, by its content, or by its name without punctuation, in this order.
+    another toolset, by its content, by its name without punctuation, or by a similar
+    description and parameters, in this order.
 
     Args:
         before: the old version of the workspace.
@@ -75,14 +86,19 @@ def match_tools(
     added = _list_owned_tools(after, new_versions)
     pairs: list[tuple[_OwnedTool, _OwnedTool]] = []
     # Reliable keys come first: a tool that is matched is not available to later keys.
-    for event, get_old_keys, get_new_keys in (
+    steps: tuple[tuple[str, _GetKeys | None, _GetKeys], ...] = (
         ("", _get_full_name, _get_full_name),
         ("renamed", _get_name, _get_renamed_from),
         ("moved", _get_name, _get_name),
         ("renamed-without-previous-name", _get_content, _get_content),
         ("renamed-without-previous-name", _get_normalized_name, _get_normalized_name),
-    ):
-        matches = _pair_by_key(removed, get_old_keys, added, get_new_keys)
+        ("renamed-without-previous-name", None, _get_name),
+    )
+    for event, get_old_keys, get_new_keys in steps:
+        if get_old_keys is None:
+            matches = _pair_similar(removed, added)
+        else:
+            matches = _pair_by_key(removed, get_old_keys, added, get_new_keys)
         pairs += matches
         if event:
             changes += [_make_rename_change(event, old, new) for old, new in matches]
@@ -174,6 +190,73 @@ def _pair_by_key(
                 paired_ids.add(id(candidates[0].tool))
                 pairs.append((old, candidates.popleft()))
     return pairs
+
+
+def _pair_similar(
+    removed: list[_OwnedTool], added: list[_OwnedTool]
+) -> list[tuple[_OwnedTool, _OwnedTool]]:
+    """Pair tools of a toolset whose long description and parameters are similar."""
+    old_texts, new_texts = (
+        {
+            index: text
+            for index, owned in enumerate(tools)
+            if (text := _format_content(owned))
+        }
+        for tools in (removed, added)
+    )
+    return [
+        (removed[old], added[new])
+        for old, new in find_similar(old_texts, new_texts)
+        if removed[old].home == added[new].home
+    ]
+
+
+def _format_content(owned: _OwnedTool) -> str:
+    """Return the description and parameter names of a tool; "" if they identify no tool."""
+    text = owned.tool.description or owned.tool.summary
+    if len(text) < _MIN_COMPARED_CHARACTERS:
+        return ""
+    names = sorted(owned.tool.parameters.get("properties", {}))
+    return "\n".join([text, *map(str, names)])
+
+
+def find_similar(
+    old: Mapping[_Key, str], new: Mapping[_Key, str]
+) -> Iterator[tuple[_Key, _Key]]:
+    """Yield the keys of an old and a new text that are similar, each key once.
+
+    Equal texts come first, then the most similar ones.
+    """
+    free_old, free_new = dict(old), dict(new)
+    for old_key, old_text in old.items():
+        for new_key, new_text in free_new.items():
+            if new_text == old_text:
+                del free_old[old_key], free_new[new_key]
+                yield old_key, new_key
+                break
+    if len(free_old) * len(free_new) > _MAX_PAIRS:
+        return
+    # Negative, to sort by descending similarity, then by key.
+    pairs = sorted(
+        (-_compute_similarity(old_text, new_text), old_key, new_key)
+        for old_key, old_text in free_old.items()
+        for new_key, new_text in free_new.items()
+    )
+    for negative_similarity, old_key, new_key in pairs:
+        is_similar = -negative_similarity >= _MIN_SIMILARITY
+        if is_similar and old_key in free_old and new_key in free_new:
+            del free_old[old_key], free_new[new_key]
+            yield old_key, new_key
+
+
+def _compute_similarity(first: str, second: str) -> float:
+    """Return the similarity of two texts, 0 to 1; 0 if it is below the minimum."""
+    texts = first[:_MAX_COMPARED_CHARACTERS], second[:_MAX_COMPARED_CHARACTERS]
+    matcher = SequenceMatcher(None, *texts, autojunk=False)
+    # quick_ratio() is an upper bound of ratio() and takes less time.
+    if matcher.quick_ratio() < _MIN_SIMILARITY:
+        return 0.0
+    return matcher.ratio()
 
 
 def _get_full_name(owned: _OwnedTool) -> Iterable[Hashable]:

@@ -195,13 +195,8 @@ class _FieldWalk:
         if is_inherited and is_equal_json(*position.written):
             return True
         flag = node.get("void_if")
-        if flag is None:
-            return False
-        is_void = [get_key(parent, flag) is True for parent in parents]
-        # A value that one version states is a promise, which begins or ends with the flag.
-        return all(is_void) or any(
-            void and value is ABSENT
-            for void, value in zip(is_void, position.written, strict=True)
+        return flag is not None and any(
+            get_key(parent, flag) is True for parent in parents
         )
 
     def _compare_keyed_list(

@@ -113,12 +113,12 @@ class CommitFiles:
         self._folders: dict[str, Mapping[str, tuple[int, str, int]]] = {}
         self._blobs: dict[str, bytes] = {}
 
-    def read(self, path: str, most: int) -> bytes:
+    def read(self, path: str, max_bytes: int) -> bytes:
         """Return the bytes of a file.
 
         Raises:
             NotRegularFileError: the path is a folder, a symbolic link or a submodule.
-            OSError: the path does not exist, or the file is larger than `most` bytes.
+            OSError: the path does not exist, or the file is larger than `max_bytes` bytes.
         """
         folder, name = posixpath.split(posixpath.normpath(path))
         entries = self._list_folder(folder)
@@ -129,12 +129,12 @@ class CommitFiles:
             raise NotRegularFileError(
                 None, "this is not a regular file in the commit", path
             )
-        if size >= most:
+        if size >= max_bytes:
             raise OSError(None, f"the file has {size:,} bytes in the commit", path)
         if blob not in self._blobs:
             blobs = [blob]
             for other_name, (other_mode, other_blob, other_size) in entries.items():
-                is_candidate = stat.S_ISREG(other_mode) and other_size < most
+                is_candidate = stat.S_ISREG(other_mode) and other_size < max_bytes
                 if is_candidate and other_name.endswith(_PREFETCHED):
                     blobs.append(other_blob)
             # Without duplicates: files with the same content share a blob.

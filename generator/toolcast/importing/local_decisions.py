@@ -20,7 +20,9 @@ from ..model.model import Toolset, ToolSpec
 from ..refactoring.project_edit import EditSession, OwnedTool
 from ..refactoring.references import rename_in_text
 from ..refactoring.remove import remove_spec, reserve_names
+from ..suggestions import format_quoted_list
 from .formats import ToolSource
+from .prohibitions import list_protected_fields
 from .spec_fields import is_unmodified_import
 
 Tool = Mapping[str, Any]
@@ -100,7 +102,11 @@ def apply_local_decisions(
         else:
             retained[tool.name] = "its spec was edited"
     for tool in removed:
-        remove_spec(editing, OwnedTool(toolset, tool))
+        remove_spec(editing, OwnedTool(toolset, tool), keep_prohibitions=True)
+        protected = list_protected_fields(tool)
+        if protected:
+            fields = format_quoted_list(protected)
+            notes.append(f"`{tool.name}` was removed with its {fields}")
     _reserve_removed_names(editing, toolset, removed, listed_names)
     return LocalSelection(tools, tuple(tool.name for tool in removed), retained, notes)
 

@@ -33,6 +33,7 @@ from ..spec_language.spec_language import render_schema
 from ..suggestions import format_first
 from .formats import ToolSource
 from .local_decisions import LocalSelection, apply_local_decisions
+from .prohibitions import find_weakening
 from .spec_fields import (
     build_required_fields,
     build_spec_fields,
@@ -168,6 +169,8 @@ class ImportPlan:
         retained_tools: names of other tools that the source does not list, with the reason why
             their specs stay.
         rejected_tools: an escaped line for each listed tool that no spec can represent.
+        refused_changes: names of tools whose specs stay, with the prohibition that the change
+            could weaken.
         notes: an escaped line for each value that is not imported or generated differently.
     """
 
@@ -179,6 +182,7 @@ class ImportPlan:
     removed_tools: tuple[str, ...]
     retained_tools: Mapping[str, str]
     rejected_tools: tuple[str, ...]
+    refused_changes: Mapping[str, str]
     notes: tuple[str, ...]
 
 
@@ -202,7 +206,8 @@ def plan_import(
         source: the tools to import, checked by `importing/source_file.py`.
         name: the toolset's name; the toolset is created if it does not exist.
         keep_missing: keep the specs of tools that the source does not list.
-        force: also remove edited specs, and more than half of the tools.
+        force: also remove edited specs, and more than half of the tools, and apply changes
+            that `find_weakening` reports.
 
     Raises:
         EditRefusedError: the specs would have errors, or a file cannot be edited or created.
@@ -212,6 +217,7 @@ def plan_import(
     editing = EditSession()
     toolset_fields: tuple[str, ...] = ()
     changed_fields: dict[str, tuple[str, ...]] = {}
+    weakened: dict[str, str] = {}
     new_files: dict[str, bytes] = {}
     tools_by_file: dict[str, str] = {}
     rejected: dict[str, str] = {}
@@ -237,6 +243,12 @@ def plan_import(
                 continue
             tools_by_file[spec.source.file] = listed_name
             try:
+                weakening = find_weakening(spec, tool)
+                # A session of its own, because the edits of a refused change are dropped.
+                if weakening and _update_spec(EditSession(), spec, tool):
+                    weakened[spec.name] = weakening
+                    if not force:
+                        continue
                 fields = _update_spec(editing, spec, tool)
             except UneditableValueError as error:
                 rejected[listed_name] = str(error)
@@ -294,8 +306,13 @@ def plan_import(
         *source.notes,
         *source.listing.notes,
         *selection.notes,
+        *(f"`{tool}`: {reason}" for tool, reason in weakened.items() if force),
         *file_notes,
-        *_compare_definitions(edited_workspace, name, selection.tools.values()),
+        *_compare_definitions(
+            edited_workspace,
+            name,
+            [t for t in selection.tools.values() if force or t["name"] not in weakened],
+        ),
         *_list_other_entries(source),
     )
     return ImportPlan(
@@ -303,10 +320,13 @@ def plan_import(
         tuple(new_tools),
         changed_fields,
         toolset_fields,
-        len(selection.tools) - len(new_tools) - len(changed_fields),
+        len(selection.tools)
+        - len(new_tools)
+        - len(weakened.keys() | changed_fields.keys()),
         selection.removed,
         selection.retained,
         tuple(source.rejected.values()),
+        {} if force else weakened,
         tuple(dict.fromkeys(notes)),
     )
 

@@ -45,7 +45,7 @@ _MAX_CHARACTERS = 200_000
 
 
 def list_errors(
-    validator: Any, explainer: Any, value: Any, most_values: int = _MAX_VALUES
+    validator: Any, explainer: Any, value: Any, max_values: int = _MAX_VALUES
 ) -> Iterator[ValidationError]:
     """Yield the errors of an invalid value, one for each path and keyword.
 
@@ -53,7 +53,7 @@ def list_errors(
         validator: the jsonschema-rs validator that rejected the value.
         explainer: the result of `build_explainer` for the same schema, or None.
         value: the invalid value.
-        most_values: number of values in `value` up to which jsonschema-rs returns all errors.
+        max_values: number of values in `value` up to which jsonschema-rs returns all errors.
             It collects all errors before it returns the first, which is slow for large
             values; for those only the first error is requested.
     """
@@ -66,7 +66,7 @@ def list_errors(
             found = list(explainer.iter_errors(value))
     seen: set[tuple[Path, Any]] = set()
     for error in found or _list_engine_errors(
-        validator, value, every=size.values <= most_values
+        validator, value, every=size.values <= max_values
     ):
         key = tuple(error.path), error.validator
         if key not in seen:
@@ -312,7 +312,7 @@ class ValueChecker:
         explainer = self._explainer if steps <= _MAX_STEPS else None
         if explainer is not None and path:
             explainer = explainer.evolve(schema=self._schema.get_value(path))
-        error = best_match(list_errors(validator, explainer, value, most_values=0))
+        error = best_match(list_errors(validator, explainer, value, max_values=0))
         return "" if error is None else _format_value_error(error)
 
     @cached_property

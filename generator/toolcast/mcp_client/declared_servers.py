@@ -24,7 +24,7 @@ from ..analysis.tool_search import (
 )
 from ..model.mcp_servers import McpServer
 from ..model.model import Toolset, ToolSpec
-from .server_listing import ListingError, ServerListing
+from .server_listing import KINDS, ListingError, ServerListing
 
 _STATELESS_VERSION = "2026-07-28"
 
@@ -163,6 +163,31 @@ def exclude_external_tools(
         second_reading=second_reading,
     )
     return own_listing, len(listing.tools) - len(tools)
+
+
+def exclude_undeclared_kinds(
+    declared: ServerListing, listing: ServerListing
+) -> tuple[ServerListing, Mapping[str, int]]:
+    """Remove the resources, templates and prompts of a listing if the specs have none.
+
+    An import takes over only tools, so that such entries are not a difference.
+
+    Returns:
+        The listing, and the number of removed entries by kind.
+    """
+    counts = {
+        kind: len(listing.entries(kind))
+        for kind in KINDS
+        if kind != "tools" and listing.entries(kind) and not declared.entries(kind)
+    }
+    fields: dict[str, Any] = {
+        "resource_templates" if kind == "resourceTemplates" else kind: ()
+        for kind in counts
+    }
+    second_reading = listing.second_reading
+    if second_reading is not None:
+        second_reading = replace(second_reading, **fields)
+    return replace(listing, second_reading=second_reading, **fields), counts
 
 
 def _remove_skill_size(entry: Mapping[str, Any]) -> Mapping[str, Any]:

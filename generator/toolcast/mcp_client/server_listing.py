@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from calendar import day_abbr, day_name, month_abbr, month_name
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -293,21 +291,6 @@ def _parse_variations(value: Any, source: str) -> Iterator[Variation]:
                 raise error
 
 
-_DAY_AND_MONTH_NAMES = "|".join(
-    name
-    for names in (day_name, day_abbr, month_name, month_abbr)
-    for name in names
-    if name
-)
-_VOLATILE_TEXT = re.compile(
-    r"(?P<path>(?<![\w:/\\.])(?:file://)?(?:[A-Za-z]:)?(?:[/\\~][\w.+-]+)+[/\\]?)"
-    r"|(?P<number>(?<![\w@/\\-])\d+(?:[-:.,/T +]?\d+)*"
-    r"(?:\ ?(?:ms|s|min|h|%|Z|[ap]m|[AP]M|st|nd|rd|th))?(?![\w@/\\]))"
-    rf"|(?P<day>\b(?:{_DAY_AND_MONTH_NAMES})\b)"
-)
-"""Text that may differ at each start of a server: paths, counts, times and dates."""
-
-
 def list_variations(
     first: ServerListing, second: ServerListing
 ) -> tuple[Variation, ...]:
@@ -390,6 +373,7 @@ def _find_value(variation: Variation, listing: ServerListing) -> Any:
 
 
 def _mask_volatile_text(value: Any) -> str:
-    """Return a value's text with each path, number and date replaced by its kind."""
-    text = value if isinstance(value, str) else encode_exact(value)
-    return _VOLATILE_TEXT.sub(lambda match: f"\0{match.lastgroup}", text)
+    # Imported here so that reading a lock does not import the runtime's external servers.
+    from toolcast_runtime.external.volatile_text import mask_volatile_text
+
+    return mask_volatile_text(value if isinstance(value, str) else encode_exact(value))

@@ -304,6 +304,7 @@ class _Loader(NamedTuple):
         data, findings = read_spec_bytes(self.files, file)
         if data is None:
             return None, findings
+        # Extensions add fields, so the same file can be a valid or an invalid spec.
         key = (file, data, self.workspace.extensions)
         if key not in self.known:
             self.known[key] = read_tool(*key)

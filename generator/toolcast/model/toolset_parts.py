@@ -123,11 +123,11 @@ def _match_names(
         # Only `allow: "*"` means every tool; in a list, `*` is assumed to be a mistake.
         return ()
     names = {*tool_marks, *external_names}
-    return tuple(sorted(name for name in names if _matches(text, name)))
+    return tuple(sorted(name for name in names if matches_entry(text, name)))
 
 
-def _matches(pattern: str, name: str) -> bool:
-    """Return whether a pattern matches a name; `*` stands for any characters."""
+def matches_entry(pattern: str, name: str) -> bool:
+    """Return whether a name or pattern matches a name; `*` stands for any characters."""
     if "*" not in pattern:
         return name == pattern
     # The first occurrence of each part is enough. A regular expression would backtrack over
@@ -180,6 +180,8 @@ class McpSpec:
     name: str
     title: str | None = None
     description: str | None = None
+    order: int | None = None
+    meta: Mapping[str, Any] | None = None
     handler: HandlerReference | None = None
     uses: tuple[str, ...] = ()
     timeout: float | None = None
@@ -218,6 +220,7 @@ class ResourceSpec(McpSpec):
             uriTemplate=self.uri_template,
             description=self.description,
             mimeType=self.mime_type,
+            _meta=self.meta,
         )
 
 
@@ -264,6 +267,7 @@ class PromptSpec(McpSpec):
             title=self.title,
             description=self.description,
             arguments=[argument.mcp for argument in self.arguments] or None,
+            _meta=self.meta,
         )
 
 

@@ -205,8 +205,8 @@ class _Entry(NamedTuple):
     size: int
     folder: Folder
 
-    def read(self, most: int) -> bytes:
-        return self.folder.read(self.path.rpartition("/")[2], most)
+    def read(self, max_bytes: int) -> bytes:
+        return self.folder.read(self.path.rpartition("/")[2], max_bytes)
 
 
 def _walk(top: Folder, files: Container[str]) -> Iterator[_Entry]:

@@ -27,8 +27,8 @@ class ProjectFiles(Protocol):
     Implementations read the disk or a git commit.
     """
 
-    def read(self, path: str, most: int) -> bytes:
-        """Return at most `most` bytes from the start of a regular file.
+    def read(self, path: str, max_bytes: int) -> bytes:
+        """Return at most `max_bytes` bytes from the start of a regular file.
 
         Raises:
             OutsideProjectError: the path is a symbolic link out of the project.
@@ -56,14 +56,14 @@ class DiskFiles:
     def __init__(self, root: str) -> None:
         self._root = root
 
-    def read(self, path: str, most: int) -> bytes:
+    def read(self, path: str, max_bytes: int) -> bytes:
         """See `ProjectFiles`."""
         full_path = os.path.join(self._root, path)
         if os.path.islink(full_path):
             if self.is_outside(path):
                 raise OutsideProjectError(None, "a link out of the project", path)
             full_path = os.path.realpath(full_path)
-        return read_regular_file(full_path, most, follow=False)
+        return read_regular_file(full_path, max_bytes, follow=False)
 
     def entries(self, folder: str) -> Sequence[Entry]:
         """See `ProjectFiles`."""
@@ -104,14 +104,14 @@ class EditedFiles:
         self._files = files
         self._changed = changed
 
-    def read(self, path: str, most: int) -> bytes:
+    def read(self, path: str, max_bytes: int) -> bytes:
         """See `ProjectFiles`."""
         if path not in self._changed:
-            return self._files.read(path, most)
+            return self._files.read(path, max_bytes)
         data = self._changed[path]
         if data is None:
             raise FileNotFoundError(None, "the file is removed", path)
-        return data[:most]
+        return data[:max_bytes]
 
     def entries(self, folder: str) -> Sequence[Entry]:
         """See `ProjectFiles`."""

@@ -42,6 +42,9 @@ _PRECEDING_FIELDS = (
 """`reserved_names` is inserted after the first of these fields that a toolset has."""
 
 
+_KEPT_COMMENT = "# Kept by an import: the server did not list the tool."
+
+
 def remove_tool(
     workspace: Workspace,
     owned: OwnedTool,
@@ -102,24 +105,37 @@ def remove_tool(
     )
 
 
-def remove_spec(editing: EditSession, owned: OwnedTool) -> None:
-    """Remove a spec, and remove the tool from lists and from its server's entry."""
+def remove_spec(
+    editing: EditSession, owned: OwnedTool, *, keep_prohibitions: bool = False
+) -> None:
+    """Remove a spec, and remove the tool from lists and from its server's entry.
+
+    Args:
+        editing: collects the edits.
+        owned: the tool.
+        keep_prohibitions: keep the tool in `deny` and `exclusions`, which then apply if a
+            server lists it again.
+    """
     # The session removes only files whose text it has.
     editing.get_text(owned.tool.source)
     editing.remove(owned.tool.source.file)
-    _remove_from_lists(editing, *owned)
+    _remove_from_lists(editing, *owned, keep_prohibitions)
     remove_from_server(editing, owned)
 
 
-def _remove_from_lists(editing: EditSession, toolset: Toolset, tool: ToolSpec) -> None:
+def _remove_from_lists(
+    editing: EditSession, toolset: Toolset, tool: ToolSpec, keep_prohibitions: bool
+) -> None:
     """Remove a tool from the client lists, exclusions and selection cases of its toolset."""
     files = [("toolset", toolset.source)]
     files += [("tool", other.source) for other in toolset.tools if other is not tool]
     for kind, source in files:
         item_paths: list[tuple[str | int, ...]] = []
         for path in list_reference_paths(tool.name, source.tree, kind):
+            if keep_prohibitions and (path[0] == "exclusions" or "deny" in path[2:3]):
+                editing.get_text(source).append_comment(path, _KEPT_COMMENT)
             # `deprecated.replacement` needs a decision by the maintainer.
-            if path[0] != "deprecated":
+            elif path[0] != "deprecated":
                 # A name in a field of an entry removes the entry.
                 item_paths.append(path if isinstance(path[-1], int) else path[:-1])
         for item in dict.fromkeys(item_paths):

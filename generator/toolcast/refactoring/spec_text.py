@@ -204,6 +204,18 @@ class SpecText:
         self._remove_lines(path, start, end)
         del self._get_value(path[:-1])[path[-1]]
 
+    def append_comment(self, path: Path, comment: str) -> None:
+        """Append a comment to the line of a value, unless the line has a comment."""
+        start, end = self._offsets(path)
+        end = self._line_end(end)
+        line = self.text[self._line_start(start) : end]
+        quotes = line.count('"') + line.count("'")
+        offset = end - 1 if line.endswith("\n") else end
+        edit = (offset, offset, f"  {comment}")
+        # A line can end inside of a string with several lines.
+        if "#" not in line and quotes % 2 == 0 and edit not in self._edits:
+            self._edits.append(edit)
+
     def encode(self) -> bytes:
         """Return the bytes of the file with all edits.
 

@@ -34,6 +34,7 @@ def write_edit(root: str, edit: ProjectEdit) -> None:
         with Folder.open_path(root, create=True) as top, lock_output_folder(top):
             for path, data in edit.before.items():
                 _validate_unchanged(top, path, data, edit.after)
+            _remove_leftovers(top, edit.after)
             _replace_files(top, edit.before, edit.after)
     except ConcurrentRunError as error:
         raise EditRefusedError("another run is writing into this project") from error
@@ -104,6 +105,13 @@ def _validate_unchanged(
     )
     if not is_case_change:
         raise EditRefusedError(f"{path} exists already", "move or remove it first")
+
+
+def _remove_leftovers(top: Folder, after: Files) -> None:
+    """Remove temporary files of killed runs from the folders of an edit."""
+    for parent in {path.rpartition("/")[0] for path in after}:
+        with contextlib.suppress(OSError), top.open_subfolder(parent) as folder:
+            folder.remove_leftovers()
 
 
 def _replace_files(top: Folder, before: Files, after: Files) -> None:

@@ -30,15 +30,28 @@ _MAX_LOCATIONS_SHOWN = 4
 """Locations of one owner that are listed."""
 _MAX_COMPARED_CHARACTERS = 10_000
 """Characters of a change's values that are compared to group equal changes."""
+_MAX_TEXT_LINES = 40
+"""Lines of the texts of one change."""
+_MAX_TEXT_CHARACTERS = 1_500
+"""Characters of each of these texts."""
 _WITNESS = re.compile(
     r": `[^`]*` (?:was valid and is now invalid|was invalid and is now valid)$"
 )
+_ENTRY_NOUNS = {
+    "prompts": "prompts",
+    "resources": "resources",
+    "resourceTemplates": "resource templates",
+}
+"""Nouns for the entries of listings, by the first part of their label."""
 _QUOTED_CHARACTERS = 40
 """A message that contains so many first characters of a text quotes the text."""
 
 
 def build_change_items(
-    changes: Sequence[ChangeVerdict], *, shows_all: bool = False
+    changes: Sequence[ChangeVerdict],
+    *,
+    shows_all: bool = False,
+    shows_texts: bool = False,
 ) -> list[ReportItem]:
     """Build items of changes: failing changes first, then by grades, the worst first.
 
@@ -48,6 +61,7 @@ def build_change_items(
     Args:
         changes: the changes with their verdicts.
         shows_all: build an item for each change.
+        shows_texts: add the texts of what is new.
     """
     toolsets = {judged.change.toolset for judged in changes if judged.change.tool}
     get_label = _tool_label if len(toolsets) == 1 else _owner_label
@@ -58,7 +72,7 @@ def build_change_items(
         kind_order.setdefault(_change_kind(judged), len(kind_order))
     by_urgency.sort(key=lambda judged: kind_order[_change_kind(judged)])
     if shows_all:
-        return [_build_item([judged], get_label) for judged in by_urgency]
+        return [_build_item([j], get_label, shows_texts) for j in by_urgency]
     groups: dict[object, list[ChangeVerdict]] = {}
     counts: Counter[object] = Counter()
     for judged in by_urgency:
@@ -68,12 +82,13 @@ def build_change_items(
             values = format_differing_values(
                 _values_not_in_message(judged.change), _MAX_COMPARED_CHARACTERS
             )
-            content = _remove_tool_details(judged.change), values
+            texts = _list_new_texts(judged.change) if shows_texts else ()
+            content = _remove_tool_details(judged.change), values, texts
             # Equal changes of the same tool have different locations and become several items.
             counts[kind, content, judged.owner] += 1
             identity = content, counts[kind, content, judged.owner]
         groups.setdefault((kind, identity), []).append(judged)
-    return [_build_item(group, get_label) for group in groups.values()]
+    return [_build_item(group, get_label, shows_texts) for group in groups.values()]
 
 
 def _owner_label(judged: ChangeVerdict) -> str:
@@ -112,7 +127,9 @@ def _remove_tool_details(change: Change) -> str:
 
 
 def _build_item(
-    group: Sequence[ChangeVerdict], get_label: Callable[[ChangeVerdict], str]
+    group: Sequence[ChangeVerdict],
+    get_label: Callable[[ChangeVerdict], str],
+    shows_texts: bool,
 ) -> ReportItem:
     first, *others = group
     change = first.change
@@ -139,7 +156,29 @@ def _build_item(
         values=_values_not_in_message(change) if message else NO_VALUES,
         old_location=change.location if change.is_in_old_version else None,
         others=tuple(_list_tools(group, get_label)) if others else (),
+        texts=_list_new_texts(change) if shows_texts and message else (),
     )
+
+
+def _list_new_texts(change: Change) -> tuple[str, ...]:
+    """Return the lines of the texts in an added value that the message does not contain.
+
+    Each text begins with its path in the value, and is cut in the middle if it is long.
+    """
+    if change.before is not ABSENT:
+        return ()
+    lines: list[str] = []
+    pending: list[tuple[str, Any]] = [("", change.after)]
+    while pending and len(lines) < _MAX_TEXT_LINES:
+        path, value = pending.pop(0)
+        if isinstance(value, dict):
+            pending += [(f"{path}.{key}".lstrip("."), v) for key, v in value.items()]
+        elif isinstance(value, list):
+            pending += [(f"{path}[{index}]", item) for index, item in enumerate(value)]
+        elif isinstance(value, str) and " " in value and value not in change.message:
+            text = cut_middle(value, _MAX_TEXT_CHARACTERS)
+            lines += (f"{path}: {text}" if path else text).splitlines()
+    return tuple(lines)
 
 
 def format_grades(grades: Grades) -> str:
@@ -173,6 +212,15 @@ def _list_tools(
             yield f"{label} {fingerprints.get(label, '')}".rstrip()
         else:
             yield f"{label} ({format_first(fields, _MAX_LOCATIONS_SHOWN)})"
+
+
+def count_owners(labels: Sequence[str]) -> str:
+    """Return the number of the owners of a change: `3 tools`, or `2 prompts`."""
+    kinds = {label.partition("/")[0] for label in labels}
+    noun = _ENTRY_NOUNS.get(kinds.pop(), "tools") if len(kinds) == 1 else ""
+    if not noun:
+        noun = "entries" if kinds & _ENTRY_NOUNS.keys() else "tools"
+    return f"{len(labels)} {noun}"
 
 
 def _changed_field(change: Change) -> str:

@@ -27,6 +27,8 @@ class ReportContext(NamedTuple):
         shows_all: whether similar findings and changes are reported one by one.
         extensions: the extensions that the project uses.
         has_color: whether text output contains colors.
+        shows_texts: whether items of changes contain the texts of what is new. There is no
+            file diff that shows them if two lists are compared.
     """
 
     root: str | None = None
@@ -35,6 +37,7 @@ class ReportContext(NamedTuple):
     shows_all: bool = False
     extensions: tuple[str, ...] = ()
     has_color: bool = False
+    shows_texts: bool = False
 
 
 class ReportItem(NamedTuple):
@@ -57,6 +60,7 @@ class ReportItem(NamedTuple):
         values: the old and new value of a change, or `NO_VALUES`.
         old_location: the location in the old version of what was removed; None otherwise.
         others: the locations of similar findings, or all tools with the same change.
+        texts: the lines of the texts that a change adds; see `ReportContext.shows_texts`.
     """
 
     rule: str
@@ -73,6 +77,7 @@ class ReportItem(NamedTuple):
     values: tuple[Any, ...] = NO_VALUES
     old_location: Location | None = None
     others: tuple[str, ...] = ()
+    texts: tuple[str, ...] = ()
 
     @property
     def full_text(self) -> str:

@@ -12,6 +12,7 @@ from ..findings import Finding, Location, group_similar, limit_findings
 from ..suggestions import format_first
 from .change_items import (
     build_change_items,
+    count_owners,
     describe_shared_definitions,
     format_differing_values,
     format_grade_counts,
@@ -111,7 +112,9 @@ def render_changes(verdict: Verdict, context: ReportContext) -> str:
         + _render_check_findings("Fixed", verdict.fixed)
         + _render_acceptance_findings(verdict)
     )
-    items = build_change_items(verdict.changes, shows_all=context.shows_all)
+    items = build_change_items(
+        verdict.changes, shows_all=context.shows_all, shows_texts=context.shows_texts
+    )
     open_items = [item for item in items if _is_open(item)]
     other_items = [item for item in items if not _is_open(item)]
     risky_items = [item for item in other_items if item.grades != Grade.SAFE.label]
@@ -212,7 +215,9 @@ def _render_item(item: ReportItem) -> str:
 def _render_item_lines(item: ReportItem) -> Iterator[str]:
     grades = [grade for grade in reversed(Grade) if grade.label in item.grades]
     mark = _GRADE_MARKS[grades[0]] if grades else ""
-    owner = f"{len(item.others)} tools" if item.others else render_code_span(item.owner)
+    owner = render_code_span(item.owner)
+    if item.others:
+        owner = count_owners(item.others)
     message = f": {escape_markdown(item.message)}" if item.message else ""
     yield f"- {mark}{owner}{message}<br>"
     if item.others:
@@ -237,6 +242,7 @@ def _render_item_lines(item: ReportItem) -> Iterator[str]:
         rows.append(f"- {printable(old)}")
     if new:
         rows.append(f"+ {printable(new)}")
+    rows += [f"+ {printable(text)}" for text in item.texts]
     if rows:
         block = str(encode_code_block("\n".join(rows), "diff"))
         yield ""

@@ -9,11 +9,13 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from ..diff.change import AUDIENCES, Grade
+from ..encoders.markdown import encode_code_block
 from ..encoders.python import text_width
 from ..findings import Finding, Severity, group_similar, limit_findings
 from ..suggestions import format_list
 from .change_items import (
     build_change_items,
+    count_owners,
     describe_shared_definitions,
     format_differing_values,
     format_grade_counts,
@@ -88,7 +90,9 @@ def _render_source_line(item: ReportItem) -> str:
 
 def render_changes(verdict: Verdict, context: ReportContext) -> str:
     """Render the changes by kind, the worst first, then effects, findings and a summary."""
-    items = build_change_items(verdict.changes, shows_all=context.shows_all)
+    items = build_change_items(
+        verdict.changes, shows_all=context.shows_all, shows_texts=context.shows_texts
+    )
     blocks = []
     for heading, group in groupby(items, key=_heading_key):
         if heading:
@@ -150,12 +154,17 @@ def _render_change_group(
 
 def _render_change(item: ReportItem, *, has_location: bool) -> Iterator[str]:
     location = item.old_location or item.location
-    line = "" if has_location or not location.line else f":{location.line}"
+    owner, line = item.owner, ""
+    if not has_location and location.line:
+        line = f":{location.line}"
+        if location.file.endswith(("/toolset.yaml", "toolcast.yaml")):
+            # The name of a toolset does not identify the file of the line.
+            owner = location.file
     if item.others:
-        yield from _wrap(f"{len(item.others)} tools: {item.message}", "  ", 2)
+        yield from _wrap(f"{count_owners(item.others)}: {item.message}", "  ", 2)
         yield from _wrap(", ".join(item.others), "    ")
     else:
-        yield from _wrap(f"{item.owner}{line}: {item.message}", "  ", 2)
+        yield from _wrap(f"{owner}{line}: {item.message}", "  ", 2)
     old, new = format_differing_values(item.values, _MAX_VALUE_CHARACTERS)
     if old and new:
         yield from _wrap(f"{old} -> {new}", "    ", 2)
@@ -163,6 +172,9 @@ def _render_change(item: ReportItem, *, has_location: bool) -> Iterator[str]:
         yield from _wrap(f"was {old}", "    ", 2)
     elif new:
         yield from _wrap(new, "    ", 2)
+    if item.texts:
+        for text in str(encode_code_block("\n".join(item.texts))).splitlines():
+            yield from _wrap(text, "    ")
     if has_location and not item.others:
         was_at = "was at " if item.old_location else ""
         location_text = escape_log_line(f"    {was_at}{printable(str(location))}")

@@ -46,6 +46,26 @@ unknown_exclusion = unknown_names(
 unknown_tool = unknown_names("access/unknown-tool", "tool_entry")
 
 
+@rule("access/absent-tool", on="toolset", severity=Severity.NOTE)
+def check_absent_tools(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    """Report a name in `deny` or `exclusions` that is reserved, but not a tool."""
+    absent = toolset.reserved_names.keys() - {tool.name for tool in toolset.tools}
+    entries: list[tuple[Path, str]] = [
+        (("clients", client.name, "deny", index), entry.text)
+        for client in toolset.clients
+        for index, entry in enumerate(client.deny_entries)
+    ]
+    entries += [
+        (("exclusions", index, "tool"), exclusion.tool)
+        for index, exclusion in enumerate(toolset.exclusions)
+    ]
+    for path, name in entries:
+        if name in absent:
+            message = f"the tool `{name}` does not exist; its name is reserved"
+            help_ = "keep the entry: it applies if the tool is imported again"
+            yield problem_at(toolset, path, message, help_)
+
+
 @rule("access/task-support", on="tool", severity=Severity.ERROR, target="mcp")
 def check_required_tasks(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
     """Report a tool that clients may only call as a task."""

@@ -55,7 +55,8 @@ _CONFUSABLES = (
 def find_confusable_term(text: str) -> tuple[str, str] | None:
     """Find a word that mixes Latin letters with look-alike letters of other scripts.
 
-    Words in mathematical letters, such as bold or script letters, are found as well.
+    Words in mathematical letters, such as bold or script letters, are found as well, and words
+    of only look-alike letters in a text that has no other letters of their script.
 
     Returns:
         The word and its first look-alike letter, or None.
@@ -64,6 +65,13 @@ def find_confusable_term(text: str) -> tuple[str, str] | None:
         return None
     for pattern in _confusable_patterns():
         match = pattern.search(text)
+        if match:
+            return match.group(), match[1]
+    letters = {c for c in text if c.isalpha() and not c.isascii()}
+    if letters <= set(_CONFUSABLES) and re.search("[A-Za-z]", text):
+        match = re.search(
+            rf"(?<!\w)([{_CONFUSABLES}])[{_CONFUSABLES}]{{2,}}(?!\w)", text
+        )
         if match:
             return match.group(), match[1]
     return None

@@ -9,6 +9,7 @@ import datetime
 import os
 import re
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
 from toolcast_runtime.consent.confirmation import has_backtracking_pattern
@@ -17,6 +18,11 @@ from toolcast_runtime.core.safe_file import read_regular_file
 from toolcast_runtime.core.validation.checker import Checker, DeclaredNames
 from toolcast_runtime.results.field_selection import list_schemas_on_path
 
+from ..analysis.condition_calls import (
+    ConditionResult,
+    evaluate_condition,
+    list_tried_names,
+)
 from ..analysis.network_reach import find_secret_paths, has_secret, list_sent_variables
 from ..analysis.texts import get_summary_field
 from ..analysis.uri_templates import check_template, list_variables
@@ -148,52 +154,62 @@ def _check_condition(tool: ToolSpec, condition: JsonSchema) -> Iterator[Problem]
             "write the pattern without look-around and back-references such as `\\1`"
         )
         yield problem_at(tool, _CONDITION, message, help_)
-    declared = DeclaredNames(tool.parameters)
-    for name in declared.find_undeclared(sorted(DeclaredNames(condition.value).names)):
+    for name in _list_unknown(tool, condition):
         message = (
             f"`confirm.when` refers to `{name[:_MAX_NAME_LENGTH]}`, which is not a"
             " parameter"
         )
-        help_ = did_you_mean(name, declared.names) or _USE_PARAMETER
+        names = DeclaredNames(tool.parameters).names
+        help_ = did_you_mean(name, names) or _USE_PARAMETER
         yield problem_at(tool, _CONDITION, message, help_)
-    if not (condition.is_valid and JsonSchema(tool.parameters).is_valid):
+    result = _evaluate_condition(tool)
+    if result is None:
         return
-    for name in _find_skipped_defaults(tool.parameters, condition.value):
-        name = name[:_MAX_NAME_LENGTH]
+    required = condition.value.get("required", ()) if condition.value else ()
+    for name in result.skipped_defaults:
         message = (
-            f"calls that omit `{name}` skip the confirmation, although its default"
-            " matches `confirm.when`"
+            f"calls that omit `{name[:_MAX_NAME_LENGTH]}` skip the confirmation, although"
+            " its default matches `confirm.when`"
         )
-        help_ = f"remove `{name}` from `confirm.when.required`"
-        yield problem_at(tool, (*_CONDITION, "required"), message, help_)
+        help_ = f"remove `{name[:_MAX_NAME_LENGTH]}` from `confirm.when.required`"
+        if name in required:
+            yield problem_at(tool, (*_CONDITION, "required"), message, help_)
+        else:
+            help_ = "change the condition so that calls without the parameter match it"
+            yield problem_at(tool, _CONDITION, message, help_)
 
 
-def _find_skipped_defaults(
-    parameters: Mapping[str, Any], condition: Any
-) -> Iterator[str]:
-    """Yield optional parameters with a matching default that a condition requires.
-
-    A condition is evaluated on the arguments as sent, so a call that omits the parameter does
-    not satisfy `required`.
-    """
-    if not isinstance(condition, Mapping):
-        return
-    conditions = condition.get("properties", {})
-    for name in condition.get("required", ()):
-        schema = parameters.get("properties", {}).get(name)
-        if (
-            isinstance(schema, Mapping)
-            and "default" in schema
-            and name not in parameters.get("required", ())
-            and _may_match(conditions.get(name, True), schema["default"])
-        ):
-            yield name
+@rule("spec/confirm-condition", on="tool", severity=Severity.WARNING)
+def check_condition_is_satisfiable(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
+    """Report a `confirm.when` that no valid call satisfies."""
+    if tool.confirm is not None and tool.confirm.when is not None:
+        condition = JsonSchema(tool.confirm.when)
+        result = _evaluate_condition(tool)
+        # An unknown name is reported instead of its consequence.
+        if result and result.is_unsatisfiable and not _list_unknown(tool, condition):
+            message = (
+                "no valid call satisfies `confirm.when`, so the user is never asked"
+            )
+            help_ = "compare the condition with the values that `parameters` allows"
+            yield problem_at(tool, _CONDITION, message, help_)
 
 
-def _may_match(schema: Any, value: Any) -> bool:
-    """Return whether a value matches a schema; true if the schema cannot be evaluated."""
-    checker = _build_checker(schema)
-    return checker is None or checker.matches(value) is not False
+def _list_unknown(tool: ToolSpec, condition: JsonSchema) -> list[str]:
+    names = sorted(list_tried_names(condition.value))
+    return DeclaredNames(tool.parameters).find_undeclared(names)
+
+
+@lru_cache(maxsize=2)
+def _evaluate_condition(tool: ToolSpec) -> ConditionResult | None:
+    """Return the result of `confirm.when`; None if it or `parameters` cannot be evaluated."""
+    condition = JsonSchema(tool.confirm.when if tool.confirm is not None else None)
+    parameters = JsonSchema(tool.parameters)
+    if not all(s.is_valid and s.is_sound for s in (condition, parameters)):
+        return None
+    try:
+        return evaluate_condition(tool.parameters, condition.value)
+    except ValueError:
+        return None
 
 
 def _build_checker(schema: Any) -> Checker | None:

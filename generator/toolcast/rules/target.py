@@ -60,11 +60,11 @@ def check_provider_limits(toolset: Toolset, workspace: Workspace) -> Iterator[Pr
         title = tools.provider.title
         for budget in tools.provider.budgets:
             for label, count in budget.counts(tools.rendered).items():
-                if count > budget.most:
+                if count > budget.maximum:
                     verb = "accepts" if budget.is_refused else "recommends"
                     message = (
                         f"there are {count:,} {label}; {title} {verb} at most"
-                        f" {budget.most:,} ({budget.source})"
+                        f" {budget.maximum:,} ({budget.source})"
                     )
                     help_ = "split the toolset or its section, or request fewer tools at a time"
                     path = ("targets", "providers", name)

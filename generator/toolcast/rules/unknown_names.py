@@ -12,7 +12,7 @@ from typing import NamedTuple
 from ..analysis.prompt_docs import list_block_names
 from ..findings import Severity
 from ..model.model import Toolset, ToolSpec, Workspace
-from ..model.toolset_parts import PromptSpec, ResourceSpec
+from ..model.toolset_parts import PromptSpec, ResourceSpec, matches_entry
 from ..parsing.tree import Path
 from ..spec_language.name_fields import find_names
 from ..suggestions import Suggestions, format_quoted_list, suggest_name
@@ -140,7 +140,12 @@ def _matches_tool(reference: NameReference) -> bool:
     if len(reference.path) == 3:
         return True  # `allow: "*"` has no index.
     _, client_name, key, index = reference.path
-    client = reference.toolset.find_client(str(client_name))
+    toolset = reference.toolset
+    if key == "deny" and any(
+        matches_entry(reference.name, name) for name in toolset.reserved_names
+    ):
+        return True
+    client = toolset.find_client(str(client_name))
     entry = getattr(client, f"{key}_entries")[index]
     return bool(entry.names) if entry.is_pattern else _is_server_tool(reference)
 
@@ -287,7 +292,12 @@ KINDS: Mapping[str, NameKind] = {
         "remove the exclusion",
         cache_key=lambda reference: reference.path[1],
     ),
-    "excluded_tool": NameKind(_list_tools, "the tool `{}` does not exist", _USE_TOOL),
+    "excluded_tool": NameKind(
+        _list_tools,
+        "the tool `{}` does not exist",
+        _USE_TOOL,
+        accepts=lambda reference: reference.name in reference.toolset.reserved_names,
+    ),
     "item_property": NameKind(
         _list_item_properties,
         "no array in `returns` has items with the property `{}`",

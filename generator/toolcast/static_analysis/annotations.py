@@ -290,9 +290,10 @@ class TypeReader:
                 return self._read_variable(definition, node, depth)
             if called in CONSTRAINED_TYPES:
                 return self.read(definition.module, node, depth)
-        if key in self._open_types:
-            if definition.class_ is None:
-                raise UnknownTypeError("the type refers to itself")
+        is_open = key in self._open_types
+        if is_open and definition.class_ is None and not self._is_inside_class(key):
+            raise UnknownTypeError("the type refers to itself")
+        if is_open and definition.class_ is not None:
             self._recursive_types.add(key)
             return JsonType({"$ref": f"#/$defs/{definition.name}"}, Fit.CONVERTED)
         self._open_types.append(key)
@@ -323,6 +324,11 @@ class TypeReader:
             return self.read(definition.module, node, depth)
         finally:
             self._open_types.pop()
+
+    def _is_inside_class(self, alias: tuple[ast.AST | None, str]) -> bool:
+        """Return whether a class is read within an alias, which ends the recursion."""
+        inner_types = self._open_types[self._open_types.index(alias) :]
+        return any(isinstance(node, ast.ClassDef) for node, _ in inner_types)
 
     def _read_generic(
         self, module: PythonModule, name: str, arguments: Sequence[ast.expr], depth: int

@@ -16,7 +16,7 @@ from .annotations import Fit, JsonType, TypeReader, remove_formats
 from .classes import FieldValue, evaluate_default, read_class, read_value
 from .docstring import Docstring, get_docstring, parse_docstring
 from .literals import UnknownTypeError, evaluate_literal, is_valid_value
-from .metadata import is_ellipsis
+from .metadata import has_field_default, is_ellipsis
 from .module_names import ModuleNames
 from .modules import (
     FunctionDefinition,
@@ -276,7 +276,7 @@ class _FunctionReader:
             json_type = self._read_type(name, annotation)
             value = read_value(self.types, self.module, json_type, default)
         except UnknownTypeError as error:
-            if default is None or is_ellipsis(default):
+            if not self._has_default(default):
                 self._reject(
                     argument,
                     f"the type of `{name}` has no JSON Schema: {error}",
@@ -317,6 +317,12 @@ class _FunctionReader:
                 settings.alias or name, value.is_required, scalar_annotation, literal
             )
         )
+
+    def _has_default(self, node: ast.expr | None) -> bool:
+        if isinstance(node, ast.Call):
+            called = self.types.resolve_type(self.module, node.func)
+            return called != "pydantic.Field" or has_field_default(node)
+        return node is not None and not is_ellipsis(node)
 
     def _is_dependency(self, name: str, annotation: ast.expr | None) -> bool:
         """Return whether the toolset provides a parameter, by its name and type.

@@ -39,7 +39,7 @@ _IGNORED_ARGUMENTS = frozenset("""
     default default_factory alias validation_alias serialization_alias alias_priority repr strict
     frozen kw_only exclude validate_default init_var union_mode fail_fast allow_inf_nan
     coerce_numbers_to_str strip_whitespace to_lower to_upper ascii_only item_type max_digits
-    decimal_places field_title_generator
+    decimal_places field_title_generator compare hash metadata
     """.split())
 """Arguments of `Field`, `constr` and the like that do not change the schema."""
 CONSTRAINED_TYPES = {
@@ -124,23 +124,34 @@ def _read_field(
     if call.args:
         arguments["default"] = call.args[0]
     apply_keywords(schema, arguments)
-    default, factory = arguments.get("default"), "default_factory" in arguments
-    if (default is not None and not is_ellipsis(default)) or factory:
+    if has_field_default(call):
         settings = settings._replace(
-            default=None if factory else default,
+            default=arguments.get("default"),
             is_optional=True,
             # A direct call would receive the `FieldInfo` instead of the default.
             needs_pydantic=True,
         )
     for argument in ("validation_alias", "alias"):
         if argument in arguments:
-            alias = evaluate_literal(arguments[argument])
+            node = arguments[argument]
+            # pydantic's schema has the first of `AliasChoices`.
+            if isinstance(node, ast.Call) and node.args:
+                node = node.args[0]
+            alias = evaluate_literal(node)
             if not isinstance(alias, str):
                 raise UnknownTypeError(f"`{argument}` is not a string")
             settings = settings._replace(alias=alias, needs_pydantic=True)
             break
     is_described = settings.is_described or "description" in arguments
     return settings._replace(is_described=is_described)
+
+
+def has_field_default(call: ast.Call) -> bool:
+    """Return whether a call of `Field` has a default, or a function that creates one."""
+    arguments = {keyword.arg: keyword.value for keyword in call.keywords}
+    default = call.args[0] if call.args else arguments.get("default")
+    has_default = default is not None and not is_ellipsis(default)
+    return has_default or "default_factory" in arguments
 
 
 def apply_keywords(schema: dict[str, Any], arguments: Mapping[str, ast.expr]) -> None:

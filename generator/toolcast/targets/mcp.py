@@ -61,6 +61,7 @@ def render_mcp_definitions(toolset: Toolset, context: Context) -> Mapping[str, b
             values = omit_none(
                 generated=format_signature(source),
                 mcp=spec.mcp,
+                order=spec.order,
                 **parts,
                 handler=str(spec.handler) if spec.handler else None,
                 uses=list(spec.uses) or None,

@@ -73,6 +73,7 @@ class _OrderedGroup(click.Group):
     def format_commands(
         self, ctx: click.Context, formatter: click.HelpFormatter
     ) -> None:
+        # click's own implementation cuts long summaries.
         rows = []
         for name in self.list_commands(ctx):
             command = self.get_command(ctx, name)
@@ -127,6 +128,7 @@ class _KeywordGroup(_OrderedGroup):
         command = self._find_command(ctx, args[0], args[1:])
         if command is not None:
             return args[0], command, args[1:]
+        # click itself reports unknown options.
         if not args[0].startswith("-"):
             suggestion = self._suggest_keyword(ctx, args[0])
             if suggestion is not None:
@@ -182,12 +184,14 @@ class _KeywordGroup(_OrderedGroup):
             for command in actions:
                 group.add_command(command.build(*caller))
             return group
+        # After `--`, click accepts only positional arguments.
         options = arguments
         if "--" in arguments:
             options = arguments[: arguments.index("--")]
         variants = [command for command in commands if command.flag is not None]
         selected = [command for command in variants if command.flag in options]
         without_flag = [command for command in commands if command.flag is None]
+        # If no flag matches and each command needs one, the first command reports the error.
         return [*selected, *without_flag, *commands][0].build(*caller, variants)
 
 
@@ -218,6 +222,7 @@ def _log_option() -> click.Option:
 def _set_log_file(ctx: click.Context, param: click.Parameter, file: str | None) -> None:
     logger = logging.getLogger("toolcast")
     hints = [handler for handler in logger.handlers if isinstance(handler, _LogHint)]
+    # The logger is global: an earlier command of this process may have added a hint.
     for handler in hints:
         logger.removeHandler(handler)
     if file is None:
@@ -363,6 +368,7 @@ class Command:
                 raise click.UsageError(f"`{name}` is `{value}` in this command")
         for parameter in parameters:
             value = values[parameter.key]
+            # None and () are the values of omitted options.
             if value is not None and value != ():
                 with _report_value_error(parameter.label):
                     arguments[parameter.name] = parameter.parse(value)
@@ -373,6 +379,7 @@ class Command:
         )
         if problems:
             raise click.UsageError("; ".join(problems))
+        # Only a tool with dependencies starts the lifespan, which must be closed.
         closing = closing_registry(registry) if self.tool.uses else nullcontext()
         with closing, redirect_handler_output():
             response = registry.call_tool_sync(

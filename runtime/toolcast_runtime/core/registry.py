@@ -117,6 +117,7 @@ class Registry:
             DefinitionError: two toolsets have a tool of the same name, or only some of them
                 have clients.
         """
+        # `__init__` loads a toolset from its package; these toolsets are loaded already.
         registry = cls.__new__(cls)
         registry._router = None
         toolsets = [toolset for part in registries for toolset in part.toolsets]
@@ -206,6 +207,7 @@ class Registry:
             UnknownClientError: the toolset has clients, but not this one.
             AccessError: the access rules cannot be loaded.
         """
+        # `get_client` raises for an unknown client.
         access = self.access()
         access.get_client(client)
         return [
@@ -285,6 +287,7 @@ class Registry:
             if toolset.has_client(client):
                 found = await toolset.list_remote_tools(client, is_always=is_always)
                 for tool in found:
+                    # Local tools, and tools of earlier toolsets, have precedence.
                     if tool.name not in self._tools:
                         tools.setdefault(tool.name, tool)
         return list(tools.values())

@@ -113,4 +113,4 @@ def read_secret_file(path: str) -> str:
     data = read_regular_file(path, _MAX_SECRET_BYTES + 1)
     if len(data) > _MAX_SECRET_BYTES:
         raise ValueError("too large")
-    return data.decode()
+    return data.decode("utf-8-sig")

@@ -17,6 +17,7 @@ import contextlib
 import errno
 import hashlib
 import os
+import re
 import stat
 from collections.abc import Iterator, Sequence
 from typing import TextIO, TypedDict
@@ -31,6 +32,7 @@ _NO_LINK = _COMMON | getattr(os, "O_NOFOLLOW", 0)
 _PRIVATE = _NO_LINK | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_LINK
 _FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | _COMMON
+_LEFTOVER = re.compile(r"\.toolcast-[0-9a-f]{16}\.tmp")
 _LOCKED_ERRORS = (errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES)
 
 
@@ -252,6 +254,16 @@ class Folder:
         """Remove a file or a link."""
         with self._path_in_errors(name):
             os.unlink(self._resolve(name), **self._dir_fd)
+
+    def remove_leftovers(self) -> None:
+        """Remove temporary files that killed processes left in this folder.
+
+        The caller must hold a lock, so that no other process writes into the folder.
+        """
+        for entry in self.list_entries():
+            if _LEFTOVER.fullmatch(entry.name):
+                with contextlib.suppress(OSError):
+                    self.remove_file(entry.name)
 
     def remove_folder(self, name: str) -> None:
         """Remove an empty folder."""

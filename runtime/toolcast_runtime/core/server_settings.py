@@ -185,8 +185,8 @@ def resolve_server(
     """Return the settings of a server with all references replaced.
 
     Raises:
-        MissingVariableError: a variable without a default is not set, or the file that
-            contains its value cannot be read.
+        MissingVariableError: a variable without a default is not set, the file that
+            contains its value cannot be read, or a header is not valid.
     """
     secrets: set[str] = set()
 
@@ -207,6 +207,13 @@ def resolve_server(
         for name, text in server.headers.items()
         if not _has_only_empty_references(text, environment)
     }
+    for name, value in headers.items():
+        # The HTTP library would fail in the middle of a session, with the value in its error.
+        if not (value.isascii() and value.replace("\t", "").isprintable()):
+            raise MissingVariableError(
+                f"the header {name} has a line break or a character outside of ASCII; help:"
+                " correct its variables"
+            )
     url = expand(server.url or "")
     # The longest first: replacing a shorter secret could leave the rest of a longer one.
     ordered = tuple(sorted(secrets, key=len, reverse=True))

@@ -24,6 +24,7 @@ from ..core.calls.untrusted_text import escape_excerpt
 from ..core.definitions.tool import ResultForm, Tool, get_similarity_key
 from ..core.server_settings import ExternalServer
 from ..core.validation.limits import exceeds_path_limit, measure_value
+from .volatile_text import mask_volatile_text
 
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 _MAX_VALUES = 20_000
@@ -350,8 +351,10 @@ def compare_other_lists(
         for comparison in _compare_entries(lock, kind, reviewed, entries, normalize):
             if comparison.change is not None:
                 changes.append(comparison.change)
-    is_varying = lock.is_varying("instructions", "", ())
-    if instructions != lock.instructions and not is_varying:
+    is_explained = lock.is_varying("instructions", "", ()) and _differs_in_values(
+        lock.instructions, instructions
+    )
+    if instructions != lock.instructions and not is_explained:
         changes.append("the instructions changed, risky")
     return tuple(changes)
 
@@ -419,9 +422,34 @@ def _find_changed_path(
     for path in find_differences(reviewed, listed):
         # Only one protocol version has `execution`, so it differs between sessions.
         is_execution = kind == _TOOLS and path[0] == "execution"
-        if not is_execution and not lock.is_varying(kind, name, path):
+        if is_execution:
+            continue
+        values = [_get_value(entry, path) for entry in (reviewed, listed)]
+        if not lock.is_varying(kind, name, path) or not _differs_in_values(*values):
             return path
     return None
+
+
+def _differs_in_values(reviewed: Any, listed: Any) -> bool:
+    """Return whether two values differ only in dates, times, counts and paths."""
+    if reviewed is None or listed is None:
+        return False
+    texts = [
+        value if isinstance(value, str) else _encode_sorted(value)
+        for value in (reviewed, listed)
+    ]
+    return mask_volatile_text(texts[0]) == mask_volatile_text(texts[1])
+
+
+def _get_value(entry: Definition, path: Path) -> Any:
+    """Return the value at a path; None if the entry has no such value."""
+    value: Any = entry
+    for step in path:
+        try:
+            value = value[step]
+        except (KeyError, IndexError, TypeError):
+            return None
+    return value
 
 
 def _describe_addition(

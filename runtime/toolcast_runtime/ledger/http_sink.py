@@ -83,7 +83,7 @@ class HttpSink:
         headers: the headers of each request, such as
             `{"Authorization": "Bearer ${LEDGER_TOKEN}"}`.
         timeout: the time limit of a request in seconds.
-        most_waiting: the maximum number of rows in the outbox. At the maximum, records are
+        max_waiting: the maximum number of rows in the outbox. At the maximum, records are
             rejected, and so calls of persistent tools fail.
     """
 
@@ -94,13 +94,13 @@ class HttpSink:
         outbox: Path,
         headers: Mapping[str, str] | None = None,
         timeout: float = 10.0,
-        most_waiting: int = 100_000,
+        max_waiting: int = 100_000,
     ) -> None:
         self._url = url
         self._outbox = outbox
         self._headers = dict(headers or {})
         self._timeout = timeout
-        self._most_waiting = most_waiting
+        self._max_waiting = max_waiting
         self._ledger = SqliteLedger(outbox)
         self._process = 0
         self._lock = threading.Lock()
@@ -115,7 +115,7 @@ class HttpSink:
             LedgerError: the outbox cannot be written, or is full.
         """
         self._start_thread()
-        if self._waiting >= self._most_waiting:
+        if self._waiting >= self._max_waiting:
             raise LedgerError(f"{self._waiting} rows wait in {self._outbox}")
         await self._ledger.write(record)
         if record.outcome != "started":

@@ -67,6 +67,7 @@ class Recorder:
                 tool.name,
             )
             return _build_unavailable_result()
+        # Errors of the same kind are logged at a limited rate.
         kind = {"kind": (id(self), tool.name)}
         try:
             ledger = self._get_ledger(self._settings)
@@ -111,6 +112,8 @@ class Recorder:
                 extra=kind,
             )
             return _build_unavailable_result()
+        # The start may be stored although `write` was cancelled; without an end, the row would
+        # remain `started`.
         except asyncio.CancelledError:
             ledger.write_soon(end_record(ToolResponse(error="cancelled"), "cancelled"))
             raise
@@ -122,6 +125,7 @@ class Recorder:
         try:
             await ledger.write(end_record(response, outcome))
         except LedgerError:
+            # The handler has run, so the caller gets its result.
             _logger.exception(
                 "the end of call %s of %s is not recorded", record.id, tool.name
             )

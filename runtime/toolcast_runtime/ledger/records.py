@@ -231,7 +231,7 @@ class RecordBatches(ABC, Generic[_C]):
         self._thread: threading.Thread | None = None
         self._waiting: queue.SimpleQueue[_Item | None] = queue.SimpleQueue()
         # Used by the writer thread while records are unwritten, otherwise by the lock's holder.
-        # The thread's frame keeps a reference, so a forked child never closes the connection.
+        # The thread's frame has a reference, so a forked child never closes the connection.
         self._connection: _C | None = None
         self._unwritten = 0
 

@@ -85,7 +85,7 @@ _MAX_NAME_CHARACTERS_TOTAL = 50_000
 """Characters of the different names in one value; each takes up to a microsecond."""
 
 
-# Letters that look like Latin ones, and letters with marks that Unicode does not decompose.
+# Letters that resemble Latin letters, and letters with marks that Unicode does not decompose.
 _LETTERS = str.maketrans(
     "\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0456\u0458\u0455\u043a\u0442\u0501\u051d\u04bb"
     "\u0410\u0412\u0415\u041a\u041c\u041d\u041e\u0420\u0421\u0422\u0423\u0425\u0406\u0405"
@@ -206,7 +206,7 @@ _classify_cached = functools.lru_cache(maxsize=4096)(classify_name)
 REDACTED = "[redacted]"
 _REPLACEMENT = rf"\1{REDACTED}"
 
-# Keywords whose subschemas do not describe the value, or describe members that have names.
+# Keywords with subschemas that do not describe the value, or describe members that have names.
 _IGNORED_KEYWORDS = frozenset(
     "properties $defs definitions propertyNames contentSchema".split()
 )
@@ -451,7 +451,7 @@ _SECRET_PATTERNS = tuple(
         (rf"(default{_NETRC_LOGIN}{_NETRC_ENDING}", re.NOFLAG),
     )
 )
-# Programs with an option whose value is attached to its letter: `mysql -pS3cret`.
+# Programs that accept an option's value directly after its letter: `mysql -pS3cret`.
 _PROGRAMS = re.compile(
     r"\b(?:mysql\w*|mariadb[\w-]*|sshpass|7z[arz]?|rar|unrar)(?:\.exe)?[\s\"'][^\n;|&]*+"
 )
@@ -475,7 +475,7 @@ _VALUE = re.compile(
 )
 _LINE = re.compile(r"[^\"'\r\n]++")
 _CONTENT = re.compile(r"[^<]++")
-# Headers whose values contain spaces.
+# Headers with values that contain spaces.
 _HEADERS = ("authorization", "cookie")
 _NON_STRINGS = {"true": True, "false": False, "null": None, "none": None}
 

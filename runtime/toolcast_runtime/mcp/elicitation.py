@@ -1,7 +1,7 @@
 """Progress notifications and questions to the user during a request.
 
-How the user is asked depends on the protocol version. With a handshake version (up to 2025-11-25)
-the server sends a request of its own and waits for the response. With 2026-07-28 the call returns
+The mechanism of questions depends on the protocol version. With a handshake version (up to
+2025-11-25) the server sends a request of its own and waits for the response. With 2026-07-28 the call returns
 a result that requires input, and the client repeats the call with the user's answer. The questions
 and answers so far travel as sealed state (`make_sealer`).
 
@@ -219,8 +219,8 @@ class ProgressNotifications:
     """Sends the progress notifications of a request, and optionally a heartbeat.
 
     MCP requires each value to be greater than the previous one. A value that is not is raised
-    to the previous value plus one millionth. The heartbeat repeats the last report the same way:
-    many clients reset their timeout at each notification.
+    to the previous value plus one millionth. The heartbeat repeats the last report with such a
+    value: many clients reset their timeout at each notification.
 
     Args:
         send: sends a notification.

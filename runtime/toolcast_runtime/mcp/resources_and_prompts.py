@@ -69,8 +69,8 @@ def build_handlers(
         client: the client to serve.
         get_sealer: returns the sealer for the state of repeated requests.
         content_store: the content behind links; None if there is no store.
-        get_skills: returns the client's skills, whose files are resources; None if there are
-            none.
+        get_skills: returns the client's skills; their files are resources. None without
+            skills.
     """
     return _ResourcesAndPrompts(
         server, client, get_sealer, content_store, get_skills
@@ -265,6 +265,7 @@ class _ResourcesAndPrompts:
             try:
                 return await run(calls, call)
             except optional.mcp_definitions.HandlerResultError as error:
+                # The handler stops with an error at a question that the client must answer first.
                 input_required = None if ask is None else ask.build_result()
                 if input_required is None:
                     text = escape_surrogates(str(error))
@@ -285,6 +286,7 @@ class _ResourcesAndPrompts:
             yield CallContext("", self._client), None
             return
         if context.request is not None and self._server.parts:
+            # Also applies to the calls that the handler makes by the registry.
             CALL_GUARD.set(
                 partial(self._server.find_refusal, headers=context.request.headers)
             )
@@ -301,6 +303,7 @@ class _ResourcesAndPrompts:
         call = CallContext(
             handler.name, self._client, None, make_questions, store_content
         )
+        # Progress is sent only to callers that passed a token (MCP, "Progress").
         if not context.meta or "progress_token" not in context.meta:
             yield call, ask
             return
@@ -315,6 +318,7 @@ class _ResourcesAndPrompts:
         self, uri: str
     ) -> tuple[ResourceOrPrompt, dict[str, str]] | None:
         """Return the resource with a URI, and the variables of its template."""
+        # A resource with a fixed URI has precedence over templates.
         if uri in self._by_uri:
             return self._by_uri[uri], {}
         for template, resource in self._templates:

@@ -250,9 +250,9 @@ def build_server(
 
 
 class _UserPrompt:
-    """Asks the client's user, as an `AskUser`.
+    """Callable that asks the client's user (an `AskUser`).
 
-    What it needs is created at the first question, because most calls ask none.
+    The asker is created at the first question, because most calls have no question.
 
     Attributes:
         asker: asks by the client's protocol version; None before the first question.

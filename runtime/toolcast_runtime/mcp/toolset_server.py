@@ -127,6 +127,7 @@ class ToolsetServer:
                 raise DefinitionError(
                     f"{package}: two toolsets use the administration path {path}"
                 )
+        # Assignment is not possible, because the dataclass is frozen.
         object.__setattr__(self, "parts", parts)
 
     @cached_property
@@ -259,6 +260,7 @@ class ToolsetServer:
             UnknownClientError: the toolset has clients, and `client` is not one of them.
             AccessError: the client's access cannot be resolved.
         """
+        # Raises for an unknown client.
         self.registry.access().get_client(client)
         skills = [
             skill
@@ -343,6 +345,7 @@ class ToolsetServer:
         raise DefinitionError(f"{package}: two toolsets have a {kind} `{duplicate}`")
 
     def _is_available(self, client: str | None, clients: tuple[str, ...]) -> bool:
+        # Raises for an unknown client.
         self.registry.access().get_client(client)
         return not self.registry.has_clients or client in clients
 
@@ -387,6 +390,7 @@ class ToolsetServer:
             match = await self.registry.find(name, client)
         except UnknownToolError:
             return None
+        # The registry also finds local tools that are excluded from MCP.
         is_available = match.provider is not None or match.tool.name in self._names
         return match if is_available else None
 

@@ -13,7 +13,7 @@ from ..core.validation.references import (
     list_applied_subschemas,
     walk_schemas,
 )
-from .combined_schemas import get_types, is_equal_json, matches_types
+from .combined_schemas import contains_json, get_types, matches_types
 from .provider_names import named_properties, renamed_keys
 from .schema_rendering import RenderedSchema
 
@@ -129,9 +129,8 @@ class _NameRestorer:
             return value
         parts = list(self._list_applying(schemas))
         if any(
-            is_equal_json(value, allowed)
+            contains_json(part.get("enum", [part.get("const")]), value)
             for part in parts
-            for allowed in part.get("enum", [part.get("const")])
         ):
             return renamed_keys(value, self._old_names)
         if isinstance(value, list):

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum, StrEnum
 from functools import lru_cache
@@ -88,7 +88,7 @@ class Dialect:
         has_python_patterns: whether Python's `re` must be able to compile every `pattern` and
             every name of `patternProperties`.
         enum_types: the JSON types that values of `enum` and `const` may have; None for any.
-        most_min_items: the largest accepted `minItems`; None for any.
+        max_min_items: the largest accepted `minItems`; None for any.
         max_integer: the largest absolute value of an integer anywhere; None for any.
         references: the treatment of `$ref`.
         has_reference_siblings: whether a schema may have other keywords next to `$ref`;
@@ -110,7 +110,7 @@ class Dialect:
     has_plain_patterns: bool = False
     has_python_patterns: bool = False
     enum_types: frozenset[str] | None = None
-    most_min_items: int | None = None
+    max_min_items: int | None = None
     max_integer: int | None = None
     references: References = References.KEPT
     has_reference_siblings: bool = True
@@ -284,16 +284,21 @@ class Losses:
         )
         self._found[loss] = None
 
-    def pop_since(self, count: int) -> list[Loss]:
-        """Remove and return the losses that were added after the first `count`."""
-        removed = list(self._found)[count:]
-        for loss in removed:
-            del self._found[loss]
-        return removed
+    def remove_narrowing(self, count: int) -> bool:
+        """Remove the losses after the first `count` if one may make the schema narrower.
 
-    def restore(self, losses: Iterable[Loss]) -> None:
-        """Add losses that were removed."""
-        self._found.update(dict.fromkeys(losses))
+        New names do not: the model's arguments get the spec's names.
+
+        Returns:
+            Whether the losses were removed.
+        """
+        losses = list(self._found)[count:]
+        is_narrowing = any(
+            loss.effect is Effect.OTHER and loss.keyword != "name" for loss in losses
+        )
+        for loss in losses if is_narrowing else ():
+            del self._found[loss]
+        return is_narrowing
 
     def __len__(self) -> int:
         return len(self._found)

@@ -96,10 +96,7 @@ def build_dialect(name: str) -> Dialect:
         return [
             range_.removeprefix(prefix)
             for (key, range_), accepts in is_accepted.items()
-            if key == keyword
-            and range_
-            and range_.startswith(prefix)
-            and accepts is accepted
+            if key == keyword and accepts is accepted and range_.startswith(prefix)
         ]
 
     keywords = list_keywords("", accepted=True)
@@ -115,7 +112,7 @@ def build_dialect(name: str) -> Dialect:
         formats=(
             None
             if is_accepted["format", "other values"]
-            else frozenset(list_ranges("format", accepted=True))
+            else frozenset(list_ranges("format", accepted=True)) - {""}
         ),
         has_plain_patterns=not is_accepted[
             "pattern", r"with look-around, back references, \b or \B"
@@ -128,7 +125,7 @@ def build_dialect(name: str) -> Dialect:
             if list_ranges("enum", _TYPE_PREFIX, accepted=False)
             else None
         ),
-        most_min_items=None if is_accepted["minItems", "above 1"] else 1,
+        max_min_items=None if is_accepted["minItems", "above 1"] else 1,
         max_integer=min(map(int, limits), default=None),
         references=_get_references(is_accepted),
         has_reference_siblings=is_accepted["$ref", "next to other keywords"],

@@ -102,7 +102,7 @@ class Budget(NamedTuple):
     """Limit of a whole tool list, or of each namespace in it.
 
     Attributes:
-        most: the maximum of each count.
+        maximum: the maximum of each count.
         counts: the function that counts; returns counts by a label for messages, such as
             `tools`.
         source: the documentation or error message that the limit comes from.
@@ -110,7 +110,7 @@ class Budget(NamedTuple):
             advises against them or may reject them.
     """
 
-    most: int
+    maximum: int
     counts: Callable[[Sequence[RenderedTool]], Mapping[str, int]]
     source: str
     is_refused: bool = True
@@ -122,12 +122,12 @@ class StrictLimit(NamedTuple):
     Attributes:
         label: the label of the count in messages, such as `properties`.
         count: the function that counts in a rendered schema.
-        most: the maximum of the count.
+        maximum: the maximum of the count.
     """
 
     label: str
     count: Callable[[Mapping[str, Any]], int]
-    most: int
+    maximum: int
 
     def budget(self, source: str, is_refused: bool = True) -> Budget:
         """Return the same limit for the sum over all strict schemas of a list."""
@@ -137,7 +137,7 @@ class StrictLimit(NamedTuple):
             label = f"{self.label} in its strict schemas together"
             return {label: sum(map(self.count, schemas))}
 
-        return Budget(self.most, counts, source, is_refused)
+        return Budget(self.maximum, counts, source, is_refused)
 
 
 def _list_tools_in_order(provider_tools: ProviderTools) -> list[dict[str, Any]]:

@@ -243,14 +243,7 @@ class _SchemaRenderer:
             rendered = self._render_value(key, value, path)
         finally:
             self._losses.is_reversed = was_reversed
-        losses = self._losses.pop_since(count)
-        # The model's arguments get the spec's names, so new names make nothing narrower.
-        if any(
-            loss.effect is Effect.OTHER and loss.keyword != "name" for loss in losses
-        ):
-            return _LOST
-        self._losses.restore(losses)
-        return rendered
+        return _LOST if self._losses.remove_narrowing(count) else rendered
 
     def _add_items(self, out: dict[str, Any], lost: dict[str, Any]) -> None:
         """Add the `items` that an array needs, with the meaning of `unevaluatedItems`."""
@@ -307,8 +300,8 @@ class _SchemaRenderer:
             return False
         if key not in SUBSCHEMA_KEYWORDS and not dialect.accepts_integers(value):
             return False
-        if key == "minItems" and dialect.most_min_items is not None:
-            return isinstance(value, int) and value <= dialect.most_min_items
+        if key == "minItems" and dialect.max_min_items is not None:
+            return isinstance(value, int) and value <= dialect.max_min_items
         if key == "format" and dialect.formats is not None:
             return value in dialect.formats
         if key == "pattern":

@@ -56,7 +56,7 @@ class ResourceOrPrompt:
 
 
 def read_resources(package: ModuleType | None) -> tuple[ResourceOrPrompt, ...]:
-    """Return the resources of a generated `mcp_resources` package, by file name.
+    """Return the resources of a generated `mcp_resources` package, by `order` and file name.
 
     Raises:
         DefinitionError: the package is empty, or a file differs from the generated one.
@@ -78,13 +78,14 @@ def _read_definitions(
         return ()
     from importlib.resources import files
 
-    definitions = []
+    definitions: list[tuple[tuple[bool, int], ResourceOrPrompt]] = []
     entries = {entry.name: entry for entry in files(package).iterdir()}
     for file_name in sorted(name for name in entries if name.endswith(".json")):
         try:
             value = json.loads(entries[file_name].read_bytes())
             signature = _SIGNATURE.fullmatch(value["generated"])
             name = value["mcp"]["name"]
+            # The signature names the spec, so that a renamed or copied file is detected.
             expected = {name, f"{module_name(name)}.json"}
             if signature is None or {signature[1], file_name} != expected:
                 raise ValueError("its signature, its name and its file name differ")
@@ -96,18 +97,20 @@ def _read_definitions(
                 value.get("values", {}),
                 tuple(value.get("clients", ())),
             )
+            position = "order" not in value, int(value.get("order", 0))
         except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
             raise DefinitionError(
                 f"{package.__name__} cannot be loaded; help: run `toolcast generate`"
                 f"\n- {file_name} is not a definition of a {kind}: {error}"
             ) from None
-        definitions.append(definition)
+        definitions.append((position, definition))
     if not definitions:
         raise DefinitionError(
             f"{package.__name__} contains no {kind}; help: install the package with its"
             " .json files"
         )
-    return tuple(definitions)
+    definitions.sort(key=lambda pair: pair[0])
+    return tuple(definition for _, definition in definitions)
 
 
 def _static_contents(value: Mapping[str, Any]) -> Mapping[str, str] | None:
@@ -259,6 +262,11 @@ def _shape_prompt_result(result: Any) -> ToolResponse:
             )
         if isinstance(content, str):
             content = {"type": "text", "text": content}
+        elif not isinstance(content, Mapping):
+            raise ToolError(
+                f"the prompt's handler returned `{type(content).__name__}` instead of a"
+                " string, a content block or a message"
+            )
         roles.append(role)
         blocks.append(content)
     if not blocks:

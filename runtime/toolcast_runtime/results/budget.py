@@ -95,8 +95,13 @@ class ResultShortener:
             return self._value, ""
         self._outermost_lists = self._find_outermost_lists((), self._value)
         candidates = {**self._outermost_lists}
+        totals = {path: sum(sizes) for path, (_, sizes) in candidates.items()}
+        # Inner arrays are parts of these, so that nothing else can be omitted.
+        omissible = sum(sorted(totals.values())[-_MAX_LISTS:])
+        if self._size - omissible > self._limits.max_size:
+            return None
         while candidates and len(self._shortened_lists) < _MAX_LISTS:
-            path = max(candidates, key=lambda path: sum(candidates[path][1]))
+            path = max(candidates, key=totals.__getitem__)
             items, _ = self._shortened_lists[path] = candidates.pop(path)
             fitting = self._count_fitting_items(path)
             kept = self._find_valid_count(path, max(fitting, 1))
@@ -104,7 +109,9 @@ class ResultShortener:
             if kept == fitting:
                 break
             for index, item in enumerate(items[:kept]):
-                candidates |= self._find_outermost_lists((*path, index), item)
+                inner = self._find_outermost_lists((*path, index), item)
+                candidates |= inner
+                totals |= {key: sum(sizes) for key, (_, sizes) in inner.items()}
         # If one item in each array is still too much, empty the arrays, innermost first.
         is_small = self._is_small()
         for path in sorted(self._shortened_lists, key=len, reverse=True):
@@ -197,6 +204,8 @@ class ResultShortener:
             text = self._limits.describe_next_call(items, counts.get(path, len(items)))
             if text:
                 next_calls.append((path, text))
+            if len(next_calls) > 1:
+                break
         hint = ""
         # The next call continues after the last kept item, so there must be one.
         if len(next_calls) == 1 and counts.get(next_calls[0][0]):

@@ -132,6 +132,7 @@ def _registry_tests(package: GeneratedPackage) -> type:
         def test_tools_are_in_the_declared_order(self) -> None:
             tools = registry.local_tools
             sections = list(dict.fromkeys(tool.section for tool in tools))
+            # Within a section, tools without an order follow the others, sorted by name.
             in_order = sorted(
                 tools,
                 key=lambda tool: (
@@ -162,6 +163,7 @@ def _registry_tests(package: GeneratedPackage) -> type:
                 "description": description,
                 "parameters": {**expected["mcp"]["inputSchema"]},
             }
+            # OpenAI rejects schemas of arguments without `properties`.
             function["parameters"].setdefault("properties", {})
             assert_same(
                 f"{tool}: OpenAI",
@@ -342,6 +344,7 @@ def _list_tests(
                 f"tools/list for {client}",
                 listed,
                 expected,
+                # Only the newest revision has no initialize handshake.
                 has_handshake=version != protocol.REVISIONS[-1],
             )
             for package in with_client:
@@ -456,6 +459,7 @@ def _skill_tests(package: GeneratedPackage, skills: Any) -> type:
         @pytest.mark.parametrize("file", files)
         def test_skill_matches_definitions(self, file: str) -> None:
             lines = read_text(paths[file]).splitlines(keepends=True)
+            # The rendered files have no signature line.
             unsigned = [line for line in lines if " by Toolcast from " not in line]
             assert_same(f"skills/{file}", "".join(unsigned), files[file])
 

@@ -24,7 +24,7 @@ def build_file_tests(
     """
 
     class FileTests:
-        def test_functions_are_those_of_the_modules_object(self) -> None:
+        def test_module_functions_are_unchanged(self) -> None:
             """A function that is defined again would return other tools or texts."""
             lines = []
             for module, (name, functions) in surfaces.items():
@@ -44,7 +44,7 @@ def build_file_tests(
                 ]
             ensure(not lines, "expected " + ", ".join(lines))
 
-        def test_line_breaks_are_the_same_in_all_files(self) -> None:
+        def test_files_have_same_line_breaks(self) -> None:
             """Git can convert every file of a checkout, but not some of them."""
             endings: dict[str, list[str]] = {}
             for path in package.list_text_files():
@@ -72,7 +72,7 @@ def build_cli_tests(package: GeneratedPackage, cli: ModuleType) -> type:
         return CliRunner().invoke(cli.main, [*client_arguments, *arguments, "--help"])
 
     class CommandTests:
-        def test_keywords_are_those_of_the_definitions(self) -> None:
+        def test_keywords_match_definitions(self) -> None:
             expected: dict[str, str | None] = {}
             for tool in package.registry.local_tools:
                 decision = package.definitions[tool.name].get("cli", {})
@@ -96,6 +96,7 @@ def build_cli_tests(package: GeneratedPackage, cli: ModuleType) -> type:
             package.skip_if_excluded(tool, "cli")
             client = package.get_client(tool)
             for line in package.definitions[tool].get("cli", {}).get("lines", ()):
+                # Only the help is requested, so that no tool is called.
                 result = run_help(client, *shlex.split(line["words"]))
                 ensure(result.exit_code == 0, f"{line['words']}: {result.output}")
 

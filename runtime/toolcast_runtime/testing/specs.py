@@ -226,6 +226,8 @@ class Specs:
         meta = self._build_meta(spec)
         if meta:
             mcp["_meta"] = {**meta, **(spec.get("meta") or {})}
+            if _REQUIRES_USER in meta:
+                mcp["_meta"][_REQUIRES_USER] = True
         returns, fields = mcp.get("outputSchema"), _get_result_fields(spec)
         if fields is not None:
             truncation = optional.truncation

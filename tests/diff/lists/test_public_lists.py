@@ -86,7 +86,7 @@ def compare_schemas(folder: Path, old: Any, new: Any) -> dict[str, str]:
             "hint",
             {
                 "tool.annotations.readOnlyHint/to-false": "risky risky",
-                "tool.annotations.idempotentHint/to-false": "risky safe",
+                "listing.tool/changed": "safe risky",
             },
         ),
     ],
@@ -107,13 +107,14 @@ def test_public_lists_have_the_expected_grades(
 @pytest.mark.parametrize(
     ("old", "new", "rules"),
     [
-        ({"idempotentHint": True}, {}, ["idempotentHint/to-false"]),
+        ({"idempotentHint": True}, {}, ["listing.tool/changed"]),
         (
             {"idempotentHint": True},
             {"idempotentHint": False},
-            ["idempotentHint/to-false"],
+            ["listing.tool/changed"],
         ),
-        ({"destructiveHint": False}, {}, ["destructiveHint/to-true"]),
+        ({"destructiveHint": False}, {}, ["listing.tool/changed"]),
+        ({"idempotentHint": False}, {}, []),
         ({"destructiveHint": True}, {}, []),
         ({}, {"destructiveHint": True}, []),
         ({"idempotentHint": True}, {"idempotentHint": True}, []),

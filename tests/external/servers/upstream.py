@@ -1,4 +1,7 @@
-"""A hand-written MCP server over HTTP, in a thread of the test, that answers as a test wants."""
+"""A hand-written MCP server over HTTP, in a thread of the test, that answers as a test wants.
+
+Its replies are from public reports about proxied servers, in a minimal form.
+"""
 
 from __future__ import annotations
 

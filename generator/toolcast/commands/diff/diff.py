@@ -215,7 +215,9 @@ def command(
 
         click.echo(report_versions(verdict), nl=False)
         return
-    context = ReportContext(result.root, shows_all=every, extensions=extensions)
+    context = ReportContext(
+        result.root, shows_all=every, extensions=extensions, shows_texts=bool(lists)
+    )
     sys.exit(print_verdict(verdict, format_, context))
 
 

@@ -129,8 +129,9 @@ def verify(
     """Compare a running MCP server with the definitions of a toolset.
 
     SERVER is a URL or an entry of `mcp_servers`; --mcp-stdio starts a server. Differences are
-    graded as in `toolcast diff`. Values that change on every start are notes. Exit codes: 1
-    for differences, 2 if the server cannot be read or has none of the tools.
+    graded as in `toolcast diff`. Values that change on every start are notes, and resources
+    and prompts of which the specs declare none. Exit codes: 1 for differences, 2 if the
+    server cannot be read or has none of the tools.
     """
     from ...diff.listing_changes import compare_listings
     from ...diff.listing_workspace import ListingOwner
@@ -138,6 +139,7 @@ def verify(
         build_declared_listing,
         build_proxied_toolset,
         exclude_external_tools,
+        exclude_undeclared_kinds,
         parse_url_server,
     )
     from ...mcp_client.read_server import read_server
@@ -177,6 +179,10 @@ def verify(
             click.echo(f"note: {target.name}: {note}", err=True)
     has_skills = "skills" in selected.targets and not is_proxied
     declared = build_declared_listing(selected, listing, client, has_skills=has_skills)
+    listing, undeclared = exclude_undeclared_kinds(declared, listing)
+    for kind, number in undeclared.items():
+        note = f"`{kind}` are not compared ({number}): the specs declare none"
+        click.echo(f"note: {target.name}: {note}", err=True)
     files = {tool.name: tool.source.file for tool in selected.tools}
     owner = ListingOwner(selected.name, selected.source.file, files)
     changes = compare_listings(declared, listing, owner)

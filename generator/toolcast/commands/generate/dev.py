@@ -64,8 +64,10 @@ def command(
     running. Prints the URL of each client and the command that opens the MCP Inspector. Runs
     until Ctrl-C. Exit codes: 2 if nothing can be served.
     """
+    from ...model.loading import KnownTools, load_workspace
     from .watch import GenerateRuns, watch_changes
 
+    known: KnownTools = {}
     root = project_root(project)
     name = _select_toolset_or_exit(project, toolset, client)
     server = _DevServer(_reserve_port(port))
@@ -74,10 +76,15 @@ def command(
         # When the terminal is closed, stop the server, too.
         signal.signal(signal.SIGHUP, signal.getsignal(signal.SIGTERM))
     try:
-        for reason in watch_changes(root, runs.ended, "dev", with_code=True):
+        for reason in watch_changes(
+            root, runs.ended, "dev", with_code=True, known=known
+        ):
             is_generated = runs.run(reason) == 0
             if not runs.ended.is_set():
-                _restart(server, root, name, client, is_generated=is_generated)
+                workspace = None
+                if is_generated:
+                    workspace = load_workspace(root, known=known).workspace
+                _restart(server, workspace, name, client)
                 click.echo(err=True)
     finally:
         server.stop()
@@ -128,18 +135,22 @@ def _reserve_port(port: int) -> int:
 
 
 def _restart(
-    server: _DevServer, root: str, name: str, client: str | None, *, is_generated: bool
+    server: _DevServer, workspace: Workspace | None, name: str, client: str | None
 ) -> None:
     """Restart the server if generation and the import of all handlers succeeded.
 
     Otherwise prints the errors and lets the old server run.
+
+    Args:
+        server: the server.
+        workspace: the project; None if generation failed.
+        name: the toolset.
+        client: the client to serve; None for all.
     """
     from ...findings import has_errors
     from ...import_check import check_imports
     from ...model.endpoints import list_endpoints
-    from ...model.loading import load_workspace
 
-    workspace = load_workspace(root).workspace if is_generated else None
     if workspace is None:
         server.report_not_restarted()
         return

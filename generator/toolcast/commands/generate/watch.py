@@ -17,7 +17,7 @@ import click
 from toolcast_runtime.core.safe_file import read_regular_file
 
 from ...extensions import ExtensionError
-from ...model.loading import load_workspace
+from ...model.loading import KnownTools, load_workspace
 from ...model.spec_files import TOOLSET_FILE
 from ...output.disk_differences import LEFTOVER, TOOL_FILES
 from ...project import WORKSPACE_FILE
@@ -87,7 +87,12 @@ def watch_and_generate(root: str, options: Sequence[str], *, force: bool) -> Non
 
 
 def watch_changes(
-    root: str, ended: threading.Event, command: str, *, with_code: bool = False
+    root: str,
+    ended: threading.Event,
+    command: str,
+    *,
+    with_code: bool = False,
+    known: KnownTools | None = None,
 ) -> Iterator[str]:
     """Yield a description of the reason at the start and after each change.
 
@@ -99,7 +104,9 @@ def watch_changes(
         ended: stops the iteration when it is set.
         command: the command or option that requires watchfiles, for the message.
         with_code: whether to watch all Python packages in the source folders.
+        known: the tools of earlier loads; updated.
     """
+    known = {} if known is None else known
     try:
         from watchfiles import watch
     except ImportError:
@@ -110,7 +117,7 @@ def watch_changes(
     while not ended.is_set():
         if not os.path.isdir(root):
             fail(f"the project's folder {root} was removed")
-        watched = find_watched_paths(root, watched, with_code=with_code)
+        watched = find_watched_paths(root, watched, with_code=with_code, known=known)
         changes = watch(
             *sorted(watched.folders),
             watch_filter=None,
@@ -187,7 +194,11 @@ OWN_PROCESS_GROUP: dict[str, Any] = (
 
 
 def find_watched_paths(
-    root: str, previous: WatchedPaths | None = None, *, with_code: bool = False
+    root: str,
+    previous: WatchedPaths | None = None,
+    *,
+    with_code: bool = False,
+    known: KnownTools | None = None,
 ) -> WatchedPaths:
     """Return the paths of a project to watch.
 
@@ -195,11 +206,15 @@ def find_watched_paths(
         root: the folder of toolcast.yaml, a real path.
         previous: the last result, which is used while toolcast.yaml has errors.
         with_code: whether to watch all Python packages in the source folders.
+        known: the tools of earlier loads; only the last version of each file is kept.
     """
+    known = {} if known is None else known
     try:
-        workspace = load_workspace(root).workspace
+        workspace = load_workspace(root, known=known).workspace
     except ExtensionError:
         workspace = None
+    for key in known.keys() - {key[0]: key for key in known}.values():
+        del known[key]
     # Files of the generator are watched in a checkout, but not in site-packages.
     program = [path for path in list_program_files() if not _is_installed(path)]
     if workspace is None:

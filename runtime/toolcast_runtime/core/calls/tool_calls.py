@@ -297,6 +297,7 @@ class ToolCalls:
 
     async def close(self) -> None:
         """Wait until every finished call is recorded, and close the ledger."""
+        # A cached property: it exists only if the recorder was used.
         if "_recorder" in self.__dict__:
             await self._recorder.close()
 
@@ -321,6 +322,7 @@ class ToolCalls:
         problems = self.validators.check_arguments(tool, arguments)
         if problems:
             return ToolResponse(error=format_problems(tool, problems)), "invalid"
+        # The handler has no parameter for the selection of result fields.
         arguments = tool.strip_field_selection(arguments)
         if tool.proxy is not None:
             run = self._build_proxy_runner(tool)
@@ -335,6 +337,7 @@ class ToolCalls:
             except Exception:
                 _logger.exception("the handler of %s cannot be loaded", tool.name)
                 return _unavailable(tool, "its handler cannot be loaded"), "error"
+            # The schema may accept properties for which the function has no parameter.
             rejected = handler.find_rejected(arguments)
             if rejected:
                 problems = [f"`{argument}` is not a parameter" for argument in rejected]
@@ -344,12 +347,14 @@ class ToolCalls:
             return run, "error"
         if tool.confirm is not None:
             try:
+                # The caller may change its object while the user reads the question.
                 arguments = optional.confirmation.copy_arguments(arguments)
             except OptionalPartError as missing:
                 return _log_missing_part(tool, missing), "error"
             refused = await self._confirm(tool, tool.confirm, arguments, context)
             if refused is not None:
                 return refused
+        # After the confirmation: a declined call opens no dependencies.
         if tool.uses and tool.proxy is None:
             run = await self._bind_dependencies(tool, handler)
             if isinstance(run, ToolResponse):

@@ -30,14 +30,14 @@ _ESCAPED_CONTROLS = {
 }
 
 
-def escape_excerpt(text: str, most: int = MAX_SHOWN_CHARACTERS) -> str:
-    """Return the first `most` characters of a text as one safe line.
+def escape_excerpt(text: str, max_characters: int = MAX_SHOWN_CHARACTERS) -> str:
+    """Return the first `max_characters` characters of a text as one safe line.
 
     Control sequences of terminals, line breaks, invisible characters and backslashes are
     escaped. A text that is cut off ends in `...`.
     """
-    excerpt = escape_unprintable(text[:most].replace("\\", "\\\\"))
-    return excerpt if len(text) <= most else f"{excerpt}..."
+    excerpt = escape_unprintable(text[:max_characters].replace("\\", "\\\\"))
+    return excerpt if len(text) <= max_characters else f"{excerpt}..."
 
 
 def escape_unprintable(text: str) -> str:

@@ -305,13 +305,14 @@ def spec_name(tool: str) -> str:
     """Return the name of a tool's spec file, without its suffix.
 
     This is the tool's own name, if a file can have it. Otherwise, it gets the prefix `tool_`:
-    for names of Windows devices (`con`), names of hidden files (`.a`), and names of the
-    toolset's own files (`toolset`).
+    for names of Windows devices (`con`), names of hidden files (`.a`), names that programs
+    read as an option (`-rf`), and names of the toolset's own files (`toolset`).
     """
     lower = tool.lower()
     start = lower.partition(".")[0]
     is_reserved = start in WINDOWS_DEVICES or lower in ("toolset", "definitions")
-    return tool if start and not is_reserved else f"tool_{tool}"
+    is_plain = bool(start) and not start.startswith("-") and not is_reserved
+    return tool if is_plain else f"tool_{tool}"
 
 
 @lru_cache(maxsize=65536)

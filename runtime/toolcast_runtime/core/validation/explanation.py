@@ -95,6 +95,7 @@ class Explanation:
             name_error = details["error"]
             name = _format_value(name_error.instance)
             message = next(self._build_messages(name_error, nested + 1), "")
+            # The nested message is about the name itself, whose subject is written here.
             reason = message.removeprefix("the value ")
             yield f"{subject} has the name {name}, which {reason}"
         elif keyword == "contains":
@@ -145,6 +146,7 @@ class Explanation:
         schemas = schemas if isinstance(schemas, (list, tuple)) else ()
         matching = [i for i, errors in enumerate(branches) if not errors]
         subject = _format_subject(path)
+        # Only `oneOf` fails although an alternative matches.
         if matching:
             names = [_describe_branch(i, schemas) for i in matching[:_MAX_NAMES_SHOWN]]
             listed = " and ".join(names)
@@ -272,6 +274,7 @@ def _measure_distance(
     has_type_error = _has_type_error(error, errors)
     has_other_discriminator = _find_discriminator(error, errors) is not None
     depth = max(len(branch_error.instance_path) for branch_error in errors)
+    # The deeper the errors, the more of the value matches.
     return has_type_error, has_other_discriminator, len(errors), -depth
 
 
@@ -336,6 +339,7 @@ def _format_condition(error: ValidationError) -> str:
         if step in ("then", "else"):
             matches = "matches" if step == "then" else "does not match"
             return f" (the schema's `if` {matches})"
+        # Conditions of enclosing schemas do not belong to the violated rule.
         if step in ("properties", "items", "$defs"):
             break
     return ""

@@ -212,7 +212,7 @@ class _PathLimitError(Exception):
     """The number of paths exceeds the maximum, or takes too long to count."""
 
 
-def count_max_visits(schema: Any, levels: int, most: int) -> int | None:
+def count_max_visits(schema: Any, levels: int, maximum: int) -> int | None:
     """Return how often a validator visits one location of a value at most.
 
     A validator decides quickly whether a value is valid, but its list of errors has an error
@@ -221,24 +221,26 @@ def count_max_visits(schema: Any, levels: int, most: int) -> int | None:
     Args:
         schema: the schema.
         levels: the levels of nesting of the value.
-        most: the maximum number; return None above it.
+        maximum: the maximum number; return None above it.
     """
     try:
-        return _PathCounter(schema, most).count_in_value(schema, levels)
+        return _PathCounter(schema, maximum).count_in_value(schema, levels)
     except (_PathLimitError, RecursionError):
         return None
 
 
-def exceeds_path_limit(schema: Any, most: int = MAX_PATHS) -> bool:
-    """Return whether more than `most` paths of a schema lead to the same value.
+def exceeds_path_limit(schema: Any, maximum: int = MAX_PATHS) -> bool:
+    """Return whether more than `maximum` paths of a schema lead to the same value.
 
     References in alternatives multiply: seventeen definitions that each refer to the next one
     twice have 131,072 paths, and a validator follows all of them. Recursion into the children
     of a value does not count, nor do references that lead nowhere.
     """
-    counter = _PathCounter(schema, most)
+    counter = _PathCounter(schema, maximum)
     try:
-        return any(counter.count_at_value(part) > most for part in walk_objects(schema))
+        return any(
+            counter.count_at_value(part) > maximum for part in walk_objects(schema)
+        )
     except RecursionError:
         return True
 
@@ -246,9 +248,9 @@ def exceeds_path_limit(schema: Any, most: int = MAX_PATHS) -> bool:
 class _PathCounter:
     """Counts the paths through a schema to one location of a value."""
 
-    def __init__(self, root: Any, most: int) -> None:
+    def __init__(self, root: Any, maximum: int) -> None:
         self._references = References(root)
-        self._most = most
+        self._maximum = maximum
         self._at_value: dict[int, int] = {}
         self._in_value: dict[tuple[int, int], int] = {}
 
@@ -262,7 +264,7 @@ class _PathCounter:
             self._at_value[key] = 0
             tried = self._references.list_tried_schemas(schema)
             paths = 1 + sum(map(self.count_at_value, tried))
-            self._at_value[key] = min(paths, self._most + 1)
+            self._at_value[key] = min(paths, self._maximum + 1)
         return self._at_value[key]
 
     def count_in_value(self, schema: Any, levels: int) -> int:
@@ -278,7 +280,7 @@ class _PathCounter:
             if len(self._in_value) > _MAX_STEPS:
                 raise _PathLimitError
             # A schema that applies to the same value again has an infinite number of paths.
-            self._in_value[key] = self._most + 1
+            self._in_value[key] = self._maximum + 1
             groups, others = group_child_schemas(schema)
             total = 1
             for tried in self._references.list_tried_schemas(schema):
@@ -290,7 +292,7 @@ class _PathCounter:
             for other in others:
                 total += self.count_in_value(other, levels - 1)
             self._in_value[key] = total
-        if self._in_value[key] > self._most:
+        if self._in_value[key] > self._maximum:
             raise _PathLimitError
         return self._in_value[key]
 

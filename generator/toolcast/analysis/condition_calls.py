@@ -1,0 +1,272 @@
+"""Sample calls by which a condition of `confirm` is evaluated, as the runtime does it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import islice, product
+from typing import Any, NamedTuple
+
+from toolcast_runtime.core.validation.checker import Checker
+from toolcast_runtime.core.validation.references import (
+    References,
+    as_mapping,
+    walk_schemas,
+)
+
+_MAX_CALLS = 2_000
+"""Sample calls of one tool that are validated."""
+_MAX_NAMES = 12
+"""Parameters whose values are varied; with more, nothing is concluded from the calls."""
+_MAX_VALUES = 8
+"""Sample values of one parameter."""
+_MAX_DEPTH = 3
+"""Levels of objects and arrays in a sample value."""
+_MAX_LENGTH = 200
+"""Characters and items of a sample value."""
+_MAX_SCHEMAS = 400
+"""Subschemas of one location, and locations, from which values are collected."""
+_UNSAMPLED_KEYWORDS = frozenset(
+    "pattern format patternProperties propertyNames contains uniqueItems multipleOf"
+    " contentSchema unevaluatedItems unevaluatedProperties".split()
+)
+"""Keywords for which a matching value may exist although no sample matches."""
+_OMITTED = object()
+_BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
+_LENGTHS = ("minLength", "maxLength")
+_COUNTS = ("minItems", "maxItems")
+_SIMPLE_VALUES: Mapping[str, tuple[Any, ...]] = {
+    "string": ("a",),
+    "integer": (1, 0),
+    "number": (1, 0.5),
+    "boolean": (True, False),
+    "null": (None,),
+}
+
+
+class ConditionResult(NamedTuple):
+    """Result of evaluating a condition on sample calls.
+
+    Attributes:
+        skipped_defaults: optional parameters for which a call with their default meets the
+            condition, and the same call without them does not.
+        is_unsatisfiable: whether no valid call meets the condition.
+    """
+
+    skipped_defaults: tuple[str, ...]
+    is_unsatisfiable: bool
+
+
+def list_tried_names(condition: Any) -> set[str]:
+    """Return the names of parameters that a condition contains, also below `not`."""
+    references = References(condition)
+    names: set[str] = set()
+    for part in walk_schemas([condition], references.list_tried_schemas):
+        # The condition can be invalid; another problem reports that.
+        required = [
+            part.get("required"),
+            *as_mapping(part.get("dependentRequired")).values(),
+        ]
+        for value in required:
+            if isinstance(value, list):
+                names.update(name for name in value if isinstance(name, str))
+        for keyword in ("properties", "dependentRequired", "dependentSchemas"):
+            names.update(as_mapping(part.get(keyword)))
+    return names
+
+
+def evaluate_condition(
+    parameters: Mapping[str, Any], condition: Any
+) -> ConditionResult:
+    """Evaluate a condition on sample calls, with and without each default.
+
+    Args:
+        parameters: a valid schema of a tool's arguments.
+        condition: a valid schema.
+
+    Raises:
+        ValueError: the runtime rejects one of the schemas.
+    """
+    checker, accepts = Checker(condition), Checker(parameters)
+    properties, tried = parameters.get("properties", {}), list_tried_names(condition)
+    sampler = _Sampler(References(parameters), References(condition))
+    values = _list_values_by_name(sampler, parameters, condition, tried)
+    calls = list(islice(_list_calls(values, tried, parameters), _MAX_CALLS + 1))
+    has_calls = is_satisfiable = False
+    skipped: set[str] = set()
+    defaults = {
+        name: properties[name]["default"]
+        for name in values.keys() - parameters.get("required", ())
+        if isinstance(properties[name], Mapping) and "default" in properties[name]
+    }
+    for call in calls[:_MAX_CALLS]:
+        if not accepts.matches(call):
+            continue
+        has_calls = True
+        is_satisfiable = is_satisfiable or checker.matches(call) is not False
+        for name in defaults.keys() - skipped:
+            base = {n: value for n, value in call.items() if n != name}
+            if (
+                checker.matches(base) is False
+                and checker.matches({**base, name: defaults[name]}) is not False
+                and accepts.matches(base)
+            ):
+                skipped.add(name)
+    keywords = {
+        keyword
+        for part in walk_schemas([condition, parameters], _list_children)
+        for keyword in part
+    }
+    is_decided = (
+        has_calls
+        and sampler.is_complete
+        and len(calls) <= _MAX_CALLS
+        and len(properties) <= _MAX_NAMES
+        and not keywords & _UNSAMPLED_KEYWORDS
+    )
+    return ConditionResult(
+        tuple(sorted(skipped)), is_decided and not is_satisfiable and not skipped
+    )
+
+
+def _list_children(part: Mapping[str, Any]) -> Iterator[Any]:
+    for value in part.values():
+        if isinstance(value, list):
+            yield from value
+        else:
+            yield value
+
+
+def _list_values_by_name(
+    sampler: _Sampler, parameters: Mapping[str, Any], condition: Any, tried: set[str]
+) -> dict[str, list[Any]]:
+    """Return sample values of the parameters, those of the condition first."""
+    properties = parameters.get("properties", {})
+    context = {
+        key: parameters[key]
+        for key in ("$schema", "$defs", "definitions")
+        if key in parameters
+    }
+    values: dict[str, list[Any]] = {}
+    for name in sorted(properties, key=lambda name: name not in tried)[:_MAX_NAMES]:
+        samples = sampler.list_values(
+            [properties[name]], sampler.list_members([condition], name, True), 0
+        )
+        accepts = Checker({**context, "allOf": [properties[name]]})
+        values[name] = list(islice(filter(accepts.matches, samples), _MAX_VALUES))
+    return values
+
+
+def _list_calls(
+    values: Mapping[str, list[Any]], tried: set[str], parameters: Mapping[str, Any]
+) -> Iterator[dict[str, Any]]:
+    """Yield calls with all combinations of the values that the condition tries.
+
+    Of the other parameters, the required ones have one value, and the optional ones are added
+    one after the other.
+    """
+    required = set(parameters.get("required", ()))
+    options = {
+        name: samples if name in required else [*samples, _OMITTED]
+        for name, samples in values.items()
+        if name in tried
+    }
+    others = {
+        name: samples[0]
+        for name, samples in values.items()
+        if name not in tried and samples
+    }
+    optional = [name for name in others if name not in required]
+    for count in range(len(optional) + 1):
+        base = {n: v for n, v in others.items() if n not in optional[count:]}
+        for row in product(*options.values()):
+            call = dict(zip(options, row, strict=True))
+            yield base | {n: v for n, v in call.items() if v is not _OMITTED}
+
+
+class _Sampler:
+    """Collects sample values from the parameters and the condition of a tool.
+
+    Attributes:
+        is_complete: whether no limit omitted values of the condition.
+    """
+
+    def __init__(self, own: References, tried: References) -> None:
+        self._references = {False: own, True: tried}
+        self._remaining = _MAX_SCHEMAS
+        self.is_complete = True
+
+    def list_parts(self, schemas: list[Any], is_tried: bool) -> list[Mapping[str, Any]]:
+        """Return the schemas that apply to the same value."""
+        next_schemas = self._references[is_tried].list_tried_schemas
+        return list(islice(walk_schemas(schemas, next_schemas), _MAX_SCHEMAS))
+
+    def list_members(self, schemas: list[Any], name: str, is_tried: bool) -> list[Any]:
+        """Return the schemas of a property."""
+        return [
+            part["properties"][name]
+            for part in self.list_parts(schemas, is_tried)
+            if name in part.get("properties", {})
+        ]
+
+    def list_values(self, own: list[Any], tried: list[Any], depth: int) -> list[Any]:
+        """Return sample values without duplicates, those of the condition first."""
+        self._remaining -= 1
+        parts = [*self.list_parts(tried, True), *self.list_parts(own, False)]
+        sizes = [p[key] for p in parts for key in (*_LENGTHS, *_COUNTS) if key in p]
+        if (
+            self._remaining < 0
+            or depth > _MAX_DEPTH
+            or max(sizes, default=0) > _MAX_LENGTH
+        ):
+            self.is_complete = self.is_complete and not tried
+        if self._remaining < 0 or depth > _MAX_DEPTH:
+            return []
+        values = [value for part in parts for value in _list_declared_values(part)]
+        types: set[str] = set()
+        for part in self.list_parts(own, False):
+            type_ = part.get("type", ())
+            types.update([type_] if isinstance(type_, str) else type_)
+        for type_ in sorted(types or {*_SIMPLE_VALUES, "array", "object"}):
+            values += _SIMPLE_VALUES.get(type_, ())
+        if not types or "object" in types:
+            names = {name for part in parts for name in part.get("properties", {})}
+            members = {
+                name: self.list_values(
+                    self.list_members(own, name, False),
+                    self.list_members(tried, name, True),
+                    depth + 1,
+                )
+                for name in sorted(names)[:_MAX_NAMES]
+            }
+            full = {name: samples[0] for name, samples in members.items() if samples}
+            values += [full, {}]
+            values += [{**full, name: v} for name, vs in members.items() for v in vs]
+            values += [{name: v} for name, vs in members.items() for v in vs]
+        if not types or "array" in types:
+            own_items, tried_items = (
+                [p["items"] for p in self.list_parts(schemas, is_tried) if "items" in p]
+                for schemas, is_tried in ((own, False), (tried, True))
+            )
+            samples = self.list_values(own_items, tried_items, depth + 1)
+            values += [[sample] for sample in samples[:_MAX_VALUES]]
+            counts = [part[key] for part in parts for key in _COUNTS if key in part]
+            for count in (0, *counts, *(count + 1 for count in counts)):
+                values.append(samples[:1] * min(int(count), _MAX_LENGTH))
+        return list({repr(value): value for value in values}.values())
+
+
+def _list_declared_values(part: Mapping[str, Any]) -> Iterator[Any]:
+    """Yield the values in a schema, and values at and next to its limits."""
+    for keyword in ("const", "default"):
+        if keyword in part:
+            yield part[keyword]
+    for keyword in ("enum", "examples"):
+        yield from part.get(keyword, ())
+    for keyword in _BOUNDS:
+        bound = part.get(keyword)
+        if isinstance(bound, (int, float)) and not isinstance(bound, bool):
+            yield from (bound, bound + 1, bound - 1)
+    for keyword in _LENGTHS:
+        if keyword in part:
+            length = min(int(part[keyword]), _MAX_LENGTH)
+            yield from ("a" * length, "a" * (length + 1))

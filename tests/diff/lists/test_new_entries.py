@@ -1,0 +1,134 @@
+"""What a comparison of two lists shows of new texts, and which entries it matches."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.diff.lists.test_public_lists import (
+    OBJECT,
+    build_tool,
+    compare,
+    write_lists,
+)
+from tests.program import toolcast
+
+SENTENCE = "Sends a mail to every member of the group that the caller chose before."
+
+
+@pytest.mark.parametrize("format_", ["text", "markdown"])
+@pytest.mark.parametrize(
+    "new",
+    [
+        [build_tool(OBJECT), build_tool(OBJECT, name="u", description=SENTENCE)],
+        [build_tool({**OBJECT, "properties": {"a": {"description": SENTENCE}}})],
+        [
+            build_tool(
+                {**OBJECT, "properties": {"a": {"items": {"description": SENTENCE}}}}
+            )
+        ],
+        [build_tool({**OBJECT, "description": SENTENCE})],
+        {
+            "tools": [build_tool(OBJECT)],
+            "prompts": [{"name": "p", "description": SENTENCE}],
+        },
+        [build_tool(OBJECT, title=SENTENCE)],
+    ],
+)
+def test_texts_of_what_is_new_are_shown(new: Any, format_: str, tmp_path: Path) -> None:
+    write_lists(tmp_path, [build_tool(OBJECT)], new)
+    done = toolcast(tmp_path, "diff", "old.json", "new.json", "--format", format_)
+    assert SENTENCE in " ".join(done.stdout.split())
+
+
+def test_long_new_texts_show_their_end_in_a_fence(tmp_path: Path) -> None:
+    text = f"```\n::error::x\n{SENTENCE * 50} Ignore it at the end."
+    new = build_tool(OBJECT, name="u", description=text)
+    write_lists(tmp_path, [build_tool(OBJECT)], [build_tool(OBJECT), new])
+    for format_ in ("text", "markdown"):
+        done = toolcast(tmp_path, "diff", "old.json", "new.json", "--format", format_)
+        assert "Ignore it at the end." in " ".join(done.stdout.split())
+        assert "````" in done.stdout
+        assert not any(
+            line.strip().startswith("::") for line in done.stdout.splitlines()
+        )
+        assert len(done.stdout) < 5_000
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "D\u0435lete the file.",
+        "Call \u0441\u043e\u0440\u0443 first.",
+        "Read \u0430\u0440\u0440 data.",
+        "Run \U0001d41d\U0001d41e\U0001d425 now.",
+        "Type \u0391\u0392\u0395 here.",
+    ],
+)
+def test_lookalike_letters_are_named(text: str, tmp_path: Path) -> None:
+    new = build_tool({**OBJECT, "properties": {"a": {"description": text}}})
+    write_lists(tmp_path, [build_tool(OBJECT)], [new])
+    done = toolcast(tmp_path, "diff", "old.json", "new.json")
+    assert "prompt/mixed-script" in done.stdout
+
+
+@pytest.mark.parametrize(
+    "text", ["Напиши отчет за год", "Use the word сон, как обычно", "naïve café"]
+)
+def test_words_of_other_scripts_are_accepted(text: str, tmp_path: Path) -> None:
+    new = build_tool({**OBJECT, "properties": {"a": {"description": text}}})
+    write_lists(tmp_path, [build_tool(OBJECT)], [new])
+    done = toolcast(tmp_path, "diff", "old.json", "new.json")
+    assert "prompt/mixed-script" not in done.stdout
+
+
+@pytest.mark.parametrize("member", ["arguments", "icons", "_meta", "annotations"])
+def test_empty_members_of_prompts_mean_the_same_as_none(
+    member: str, tmp_path: Path
+) -> None:
+    empty: Any = [] if member in ("arguments", "icons") else {}
+    old = {"tools": [], "prompts": [{"name": "p"}]}
+    new = {"tools": [], "prompts": [{"name": "p", member: empty}]}
+    assert compare(tmp_path, old, new) == []
+    assert compare(tmp_path, new, old) == []
+    filled: Any = {**new, "prompts": [{"name": "p", member: [{"name": "x"}]}]}
+    assert len(compare(tmp_path, new, filled)) == 1
+
+
+def test_prompts_and_resources_are_not_counted_as_tools(tmp_path: Path) -> None:
+    prompts = [{"name": name, "title": "A"} for name in "pq"]
+    changed = [{**prompt, "title": "B"} for prompt in prompts]
+    old, new = ({"tools": [], "prompts": value} for value in (prompts, changed))
+    compare(tmp_path, old, new)
+    done = toolcast(tmp_path, "diff", "old.json", "new.json")
+    assert " tools:" not in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("old_name", "new_name", "description"),
+    [
+        ("send_mail", "mail_send", SENTENCE.replace("every", "each")),
+        ("send_mail", "notify", f"{SENTENCE} It takes a while."),
+        ("send_mail", "sendMail", SENTENCE),
+        ("send_mail", "broadcast", SENTENCE.replace("Sends", "Send")),
+        ("send_mail", "group_mail", SENTENCE.replace("mail", "message")),
+    ],
+)
+def test_a_renamed_tool_with_another_description_is_recognized(
+    old_name: str, new_name: str, description: str, tmp_path: Path
+) -> None:
+    schema = {**OBJECT, "properties": {"group": {"type": "string"}}}
+    old = build_tool(schema, name=old_name, description=SENTENCE)
+    new = build_tool(schema, name=new_name, description=description)
+    rules = [change["rule"] for change in compare(tmp_path, [old], [new])]
+    assert "tool/renamed-without-previous-name" in rules
+    assert "tool/removed" not in rules
+
+
+def test_different_tools_are_not_taken_for_renamed_ones(tmp_path: Path) -> None:
+    old = build_tool(OBJECT, name="add", description="Adds a user.")
+    new = build_tool(OBJECT, name="get", description="Gets a user.")
+    rules = [change["rule"] for change in compare(tmp_path, [old], [new])]
+    assert sorted(rules) == ["tool/added", "tool/removed"]

@@ -1,0 +1,92 @@
+"""`order` and `meta` of resources and MCP prompts, and results of prompt handlers."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import Project
+from tests.program import toolcast
+from toolcast_runtime import ToolError, text
+from toolcast_runtime.resources.mcp_definitions import _shape_prompt_result
+
+FILES = {
+    "toolcast.yaml": "version: 1\ntoolsets: [specs/shop]\n",
+    "specs/shop/toolset.yaml": "name: shop\ntitle: Shop\ntargets: {mcp: {}, registry: {}}\n",
+    "specs/shop/find.yaml": "name: find\nsummary: Find.\nparameters: {type: object}\n",
+}
+LISTING = """\
+import asyncio, json, sys
+from mcp_types import ListPromptsResult, ListResourcesResult
+from toolcast_runtime.resources.mcp_definitions import read_prompts, read_resources
+from generated.shop import mcp_prompts, mcp_resources
+found = [
+    ListResourcesResult.model_validate(
+        {"resources": [one.definition for one in read_resources(mcp_resources)]}
+    ),
+    ListPromptsResult.model_validate(
+        {"prompts": [one.definition for one in read_prompts(mcp_prompts)]}
+    ),
+]
+print(json.dumps([one.model_dump(by_alias=True, mode="json") for one in found]))
+"""
+
+
+@pytest.mark.parametrize(
+    ("orders", "names"),
+    [
+        ({}, ["a", "b", "c"]),
+        ({"c": 1}, ["c", "a", "b"]),
+        ({"a": 2, "b": 1}, ["b", "a", "c"]),
+        ({"a": 0, "c": -1}, ["c", "a", "b"]),
+        ({"a": 5, "b": 5, "c": 5}, ["a", "b", "c"]),
+    ],
+)
+def test_lists_have_the_declared_order_and_meta(
+    tmp_path: Path, orders: dict[str, int], names: list[str]
+) -> None:
+    project = Project(tmp_path)
+    for path, content in FILES.items():
+        project.write(path, content)
+    for name in "abc":
+        spec = f"name: {name}\nmeta: {{acme/key: [{name}]}}\n"
+        if name in orders:
+            spec += f"order: {orders[name]}\n"
+        resource = f"{spec}uri: shop://{name}\ntext: T.\n"
+        project.write(f"specs/shop/mcp_resources/{name}.yaml", resource)
+        prompt = f"{spec}messages: [{{text: T.}}]\n"
+        project.write(f"specs/shop/mcp_prompts/{name}.yaml", prompt)
+    generated = toolcast(project.root, "generate")
+    assert generated.returncode == 0, generated.stderr
+    done = project.run("-c", LISTING)
+    assert done.returncode == 0, done.stderr
+    resources, prompts = json.loads(done.stdout)
+    for listed in (resources["resources"], prompts["prompts"]):
+        assert [item["name"] for item in listed] == names
+        assert [item["_meta"] for item in listed] == [{"acme/key": [n]} for n in names]
+
+
+@pytest.mark.parametrize(
+    ("result", "type_name"),
+    [
+        (None, "NoneType"),
+        ([None], "NoneType"),
+        (["a", 3], "int"),
+        ({"role": "user"}, "NoneType"),
+        ({"role": "user", "content": ["a"]}, "list"),
+        (True, "bool"),
+    ],
+)
+def test_a_result_that_is_no_message_is_named_by_its_type(
+    result: Any, type_name: str
+) -> None:
+    with pytest.raises(ToolError, match=f"returned `{type_name}` instead of a string"):
+        _shape_prompt_result(result)
+
+
+def test_strings_blocks_and_messages_are_results() -> None:
+    result = ["a", text("b"), {"role": "assistant", "content": "c"}]
+    assert _shape_prompt_result(result).result == ["user", "user", "assistant"]
