@@ -21,7 +21,7 @@ from toolcast_runtime.core.definitions.tool import Tool
 
 
 async def test_a_call_is_one_row(kept: Kept, handlers: Any) -> None:
-    handlers.echo = lambda arguments: {"got": arguments}
+    handlers.echo = lambda arguments, /: {"got": arguments}
     arguments = {"b": None, "a": [1, 2.0, "é\u2028"]}
     assert (await kept.call("echo", arguments, "copilot")).success
     await kept.calls.close()
@@ -102,7 +102,7 @@ async def test_a_cancelled_call_is_recorded(kept: Kept, handlers: Any) -> None:
 async def test_the_same_call_twice_at_once_is_two_rows(
     kept: Kept, handlers: Any
 ) -> None:
-    handlers.echo = lambda arguments: arguments
+    handlers.echo = lambda arguments, /: arguments
     answers = await asyncio.gather(*(kept.call("echo", {"n": 1}) for _ in range(50)))
     assert all(answer.success for answer in answers)
     await kept.calls.close()
@@ -153,12 +153,12 @@ async def test_a_ledger_that_fails_later_is_loud_and_the_answer_stands(
     handlers.breaks_it = breaks_it
     assert (await kept.call("breaks_it")).result == "done"
     assert "is not recorded" in caplog.text
-    handlers.echo = lambda arguments: arguments
+    handlers.echo = lambda arguments, /: arguments
     assert (await kept.call("echo")).success, "it is made anew"
 
 
 async def test_a_locked_file_is_waited_for(kept: Kept, handlers: Any) -> None:
-    handlers.echo = lambda arguments: arguments
+    handlers.echo = lambda arguments, /: arguments
     await kept.call("echo")
     other = sqlite3.connect(kept.path, isolation_level=None, check_same_thread=False)
     other.execute("BEGIN IMMEDIATE")
@@ -171,14 +171,14 @@ async def test_a_locked_file_is_waited_for(kept: Kept, handlers: Any) -> None:
 
 
 async def test_it_is_for_its_owner_alone(kept: Kept, handlers: Any) -> None:
-    handlers.echo = lambda arguments: arguments
+    handlers.echo = lambda arguments, /: arguments
     await kept.call("echo")
     assert stat.S_IMODE(kept.path.stat().st_mode) == 0o600
     assert stat.S_IMODE(kept.path.parent.stat().st_mode) == 0o700
 
 
 async def test_sql_in_texts_is_text(kept: Kept, handlers: Any) -> None:
-    handlers.echo = lambda arguments: arguments
+    handlers.echo = lambda arguments, /: arguments
     text = "x'); DROP TABLE calls; --\x00\ud800"
     schema = {"type": "object"}
     await kept.call("echo", {"text": text[:-1]}, text[:-2], schema=schema)
@@ -189,7 +189,7 @@ async def test_sql_in_texts_is_text(kept: Kept, handlers: Any) -> None:
 
 
 async def test_closed_and_used_again(kept: Kept, handlers: Any) -> None:
-    handlers.echo = lambda arguments: arguments
+    handlers.echo = lambda arguments, /: arguments
     for _ in range(3):
         await kept.call("echo")
         await kept.calls.close()
@@ -197,7 +197,7 @@ async def test_closed_and_used_again(kept: Kept, handlers: Any) -> None:
 
 
 def test_it_serves_many_loops_and_threads(kept: Kept, handlers: Any) -> None:
-    handlers.echo = lambda arguments: arguments
+    handlers.echo = lambda arguments, /: arguments
 
     def calls() -> None:
         for _ in range(5):

@@ -16,7 +16,7 @@ from toolcast_runtime.ledger.sqlite_ledger import SqliteLedger
 
 @pytest.fixture(autouse=True)
 def echo(handlers: Any) -> None:
-    handlers.echo = lambda arguments: arguments
+    handlers.echo = lambda arguments, /: arguments
 
 
 @pytest.fixture

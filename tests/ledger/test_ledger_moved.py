@@ -63,7 +63,7 @@ async def test_rows_go_to_the_file_that_is_there(
     how: Callable[[Path], None],
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    handlers.echo = lambda given: given["number"]
+    handlers.echo = lambda given, /: given["number"]
     for number in range(3):
         assert (await kept.call("echo", {"number": number})).success
     how(kept.path)

@@ -76,7 +76,7 @@ class InDatabase(Kept):
 
 
 async def test_a_row_says_what_was_called(url: str, handlers: Any) -> None:
-    handlers.echo = lambda arguments: arguments
+    handlers.echo = lambda arguments, /: arguments
     kept = InDatabase(url)
     hostile = "'; DROP TABLE calls; -- %s ? \\ \" \0 \u202e"
     schema = {"type": "object", "properties": {"key": {"writeOnly": True}}}

@@ -36,7 +36,7 @@ async def test_any_function_can_take_the_records(
 ) -> None:
     records: list[Record] = []
     handlers.sink = make(handlers, records)
-    handlers.echo = lambda arguments: arguments
+    handlers.echo = lambda arguments, /: arguments
     kept = Kept(tmp_path / "unused", f"{HANDLERS}:sink")
     assert (await kept.call("echo", {"a": 1})).success
     await kept.calls.close()
@@ -53,7 +53,7 @@ async def test_a_function_that_takes_no_record_lets_no_call_happen(
     ran: list[int] = []
     handlers.work = lambda: ran.append(1)
     for sink in ("absent", "broken"):
-        handlers.broken = lambda record: 1 / 0
+        handlers.broken = lambda record, /: 1 / 0
         kept = Kept(tmp_path / "unused", f"{HANDLERS}:{sink}")
         assert "cannot be written" in ((await kept.call("work")).error or "")
     assert ran == []
@@ -65,7 +65,7 @@ async def test_a_function_that_hangs_takes_nobody_elses_threads(
     """After 16 calls that it has kept, further ones are refused at once."""
     monkeypatch.setattr("toolcast_runtime.ledger.recorder._SINK_TIMEOUT_S", 0.2)
     release = threading.Event()
-    handlers.sink = lambda record: release.wait(60)
+    handlers.sink = lambda record, /: release.wait(60)
     handlers.work = lambda: 1
     kept = Kept(tmp_path / "unused", f"{HANDLERS}:sink")
     try:

@@ -112,7 +112,8 @@ def test_nothing_is_advertised_that_the_server_cannot_do(
         method = "initialize"
         params = {"protocolVersion": era, "capabilities": {}, "clientInfo": hello}
     result = web.request(era, method, params)["result"]
-    assert result["capabilities"] == {"tools": {"listChanged": False}}
+    expected = {"tools": {"listChanged": False}, "logging": {}}
+    assert result["capabilities"] == expected
 
 
 def test_nothing_is_sent_to_callers_that_did_not_ask(stdio: StdioServer) -> None:

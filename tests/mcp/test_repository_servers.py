@@ -167,4 +167,9 @@ def test_server_introduces_itself() -> None:
         stamp = found["_meta"]["io.modelcontextprotocol/serverInfo"]
     assert (stamp["name"], stamp["title"]) == ("kirishima", "Kirishima")
     assert found["instructions"].startswith("The tools of a personal assistant")
-    assert sorted(found["capabilities"]) == ["extensions", "resources", "tools"]
+    assert sorted(found["capabilities"]) == [
+        "extensions",
+        "logging",
+        "resources",
+        "tools",
+    ]

@@ -151,7 +151,7 @@ async def test_a_request_is_observed_where_somebody_looks(
         asked.append(CALLER.get())
         return "plain"
 
-    vars(requests).update(_observed=observed, _list_tools=listed)
+    vars(requests).update(_observed=observed, _list_tools=listed, server=None)
     ctx: Any = SimpleNamespace(
         method=method,
         meta=meta,

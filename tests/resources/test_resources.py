@@ -334,9 +334,10 @@ def test_capabilities_are_declared_only_where_there_is_something(live: Any) -> N
         capabilities = server.create_initialization_options().capabilities
         return set(capabilities.model_dump(exclude_none=True)) - {"extensions"}
 
-    assert declared("staff") == {"tools", "resources", "prompts", "completions"}
+    own = {"tools", "resources", "prompts", "completions"}
+    assert declared("staff") == {*own, "logging"}
     # One resource, and neither prompt nor value to complete.
-    assert declared("guests") == {"tools", "resources"}
+    assert declared("guests") == {"tools", "resources", "logging"}
 
 
 def test_with_several_processes_the_content_of_a_link_is_sent(live: Any) -> None:

@@ -33,7 +33,7 @@ def by_keywords(kind: str, size: int | None = None) -> Any:
     return RESULT
 
 
-def by_mapping(fields: Any) -> Any:
+def by_mapping(fields: dict[str, Any]) -> Any:
     """Its one parameter is called as the caller's is, and is no keyword for it."""
     SEEN.append(Asked(**fields))
     return RESULT

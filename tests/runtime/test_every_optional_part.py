@@ -67,6 +67,8 @@ USES: dict[str, Callable[[Path], Callable[[], Any]]] = {
     "router": lambda folder: lambda: registry(folder).route_tools_sync("do it"),
     "skills": _list_skills,
     "models": lambda folder: _call(folder, values="python"),
+    "pydantic_functions": lambda folder: _call(folder, values="pydantic"),
+    "fastmcp": lambda folder: _call(folder, values="pydantic"),
     # Needed by generated tests only.
     "tool_types": lambda folder: lambda: optional.tool_types,
 }
@@ -109,10 +111,10 @@ def test_a_name_that_is_no_part_is_no_attribute() -> None:
 
 
 PARTS = (
-    "cli consent external langchain ledger lifespan prompts providers resources results"
+    "cli consent external fastmcp langchain ledger lifespan prompts providers resources results"
     " router skills testing values"
 ).split()
-MAX_MODULES = 43
+MAX_MODULES = 44
 """Modules of the runtime that a server has loaded when it has answered a call."""
 LOADED = """
 import atexit

@@ -404,7 +404,11 @@ class Toolset:
 
     def has_python_values(self, tool: ToolSpec) -> bool:
         """Return whether a tool's handler gets `date`, `UUID` and `bytes` values, not strings."""
-        return (tool.values or self.values) == "python"
+        return self.get_value_types(tool) == "python"
+
+    def get_value_types(self, tool: ToolSpec) -> str:
+        """Return the types of a handler's arguments: `json`, `python` or `pydantic`."""
+        return tool.values or self.values
 
     def find_client(self, name: str) -> Client | None:
         """Return the client with a name, or None."""

@@ -144,7 +144,8 @@ def check_annotations(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
     if code is None or tool.handler is None:
         return
     # Arguments that are not passed as JSON values are checked by `handler/type-mismatch`.
-    if scope.toolset.has_python_values(tool) or tool.arguments_type:
+    value_types = scope.toolset.get_value_types(tool)
+    if value_types != "json" or tool.arguments_type:
         return
     for problem in _compare_annotations(tool, code, scope.workspace):
         message = f"{problem} (`{tool.handler.function}`, {code.location})"

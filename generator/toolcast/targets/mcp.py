@@ -38,6 +38,7 @@ from .tool_types import render_mcp_types
 def render_mcp_definitions(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
     """Render `mcp_resources/` and `mcp_prompts/`, if the toolset has resources or prompts."""
     files: dict[str, bytes] = {}
+    value_types = "pydantic" if toolset.values == "pydantic" else None
     for folder, kind, specs in (
         ("mcp_resources", "resources", toolset.mcp_resources),
         ("mcp_prompts", "prompts", toolset.mcp_prompts),
@@ -66,13 +67,15 @@ def render_mcp_definitions(toolset: Toolset, context: Context) -> Mapping[str, b
                 handler=str(spec.handler) if spec.handler else None,
                 uses=list(spec.uses) or None,
                 timeout=toolset.get_timeout(spec) if spec.handler else None,
+                value_types=value_types if spec.handler else None,
                 clients=list(spec.clients) if spec.clients else None,
             )
             stem = f"{folder}/{module_name(spec.name)}"
             path = f"{stem}.json"
             shape = JsonShape(tuple(values))
             files[path] = context.write(path, encode_json(values, ("mcp",)), shape)
-            if spec.handler is not None:
+            # With `values: pydantic`, the annotations differ from the types of MCP.
+            if spec.handler is not None and value_types is None:
                 files[f"{stem}.py"] = render_mcp_types(toolset, spec, context)
     return files
 

@@ -272,6 +272,7 @@ def _build_definition(
     has_prompt = "prompts" in context.targets and "prompts" not in excluded
     has_mcp = "mcp" in context.targets and "mcp" not in excluded
     has_cli = "cli" in context.targets and "cli" not in excluded
+    value_types = toolset.get_value_types(tool)
     values: dict[str, Any] = {
         "generated": format_signature(tool.source.file),
         "mcp": mcp,
@@ -286,7 +287,7 @@ def _build_definition(
         "proxy": toolset.get_proxy(tool),
         "uses": list(tool.uses) or None,
         "timeout": toolset.get_timeout(tool),
-        "values": "python" if toolset.has_python_values(tool) else None,
+        "values": value_types if value_types != "json" else None,
         "arguments_type": str(tool.arguments_type) if tool.arguments_type else None,
         "result_type": str(tool.result_type) if tool.result_type else None,
         "confirm": tool.confirm.as_json if tool.confirm else None,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from toolcast_runtime.values.annotated_types import (
@@ -88,6 +89,9 @@ def render_mcp_types(
 def _build_types_view(toolset: Toolset, tool: ToolSpec, kind: str) -> View:
     has_call = kind == "tool"
     has_values = toolset.has_python_values(tool)
+    if toolset.get_value_types(tool) == "pydantic" and tool.arguments_type is None:
+        # The annotations of the handler differ from the JSON types.
+        tool = replace(tool, handler=None)
     types = build_tool_types(
         tool.name,
         tool.listed_parameters,

@@ -332,9 +332,9 @@ def _validate_content(
         DeclinedError: the answer is not accepted, or its content is invalid.
     """
     if answer.action == "cancel":
-        raise DeclinedError("the user closed the question; nothing was done")
+        raise DeclinedError("the user closed the question; nothing was done", "cancel")
     if answer.action != "accept":
-        raise DeclinedError("the user declined; nothing was done")
+        raise DeclinedError("the user declined; nothing was done", "decline")
     content = {} if answer.content is None else answer.content
     if question.approval is not None and content.get(question.approval) is not True:
         problems = problems or [f"`{question.approval}` is not true"]

@@ -21,13 +21,14 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from ..consent.questions import Questions
     from ..http.fairness import Turns
+    from ..mcp.client_request import McpRequest
 
 CallOutcome = Literal[
     "ok", "error", "invalid", "timeout", "cancelled", "asked", "declined"
@@ -36,6 +37,14 @@ CallOutcome = Literal[
 
 `invalid`: its arguments were rejected. `asked`: the client repeats it with the user's answer.
 `declined`: it needed a user's confirmation and did not get it.
+"""
+
+LogLevel = Literal[
+    "debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"
+]
+"""The level of a log message, from the least to the most severe.
+
+Source: https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/logging
 """
 
 StoreContent = Callable[[str, "str | bytes", str | None], str]
@@ -59,6 +68,9 @@ _first_question_lock = threading.Lock()
 
 TURNS: ContextVar[Turns | None] = ContextVar("turns", default=None)
 """The scheduler that alternates large calls in an event loop; None if there is none."""
+
+REQUEST: ContextVar[McpRequest | None] = ContextVar("mcp_request", default=None)
+"""The MCP request that is being answered; None outside of an MCP server."""
 
 _NO_CLAIMS: Mapping[str, Any] = MappingProxyType({})
 
@@ -120,7 +132,17 @@ class ToolError(Exception):
 
 
 class DeclinedError(ToolError):
-    """A call lacks a user's confirmation or answer. The message tells the caller why."""
+    """A call lacks a user's confirmation or answer. The message tells the caller why.
+
+    Attributes:
+        action: the user's action; None if no user was asked or the answer is invalid.
+    """
+
+    def __init__(
+        self, message: str, action: Literal["decline", "cancel"] | None = None
+    ) -> None:
+        super().__init__(message)
+        self.action = action
 
 
 class ArgumentConversionError(Exception):
@@ -154,12 +176,14 @@ class ToolResponse:
             tool error. Together with an error: blocks that describe the error in more detail.
         note: which part of the result is omitted and how to get it, if the tool's `result`
             has a budget. Callers get it in addition to the result.
+        texts: the text blocks in which MCP clients get the result; None for its JSON text.
     """
 
     result: Any = None
     error: str | None = None
     content: Sequence[Mapping[str, Any]] | None = None
     note: str | None = None
+    texts: Sequence[str] | None = None
 
     @property
     def success(self) -> bool:
@@ -218,6 +242,8 @@ class CallContext:
             can be asked.
         store_content: stores the content of a link; None if there is no store.
         caller: the identity and the request behind the call.
+        request: the MCP request of the call, to send messages to its client; None outside of
+            an MCP server.
         cancelled: whether the call's response is no longer needed: the client disconnected or
             cancelled it, its timeout passed, or the server stops. An async handler is
             cancelled as well. A plain function that takes long should check this from time to
@@ -231,6 +257,7 @@ class CallContext:
     make_questions: Callable[[], Questions] | None = None
     store_content: StoreContent | None = None
     caller: Caller = field(default_factory=CALLER.get)
+    request: McpRequest | None = field(default_factory=REQUEST.get, repr=False)
     cancelled: bool = field(default=False, init=False)
     _timeout_at: float | None = field(default=None, init=False)
     _futures: set[Future[Any]] | None = field(default=None, init=False)
@@ -363,6 +390,24 @@ class CallContext:
         if self.report is None:
             return NOT_SENT
         return self.report(progress, total, message)
+
+    def log(self, level: LogLevel, text: str) -> None:
+        """Send a log message to the MCP client, from a sync or async handler; never block.
+
+        Without effect outside of an MCP server, and if the client requested only messages of
+        higher levels. Messages beyond the rate limit of a call are dropped.
+
+        Raises:
+            ValueError: MCP has no such level.
+            TypeError: the text is not a string.
+        """
+        if not isinstance(text, str):
+            raise TypeError("`text` must be a string")
+        if level not in get_args(LogLevel):
+            levels = ", ".join(get_args(LogLevel))
+            raise ValueError(f"`level` must be one of {levels}, not `{level}`")
+        if self.request is not None:
+            self.request.send_log(level, text)
 
 
 def format_no_user(tool: str) -> str:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from .. import skills
+    from .. import fastmcp, skills
     from ..consent import confirmation, questions
     from ..ledger import recorder
     from ..ledger import tables as ledger_tables
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ..resources import content_blocks, mcp_definitions
     from ..results import truncation
     from ..router import router
-    from ..values import models, tool_types
+    from ..values import models, pydantic_functions, tool_types
 
 __all__ = [
     "MODULES",
@@ -30,10 +30,12 @@ __all__ = [
     "OptionalPartError",
     "confirmation",
     "content_blocks",
+    "fastmcp",
     "ledger_tables",
     "lifespan",
     "mcp_definitions",
     "models",
+    "pydantic_functions",
     "questions",
     "recorder",
     "router",
@@ -97,6 +99,11 @@ MODULES: Mapping[str, OptionalModule] = {
             "read_resources",
         ),
     ),
+    "fastmcp": OptionalModule(
+        "fastmcp",
+        "toolcast_runtime.fastmcp",
+        ("build_converter", "make_context", "translate_error"),
+    ),
     "truncation": OptionalModule(
         "results",
         "toolcast_runtime.results.truncation",
@@ -108,6 +115,9 @@ MODULES: Mapping[str, OptionalModule] = {
     "skills": OptionalModule("skills", "toolcast_runtime.skills", ("ServedSkills",)),
     "models": OptionalModule(
         "values", "toolcast_runtime.values.models", ("typed_function",)
+    ),
+    "pydantic_functions": OptionalModule(
+        "values", "toolcast_runtime.values.pydantic_functions", ("convert_function",)
     ),
     "tool_types": OptionalModule(
         "values", "toolcast_runtime.values.tool_types", ("format_tool_types",)

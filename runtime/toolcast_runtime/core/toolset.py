@@ -219,7 +219,10 @@ class Toolset:
         from .calls.tool_calls import ToolCalls
 
         calls = ToolCalls(
-            self.ledger, self.handlers, dependencies=lambda: self.dependencies
+            self.ledger,
+            self.handlers,
+            dependencies=lambda: self.dependencies,
+            dependency_names=self.lifespan.dependencies if self.lifespan else (),
         )
         calls.proxies = self.providers
         calls.validators.asserts_formats = self.asserts_formats

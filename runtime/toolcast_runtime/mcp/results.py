@@ -43,7 +43,8 @@ def build_call_result(
     is_structured_only = structured and send == "structured"
     note = [] if response.note is None else [response.note]
     if response.content is None:
-        texts = [*([] if is_structured_only else [response.text()]), *note]
+        texts = [response.text()] if response.texts is None else response.texts
+        texts = [*([] if is_structured_only else texts), *note]
         return types.CallToolResult(
             content=[types.TextContent(type="text", text=text) for text in texts],
             structured_content=value,

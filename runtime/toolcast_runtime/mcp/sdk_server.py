@@ -22,9 +22,10 @@ from mcp.shared.exceptions import MCPError
 
 from ..core import optional
 from ..core.calls.call_telemetry import is_tracing_enabled, log_call
-from ..core.context import CALL_GUARD, CALLER, Caller
+from ..core.context import CALL_GUARD, CALLER, REQUEST, Caller
 from ..core.registry import UnknownToolError
 from ..core.validation.protocol import has_object_root
+from .client_request import McpRequest, set_log_level
 from .results import (
     NULL_RESULT,
     answer_with_state,
@@ -213,8 +214,9 @@ def build_server(
                 schema = tool.definition["outputSchema"]
                 is_object = isinstance(response.result, dict)
                 structured = is_object and has_object_root(schema)
-            if tool.proxy is not None and isinstance(response.result, dict):
-                # An external server may send structured content without a schema.
+            is_free_form = tool.proxy is not None or tool.has_fastmcp_results
+            if is_free_form and isinstance(response.result, dict):
+                # External servers and FastMCP send structured content without a schema.
                 structured = True
             send = "both" if tool.result is None else tool.result.send
             structured = structured and send != "text"
@@ -244,8 +246,13 @@ def build_server(
         from .resources_and_prompts import add_skill_methods
 
         add_skill_methods(server, get_skills)
+    # A parameter of `Server` would warn that 2026-07-28 has another way to set the level.
+    server.add_request_handler(
+        "logging/setLevel", types.SetLevelRequestParams, set_log_level
+    )
     # Replaces the SDK's only default middleware, which creates spans of its own.
     server.middleware[:] = [middleware]
+    middleware.server = server
     return server
 
 
@@ -307,7 +314,12 @@ class _RequestMiddleware:
 
     The caller is read from the request itself and not from a context variable of the transport: in
     a session, an earlier request started the task that answers.
+
+    Attributes:
+        server: the SDK's server of the requests.
     """
+
+    server: Server[Any]
 
     def __init__(
         self,
@@ -327,6 +339,8 @@ class _RequestMiddleware:
         self, ctx: ServerRequestContext[Any, Any], call_next: CallNext
     ) -> HandlerResult:
         token = CALLER.set(_build_caller(ctx, self._headers))
+        request = McpRequest(ctx, self.server)
+        request_token = REQUEST.set(request)
         try:
             if ctx.method == "tools/list":
                 call_next = partial(self._list_tools, call_next)
@@ -345,6 +359,8 @@ class _RequestMiddleware:
             return await call_next(ctx)
         finally:
             CALLER.reset(token)
+            REQUEST.reset(request_token)
+            await request.end()
 
     @asynccontextmanager
     async def lifespan(self, server: object) -> AsyncIterator[dict[str, Any]]:

@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ..core.context import ToolError, ToolResponse
-from ..core.definitions.definitions import DefinitionError
+from ..core.context import Block, ToolError, ToolResponse
+from ..core.definitions.definitions import DefinitionError, require_pydantic
 from ..core.definitions.tool import Tool, module_name
 from .content_blocks import build_resource_contents
 
@@ -104,6 +104,8 @@ def _read_definitions(
                 f"\n- {file_name} is not a definition of a {kind}: {error}"
             ) from None
         definitions.append((position, definition))
+    handlers = [d.handler for _, d in definitions if d.handler is not None]
+    require_pydantic(package.__name__, handlers)
     if not definitions:
         raise DefinitionError(
             f"{package.__name__} contains no {kind}; help: install the package with its"
@@ -128,10 +130,14 @@ def _build_handler(kind: str, value: Mapping[str, Any]) -> Tool | None:
         name=f"{kind} {value['mcp']['name']}",
         summary="",
         description="",
-        definition={"inputSchema": {"type": "object", "properties": properties}},
+        definition={
+            "inputSchema": {"type": "object", "properties": properties},
+            "_meta": value["mcp"].get("_meta"),
+        },
         handler=value["handler"],
         timeout=value["timeout"],
         uses=tuple(value.get("uses", ())),
+        has_pydantic_values=value.get("value_types") == "pydantic",
         kind=kind,
     )
 
@@ -164,9 +170,12 @@ async def read_contents(
     def build_response(result: Any) -> ToolResponse:
         if result is None:
             return ToolResponse(None)
-        if not isinstance(result, str | bytes):
+        if isinstance(result, Block):
+            contents = {**result["resource"], "uri": uri}
+        elif isinstance(result, str | bytes):
+            contents = build_resource_contents(uri, result, mime_type)
+        else:
             raise ToolError("the resource's handler returned neither str nor bytes")
-        contents = build_resource_contents(uri, result, mime_type)
         return ToolResponse(content=[{"type": "resource", "resource": contents}])
 
     response, _ = await calls.run_handler(

@@ -299,6 +299,9 @@ class Specs:
                 "values": values or None,
                 "clients": spec.get("clients") or None,
             }
+            is_converted = self.toolset.get("values") == "pydantic"
+            if is_converted and "handler" in spec:
+                definition["value_types"] = "pydantic"
             if "file" in spec:
                 # The text is the content of that file.
                 del definition["text"]

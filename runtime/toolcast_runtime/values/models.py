@@ -22,7 +22,7 @@ from .python_values import BytesEncoder, PythonValues
 
 _logger = logging.getLogger("toolcast")
 
-_MAX_PROBLEMS = 10
+MAX_PROBLEMS = 10
 """Problems of one value that are reported."""
 _MAX_LOGGED_ERRORS = 10
 """Validation errors of a class that are logged."""
@@ -85,10 +85,10 @@ class ArgumentsModel:
                 ),
             )
             paths = dict.fromkeys(
-                _format_path(entry["loc"], arguments) for entry in errors
+                format_path(entry["loc"], arguments) for entry in errors
             )
             raise ArgumentConversionError(
-                [_format_rejection(path) for path in paths][:_MAX_PROBLEMS]
+                [_format_rejection(path) for path in paths][:MAX_PROBLEMS]
             ) from None
 
 
@@ -154,7 +154,7 @@ def _validate_class(
         class_schema, schema, is_result=is_result, has_values=has_values
     )
     if mismatches:
-        text = "; ".join(mismatches[:_MAX_PROBLEMS])
+        text = "; ".join(mismatches[:MAX_PROBLEMS])
         raise ValueError(f"{class_.__name__} does not match the spec: {text}")
 
 
@@ -181,7 +181,7 @@ def _get_fields(class_schema: Schema | None) -> frozenset[str] | None:
     return frozenset(class_schema["properties"])
 
 
-def _format_path(steps: Sequence[str | int], arguments: Any) -> str:
+def format_path(steps: Sequence[str | int], arguments: Any) -> str:
     """Return the part of an error's location that is a path in the arguments.
 
     Pydantic appends steps of its own, such as the name of a union's member.

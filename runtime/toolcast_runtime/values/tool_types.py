@@ -230,6 +230,8 @@ def format_tool_types(
     results = (types.results, handler_results)
     client = ", client" if has_clients else ""
     handler = definition.get("handler")
+    if definition.get("values") == "pydantic" and not arguments_class:
+        handler = None  # Its annotations differ from the JSON types.
     return {
         **{
             object_type.name: _format_fields(

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.conftest import Project
 from tests.diff.lists.test_public_lists import (
     OBJECT,
     build_tool,
@@ -132,3 +134,24 @@ def test_different_tools_are_not_taken_for_renamed_ones(tmp_path: Path) -> None:
     new = build_tool(OBJECT, name="get", description="Gets a user.")
     rules = [change["rule"] for change in compare(tmp_path, [old], [new])]
     assert sorted(rules) == ["tool/added", "tool/removed"]
+
+
+@pytest.mark.parametrize(
+    ("field", "message"),
+    [
+        ('clients: {desk: {allow: "*"}, b: {}}', "the client `b` is added"),
+        ('clients: {desk: {allow: ["note"]}, c: {allow: []}}', "`c` is added"),
+    ],
+)
+def test_risky_changes_of_a_toolset_name_its_file(
+    field: str, message: str, make_project: Callable[..., Project]
+) -> None:
+    spec = {"note": "summary: Keeps a note.\nparameters: {type: object}\n"}
+    targets = "targets: {mcp: {client: desk}}\n"
+    old, new = (
+        make_project(spec, toolset=f"{targets}{text}\n", at=name)
+        for name, text in (("old", 'clients: {desk: {allow: "*"}}'), ("new", field))
+    )
+    said = " ".join(new.toolcast("diff", "--against", str(old.root)).stdout.split())
+    assert "specs/toy/toolset.yaml:5: the client" in said
+    assert message in said

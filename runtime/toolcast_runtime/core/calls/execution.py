@@ -267,7 +267,7 @@ def _validate_response(
             error="the tool's result does not match its declared schema"
         )
     if response.content is None:
-        return ToolResponse(value)
+        return ToolResponse(value, texts=response.texts)
     try:
         content = to_plain_json(_convert_blocks(response.content))
     except NotJsonError as error:

@@ -40,7 +40,10 @@ class HandlerAdapter:
     Args:
         function: the handler.
         declared: the parameters that the tool's schema declares.
-        dependencies: the names of the lifespan's dependencies that the tool uses.
+        dependencies: the names of the lifespan's dependencies that the function gets.
+
+    Attributes:
+        uses: these names.
 
     Raises:
         TypeError: the function has no parameter for a dependency, or a dependency has the
@@ -55,6 +58,7 @@ class HandlerAdapter:
     ) -> None:
         self.function = function
         self._declared = declared
+        self.uses = tuple(dependencies)
         self._dependencies = frozenset(dependencies)
         parameters = list(inspect.signature(function).parameters.values())
         if dependencies:
@@ -178,12 +182,15 @@ def _is_mapping_type(hint: Any) -> bool:
     return isinstance(base, type) and issubclass(base, Mapping)
 
 
-def adapt_handler(tool: Tool, package: str | None) -> HandlerAdapter:
+def adapt_handler(
+    tool: Tool, package: str | None, provided: Collection[str] = ()
+) -> HandlerAdapter:
     """Import the handler that a tool names, and its argument and result classes.
 
     Args:
         tool: a tool whose `handler` is set.
         package: the package that must define the handler.
+        provided: the names of the lifespan's dependencies.
 
     Raises:
         ImportError: see `load_function`, which also raises AttributeError and TypeError.
@@ -192,9 +199,13 @@ def adapt_handler(tool: Tool, package: str | None) -> HandlerAdapter:
         Exception: an argument or result class does not match the tool's schemas.
     """
     function = load_function(tool.handler or "", package)
+    uses = tool.uses
     if tool.has_python_values or tool.arguments_type or tool.result_type:
         function = optional.models.typed_function(function, tool, package)
-    return HandlerAdapter(function, DeclaredNames(tool.handler_parameters), tool.uses)
+    elif tool.has_pydantic_values:
+        convert = optional.pydantic_functions.convert_function
+        function, uses = convert(function, tool, provided)
+    return HandlerAdapter(function, DeclaredNames(tool.handler_parameters), uses)
 
 
 def load_function(reference: str, package: str | None) -> Callable[..., Any]:

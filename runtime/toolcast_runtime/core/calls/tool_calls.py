@@ -113,6 +113,7 @@ class ToolCalls:
         ledger: see `Registry`.
         handlers: the package that defines every handler, and the ledger's sink function.
         dependencies: returns the lifespan's dependencies; None without a lifespan.
+        dependency_names: the names of these dependencies.
 
     Attributes:
         proxies: the providers; the first `Proxies` answers the calls of proxied tools.
@@ -124,8 +125,10 @@ class ToolCalls:
         handlers: str | None = None,
         *,
         dependencies: Callable[[], Dependencies] | None = None,
+        dependency_names: Sequence[str] = (),
     ) -> None:
         self._dependencies = dependencies
+        self._dependency_names = dependency_names
         self.proxies: Sequence[ToolProvider] = ()
         self._ledger = ledger
         self._package = handlers
@@ -255,7 +258,7 @@ class ToolCalls:
             text = f"the {tool.kind} is not available; the log has the details"
             return ToolResponse(error=text), "error"
         prepared: Runner | ToolResponse = partial(run_function, handler, None)
-        if tool.uses:
+        if handler.uses:
             prepared = await self._bind_dependencies(tool, handler)
         if isinstance(prepared, ToolResponse):
             return prepared, "error"
@@ -355,7 +358,7 @@ class ToolCalls:
             if refused is not None:
                 return refused
         # After the confirmation: a declined call opens no dependencies.
-        if tool.uses and tool.proxy is None:
+        if tool.proxy is None and handler.uses:
             run = await self._bind_dependencies(tool, handler)
             if isinstance(run, ToolResponse):
                 return run, "error"
@@ -377,7 +380,7 @@ class ToolCalls:
         try:
             if self._dependencies is None:
                 raise LifespanError("the toolset has no lifespan")
-            dependencies, loop = await self._dependencies().resolve(tool.uses)
+            dependencies, loop = await self._dependencies().resolve(handler.uses)
         except OptionalPartError as missing:
             return _log_missing_part(tool, missing)
         except LifespanError as error:
@@ -434,7 +437,9 @@ class ToolCalls:
         """
         handler = self._handlers.get(tool.name)
         if handler is None:
-            handler = self._handlers[tool.name] = adapt_handler(tool, self._package)
+            handler = self._handlers[tool.name] = adapt_handler(
+                tool, self._package, self._dependency_names
+            )
         return handler
 
 

@@ -85,6 +85,7 @@ def load_tools(
     """
     tools = read_tools(package)
     _validate_handlers(package.__name__, tools, handlers)
+    require_pydantic(package.__name__, tools)
     validate_dependencies(package.__name__, tools, dependencies)
     return _sort_tools(tools, sections)
 
@@ -121,6 +122,22 @@ def _validate_handlers(
                 f"{package}: the handler `{tool.handler}` of `{tool.name}` is refused:"
                 f" {allowed}"
             )
+
+
+def require_pydantic(package: str, tools: Iterable[Tool]) -> None:
+    """Raise an error if a tool has `values: pydantic`, and Pydantic is not installed.
+
+    Raises:
+        DefinitionError: Pydantic is not installed.
+    """
+    from importlib.util import find_spec
+
+    tool = next((tool for tool in tools if tool.has_pydantic_values), None)
+    if tool is not None and find_spec("pydantic") is None:
+        raise DefinitionError(
+            f"{package}: `{tool.name}` has `values: pydantic`, but pydantic is not"
+            " installed; help: pip install 'toolcast-runtime[models]'"
+        )
 
 
 def is_in_package(module: str, package: str | None) -> bool:
@@ -285,6 +302,7 @@ def _build_tool(
         confirm=None if confirm is None else _build_confirm(confirm),
         result=None if result is None else ResultForm(**result),
         has_python_values=get("values") == "python",
+        has_pydantic_values=get("values") == "pydantic",
         arguments_type=get("arguments_type"),
         result_type=get("result_type"),
         deprecated=get("deprecated"),

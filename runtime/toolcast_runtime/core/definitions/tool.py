@@ -117,6 +117,8 @@ class Tool:
         result: how results are sent; None for whole results, as text and structured content.
         has_python_values: whether the handler gets and returns Python dates, times,
             durations, UUIDs and bytes instead of strings of their formats.
+        has_pydantic_values: whether Pydantic converts the handler's arguments by its
+            annotations, and its results.
         arguments_type: `module:Class` of the object in which the handler gets the arguments;
             None for keywords or a dict.
         result_type: `module:Class` of the handler's result; None for a JSON value.
@@ -155,6 +157,7 @@ class Tool:
     confirm: Confirm | None = None
     result: ResultForm | None = None
     has_python_values: bool = False
+    has_pydantic_values: bool = False
     arguments_type: str | None = None
     result_type: str | None = None
     deprecated: Mapping[str, Any] | None = None
@@ -182,6 +185,14 @@ class Tool:
         if self.result is not None and self.result.returns is not None:
             return self.result.returns
         return self.definition.get("outputSchema")
+
+    @property
+    def has_fastmcp_results(self) -> bool:
+        """Whether results are sent as FastMCP sends them: the definition is from a FastMCP server."""
+        meta, schema = self.definition.get("_meta"), self.definition.get("outputSchema")
+        return self.has_pydantic_values and (
+            "fastmcp" in (meta or ()) or "x-fastmcp-wrap-result" in (schema or ())
+        )
 
     @property
     def handler_parameters(self) -> Mapping[str, Any]:

@@ -1,0 +1,17 @@
+"""Handlers that were written for FastMCP or the official SDK, without a change to them.
+
+A handlers module names each function below `adapt`. Neither library is imported here.
+"""
+
+from .adapting import Recorder, adapt, adapt_lifespan
+from .context import make_context
+from .results import build_converter, translate_error
+
+__all__ = [
+    "Recorder",
+    "adapt",
+    "adapt_lifespan",
+    "build_converter",
+    "make_context",
+    "translate_error",
+]

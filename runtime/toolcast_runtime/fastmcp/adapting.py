@@ -1,0 +1,209 @@
+"""Decorators that make functions of other servers handlers of this project.
+
+The decorated function is defined in the handlers package, as handlers must be. Its body never runs.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import functools
+import inspect
+from collections.abc import AsyncIterator, Callable
+from concurrent.futures import ThreadPoolExecutor
+from difflib import get_close_matches
+from typing import Any, Literal, TypeVar
+
+Kind = Literal["tool", "resource", "prompt"]
+
+_Stub = TypeVar("_Stub", bound=Callable[..., Any])
+_Function = Callable[..., Any]
+
+# The functions of each FastMCP server, which is referenced so that its id stays its own.
+_listed: dict[int, tuple[Any, list[tuple[Kind, str, _Function | None]]]] = {}
+
+
+class Recorder:
+    """Stands in for an SDK or FastMCP server, and records the functions registered with it.
+
+    Args:
+        register_functions: functions whose only parameter is the server.
+    """
+
+    def __init__(self, *register_functions: Callable[[Any], object]) -> None:
+        self.functions: list[tuple[Kind, str, _Function | None]] = []
+        for register in register_functions:
+            register(self)
+
+    def tool(self, name: Any = None, **options: Any) -> Any:
+        """Record a tool, as `@server.tool`, `@server.tool()` or `@server.tool("name")`."""
+        return self._record("tool", options.get("name") or name, name)
+
+    def prompt(self, name: Any = None, **options: Any) -> Any:
+        """Record a prompt, like `tool`."""
+        return self._record("prompt", options.get("name") or name, name)
+
+    def resource(self, uri: str, **options: Any) -> Any:
+        """Record a resource or template by its URI, and by its name."""
+
+        def decorate(function: _Function) -> _Function:
+            name = options.get("name") or function.__name__
+            self.functions += [("resource", key, function) for key in (uri, name)]
+            return function
+
+        return decorate
+
+    def add_tool(self, function: _Function, name: str | None = None, **_: Any) -> None:
+        """Record a tool."""
+        self._record("tool", name, None)(function)
+
+    def __getattr__(self, name: str) -> Any:
+        """Accept decorators for what Toolcast does not serve; raise for other members."""
+        if name in ("completion", "custom_route"):
+            return lambda *_, **options: lambda function: function
+        help_ = "write the handler as a function that does not need its server"
+        raise AttributeError(f"a Recorder has no `{name}`; help: {help_}")
+
+    def _record(self, kind: Kind, name: Any, target: Any) -> Any:
+        def decorate(function: _Function) -> _Function:
+            key = name if isinstance(name, str) else function.__name__
+            self.functions.append((kind, key, function))
+            return function
+
+        return decorate(target) if callable(target) else decorate
+
+
+def adapt(
+    target: Any,
+    name: str | None = None,
+    *,
+    source: str | None = None,
+    kind: Kind | None = None,
+) -> Callable[[_Stub], _Stub]:
+    """Make a function of another server a handler; the decorated function is only its name.
+
+    Args:
+        target: the function itself, a FastMCP server, or a `Recorder`.
+        name: the name in the server, or the URI of a resource; not used with a function.
+        source: `module:function`, where `toolcast check` finds the code. A nested function
+            is `module:outer.inner`.
+        kind: what the name belongs to, if the server has several kinds with this name.
+
+    Raises:
+        LookupError: the server has no such function, or several kinds have the name.
+        TypeError: the target is neither a function nor such a server.
+    """
+    function = target
+    if not _is_function(target):
+        function = _find_function(target, name or "", kind)
+
+    def decorate(stub: _Stub) -> _Stub:
+        @functools.wraps(function)
+        def handler(*positional: Any, **keywords: Any) -> Any:
+            return function(*positional, **keywords)
+
+        for attribute in ("__module__", "__name__", "__qualname__"):
+            setattr(handler, attribute, getattr(stub, attribute))
+        return handler  # type: ignore[return-value]  # the signature is the function's
+
+    return decorate
+
+
+def adapt_lifespan(target: Any, server: Any = None) -> Callable[[_Stub], _Stub]:
+    """Make another server's lifespan the toolset's, with the dependency `lifespan_context`.
+
+    `lifespan_context` is the value that the lifespan yields, as `Context` provides it.
+
+    Args:
+        target: the lifespan function, or the FastMCP or SDK server that has it.
+        server: the argument of the lifespan function; by default the server.
+
+    Raises:
+        TypeError: the server has no lifespan.
+    """
+    function = target
+    if not _is_function(target):
+        settings = getattr(target, "settings", None)
+        function = getattr(target, "_lifespan", getattr(settings, "lifespan", None))
+        server = target if server is None else server
+    if function is None:
+        raise TypeError(f"{type(target).__name__} has no lifespan")
+
+    def decorate(stub: _Stub) -> _Stub:
+        @contextlib.asynccontextmanager
+        @functools.wraps(stub)
+        async def lifespan() -> AsyncIterator[dict[str, Any]]:
+            async with function(server) as value:
+                yield {"lifespan_context": {} if value is None else value}
+
+        return lifespan  # type: ignore[return-value]  # the stub has no parameters either
+
+    return decorate
+
+
+def _is_function(target: Any) -> bool:
+    return callable(target) and not hasattr(target, "list_tools")
+
+
+def _find_function(server: Any, name: str, kind: Kind | None) -> _Function:
+    """Return the function that a server has under a name."""
+    if isinstance(server, Recorder):
+        listed = server.functions
+    elif _is_fastmcp(server):
+        if id(server) not in _listed:
+            # In a thread, because the current one may run an event loop.
+            with ThreadPoolExecutor(1) as pool:
+                listing = pool.submit(asyncio.run, _list_functions(server))
+            _listed[id(server)] = server, listing.result()
+        listed = _listed[id(server)][1]
+    else:
+        raise TypeError(
+            f"`adapt` accepts a function, a FastMCP server or a Recorder, not"
+            f" {type(server).__name__}; help: pass the function itself"
+        )
+    found = {
+        id(function): (listed_kind, function)
+        for listed_kind, key, function in listed
+        if key == name and kind in (None, listed_kind)
+    }
+    if not found:
+        near = get_close_matches(name, [key for _, key, _ in listed], 1)
+        hint = f"; did you mean `{near[0]}`?" if near else ""
+        raise LookupError(f"the server has no `{name}`{hint}")
+    if len(found) > 1:
+        kinds = ", ".join(sorted({found_kind for found_kind, _ in found.values()}))
+        raise LookupError(f"`{name}` is ambiguous ({kinds}); help: pass `kind`")
+    [(_, function)] = found.values()
+    if function is None:
+        raise LookupError(f"`{name}` has no function: another server provides it")
+    return function
+
+
+def _is_fastmcp(server: Any) -> bool:
+    types = {(base.__module__, base.__name__) for base in type(server).__mro__}
+    return ("fastmcp.server.server", "FastMCP") in types
+
+
+async def _list_functions(server: Any) -> list[tuple[Kind, str, _Function | None]]:
+    """Return the functions of a FastMCP server, from its public lists."""
+    kinds: list[tuple[Kind, Any, tuple[str, ...]]] = [
+        ("tool", server.list_tools, ("name",)),
+        ("resource", server.list_resources, ("uri", "name")),
+        ("resource", server.list_resource_templates, ("uri_template", "name")),
+        ("prompt", server.list_prompts, ("name",)),
+    ]
+    return [
+        (kind, key, _unwrap(getattr(item, "fn", None)))
+        for kind, list_items, attributes in kinds
+        for item in await list_items(run_middleware=False)
+        for key in (str(getattr(item, attribute)) for attribute in attributes)
+    ]
+
+
+def _unwrap(function: Any) -> Any:
+    """Return the function that FastMCP wraps to inject its own `Context`."""
+    function = getattr(function, "raw_function", function)  # of `validate_call`
+    module = getattr(function, "__globals__", {}).get("__name__")
+    if module == "fastmcp.server.dependencies":
+        return _unwrap(inspect.getclosurevars(function).nonlocals["fn"])
+    return function

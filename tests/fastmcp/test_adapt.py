@@ -1,0 +1,146 @@
+"""Handlers that name functions of other servers, and servers that only record them."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+import types
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from mcp.server.mcpserver import MCPServer
+
+from toolcast_runtime.core.calls.handlers import HandlerAdapter, load_function
+from toolcast_runtime.core.validation.checker import DeclaredNames
+from toolcast_runtime.fastmcp import Recorder, adapt, adapt_lifespan
+
+
+def register_math(server: Any) -> None:
+    """Registers functions in each form that the libraries have."""
+
+    @server.tool()
+    def add(a: int, b: int = 2) -> int:
+        return a + b
+
+    @server.tool
+    def bare(a: int) -> int:
+        return -a
+
+    @server.tool("first")
+    def by_position() -> str:
+        return "first"
+
+    @server.tool(name="named", description="By name.")
+    async def by_name() -> str:
+        return "named"
+
+    def added() -> str:
+        return "added"
+
+    server.add_tool(added)
+    server.add_tool(added, name="added-again")
+
+    @server.resource("notes://{name}", name="note")
+    def read_note(name: str) -> str:
+        return name
+
+    @server.prompt()
+    def both() -> str:
+        return "prompt"
+
+    @server.tool(name="both")
+    def both_tool() -> str:
+        return "tool"
+
+    @server.completion()
+    async def complete(*_: Any) -> None: ...
+
+    @server.custom_route("/health", methods=["GET"])
+    async def health(request: Any) -> None: ...
+
+
+SERVER = Recorder(register_math)
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "arguments", "result"),
+    [
+        ("add", None, {"a": 1}, 3),
+        ("bare", None, {"a": 1}, -1),
+        ("first", None, {}, "first"),
+        ("added", None, {}, "added"),
+        ("added-again", None, {}, "added"),
+        ("notes://{name}", None, {"name": "a"}, "a"),
+        ("note", None, {"name": "a"}, "a"),
+        ("both", "tool", {}, "tool"),
+        ("both", "prompt", {}, "prompt"),
+    ],
+)
+def test_adapt_calls_the_recorded_function(
+    name: str, kind: Any, arguments: dict[str, Any], result: Any
+) -> None:
+    @adapt(SERVER, name, source="x:y", kind=kind)
+    def handler(**arguments: Any) -> Any: ...
+
+    assert handler(**arguments) == result
+
+
+def test_adapt_keeps_the_signature_and_the_module_of_the_handler() -> None:
+    @adapt(register_math)
+    def handler(**arguments: Any) -> Any: ...
+
+    assert str(inspect.signature(handler)) == "(server: 'Any') -> 'None'"
+    assert (handler.__module__, handler.__name__) == (__name__, "handler")
+
+    @adapt(SERVER, "named")
+    def named(**arguments: Any) -> Any: ...
+
+    assert HandlerAdapter(named, DeclaredNames({})).is_async
+
+
+def test_an_adapted_function_is_defined_in_the_handlers_package() -> None:
+    def elsewhere() -> str:
+        return "found"
+
+    elsewhere.__module__ = "other.package"
+    stub: Callable[..., Any] = types.FunctionType(
+        (lambda: None).__code__, {"__name__": "my_handlers.math"}, "handler"
+    )
+    module: Any = types.ModuleType("my_handlers.math")
+    module.handler = adapt(elsewhere)(stub)
+    module.alias = elsewhere
+    sys.modules["my_handlers.math"] = module
+    try:
+        assert load_function("my_handlers.math:handler", "my_handlers")() == "found"
+        with pytest.raises(ImportError, match="outside of"):
+            load_function("my_handlers.math:alias", "my_handlers")
+    finally:
+        del sys.modules["my_handlers.math"]
+
+
+@pytest.mark.parametrize(
+    ("target", "name", "error", "message"),
+    [
+        (SERVER, "ad", LookupError, "the server has no `ad`; did you mean `add`"),
+        (SERVER, "both", LookupError, r"`both` is ambiguous \(prompt, tool\)"),
+        (MCPServer("x"), "add", TypeError, "a Recorder, not MCPServer; help:"),
+        (3, "add", TypeError, "not int"),
+        (SERVER, None, LookupError, "has no ``"),
+    ],
+)
+def test_adapt_reports_what_it_cannot_find(
+    target: Any, name: str | None, error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        adapt(target, name)
+
+
+def test_a_recorder_reports_other_members() -> None:
+    with pytest.raises(AttributeError, match="a Recorder has no `run`; help:"):
+        Recorder(lambda server: server.run())
+
+
+def test_adapt_lifespan_reports_a_server_without_one() -> None:
+    with pytest.raises(TypeError, match="MCPServer has no lifespan"):
+        adapt_lifespan(MCPServer("x"))

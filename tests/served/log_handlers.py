@@ -1,0 +1,57 @@
+"""Handlers that log, for tests of log messages."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+
+from toolcast_runtime import current_call
+
+
+async def each_level(levels: list[str]) -> str:
+    """Logs a message for each level."""
+    for level in levels:
+        current_call().log(level, f"at {level}")  # type: ignore[arg-type]
+    return "done"
+
+
+def from_thread() -> str:
+    """Logs from the worker thread and from a thread of its own."""
+    call = current_call()
+    call.log("info", "worker")
+    thread = threading.Thread(target=call.log, args=("info", "thread"))
+    thread.start()
+    thread.join()
+    return "done"
+
+
+async def many(count: int) -> str:
+    """Logs more than a client may get."""
+    for number in range(count):
+        current_call().log("info", f"message {number}")
+    await asyncio.sleep(0)
+    return "done"
+
+
+async def odd(text: str, size: int) -> str:
+    """Logs a long text, repeated."""
+    current_call().log("error", text * size)
+    return "done"
+
+
+async def failing() -> str:
+    """Logs, and then fails."""
+    current_call().log("warning", "before")
+    raise ValueError("no")
+
+
+async def wrong(level: str) -> str:
+    """Logs with arguments that MCP does not have."""
+    for arguments in ((level, "text"), ("info", 3)):
+        try:
+            current_call().log(*arguments)  # type: ignore[arg-type]
+        except (ValueError, TypeError) as error:
+            message = str(error)
+            if arguments[0] == level:
+                first = message
+    return f"{first}; {message}"

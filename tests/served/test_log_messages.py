@@ -1,0 +1,152 @@
+"""Log messages of handlers, received by the official client."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Literal
+
+import mcp_types as types
+import pytest
+from mcp import Client
+
+from tests.runtime.packages import Package, definition
+from toolcast_runtime import Registry
+from toolcast_runtime.core.context import CallContext
+from toolcast_runtime.mcp import McpServer
+from toolcast_runtime.mcp.client_request import MAX_BURST, MAX_CHARACTERS
+
+MODULE = "tests.served.log_handlers"
+LEVELS = ["debug", "info", "notice", "warning", "error", "critical", "alert"]
+Mode = Literal["auto", "legacy"]
+MODES: list[Mode] = ["auto", "legacy"]
+
+
+@pytest.fixture
+def registry(tmp_path: Path) -> Iterator[Registry]:
+    names = ["each_level", "from_thread", "many", "odd", "failing", "wrong"]
+    package = Package(
+        tmp_path,
+        *(
+            definition(
+                name,
+                handler=f"{MODULE}:{name}",
+                mcp={
+                    "name": name,
+                    "inputSchema": {
+                        "type": "object",
+                        "properties": {
+                            "levels": {},
+                            "count": {},
+                            "text": {},
+                            "size": {},
+                            "level": {},
+                        },
+                    },
+                },
+            )
+            for name in names
+        ),
+    )
+    yield Registry(package.load(), handlers=MODULE)
+
+
+async def call_logged(
+    registry: Registry,
+    mode: Mode,
+    tool: str,
+    arguments: dict[str, Any] | None = None,
+    level: types.LoggingLevel | None = "debug",
+) -> tuple[types.CallToolResult, list[tuple[str, Any]]]:
+    """Return the result of a call, and the messages that the client got before it."""
+    messages: list[tuple[str, Any]] = []
+
+    async def receive(params: types.LoggingMessageNotificationParams) -> None:
+        messages.append((params.level, params.data))
+
+    server = McpServer(registry, name="demo").build()
+    wanted = level if mode == "auto" else None
+    async with Client(
+        server, mode=mode, logging_callback=receive, log_level=wanted
+    ) as client:
+        if mode == "legacy" and level is not None:
+            with pytest.warns(match="logging capability"):
+                await client.set_logging_level(level)
+        result = await client.call_tool(tool, arguments or {})
+        return result, list(messages)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("level", ["debug", "info", "warning", "alert", "emergency"])
+async def test_log_respects_the_level_of_the_client(
+    registry: Registry, mode: Mode, level: types.LoggingLevel
+) -> None:
+    arguments = {"levels": LEVELS}
+    _, messages = await call_logged(registry, mode, "each_level", arguments, level)
+    expected = LEVELS[LEVELS.index(level) :] if level in LEVELS else []
+    assert messages == [(name, f"at {name}") for name in expected]
+
+
+async def test_log_without_a_level_is_decided_by_the_protocol_version(
+    registry: Registry,
+) -> None:
+    """Up to 2025-11-25 all are sent; 2026-07-28 forbids messages without a level."""
+    arguments = {"levels": ["debug"]}
+    _, sent = await call_logged(registry, "legacy", "each_level", arguments, None)
+    assert sent == [("debug", "at debug")]
+    _, sent = await call_logged(registry, "auto", "each_level", arguments, None)
+    assert sent == []
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_log_works_from_threads(registry: Registry, mode: Mode) -> None:
+    _, messages = await call_logged(registry, mode, "from_thread")
+    assert messages == [("info", "worker"), ("info", "thread")]
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_log_has_a_bounded_rate(registry: Registry, mode: Mode) -> None:
+    arguments = {"count": MAX_BURST + 1000}
+    _, messages = await call_logged(registry, mode, "many", arguments)
+    assert MAX_BURST <= len(messages) <= MAX_BURST + 100
+    assert messages[0] == ("info", "message 0")
+    assert messages[-1][0] == "warning"
+    assert "log messages were dropped" in messages[-1][1]
+
+
+@pytest.mark.parametrize("text", ["a", "ü", "\x00", '"', "long", ""])
+async def test_log_sends_any_text_within_the_limit(
+    registry: Registry, text: str
+) -> None:
+    size = MAX_CHARACTERS if text == "long" else 1
+    arguments = {"text": text, "size": size}
+    _, messages = await call_logged(registry, "auto", "odd", arguments)
+    assert messages[0][1] == (text if size == 1 else messages[0][1])
+    assert len(messages[0][1]) == min(len(text) * size, MAX_CHARACTERS)
+
+
+def test_log_has_no_effect_outside_of_an_mcp_server() -> None:
+    CallContext("odd").log("info", "text")
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_log_of_a_failed_call_is_sent(registry: Registry, mode: Mode) -> None:
+    result, messages = await call_logged(registry, mode, "failing")
+    assert result.is_error
+    assert messages == [("warning", "before")]
+
+
+async def test_log_rejects_unknown_levels_and_other_values(registry: Registry) -> None:
+    result, messages = await call_logged(
+        registry, "legacy", "wrong", {"level": "trace"}
+    )
+    assert "`level` must be one of debug, info" in str(result.content)
+    assert "`text` must be a string" in str(result.content)
+    assert messages == []
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_server_declares_log_messages(registry: Registry, mode: Mode) -> None:
+    server = McpServer(registry, name="demo").build()
+    async with Client(server, mode=mode) as client:
+        assert client.server_capabilities.logging is not None
