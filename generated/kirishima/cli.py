@@ -3,12 +3,20 @@
 
 from __future__ import annotations
 
-from toolcast_runtime.cli import command_line, keywords
+from toolcast_runtime.cli import command_line
 
 from .registry import REGISTRY
 
-# Command of each tool by tool name; None for a tool without a command.
-KEYWORDS = keywords(REGISTRY)
+# Command of each tool by tool name; None for a tool without a command, whose definition
+# has the reason.
+KEYWORDS: dict[str, str | None] = {
+    "get_personality": "personality",
+    "manage_prompt": "prompt",
+    "memory": "memory",
+    "stickynotes": "stickynotes",
+    "github_issue": "github-issue",
+    "smarthome": "smarthome",
+}
 
 main = command_line(
     REGISTRY,

@@ -3,12 +3,45 @@
 
 from __future__ import annotations
 
-from toolcast_runtime.cli import command_line, keywords
+from toolcast_runtime.cli import command_line
 
 from .registry import REGISTRY
 
-# Command of each tool by tool name; None for a tool without a command.
-KEYWORDS = keywords(REGISTRY)
+# Command of each tool by tool name; None for a tool without a command, whose definition
+# has the reason.
+KEYWORDS: dict[str, str | None] = {
+    "delegate_task": "delegate",
+    "delegate_task_async": "delegate --async",
+    "check_task_status": "status",
+    "list_peers": "peers",
+    "get_workspace_info": "info",
+    "get_runtime_identity": None,
+    "update_agent_card": None,
+    "broadcast_message": None,
+    "send_message_to_user": None,
+    "wait_for_message": None,
+    "inbox_peek": None,
+    "inbox_pop": None,
+    "chat_history": None,
+    "create_request": None,
+    "create_approval": None,
+    "install_plugin": "install",
+    "commit_memory": "remember",
+    "recall_memory": "recall",
+    "goal_get": "goal",
+    "goal_set": "goal --set",
+    "goal_clear": "goal --clear",
+    "task_list": "tasks",
+    "task_add": "task-add",
+    "task_update": "task-update",
+    "task_complete": "task-done",
+    "desktop_status": None,
+    "desktop_screenshot": None,
+    "desktop_click": None,
+    "desktop_type": None,
+    "desktop_key": None,
+    "desktop_open_url": None,
+}
 
 main = command_line(
     REGISTRY,

@@ -3,12 +3,55 @@
 
 from __future__ import annotations
 
-from toolcast_runtime.cli import command_line, keywords
+from toolcast_runtime.cli import command_line
 
 from .registry import REGISTRY
 
-# Command of each tool by tool name; None for a tool without a command.
-KEYWORDS = keywords(REGISTRY)
+# Command of each tool by tool name; None for a tool without a command, whose definition
+# has the reason.
+KEYWORDS: dict[str, str | None] = {
+    "send_to_ren": "send",
+    "read_bridge_history": "bridge",
+    "get_session_brief": "brief",
+    "write_pending_thoughts": "think",
+    "check_memory_health": "memory-health",
+    "read_pending_thoughts": "thoughts",
+    "get_claude_plus_blocks": "claude-plus",
+    "search_code": "code",
+    "check_system_health": "health",
+    "write_session_log": "log",
+    "read_core_memory": "block",
+    "write_core_memory": "write-block",
+    "list_core_memory_blocks": "blocks",
+    "log_memory_access": "log-access",
+    "delete_archival_passage": "delete-passage",
+    "update_open_threads": "thread",
+    "enrich_passage": "enrich",
+    "create_notecard": "note",
+    "update_notecard": "update-note",
+    "delete_notecard": "delete-note",
+    "list_notecards": "notes",
+    "get_project_state": "state",
+    "check_phase_gate": "gate",
+    "advance_phase": "advance",
+    "record_artifact": "artifact",
+    "read_portrait": "portrait",
+    "write_portrait": "write-portrait",
+    "add_portrait_signal": "observe",
+    "read_all_portraits": "portraits",
+    "write_signal": "signal",
+    "search_signals": "signals",
+    "write_session_summary": "summarize",
+    "get_skill": "skill",
+    "write_skill": "write-skill",
+    "list_skills": "skills",
+    "write_t4_entry": "write-entry",
+    "get_t4_entry": "entry",
+    "search_t4": "search-entries",
+    "delete_t4_entry": "delete-entry",
+    "append_t4_entry": "append-entry",
+    "search_transcripts": "transcripts",
+}
 
 main = command_line(
     REGISTRY,

@@ -26,6 +26,7 @@ __all__ = [
     "rewrites",
     "sets",
     "turns",
+    "waits",
 ]
 
 Deed = Callable[[Stage], Any]
@@ -167,3 +168,8 @@ def all_of(*deeds: Deed) -> Deed:
             one(stage)
 
     return deed
+
+
+def waits(name: str) -> Deed:
+    """A tool that waits for agents, with the rule that Letta gives to its own tools."""
+    return all_of(attaches(name), adds({"tool_name": name, "type": "continue_loop"}))

@@ -27,7 +27,6 @@ from toolcast_letta.plan.verification import Verification, verify
 from toolcast_letta.specs import build_desired_state_from_specs
 from toolcast_letta.state.baseline import Baselines
 from toolcast_letta.v1.api import LettaApi
-from toolcast_letta.v1.reading import read_current_state
 from toolcast_letta.v1.rollback import RollbackResult, roll_back
 from toolcast_letta.v1.server_backend import ServerBackend
 
@@ -106,9 +105,9 @@ class Stage:
         return ServerBackend(self.api, self.baselines)
 
     def plan(self, desired: DesiredState | None = None, **overrides: Any) -> Plan:
-        desired, api = desired or self.desired(), self.api
-        current = read_current_state(api, desired)
-        return build_plan(api.base_url, desired, current, Overrides(**overrides))
+        desired, backend = desired or self.desired(), self.backend
+        current = backend.read(desired)
+        return build_plan(backend.location, desired, current, Overrides(**overrides))
 
     def apply(
         self, plan: Plan | None = None, desired: DesiredState | None = None

@@ -95,7 +95,7 @@ def test_the_exit_codes_of_terraform(run: Callable[..., Result], toy: Any) -> No
 
 def test_json_for_machines(run: Callable[..., Result], toy: Any) -> None:
     plan = json.loads(run("plan", "--format", "json").stdout)
-    assert plan["format"] == "toolcast-letta-plan/3"
+    assert plan["format"] == "toolcast-letta-plan/4"
     assert plan["changes"][0] == {
         "action": "+",
         "layer": "server",

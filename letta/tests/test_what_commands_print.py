@@ -34,7 +34,8 @@ class Made:
         self.location = "here"
         self.blockers = more.get("blockers", ())
         self.changes = more.get("changes", ())
-        self.missing = ("lost",)
+        self.missing = more.get("missing", ())
+        self.blocks = more.get("blocks", ())
         self.server = {"name": "toys"}
         self.agents = (SimpleNamespace(name="me"), SimpleNamespace(name="you"))
         self.saved: list[Path] = []
@@ -65,6 +66,9 @@ def request(**more: Any) -> Any:
     [
         (Made(), "v1", None, (0, 0), PLAN),
         (Made(changes=(1,)), "v1", None, (0, 2), PLAN),
+        (Made(blocks=(1,)), "v1", None, (0, 2), PLAN),
+        (Made(missing=("lost",)), "v1", None, (1, 1), PLAN),
+        (Made(missing=("lost",), changes=(1,)), "v1", None, (1, 1), PLAN),
         (Made(blockers=(1,), changes=(1,)), "v1", None, (1, 1), PLAN),
         (
             Made(),
@@ -123,7 +127,14 @@ SYNCED = "tools+rules synced - 3 tools, 4 rules\n"
     ("backend", "saved", "done", "code", "out", "err"),
     [
         ("v1", False, ApplyResult(3, 4, True), 0, PLAN + SYNCED, ""),
-        ("v1", True, ApplyResult(3, 4, True), 0, SYNCED, "missing: lost\n"),
+        (
+            "v1",
+            True,
+            ApplyResult(3, 4, True, missing=("lost",)),
+            1,
+            SYNCED,
+            "missing: lost\n",
+        ),
         (
             "v1",
             False,
@@ -223,9 +234,12 @@ def test_what_is_otherwise_ends_with_a_finding(
     is_success: bool,
     code: int,
 ) -> None:
-    found: Any = SimpleNamespace(is_success=is_success, to_json=lambda: {"x": 1})
+    found: Any = SimpleNamespace(
+        is_success=is_success, plan=None, to_json=lambda: {"x": 1}
+    )
+    monkeypatch.setattr(operations, "_add_blocks", lambda plan, *_: plan)
     monkeypatch.setattr(operations, "verify_it", lambda *_: found)
-    monkeypatch.setattr(operations, "replace", lambda found, blocks: found)
+    monkeypatch.setattr(operations, "replace", lambda found, plan: found)
     monkeypatch.setattr(operations, "format_verification", lambda found: "as text\n")
     assert operations.verify(request(), CallOptions()) == code
     assert capsys.readouterr().out == "as text\n"

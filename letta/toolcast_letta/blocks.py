@@ -14,6 +14,7 @@ from pathlib import Path
 
 from toolcast.extension_api import Toolset, ToolSpec
 
+from .block_parts import BlockTextError, build_markers, insert_part
 from .plan.desired_state import DesiredState
 from .specs import build_tool_part
 from .state.seal import Seal
@@ -24,10 +25,6 @@ _FORMAT = "toolcast-letta-blocks/1"
 
 class BlockError(Exception):
     """A block cannot be read, compared or written; the message has one reason a line."""
-
-
-class BlockTextError(Exception):
-    """The new text of a block cannot be built; the message states the reason."""
 
 
 @dataclass(frozen=True)
@@ -211,7 +208,7 @@ def render_block(toolset: Toolset, content: str) -> str:
         else _render_data(attached)
     )
     text = "\n".join(lines)
-    begin, end = _build_markers(toolset.name)
+    begin, end = build_markers(toolset.name)
     # `insert_part` finds the part only if each marker occurs once.
     if begin in text or end in text:
         raise BlockTextError(f"a summary or section contains `{begin}` or `{end}`")
@@ -258,28 +255,6 @@ def _render_data(attached: Sequence[ToolSpec]) -> Iterator[str]:
         yield f"- {table}{pool_note}: {uses}"
     if not tables:
         yield "- none"
-
-
-def insert_part(value: str, part: str, toolset: str) -> str:
-    """Return a block's value with the toolset's part replaced, or appended if missing.
-
-    Raises:
-        BlockTextError: the value does not contain each marker once, in order.
-    """
-    begin, end = _build_markers(toolset)
-    counts = (value.count(begin), value.count(end))
-    if counts == (0, 0):
-        return f"{value.rstrip()}\n\n{part}" if value.strip() else part
-    start, stop = value.find(begin), value.find(end)
-    if counts != (1, 1) or stop < start:
-        raise BlockTextError(
-            f"it does not contain `{begin}` and `{end}` once each, in order: fix it by hand"
-        )
-    return value[:start] + part + value[stop + len(end) :]
-
-
-def _build_markers(toolset: str) -> tuple[str, str]:
-    return f"[toolcast {toolset}: from the specs]", f"[toolcast {toolset}: end]"
 
 
 def _collapse_whitespace(text: str) -> str:

@@ -169,6 +169,7 @@ def build_toolset_runbook(toolset: Toolset, package: str) -> ToolsetRunbook:
             (
                 f"# Runbook: the tools of {name} in Letta",
                 "## Add, change or remove a tool",
+                "## Differences",
                 "## The tools",
                 *(["## The agents' memory blocks"] if _has_blocks(toolset) else []),
                 "## Roll back",

@@ -243,12 +243,18 @@ def format_python(template: str, data: bytes) -> bytes:
     The user's configuration of black is ignored.
 
     Raises:
-        TemplateRenderError: the text is not Python.
+        TemplateRenderError: the text is not Python, or black is not installed.
     """
-    import black
-    from black.mode import TargetVersion
-    from black.parsing import InvalidInput
-
+    try:
+        import black
+        from black.mode import TargetVersion
+        from black.parsing import InvalidInput
+    except ImportError as error:
+        raise TemplateRenderError(
+            "black, which formats the Python of this template, is not installed: pip"
+            " install 'toolcast[templates]'",
+            template,
+        ) from error
     try:
         # Black is very slow for brackets nested more deeply than Python allows.
         ast.parse(data)

@@ -904,11 +904,28 @@ def check_todo(prose: Texts, scope: Scope) -> Iterator[Problem]:
         yield problem_at(text.owner, text.path, message, help_)
 
 
+def _requires_usage(scope: Scope) -> bool:
+    """Return whether the target `prompts` requires guidance for each tool."""
+    options = scope.toolset.targets.get("prompts") or {}
+    return options.get("usage") == "required"
+
+
 @rule("prompt/usage-missing", on="tool", severity=Severity.WARNING, target="prompts")
 def check_usage(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
     """Report a tool without advice when to use it."""
-    texts = (tool.when_to_use, tool.guidance)
-    if any(text and text.strip() for text in texts) or tool.no_usage_reason:
+    if not _requires_usage(scope):
+        yield from _check_missing_usage(tool)
+
+
+@rule("prompt/usage-missing", on="tool", severity=Severity.ERROR, target="prompts")
+def check_required_usage(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
+    """Report a tool without the advice that the target requires."""
+    if _requires_usage(scope):
+        yield from _check_missing_usage(tool)
+
+
+def _check_missing_usage(tool: ToolSpec) -> Iterator[Problem]:
+    if _list_usage_texts(tool):
         return
     path: Path = ()
     message = f"`{tool.name}` has neither `when_to_use` nor `guidance`"
@@ -920,3 +937,87 @@ def check_usage(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
         " `when_to_use: {text: null, reason: ...}`"
     )
     yield problem_at(tool, path, message, help_)
+
+
+def _list_usage_texts(tool: ToolSpec) -> list[tuple[Path, str]]:
+    """Return the tool's guidance, or the reason for having none, with their paths."""
+    fields = ("when_to_use", tool.when_to_use), ("guidance", tool.guidance)
+    texts: list[tuple[Path, str]] = [
+        ((key,), text) for key, text in fields if text and text.strip()
+    ]
+    if not texts and tool.no_usage_reason:
+        texts = [(("when_to_use", "reason"), tool.no_usage_reason)]
+    return texts
+
+
+_MIN_USAGE_WORDS = 3
+_MIN_USAGE_CHARACTERS = 10
+"""Letters of scripts that do not separate words by spaces, such as Chinese."""
+_NARROW_WORD = re.compile(r"[^\W\d_\u0e00-\U0010ffff]+")
+_WIDE_LETTER = re.compile(r"[^\W\d_\x00-\u0dff]")
+_FILLERS = frozenset("""
+    a above an any appropriate applicable as at available be below by call can described
+    description desired do does done fixme for how if in is it its n na need needed
+    necessary no none not nothing of on or relevant required run see so summary tbd that
+    the then this to todo tool up use used useful uses using want when whenever where with
+    you your
+    """.split())
+_USAGE_OPENING = re.compile(
+    "(?:use|call|run)(?:thistool|thetool|this|it)?(?:when(?:ever)?youwant|whenyouneed)?"
+    "(?:to|for)?"
+)
+
+
+def _is_empty_usage(text: str, tool: ToolSpec) -> bool:
+    """Return whether guidance has no more content than the tool's name and summary."""
+    text = re.sub(re.escape(tool.name), " ", text, flags=re.IGNORECASE)
+    words = _NARROW_WORD.findall(text.casefold())
+    wide_letters = _WIDE_LETTER.findall(text)
+    if wide_letters:
+        count = len(text.split())
+        is_short = (
+            len(wide_letters) < _MIN_USAGE_CHARACTERS and count < _MIN_USAGE_WORDS
+        )
+    else:
+        is_short = len(words) < _MIN_USAGE_WORDS or _FILLERS.issuperset(words)
+    letters = _fold_letters(text)
+    rest = _USAGE_OPENING.sub("", letters, count=1)
+    summary = _fold_letters(tool.summary)
+    return is_short or letters in summary or rest in summary
+
+
+def _fold_letters(text: str) -> str:
+    return "".join(filter(str.isalnum, text.casefold()))
+
+
+@rule("prompt/usage-empty", on="tool", severity=Severity.WARNING, target="prompts")
+def check_empty_usage(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
+    """Report guidance without content."""
+    problems, is_all = _check_empty_usage(tool)
+    if not (is_all and _requires_usage(scope)):
+        yield from problems
+
+
+@rule("prompt/usage-empty", on="tool", severity=Severity.ERROR, target="prompts")
+def check_required_content(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
+    """Report a tool of which all guidance is without content, if the target requires it."""
+    problems, is_all = _check_empty_usage(tool)
+    if is_all and _requires_usage(scope):
+        yield from problems
+
+
+def _check_empty_usage(tool: ToolSpec) -> tuple[list[Problem], bool]:
+    """Return a problem for each text without content, and whether no text has content."""
+    texts = _list_usage_texts(tool)
+    problems = [
+        problem_at(
+            tool,
+            path,
+            f"`{path[-1]}` states no more than the tool's name and summary:"
+            f" `{' '.join(text.split())[:60]}`",
+            "describe when to choose the tool, or what to do before and after the call",
+        )
+        for path, text in texts
+        if _is_empty_usage(text, tool)
+    ]
+    return problems, len(problems) == len(texts)

@@ -24,6 +24,7 @@ from ..analysis.condition_calls import (
     list_tried_names,
 )
 from ..analysis.network_reach import find_secret_paths, has_secret, list_sent_variables
+from ..analysis.texts import get_summary_field
 from ..analysis.uri_templates import check_template, list_variables
 from ..findings import Location, Severity
 from ..json_schema.graph import JsonSchema
@@ -303,6 +304,32 @@ def _check_mcp_object(
             message = f"`{member}` is not a value of `{key}`"
             help_ = did_you_mean(member, _VALUES[key]) or f"use {choices}"
             yield problem_at(tool, member_path, message, help_)
+
+
+# A verb that begins a sentence or a part of it, with an adverb in front.
+_DESTRUCTION = re.compile(
+    r"(?:^|[.;:,!?(\n-]\s*|\b(?:and|or|then|also|can|will)\s+)(?:\w+ly\s+)?"
+    r"((?:delete|remove|destroy|drop|purge|erase|wipe|truncate|uninstall|overwrite|kill"
+    r"|terminate|revoke|discard|shred|annihilate|obliterate|nuke)s?|destroys"
+    r"|(?:clear|empty|reset)s?(?=\s+(?:the|a|an|all|each|every|its|their|your|this)\b))\b",
+    re.IGNORECASE,
+)
+
+
+@rule("spec/read-only-destruction", on="tool", severity=Severity.WARNING)
+def check_read_only(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
+    """Report a read-only tool whose summary announces a destruction."""
+    if (tool.annotations or {}).get("readOnlyHint") is not True:
+        return
+    match = _DESTRUCTION.search(tool.summary)
+    if match:
+        field = get_summary_field(tool)
+        message = f"the summary says `{match[1]}`, and `readOnlyHint` is true"
+        help_ = (
+            "set `readOnlyHint: false` and `destructiveHint: true`, or describe in the"
+            " summary what the tool reads"
+        )
+        yield problem_at(tool, (field,), message, help_)
 
 
 _MAX_SCHEMA_BYTES = 8 * 1024 * 1024

@@ -15,7 +15,7 @@ from .modules import (
     get_last_name,
     list_arguments,
 )
-from .resolver import Resolver
+from .resolver import Resolver, is_lookup
 from .string_values import build_item, find_template
 from .tables import (
     find_named_table,
@@ -199,6 +199,7 @@ class _NodeReader:
         elif isinstance(node, ast.AugAssign):
             self._visit_augmented_assignment(node, context)
         elif isinstance(node, ast.Call):
+            self._add_lookup(node, context)
             self._visit_call(node, context)
         elif isinstance(node, (ast.Name, ast.Attribute)):
             if self.visitor is not None:
@@ -223,6 +224,7 @@ class _NodeReader:
             if isinstance(node, _STRING_NODES):
                 self._visit_strings(node, context)
             if isinstance(node, ast.Subscript):
+                self._add_lookup(node, context)
                 self._add_mentions(self.local.find_tables(node), node, context)
             # The element of a comprehension precedes the loops that bind its names.
             for loop in getattr(node, "generators", ()):
@@ -343,6 +345,14 @@ class _NodeReader:
             if definition is not None and expression is not node.func:
                 functions.append(definition)
         return tuple(tuple(group) for group in (creators, functions) if group)
+
+    def _add_lookup(
+        self, node: ast.Call | ast.Subscript, context: EnclosingDefinitions
+    ) -> None:
+        """Add a reference by a name in a string, such as `getattr(module, "ask")`."""
+        definition = self.local.resolve_own(node) if is_lookup(node) else None
+        if definition is not None:
+            self.node.references.append(Reference(definition, node.lineno, context))
 
     def _add_references(self, node: ast.expr, context: EnclosingDefinitions) -> None:
         """Add the references and table mentions of a name or an attribute chain."""

@@ -93,10 +93,45 @@ class Resolver(ModuleNames):
             return owner and self.resolve_attribute(owner, expression.attr, steps - 1)
         if isinstance(expression, ast.Await):
             return self.resolve(expression.value, module, names, steps - 1)
+        lookup = _parse_lookup(expression)
+        if lookup is not None:
+            literal = lookup.name
+            if not isinstance(literal, ast.Constant):
+                # The name can be a constant of a module.
+                named = self.resolve(literal, module, names, steps - 1)
+                literal = named.value if named and named.value else literal
+            if isinstance(literal, ast.Constant) and isinstance(literal.value, str):
+                return self._resolve_lookup(
+                    lookup.owner, literal.value, module, names, steps - 1
+                )
         if isinstance(expression, ast.Call):
             called = self.resolve(expression.func, module, names, steps - 1)
             return called and self.resolve_call(called)
         return None
+
+    def _resolve_lookup(
+        self,
+        owner: ast.expr | None,
+        name: str,
+        module: PythonModule,
+        names: Mapping[str, Definition],
+        steps: int,
+    ) -> Definition | None:
+        """Return the attribute of an owner, or the module or object with a dotted name."""
+        if owner is not None:
+            found = self.resolve(owner, module, names, steps)
+            return found and self.resolve_attribute(found, name, steps)
+        dotted = name.replace(":", ".")
+        if dotted.startswith("."):
+            # One dot is the package that contains the module.
+            level = len(dotted) - len(dotted.lstrip("."))
+            parts = module.name.split(".")[:-level]
+            dotted = ".".join([*parts, *filter(None, dotted.lstrip(".").split("."))])
+        package, _, last = dotted.rpartition(".")
+        found = self.resolve_dotted_name(module, package)
+        if package and found.kind == "module" and self.load_module(dotted) is None:
+            return self.resolve_attribute(found, last, steps)
+        return self.resolve_dotted_name(module, dotted)
 
     def resolve_attribute(
         self, owner: Definition, name: str, steps: int = _MAX_STEPS
@@ -225,6 +260,42 @@ class Resolver(ModuleNames):
         if definition is None or definition.kind not in ("class", "external"):
             return None
         return self.resolve_call(definition)
+
+
+class _Lookup(NamedTuple):
+    """Access by a name in a string: to an attribute of an owner, or to a module."""
+
+    owner: ast.expr | None
+    name: ast.expr
+
+
+def _parse_lookup(node: ast.expr) -> _Lookup | None:
+    """Return an access by name such as `getattr(x, "a")` or `import_module("a.b")`.
+
+    Also `vars(x)["a"]`, `x.__dict__["a"]`, `sys.modules["a.b"]`, `__import__("a.b", ...)`
+    and `pkgutil.resolve_name("a.b:c")`.
+    """
+    if isinstance(node, ast.Subscript):
+        owner = node.value
+        if get_last_name(owner) == "modules":
+            return _Lookup(None, node.slice)
+        if isinstance(owner, ast.Attribute) and owner.attr == "__dict__":
+            return _Lookup(owner.value, node.slice)
+        if isinstance(owner, ast.Call) and owner.args:
+            is_vars = get_last_name(owner.func) == "vars"
+            return _Lookup(owner.args[0], node.slice) if is_vars else None
+    elif isinstance(node, ast.Call) and node.args:
+        function = get_last_name(node.func)
+        if function in ("import_module", "__import__", "resolve_name"):
+            return _Lookup(None, node.args[0])
+        if function == "getattr" and len(node.args) > 1:
+            return _Lookup(*node.args[:2])
+    return None
+
+
+def is_lookup(node: ast.expr) -> bool:
+    """Return whether an expression accesses an object by a name in a string."""
+    return _parse_lookup(node) is not None
 
 
 def _is_self_attribute(target: ast.expr) -> TypeGuard[ast.Attribute]:

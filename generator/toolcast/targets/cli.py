@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ..analysis.cli_commands import get_cli_program
-from ..encoders.python import encode_literal, encode_optional, encode_safe_text
+from ..encoders.code import Code
+from ..encoders.python import (
+    encode_literal,
+    encode_optional,
+    encode_safe_text,
+    encode_unbroken_string,
+)
 from ..model.model import Toolset, ToolSpec
 from ..rendering.output_shape import PythonShape, View
 from .prompt_blocks import PromptDocs
@@ -17,11 +23,11 @@ _SHAPE = PythonShape(
         "from __future__",
         "from toolcast_runtime.cli",
         "from .registry",
-        "KEYWORDS =",
+        "KEYWORDS:",
         "main =",
         "if __name__",
     ),
-    frozenset(["command_line", "keywords", "main"]),
+    frozenset(["command_line", "main"]),
 )
 
 
@@ -36,11 +42,20 @@ def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
         program=encode_literal(get_cli_program(toolset, package), "    program=", ","),
         title=encode_literal(toolset.title, "    title=", ","),
         client=encode_optional(client, "    client=", ","),
+        keywords=[
+            View(name=encode_unbroken_string(tool.name), keyword=_encode_keyword(tool))
+            for tool in toolset.tools
+        ],
     )
     return {
         "cli.py": context.render("cli/cli.py.jinja", view),
         "prompts/cli.md": PromptDocs(toolset, context).cli_file(),
     }
+
+
+def _encode_keyword(tool: ToolSpec) -> Code:
+    keyword = tool.cli.keyword if tool.cli else None
+    return encode_literal(None) if keyword is None else encode_unbroken_string(keyword)
 
 
 def _find_omission_reason(toolset: Toolset, tool: ToolSpec) -> str | None:

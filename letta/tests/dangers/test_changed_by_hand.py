@@ -24,14 +24,16 @@ from letta.tests.deeds import (
     rewrites,
     sets,
     turns,
+    waits,
 )
 from letta.tests.stage import Stage
-from letta.tests.toy import TOOLSET
+from letta.tests.toy import TOKEN, TOOLSET
 from toolcast_letta.plan.report import format_verification
 
 SEARCH = {"tool_name": "search_notes"}
 THEIR = {"tool_name": "their_tool"}
 INSERT = {"tool_name": "memory_insert"}
+BEARER = {"Authorization": f"Bearer {TOKEN}"}
 OPENS = {"children": ["search_notes"]}
 """What a rule lets through, or leads to."""
 
@@ -131,6 +133,14 @@ MENDED: dict[str, tuple[Deed, str]] = {
         configures(custom_headers={"Authorization": "Bearer other"}),
         "~ server toy (bearer token (not shown))",
     ),
+    "the entry names an agent": (
+        configures(custom_headers={**BEARER, "X-Agent-Id": "agent-1"}),
+        "~ server toy (the fixed header X-Agent-Id is removed",
+    ),
+    "the entry names an agent in lower case": (
+        configures(custom_headers={**BEARER, "x-agent-id": "", "X-Region": "north"}),
+        "~ server toy (the fixed header X-Agent-Id is removed",
+    ),
     "the token is gone": (
         configures(custom_headers={"X-Region": "north"}),
         "~ server toy (bearer token (not shown))",
@@ -145,6 +155,22 @@ MENDED: dict[str, tuple[Deed, str]] = {
 """Differences, with what is said of each; applying mends them."""
 
 KEPT_AWAY: dict[str, tuple[Deed, str]] = {
+    "a tool of others is detached": (
+        detaches("their_tool"),
+        "`their_tool` was detached from keeper since the baseline",
+    ),
+    "a rule is of a tool that is gone": (
+        adds({"tool_name": "gone", "type": "run_first"}),
+        "`send_message`, because of the rule `gone run_first`; remove the rule in Letta",
+    ),
+    "a tool may never be called": (
+        adds({**SEARCH, "type": "max_count_per_step", "max_count_limit": 0}),
+        "can never call `search_notes`, because of the rule `search_notes max_count",
+    ),
+    "the turn begins with its end": (
+        adds({"tool_name": "send_message", "type": "run_first"}),
+        "can never call `conversation_search`, `delete_note`, `end_day`",
+    ),
     "a core tool is detached": (
         detaches("memory_insert"),
         "`memory_insert` was detached from keeper",
@@ -187,10 +213,6 @@ KEPT_AWAY: dict[str, tuple[Deed, str]] = {
 """Differences that no apply mends: they may be meant, and the line says how to say so."""
 
 WARNED: dict[str, tuple[Deed, str]] = {
-    "a tool of others is detached": (
-        detaches("their_tool"),
-        "tools of other owners were detached from keeper",
-    ),
     "a tool has to be first": (
         adds({**SEARCH, "type": "run_first", "args": {"query": "x"}}),
         "`search_notes run_first (args={'query': 'x'})`",
@@ -241,9 +263,13 @@ WARNED: dict[str, tuple[Deed, str]] = {
         turns("archival_memory_search", "exit_loop"),
         "`archival_memory_search exit_loop`",
     ),
-    "a rule is of a tool that is gone": (
-        adds({"tool_name": "gone", "type": "run_first"}),
-        "--drop-stale gone to remove it",
+    "a rule without effect is of a tool that is gone": (
+        adds({"tool_name": "gone", "type": "continue_loop"}),
+        "rules of tools that are not attached, which have no effect: `gone continue_loop`",
+    ),
+    "a tool of Letta that waits for agents is attached": (
+        waits("send_message_to_agent_and_wait_for_reply"),
+        "waits for another agent's turn: a message to itself blocks its own turn",
     ),
     "a rule leads to a tool that is gone": (
         adds({**THEIR, "type": "constrain_child_tools", "children": ["gone"]}),

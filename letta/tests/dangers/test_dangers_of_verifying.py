@@ -72,9 +72,8 @@ def test_a_loss_of_others_is_not_hidden_behind_what_came(stage: Stage) -> None:
     stage.apply()
     detach(stage, "their_tool")
     found = stage.verify(examples=False)
-    assert "tools of other owners were detached from keeper" in format_verification(
-        found
-    )
+    assert not found.all_match
+    assert "`their_tool` was detached from keeper" in format_verification(found)
     assert "(baseline 6 + 3 - 1: lost their_tool)" in format_verification(found)
 
 

@@ -168,3 +168,108 @@ def test_a_block_that_is_not_there_and_one_that_is_too_short(
 def test_one_thing_at_a_time(letta: Toolcast) -> None:
     assert letta("blocks", "--out", "a", "--write", "b").exit_code == 2
     assert letta("blocks", "--write", "none.json").exit_code == 2
+
+
+def test_rollback_restores_the_specs_part(
+    stage: Stage, letta: Toolcast, tmp_path: Path
+) -> None:
+    file = str(tmp_path / "blocks.json")
+    planned = letta("plan")
+    assert "memory: the block `my_tools` of keeper differs" in planned.output
+    letta("apply", "--yes")
+    assert letta("plan", "--detailed-exitcode").exit_code == 2
+    assert "Nothing to apply, but Letta does not match" in letta("plan").output
+    letta("blocks", "--out", file)
+    letta("blocks", "--write", file)
+    assert letta("plan", "--detailed-exitcode").exit_code == 0
+    path = f"/v1/agents/{stage.agent_id}/core-memory/blocks/my_tools"
+    stage.ask("PATCH", path, {"value": block(stage, "my_tools") + "\nI learned this."})
+    shown = letta("rollback", "--dry-run").output
+    assert "~ block my_tools: the specs' part" in shown
+    assert "end_day" in block(stage, "my_tools"), "nothing was changed"
+    done = letta("rollback")
+    assert done.exit_code == 0, done.output
+    assert "the specs' part of the block `my_tools` restored" in done.output
+    assert block(stage, "my_tools") == f"{HERS}\n\nI learned this."
+    assert block(stage, "my_data") == ""
+
+
+def test_rollback_to_a_later_baseline_restores_its_part(
+    stage: Stage, letta: Toolcast, tmp_path: Path
+) -> None:
+    file = str(tmp_path / "blocks.json")
+    letta("apply", "--yes")
+    letta("blocks", "--out", file)
+    letta("blocks", "--write", file)
+    before = block(stage, "my_tools")
+    stage.project.edit("specs/toy/end_day.yaml", "attached: true", "attached: false")
+    stage.project.edit(
+        "specs/toy/end_day.yaml", "ends_turn: true", "reason: It is not needed."
+    )
+    stage.deploy()
+    letta("apply", "--yes")
+    letta("blocks", "--out", file)
+    letta("blocks", "--write", file)
+    assert "end_day" not in block(stage, "my_tools")
+    letta("rollback")
+    assert block(stage, "my_tools") == before
+    assert "end_day" in stage.names()
+
+
+def remove_parts(stage: Stage) -> None:
+    """Make the newest baseline like that of a server, which does not know the blocks."""
+    from dataclasses import replace
+
+    latest = stage.baselines.get_latest("toy", stage.api.base_url)
+    agents = tuple(replace(agent, blocks={}) for agent in latest.agents)
+    stage.baselines._write(replace(latest, agents=agents))
+
+
+def write_before_apply(stage: Stage) -> None:
+    """Make the newest baseline record the text of the new specs."""
+    from dataclasses import replace
+
+    latest = stage.baselines.get_latest("toy", stage.api.base_url)
+    text = block(stage, "my_tools")
+    part = text[text.index("[toolcast") :]
+    agents = tuple(replace(agent, blocks={"my_tools": part}) for agent in latest.agents)
+    stage.baselines._write(replace(latest, agents=agents))
+
+
+@pytest.mark.parametrize("change", [remove_parts, write_before_apply])
+def test_block_that_cannot_be_restored_is_named(
+    stage: Stage,
+    letta: Toolcast,
+    tmp_path: Path,
+    change: Callable[[Stage], None],
+) -> None:
+    file = str(tmp_path / "blocks.json")
+    letta("apply", "--yes")
+    letta("blocks", "--out", file)
+    letta("blocks", "--write", file)
+    change(stage)
+    line = "the block `my_tools` still describes delete_note, end_day, search_notes"
+    assert line in letta("rollback", "--dry-run").output
+    done = letta("rollback")
+    assert f"stays: keeper: {line}" in done.output
+    assert "end_day" in block(stage, "my_tools")
+
+
+def test_block_that_changed_too_much_is_not_restored(
+    stage: Stage, letta: Toolcast, tmp_path: Path
+) -> None:
+    file = str(tmp_path / "blocks.json")
+    letta("apply", "--yes")
+    letta("blocks", "--out", file)
+    letta("blocks", "--write", file)
+    letta("apply", "--yes")
+    stage.project.edit("specs/toy/end_day.yaml", "End the day.", "End.")
+    stage.deploy()
+    letta("apply", "--yes")
+    letta("blocks", "--out", file)
+    letta("blocks", "--write", file)
+    path = f"/v1/agents/{stage.agent_id}/core-memory/blocks/my_tools"
+    stage.ask("PATCH", path, {"limit": len(block(stage, "my_tools"))})
+    done = letta("rollback")
+    assert done.exit_code == 1
+    assert "cannot be restored: keeper: the block `my_tools` would have" in done.output

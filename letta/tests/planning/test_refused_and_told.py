@@ -219,7 +219,12 @@ def test_an_address_of_a_network_of_ones_own(url: str, is_private: bool) -> None
         (
             ADD,
             as_it_is(**has(rule("x", "run_first"), rule("y", "continue_loop"))),
-            ["warning: the rule run_first of `x` of me refers to a tool that is not"],
+            [
+                "warning: the rule run_first of `x` of me refers to a tool that is not",
+                "warning: me has rules of tools that are not attached, which have no "
+                "effect: `y continue_loop`",
+                "missing: me can never call `add`, `conversation_search`, `memory`, because",
+            ],
         ),
         (
             ADD,
@@ -234,18 +239,21 @@ def test_an_address_of_a_network_of_ones_own(url: str, is_private: bool) -> None
             ADD,
             as_it_is(
                 **has(
-                    baseline_tools=("add", "lost", "memory_insert"),
+                    baseline_tools={"add": (), "lost": (), "memory_insert": ()},
                     baseline_time="then",
                 )
             ),
-            ["warning: tools of other owners were detached from me since the baseline"],
+            [
+                "missing: `lost` of me was deleted from the registry since the baseline",
+                "missing: `memory_insert` of me was deleted from the registry since",
+            ],
         ),
         # What an agent cannot do without.
         (
             ADD,
             as_it_is(
                 registry=by_name(*map(built_in, (*CORE, "old")), registered("add")),
-                **has(baseline_tools=("old",), baseline_time="then"),
+                **has(baseline_tools={"old": ()}, baseline_time="then"),
             ),
             ["missing: `old` was detached from me since the baseline of then"],
         ),

@@ -23,6 +23,7 @@ from toolcast_letta.plan.applying import _compare_outcomes, build_apply_result
 from toolcast_letta.plan.changes_since import list_changes_since
 from toolcast_letta.plan.current_state import AgentState, CurrentState
 from toolcast_letta.plan.planning import build_plan
+from toolcast_letta.state.baseline import AgentBaseline
 from toolcast_letta.v1.server_backend import _add_baseline
 
 WANTED = desired(tool("add"), tool("end_day", ends_turn=True), tool("find", "seek"))
@@ -213,7 +214,7 @@ WISHED: Any = SimpleNamespace(tools={"own": 1}, removed_names=("old",))
 
 
 def baseline(saved: str, agent: str = "agent-1", *tools: str) -> Any:
-    before = SimpleNamespace(tools_after=tools)
+    before = AgentBaseline("me", agent, "letta_v1_agent", {}, (), tools)
     return SimpleNamespace(
         saved=saved,
         find_agent=lambda asked: before if asked == agent else None,
@@ -251,4 +252,4 @@ def test_the_newest_baseline_of_the_agent_counts(
     kept: list[Any], had: tuple[str, ...], at: str
 ) -> None:
     found = _add_baseline(BEFORE, WISHED, kept)
-    assert (found.baseline_tools, found.baseline_time) == (had, at)
+    assert (tuple(found.baseline_tools), found.baseline_time) == (had, at)

@@ -151,11 +151,12 @@ def test_ren_is_registered_attached_ruled_called_and_verified(
         assert going_on == (ren.names() - {"send_message"})
     assert not {name for name, kind in rules if kind == "exit_loop"} & canonical
 
-    assert "No changes" in ren.toolcast("plan")
+    # The memory blocks are written after the apply.
+    assert "Nothing to apply" in ren.toolcast("plan")
     blocks = str(tmp_path / "blocks.json")
     shown = ren.toolcast("blocks", "--out", blocks)
     assert "+- create_notecard: Write a notecard." in shown
-    assert "the block `ren_tools` of ren is not as the specs say" in ren.toolcast(
+    assert "the block `ren_tools` of ren differs from the specs" in ren.toolcast(
         "verify", "--no-calls", code=1
     )
     assert "ren: `ren_tools` written" in ren.toolcast("blocks", "--write", blocks)
@@ -190,8 +191,11 @@ def test_ren_is_registered_attached_ruled_called_and_verified(
     assert [one["text"] for one in json.loads(cards)["notecards"]] == [card["text"]]
 
     assert "No changes" in ren.toolcast("plan"), "a turn leaves tools and rules alone"
+    assert "~ block ren_tools" in ren.toolcast("rollback", "--dry-run")
     ren.toolcast("rollback")
     assert ren.names() == before
+    block = f"/v1/agents/{ren.agent_id}/core-memory/blocks/ren_tools"
+    assert ren.letta.get(block).json()["value"] == "What I know of my tools."
 
 
 def test_the_servers_own_endpoint_does_the_same(ren: Ren) -> None:
@@ -214,7 +218,7 @@ def test_the_servers_own_endpoint_does_the_same(ren: Ren) -> None:
         True,
         [],
     )
-    assert "No changes" in ren.toolcast("plan")
+    assert "Nothing to apply" in ren.toolcast("plan")
     assert synced()["changed"] is False
 
 

@@ -231,7 +231,8 @@ def test_a_toolsets_page(shop: Shop, *, attaches_at_start: bool) -> None:
                 shop.does(write)
             shown += shop.does(line)
     assert "all_match: true" in shown
-    assert ("No changes" in shown) == attaches_at_start
+    # The memory blocks are written after the apply.
+    assert ("Nothing to apply" in shown) == attaches_at_start
     assert "- tool list_notes" in shown
     assert "Nothing was changed. The baseline is from" in shown
     assert "restored 1 of 1 agents to" in shown

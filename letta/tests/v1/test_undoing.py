@@ -292,7 +292,9 @@ def test_later_applies_are_undone_of_the_agents_that_are_meant(
     before = baseline("x", "x", saved="2025")
     baselines: Any = SimpleNamespace(list_all=lambda *_: [before, was, later])
     found = current(WANTED)
-    rollback._build_undo(WANTED, was, baselines, found, ("r",))
-    rollback._build_undo(replace(WANTED, agents=()), was, baselines, found, ())
-    assert given[0] == (WANTED, was, [later], found, ("r",))
+    api: Any = None
+    rollback._build_undo(api, WANTED, was, baselines, found, ("r",))
+    nobody = replace(WANTED, agents=())
+    rollback._build_undo(api, nobody, was, baselines, found, ())
+    assert given[0] == (WANTED, was, [later], found, ("r",), {"agent-1": {}})
     assert given[1][1].agents == ()

@@ -104,8 +104,8 @@ class SettingsBackend:
         """
         return nullcontext()
 
-    def close_interrupted_run(self, desired: DesiredState) -> None:
-        """Do nothing: the file is replaced in one step."""
+    def record_unchanged(self, plan: Plan, desired: DesiredState) -> None:
+        """Do nothing: the file is replaced in one step, and has no losses."""
 
     def execute(
         self, plan: Plan, desired: DesiredState, current: CurrentState, report: Report

@@ -106,6 +106,12 @@ _OVERRIDES = (
         multiple=True,
         help="Remove the rules of this tool, which is not attached.",
     ),
+    click.option(
+        "--accept-loss",
+        metavar="TOOL",
+        multiple=True,
+        help="Accept that an agent lost this tool of another owner, or its rules.",
+    ),
 )
 
 
@@ -138,7 +144,8 @@ def command() -> None:
 @click.option(
     "--detailed-exitcode",
     is_flag=True,
-    help="Exit with 0 if there are no changes, 2 if there are, 1 on errors.",
+    help="Exit with 0 if there are no changes, 2 if there are, 1 on errors or if"
+    " something is missing.",
 )
 def plan(
     out: Path | None,
@@ -146,19 +153,21 @@ def plan(
     allow_delete: Names,
     allow_capture: Names,
     drop_stale: Names,
+    accept_loss: Names,
     **shared: Any,
 ) -> None:
     """Show what apply would change; change nothing.
 
     `+` adds, `~` changes in place, `-` removes, `-/+` removes and adds. The plan is
     refused if applying it would delete or take over tools of other owners, unless an
-    option allows it.
+    option allows it. The exit code is 1 if the plan is refused, or if agents need
+    something that applying does not provide (`missing:`).
     """
     # Imported here so that `--help` loads no libraries.
     from ..plan.plan import Overrides
     from . import operations
 
-    overrides = Overrides(allow_delete, allow_capture, drop_stale)
+    overrides = Overrides(allow_delete, allow_capture, drop_stale, accept_loss)
     try:
         request = _build_request(**shared)
         code = operations.plan(
@@ -183,12 +192,14 @@ def apply(
     allow_delete: Names,
     allow_capture: Names,
     drop_stale: Names,
+    accept_loss: Names,
     **shared: Any,
 ) -> None:
     """Apply a saved plan; stop if something has changed since it was made.
 
     The previous state is saved first, for rollback. If apply is interrupted, run it
-    again.
+    again. The exit code is 1 while something is missing, such as a tool of another owner
+    that an agent lost.
     """
     from ..plan.plan import Overrides
     from . import operations
@@ -199,7 +210,7 @@ def apply(
             "  help: pass a plan saved by `toolcast letta plan --out FILE`, or --yes to"
             " apply without review"
         )
-    overrides = Overrides(allow_delete, allow_capture, drop_stale)
+    overrides = Overrides(allow_delete, allow_capture, drop_stale, accept_loss)
     file = Path(plan_file) if plan_file else None
     sys.exit(operations.apply(_build_request(**shared), overrides, file))
 
@@ -253,15 +264,17 @@ def verify(
     "--restore",
     metavar="TOOL",
     multiple=True,
-    help="Attach this tool again, although others detached it. Can be repeated.",
+    help="Attach this tool again, although others detached it; also a lost tool. Can"
+    " be repeated.",
 )
 def rollback(
     baseline: str | None, dry_run: bool, restore: Names, **shared: Any
 ) -> None:
     """Undo what was applied since the newest baseline, or since BASELINE.
 
-    Tools are restored by name, because a deleted tool loses its id. Later changes by
-    others are kept. What cannot be restored is listed.
+    Tools are restored by name, because a deleted tool loses its id. The specs' part of
+    memory blocks is restored. Later changes by others are kept. What cannot be restored
+    is listed.
     """
     from . import operations
 

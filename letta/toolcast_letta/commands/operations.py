@@ -45,7 +45,7 @@ from ..state.seal import Seal, StateError
 from ..v1.api import LettaError, UnverifiedStateError
 from ..v1.rollback import preview_rollback, roll_back
 from ..v1.server_backend import ServerBackend
-from ..v1.undoing import Undo
+from ..v1.undoing import RestoreError, Undo
 from .backends import LettaRequest, build_api, build_backend, get_desired_state
 
 Result = TypeVar("Result")
@@ -60,7 +60,7 @@ def plan(
 ) -> int:
     """Print a plan, and save it if requested and not blocked."""
     desired, backend = _connect(request)
-    new_plan = _build_plan(desired, backend, overrides)
+    new_plan = _build_plan(request, desired, backend, overrides)
     if out is not None and not new_plan.blockers:
         try:
             new_plan.save(out, Seal())
@@ -75,10 +75,11 @@ def plan(
             _print(f"Saved: toolcast letta apply{kind} {shlex.quote(str(out))}\n")
         elif out is not None:
             _print(f"Not saved: {out}\n")
-    if new_plan.blockers:
+    if new_plan.blockers or new_plan.missing:
         return FINDINGS
     # As in Terraform, exit code 2 means that the plan has changes.
-    return USAGE if detailed_exitcode and new_plan.changes else CLEAN
+    is_pending = bool(new_plan.changes or new_plan.blocks)
+    return USAGE if detailed_exitcode and is_pending else CLEAN
 
 
 def apply(request: LettaRequest, overrides: Overrides, file: Path | None) -> int:
@@ -87,12 +88,16 @@ def apply(request: LettaRequest, overrides: Overrides, file: Path | None) -> int
     if file is not None:
         try:
             chosen_plan = Plan.load(file, Seal())
+            if overrides.accept_loss:
+                accepted = (*chosen_plan.overrides.accept_loss, *overrides.accept_loss)
+                allowed = replace(chosen_plan.overrides, accept_loss=accepted)
+                chosen_plan = replace(chosen_plan, overrides=allowed)
             # A saved plan can be for some of the agents only.
             desired = desired.select_agents(agent.name for agent in chosen_plan.agents)
         except (StateError, MissingSettingError) as error:
             fail(str(error))
     else:
-        chosen_plan = _build_plan(desired, backend, overrides)
+        chosen_plan = _build_plan(request, desired, backend, overrides)
         if not request.as_json:
             _print(format_plan(chosen_plan))
     try:
@@ -106,10 +111,10 @@ def apply(request: LettaRequest, overrides: Overrides, file: Path | None) -> int
     else:
         for line in result.missed:
             _print(f"not as planned: {line}\n", err=True)
-        for line in chosen_plan.missing if file is not None else ():
+        for line in result.missing if file is not None else ():
             _print(f"missing: {line}\n", err=True)
         _print(_format_result(chosen_plan, result))
-    return FINDINGS if result.missed else CLEAN
+    return FINDINGS if result.missed or result.missing else CLEAN
 
 
 def _format_result(applied_plan: Plan, result: ApplyResult) -> str:
@@ -124,10 +129,9 @@ def verify(request: LettaRequest, calls: CallOptions) -> int:
     desired, backend = _connect(request)
     try:
         verification = _exit_on_error(lambda: verify_it(backend, desired, calls))
-        outdated_blocks = _exit_on_error(
-            lambda: _list_outdated_blocks(request, desired, backend)
+        verification = replace(
+            verification, plan=_add_blocks(verification.plan, request, desired, backend)
         )
-        verification = replace(verification, blocks=outdated_blocks)
     except (MissingSettingError, StateError) as error:
         fail(str(error))
     if request.as_json:
@@ -241,9 +245,12 @@ def rollback(
             "  help: pass --agent to select the agents to roll back"
         )
     if dry_run:
-        undo = _exit_on_error(
-            lambda: preview_rollback(api, desired, baseline, baselines, restore)
-        )
+        try:
+            undo = _exit_on_error(
+                lambda: preview_rollback(api, desired, baseline, baselines, restore)
+            )
+        except RestoreError as error:
+            fail(str(error))
         _print_undo(request, baseline, undo)
         return CLEAN
     refusal = ServerBackend(api, baselines).refusal
@@ -254,6 +261,8 @@ def rollback(
         result = _exit_on_error(
             lambda: roll_back(api, desired, baseline, baselines, report, restore)
         )
+    except RestoreError as error:
+        fail(str(error))
     except (ConcurrentRunError, StateError) as error:
         return _print_refusal(str(error))
     if request.as_json:
@@ -327,9 +336,20 @@ def _connect(request: LettaRequest) -> tuple[DesiredState, Backend]:
         fail(str(error))
 
 
-def _build_plan(desired: DesiredState, backend: Backend, overrides: Overrides) -> Plan:
+def _build_plan(
+    request: LettaRequest, desired: DesiredState, backend: Backend, overrides: Overrides
+) -> Plan:
     current = _exit_on_error(lambda: backend.read(desired))
-    return build_plan(backend.location, desired, current, overrides)
+    new_plan = build_plan(backend.location, desired, current, overrides)
+    return _add_blocks(new_plan, request, desired, backend)
+
+
+def _add_blocks(
+    plan: Plan, request: LettaRequest, desired: DesiredState, backend: Backend
+) -> Plan:
+    """Return a plan with the memory blocks that differ from the specs."""
+    blocks = _exit_on_error(lambda: _list_outdated_blocks(request, desired, backend))
+    return replace(plan, blocks=blocks)
 
 
 def _exit_on_error(operation: Callable[[], Result]) -> Result:

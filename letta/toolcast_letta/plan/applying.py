@@ -51,7 +51,7 @@ def apply_plan(
         raise_if_changed(list(_compare_outcomes(plan, new_plan)))
         # An interrupted run can have been complete except for marking its baseline.
         if not new_plan.changes:
-            backend.close_interrupted_run(desired)
+            backend.record_unchanged(new_plan, desired)
             return build_apply_result(new_plan, changed=False)
         return backend.execute(new_plan, desired, current, report)
 
@@ -114,4 +114,5 @@ def build_apply_result(
         changed,
         baseline,
         missed,
+        plan.missing,
     )

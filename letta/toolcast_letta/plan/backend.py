@@ -34,6 +34,7 @@ class ApplyResult:
         baseline: the file with the previous state; None if nothing was changed.
         missed: differences from the plan that exist after applying, because another
             client changed Letta at the same time.
+        missing: descriptions of what agents need and the plan did not provide.
     """
 
     tools: int
@@ -41,6 +42,7 @@ class ApplyResult:
     changed: bool
     baseline: str | None = None
     missed: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -188,8 +190,11 @@ class Backend(Protocol):
             ConcurrentRunError: another run has the lock.
         """
 
-    def close_interrupted_run(self, desired: DesiredState) -> None:
-        """Mark an interrupted run as complete, because no change is left to apply."""
+    def record_unchanged(self, plan: Plan, desired: DesiredState) -> None:
+        """Record the losses that a plan without changes accepts.
+
+        An interrupted run is marked as complete, because no change is left to apply.
+        """
 
     def execute(
         self, plan: Plan, desired: DesiredState, current: CurrentState, report: Report

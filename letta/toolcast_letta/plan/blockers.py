@@ -8,7 +8,9 @@ from collections.abc import Iterator, Sequence
 from .agent_servers import format_alias, is_foreign
 from .current_state import AgentState, CurrentState
 from .desired_state import DesiredAgent, DesiredState
+from .losses import check_accepted_losses
 from .plan import AgentPlan, Blocker, Overrides
+from .tool_rules import format_names
 
 _MIN_VERSION = (0, 13, 0)
 _MAX_VERSION = (0, 16)
@@ -43,6 +45,7 @@ def list_blockers(
             )
         return
     yield from _check_owners(desired, current, overrides)
+    yield from check_accepted_losses(overrides.accept_loss, agents)
     for name, holders in sorted(current.holders.items()):
         if name not in overrides.delete:
             yield Blocker(
@@ -258,8 +261,3 @@ def _check_agent(
                 " while the state was read",
                 "plan again",
             )
-
-
-def format_names(names: Sequence[str]) -> str:
-    """Return the names as code, separated by commas."""
-    return ", ".join(f"`{name}`" for name in names)

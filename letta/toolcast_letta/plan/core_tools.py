@@ -1,8 +1,7 @@
 """Find out whether agents lack built-in tools of Letta that they need.
 
-A request that replaces an agent's list of tools detaches the tools that it does not
-list. Without its memory tools an agent cannot store anything, and no response reports
-it. The tools that each type needs are those of agents that Letta 0.16.6 creates.
+Without its memory tools an agent cannot store anything, and no response reports it. The
+tools that each type needs are those of agents that Letta 0.16.6 creates.
 """
 
 from __future__ import annotations
@@ -10,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from ..settings import BUILT_INS
+from .callable_tools import list_disabling_rules
 from .current_state import CurrentState
 from .desired_state import DesiredAgent
+from .losses import list_losses
 from .plan import AgentPlan
 from .tool_rules import (
     ANSWER_TOOL,
@@ -19,6 +20,7 @@ from .tool_rules import (
     EXIT_LOOP,
     TYPES_WITH_LOOP_RULES,
     Rule,
+    format_names,
 )
 
 _MEMORY_ADDING_TOOLS = ("memory_insert", "core_memory_append", "memory")
@@ -45,10 +47,12 @@ def list_missing_tools(
 ) -> Iterator[str]:
     """Yield descriptions of what an agent needs and does not have after a plan.
 
-    A tool in the agent's `forbids` is not reported.
+    A tool in the agent's `forbids`, or whose loss was accepted, is not reported.
     """
+    unneeded = {*agent.forbids, *plan.accepted_losses}
+    core = _list_core_tools(plan.type)
     for purpose, names in _CORE_TOOLS.get(plan.type, ()):
-        if not {*names} & {*plan.tools_after, *agent.forbids}:
+        if not {*names} & {*plan.tools_after, *unneeded}:
             alternatives = " or ".join(f"`{name}`" for name in names)
             yield (
                 f"{agent.name} has no {alternatives}, which a {plan.type} needs {purpose};"
@@ -77,16 +81,21 @@ def list_missing_tools(
                 f" {current.format_owner(registered)} replaced it; delete that tool, and"
                 " Letta creates the built-in tool again"
             )
-    # Other lost tools are not required, and are only reported as warnings.
-    for name in list_lost_tools(agent, plan, current):
-        registered = current.registry.get(name)
-        if registered is not None and registered.is_built_in:
-            time = current.agents[agent.name].baseline_time
-            yield (
-                f"`{name}` was detached from {agent.name} since the baseline of {time};"
-                " list it in `expects` to attach it, or in `forbids` if the agent does not"
-                " need it"
-            )
+    names_by_rules: dict[tuple[str, ...], list[str]] = {}
+    for name, rules in list_disabling_rules(plan.tools_after, plan.rules_after):
+        if name in core or name in agent.expects or current.is_own_tool(name):
+            names_by_rules.setdefault(rules, []).append(name)
+    for rules, disabled in names_by_rules.items():
+        cause = f"the rule {format_names(rules)}" if rules else "several of its rules"
+        yield (
+            f"{agent.name} can never call {format_names(disabled)}, because of {cause};"
+            " remove the rule in Letta"
+        )
+    yield from list_losses(plan, current)
+
+
+def _list_core_tools(agent_type: str) -> set[str]:
+    return {name for _, names in _CORE_TOOLS.get(agent_type, ()) for name in names}
 
 
 def list_conflicting_rules(agent: DesiredAgent, plan: AgentPlan) -> list[Rule]:
@@ -94,7 +103,7 @@ def list_conflicting_rules(agent: DesiredAgent, plan: AgentPlan) -> list[Rule]:
 
     Tools in `expects` are skipped: for them the spec decides.
     """
-    core = {name for _, names in _CORE_TOOLS.get(plan.type, ()) for name in names}
+    core = _list_core_tools(plan.type)
     conflicts = {(name, EXIT_LOOP) for name in core - {ANSWER_TOOL}}
     if plan.type in TYPES_WITH_LOOP_RULES:
         conflicts.add((ANSWER_TOOL, CONTINUE_LOOP))
@@ -104,15 +113,4 @@ def list_conflicting_rules(agent: DesiredAgent, plan: AgentPlan) -> list[Rule]:
         if (rule["tool_name"], rule["type"]) in conflicts
         and rule["tool_name"] in plan.tools_after
         and rule["tool_name"] not in agent.expects
-    ]
-
-
-def list_lost_tools(
-    agent: DesiredAgent, plan: AgentPlan, current: CurrentState
-) -> list[str]:
-    """Return tools of other owners that were detached since the newest baseline."""
-    return [
-        name
-        for name in current.agents[agent.name].baseline_tools
-        if name not in plan.tools_after and name not in agent.forbids
     ]

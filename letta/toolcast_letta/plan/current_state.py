@@ -27,6 +27,8 @@ class ServerEntry:
         is_http: whether the entry uses the streamable HTTP transport.
         has_token: whether Letta sends the desired bearer token as a header; True if
             none is desired.
+        has_agent_header: whether the entry sends a fixed `X-Agent-Id`, so that the MCP
+            server cannot identify the calling agent.
     """
 
     id: str
@@ -34,6 +36,7 @@ class ServerEntry:
     url: str
     is_http: bool
     has_token: bool
+    has_agent_header: bool = False
 
 
 @dataclass(frozen=True)
@@ -105,7 +108,8 @@ class AgentState:
             id.
         is_ambiguous: whether there are several such locations and the user chose none.
         baseline_tools: the tools of other owners that the newest baseline's apply left
-            attached.
+            attached, and those that the agent had lost before; each with its rules.
+        accepted_losses: the lost tools that the user accepted by name.
         baseline_time: the time of that baseline; empty without a baseline.
     """
 
@@ -119,7 +123,10 @@ class AgentState:
     home: str | None = None
     known_homes: tuple[str | None, ...] = ()
     is_ambiguous: bool = False
-    baseline_tools: tuple[str, ...] = ()
+    baseline_tools: Mapping[str, tuple[Mapping[str, Any], ...]] = field(
+        default_factory=dict
+    )
+    accepted_losses: tuple[str, ...] = ()
     baseline_time: str = ""
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from ..digests import compute_digest
 from ..state.seal import Seal, convert_lists
 
-_FORMAT = "toolcast-letta-plan/3"
+_FORMAT = "toolcast-letta-plan/4"
 _EXTRA_KEYS = ("format", "id")
 
 
@@ -25,11 +25,14 @@ class Overrides:
         capture: tools of other owners, or entries of a settings file, that the
             toolset's server may take over.
         drop_stale: tools that are not attached and whose rules may be removed.
+        accept_loss: tools of other owners whose loss, or the loss of whose rules, is
+            accepted.
     """
 
     delete: tuple[str, ...] = ()
     capture: tuple[str, ...] = ()
     drop_stale: tuple[str, ...] = ()
+    accept_loss: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -83,6 +86,9 @@ class AgentPlan:
         tools_after: the names of its tools after the plan; tools that it keeps come
             first, in their order.
         rules_after: its tool rules after the plan.
+        lost: the tools of other owners that the agent lost, or whose rules it lost
+            although it has the tool; each with the lost rules.
+        accepted_losses: the lost tools that the user accepted by name.
         servers_before: the digest of its list of MCP servers; empty for an agent on a
             server.
         servers_after: the digest of that list after the plan.
@@ -96,6 +102,8 @@ class AgentPlan:
     rules_before: tuple[Mapping[str, Any], ...] = ()
     tools_after: tuple[str, ...] = ()
     rules_after: tuple[Mapping[str, Any], ...] = ()
+    lost: Mapping[str, tuple[Mapping[str, Any], ...]] = field(default_factory=dict)
+    accepted_losses: tuple[str, ...] = ()
     servers_before: str = ""
     servers_after: str = ""
 
@@ -123,6 +131,8 @@ class Plan:
         blockers: the reasons why the plan must not be applied.
         warnings: descriptions of risks that do not block the plan.
         overrides: the overrides that the plan was made with.
+        blocks: descriptions of memory blocks that differ from the specs; a separate
+            command writes them after the agent has reviewed them.
     """
 
     backend: str
@@ -140,6 +150,7 @@ class Plan:
     blockers: tuple[Blocker, ...] = ()
     warnings: tuple[str, ...] = ()
     overrides: Overrides = field(default_factory=Overrides)
+    blocks: tuple[str, ...] = ()
 
     @property
     def id(self) -> str:
@@ -187,6 +198,7 @@ class Plan:
             "blockers": tuple(Blocker(**blocker) for blocker in value["blockers"]),
             "missing": tuple(value["missing"]),
             "warnings": tuple(value["warnings"]),
+            "blocks": tuple(value["blocks"]),
             "overrides": Overrides(**convert_lists(value["overrides"])),
         }
         return cls(**{**value, **parts})

@@ -6,8 +6,8 @@ import ipaddress
 from collections.abc import Iterator, Sequence
 from urllib.parse import urlsplit
 
-from .blockers import format_names, parse_version
-from .core_tools import list_conflicting_rules, list_lost_tools
+from .blockers import parse_version
+from .core_tools import list_conflicting_rules
 from .current_state import CurrentState
 from .desired_state import DesiredState
 from .plan import AgentPlan, Change
@@ -15,12 +15,16 @@ from .tool_rules import (
     LOOP_RULES,
     TYPES_WITH_LOOP_RULES,
     build_rule_needs,
+    format_names,
     format_rule,
     is_stale,
     list_unneeded_rules,
 )
 
 _PRIVATE_ADDRESSES_REFUSED_SINCE = (0, 16, 7)
+_WAITING_TOOLS = frozenset(
+    ["send_message_to_agent_and_wait_for_reply", "send_message_to_agents_matching_tags"]
+)
 _RETURN_LIMIT = "return_char_limit"
 
 
@@ -112,9 +116,29 @@ def _list_server_warnings(
                     " refers to a tool that is not attached, and misleads the model; pass"
                     f" --drop-stale {rule['tool_name']} to remove it"
                 )
+        inert = [
+            format_rule(rule)
+            for rule in agent.rules_after
+            if rule["tool_name"] not in agent.tools_after
+            and not is_stale(rule, agent.tools_after)
+        ]
+        if inert:
+            yield (
+                f"{agent.name} has rules of tools that are not attached, which have no"
+                f" effect: {format_names(inert)}"
+            )
         yield from _list_loop_rule_warnings(agent)
         desired_agent = next(a for a in desired.agents if a.name == agent.name)
         state, tools = current.agents[agent.name], agent.tools_after
+        waiting = sorted(
+            _WAITING_TOOLS.intersection(tools).difference(desired_agent.expects)
+        )
+        if waiting:
+            yield (
+                f"{agent.name} has {format_names(waiting)}, which waits for another agent's"
+                " turn: a message to itself blocks its own turn; list it in `forbids`, or"
+                " in `expects` if the agent needs it"
+            )
         unneeded = list_unneeded_rules(
             agent.rules_after,
             build_rule_needs(desired, desired_agent, state, current, tools),
@@ -125,17 +149,6 @@ def _list_server_warnings(
             yield (
                 f"{agent.name} has rules that neither the specs nor the type {agent.type}"
                 f" require, and applying keeps them: {format_names(rules)}"
-            )
-        lost = [
-            name
-            for name in list_lost_tools(desired_agent, agent, current)
-            if name not in current.registry or not current.registry[name].is_built_in
-        ]
-        if lost:
-            yield (
-                f"tools of other owners were detached from {agent.name} since the"
-                f" baseline of {current.agents[agent.name].baseline_time}:"
-                f" {format_names(lost)}"
             )
 
 

@@ -7,11 +7,17 @@ from dataclasses import replace
 from typing import Any
 
 from ..digests import compute_digest
-from .agent_servers import build_desired_entry, compare_entry, set_entry
+from .agent_servers import (
+    AGENT_HEADER,
+    build_desired_entry,
+    compare_entry,
+    set_entry,
+)
 from .blockers import list_blockers
 from .core_tools import list_missing_tools
 from .current_state import AgentState, CurrentState, ServerEntry
 from .desired_state import DesiredAgent, DesiredState
+from .losses import find_losses
 from .plan import AgentPlan, Change, Overrides, Plan
 from .plan_warnings import list_warnings
 from .tool_rules import are_same_rules, build_rule_needs, format_rule, merge_rules
@@ -149,7 +155,8 @@ def fingerprint_entry(entry: ServerEntry | None) -> str | None:
     if entry is None:
         return None
     kind = "http" if entry.is_http else "other"
-    return f"{kind} {entry.url} {'token' if entry.has_token else 'no token'}"
+    header = f" with {AGENT_HEADER}" if entry.has_agent_header else ""
+    return f"{kind} {entry.url} {'token' if entry.has_token else 'no token'}{header}"
 
 
 def fingerprint_registry(
@@ -217,6 +224,15 @@ def _compare_entry(
             name,
             detail="bearer token (not shown)",
             undo="the previous token is not saved",
+        )
+    if entry.has_agent_header:
+        yield Change(
+            "~",
+            "server",
+            name,
+            detail=f"the fixed header {AGENT_HEADER} is removed: Letta sends the id of"
+            " the calling agent",
+            undo="rollback does not add it again",
         )
 
 
@@ -304,10 +320,16 @@ def _plan_agent(
         drop_stale=[name for name in overrides.drop_stale if name not in after],
     )
     rules = merge_rules(state.rules, needs)
+    losses = find_losses(agent, state, after, rules)
+    acceptable = {*losses, *state.accepted_losses}
+    accepted = acceptable.intersection(overrides.accept_loss)
+    accepted |= {name for name in state.accepted_losses if name not in after}
     return AgentPlan(
         agent.name,
         state.id,
         state.type,
+        lost={name: lost for name, lost in losses.items() if name not in accepted},
+        accepted_losses=tuple(sorted(accepted)),
         tools_before=dict(state.tools),
         rules_before=state.rules,
         tools_after=after,

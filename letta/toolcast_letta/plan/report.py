@@ -47,6 +47,8 @@ def _format_plan_lines(plan: Plan) -> Iterator[str]:
             yield from _wrap_names(f"  {agent.name} keeps ", remaining)
     for line in plan.missing:
         yield f"\nmissing: {line}"
+    for line in plan.blocks:
+        yield f"\nmemory: {line}"
     for warning in plan.warnings:
         yield f"\nwarning: {warning}"
     for blocker in plan.blockers:
@@ -109,7 +111,7 @@ def _format_summary(plan: Plan) -> str:
     if plan.blockers:
         number = len(plan.blockers)
         return f"Refused: {number} blocker{'' if number == 1 else 's'}."
-    if not plan.changes and plan.missing:
+    if not plan.changes and (plan.missing or plan.blocks):
         return "Nothing to apply, but Letta does not match the specs."
     if not plan.changes:
         return "No changes: Letta matches the specs."

@@ -216,9 +216,14 @@ def format_rule(rule: Rule) -> str:
     rest = ", ".join(
         f"{key}={value!r}"
         for key, value in sorted(rule.items())
-        if key not in shown_fields and value not in (None, False)
+        if key not in shown_fields and not _is_unset(value)
     )
     return f"{rule['tool_name']} {rule['type']}" + (f" ({rest})" if rest else "")
+
+
+def _is_unset(value: Any) -> bool:
+    # A limit of 0 is set, although it equals False.
+    return value is None or value is False
 
 
 def are_same_rules(rules: Sequence[Rule], other_rules: Sequence[Rule]) -> bool:
@@ -229,6 +234,11 @@ def are_same_rules(rules: Sequence[Rule], other_rules: Sequence[Rule]) -> bool:
 def _encode_rule(rule: Rule) -> str:
     import json
 
-    fields = {k: v for k, v in rule.items() if v not in (None, False)}
+    fields = {k: v for k, v in rule.items() if not _is_unset(v)}
     fields.pop("prompt_template", None)
     return json.dumps(fields, sort_keys=True)
+
+
+def format_names(names: Sequence[str]) -> str:
+    """Return the names as code, separated by commas."""
+    return ", ".join(f"`{name}`" for name in names)

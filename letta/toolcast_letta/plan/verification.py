@@ -21,14 +21,12 @@ class Verification:
         counts: the number of tools of each agent.
         checks: the results of the calls.
         canonical: the names of the tools that every agent of the toolset gets.
-        blocks: descriptions of memory blocks that differ from the specs.
     """
 
     plan: Plan
     counts: tuple[AgentCount, ...]
     checks: tuple[CheckResult, ...]
     canonical: tuple[str, ...] = ()
-    blocks: tuple[str, ...] = ()
 
     @property
     def differences(self) -> tuple[str, ...]:
@@ -38,7 +36,7 @@ class Verification:
             owner = f" of {change.agent}" if change.agent else ""
             detail = f" ({change.detail})" if change.detail else ""
             lines.append(f"{change.action} {change.layer} {change.name}{owner}{detail}")
-        return (*lines, *self.plan.missing, *self.blocks)
+        return (*lines, *self.plan.missing, *self.plan.blocks)
 
     @property
     def all_match(self) -> bool:

@@ -92,8 +92,8 @@ def sync(
     Args:
         toolset: the toolset.
         environment: contains the URL of Letta, ids and tokens.
-        overrides: the lists of tool names `allow_delete`, `allow_capture` and
-            `drop_stale`.
+        overrides: the lists of tool names `allow_delete`, `allow_capture`,
+            `drop_stale` and `accept_loss`.
         dry_run: only make the plan.
         adds_only: do not apply a plan that removes something other than rules.
 
@@ -114,6 +114,7 @@ def sync(
         tuple(values.get("allow_delete") or ()),
         tuple(values.get("allow_capture") or ()),
         tuple(values.get("drop_stale") or ()),
+        tuple(values.get("accept_loss") or ()),
     )
     plan = build_plan(backend.location, desired, backend.read(desired), allowed)
     removals = [change for change in plan.removals if change.layer != "rule"]
@@ -122,7 +123,7 @@ def sync(
     result = apply_plan(plan, backend, desired, _logger.info)
     # The runbook names this line as the end of the synchronization.
     _logger.info("tools+rules synced - %d tools, %d rules", result.tools, result.rules)
-    for line in plan.missing:
+    for line in result.missing:
         _logger.warning("missing: %s", line)
     return plan, result
 
@@ -130,8 +131,8 @@ def sync(
 def build_sync_route(toolset: AttachedToolset) -> AdminRoute:
     """Build the route `POST /api/admin/sync-mcp-tools` for administrators.
 
-    The body can have `"dry_run": true` and the lists `allow_delete`, `allow_capture`
-    and `drop_stale`.
+    The body can have `"dry_run": true` and the lists `allow_delete`, `allow_capture`,
+    `drop_stale` and `accept_loss`. The answer has status 409 if something is missing.
     """
 
     async def answer(request: AdminRequest) -> AdminAnswer:
@@ -167,14 +168,14 @@ def _handle_sync(toolset: AttachedToolset, body: Any) -> AdminAnswer:
         "rules": result.rules,
         "changed": result.changed,
         "missed": list(result.missed),
-        "missing": list(plan.missing),
+        "missing": list(result.missing),
         "warnings": list(plan.warnings),
     }
-    return AdminAnswer(value, 409 if result.missed else 200)
+    return AdminAnswer(value, 409 if result.missed or result.missing else 200)
 
 
 def _find_body_problem(body: Any) -> str:
-    lists = ("allow_delete", "allow_capture", "drop_stale")
+    lists = ("allow_delete", "allow_capture", "drop_stale", "accept_loss")
     if body is None:
         return ""
     if not isinstance(body, dict):

@@ -1,7 +1,7 @@
 """Baselines: the state before an apply, saved in files; and the lock for changes.
 
-A baseline contains names, ids, rules and settings. It contains no secrets, no messages
-and no memory of an agent.
+A baseline contains names, ids, rules, settings, and the part of memory blocks that
+comes from the specs. It contains no secrets, no messages and no other memory of an agent.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from typing import Any
 from toolcast_runtime.core.safe_folder import ConcurrentRunError as FolderLockedError
 from toolcast_runtime.core.safe_folder import Folder, lock_output_folder
 
-from ..plan.current_state import AgentState
 from .seal import ForeignFileError, Seal, StateError, convert_lists
 
 _FORMAT = "toolcast-letta-baseline/2"
@@ -38,6 +37,10 @@ class AgentBaseline:
         rules: its rules before the apply.
         tools_after: the names of its tools after the apply.
         rules_after: its rules after the apply.
+        lost: the tools of other owners that the agent had lost before the apply, or
+            whose rules it had lost, with these rules.
+        accepted_losses: the lost tools that the user accepted by name.
+        blocks: the specs' part of its memory blocks before the apply, by label.
     """
 
     name: str
@@ -47,20 +50,25 @@ class AgentBaseline:
     rules: tuple[Mapping[str, Any], ...]
     tools_after: tuple[str, ...] = ()
     rules_after: tuple[Mapping[str, Any], ...] = ()
+    lost: Mapping[str, tuple[Mapping[str, Any], ...]] = field(default_factory=dict)
+    accepted_losses: tuple[str, ...] = ()
+    blocks: Mapping[str, str] = field(default_factory=dict)
 
-    @classmethod
-    def from_state(
-        cls,
-        name: str,
-        state: AgentState,
-        tools_after: tuple[str, ...],
-        rules_after: tuple[Mapping[str, Any], ...],
-    ) -> AgentBaseline:
-        """Build the baseline from an agent's current state and the plan's result."""
-        tools = dict(state.tools)
-        return cls(
-            name, state.id, state.type, tools, state.rules, tools_after, rules_after
-        )
+    def accept_losses(self, names: tuple[str, ...]) -> AgentBaseline:
+        """Return a copy in which the losses of these tools are accepted."""
+        lost = {name: rules for name, rules in self.lost.items() if name not in names}
+        accepted = tuple(sorted({*self.accepted_losses, *names}))
+        return replace(self, lost=lost, accepted_losses=accepted)
+
+    @property
+    def tools_before(self) -> dict[str, str]:
+        """The ids of the tools before the apply, with "" for a tool that was lost."""
+        return {**dict.fromkeys(self.lost, ""), **self.tools}
+
+    @property
+    def rules_before(self) -> tuple[Mapping[str, Any], ...]:
+        """The rules before the apply, and the rules that were lost before it."""
+        return (*self.rules, *(rule for rules in self.lost.values() for rule in rules))
 
 
 @dataclass(frozen=True)
@@ -166,6 +174,8 @@ class Baselines:
                 agent,
                 tools_after=after[agent.id].tools_after,
                 rules_after=after[agent.id].rules_after,
+                lost=after[agent.id].lost,
+                accepted_losses=after[agent.id].accepted_losses,
             )
             for agent in older.agents
         )
@@ -183,11 +193,34 @@ class Baselines:
         """Mark the apply of a baseline as complete."""
         self._write(replace(baseline, complete=True))
 
-    def finish_latest(self, toolset: str, base_url: str) -> None:
-        """Mark the newest baseline as complete, if its apply was interrupted."""
-        baselines = self.list_all(toolset, base_url)
-        if baselines and not baselines[-1].complete:
-            self.finish(baselines[-1])
+    def finish_latest(
+        self, toolset: str, base_url: str, accepted: Mapping[str, tuple[str, ...]]
+    ) -> None:
+        """Mark the newest baseline as complete, and record accepted losses.
+
+        Args:
+            toolset: the toolset's name.
+            base_url: the URL of the Letta server.
+            accepted: the lost tools that were accepted, by agent id; recorded in the
+                newest baseline of each agent, which stays the one to return to.
+        """
+        recorded: set[str] = set()
+        for number, baseline in enumerate(reversed(self.list_all(toolset, base_url))):
+            new = replace(
+                baseline,
+                complete=baseline.complete or number == 0,
+                agents=tuple(
+                    (
+                        agent
+                        if agent.id in recorded
+                        else agent.accept_losses(accepted.get(agent.id, ()))
+                    )
+                    for agent in baseline.agents
+                ),
+            )
+            recorded |= {agent.id for agent in baseline.agents}
+            if new != baseline:
+                self._write(new)
 
     def path(self, baseline: Baseline) -> Path:
         """Return the file of a baseline."""
@@ -255,6 +288,8 @@ class Baselines:
         """
         value = self._seal.load(path, _FORMAT)
         del value["format"]
+        for agent in value["agents"]:
+            agent["lost"] = convert_lists(agent.get("lost", {}))
         value["agents"] = tuple(
             AgentBaseline(**convert_lists(agent)) for agent in value["agents"]
         )

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import contextlib
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from ..block_parts import BlockTextError, split_block
+from ..plan.agent_servers import AGENT_HEADER
 from ..plan.current_state import (
     REGISTRATION_SETTINGS,
     AgentState,
@@ -21,6 +24,7 @@ from ..schemas.stored import (
     compute_tool_digest,
     remove_injected,
 )
+from ..settings import LettaBlock
 from .api import LettaApi, LettaError
 
 
@@ -34,19 +38,24 @@ def build_server_config(
 
     Args:
         desired: the desired state.
-        headers: the entry's current headers; headers of other owners are preserved.
+        headers: the entry's current headers; headers of other owners are preserved,
+            except a fixed id of an agent, which Letta itself sends for each call.
     """
+    replaced = {AGENT_HEADER.lower()}
+    if desired.token is not None:
+        replaced.add("authorization")
     sent_headers = {
         key: value
         for key, value in (headers or {}).items()
-        if desired.token is None or key.lower() != "authorization"
+        if key.lower() not in replaced
     }
     if desired.token is not None:
         sent_headers["Authorization"] = f"Bearer {desired.token}"
     return {
         "mcp_server_type": "streamable_http",
         "server_url": desired.server_url,
-        "custom_headers": sent_headers or None,
+        # Letta reads null as "no change", so removing the last header needs an object.
+        "custom_headers": sent_headers if sent_headers or headers else None,
     }
 
 
@@ -115,6 +124,7 @@ def _parse_entry(raw: Mapping[str, Any], desired: DesiredState) -> ServerEntry:
         raw.get("server_url") or "",
         raw.get("mcp_server_type") == "streamable_http",
         desired.token is None or authorizations[-1:] == [f"Bearer {desired.token}"],
+        AGENT_HEADER.lower() in {key.lower() for key in headers},
     )
 
 
@@ -131,7 +141,7 @@ def _probe_offered_tools(
         )
         # If the entry will change, the URL and headers that it will have are probed.
         is_up_to_date = raw is not None and all(
-            (raw.get(key) or None) == value for key, value in config.items()
+            (raw.get(key) or None) == (value or None) for key, value in config.items()
         )
         if is_up_to_date:
             return read_offered_tools(api, desired), ""
@@ -221,6 +231,22 @@ def read_agent(api: LettaApi, agent_id: str) -> AgentState:
         tuple(rules),
         tuple(raw.get("tags") or ()),
     )
+
+
+def read_parts(
+    api: LettaApi, agent_id: str, blocks: Sequence[LettaBlock], toolset: str
+) -> dict[str, str]:
+    """Read the toolset's part of an agent's memory blocks, by label.
+
+    Blocks that do not exist or whose markers are invalid are left out.
+    """
+    parts = {}
+    for block in blocks:
+        received = api.find_block(agent_id, block.label)
+        if received is not None:
+            with contextlib.suppress(BlockTextError):
+                parts[block.label] = split_block(received[0], toolset)[1]
+    return parts
 
 
 def _is_object_list(value: Any, *keys: str) -> bool:

@@ -37,7 +37,9 @@ def ensure_entry(
     if entry is None:
         api.create_server(desired.server_name, build_server_config(desired))
         report(f"created the entry {desired.server_name}")
-    elif entry.url != desired.server_url or not entry.has_token:
+    elif (
+        entry.url != desired.server_url or not entry.has_token or entry.has_agent_header
+    ):
         raw = find_raw_entry(api, desired) or {}
         api.update_server(
             entry.id, build_server_config(desired, raw.get("custom_headers"))

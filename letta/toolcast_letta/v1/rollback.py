@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
+from ..block_parts import BlockTextError, insert_part
 from ..plan.backend import Report
 from ..plan.current_state import CurrentState
 from ..plan.desired_state import DesiredState
 from ..plan.tool_rules import are_same_rules
 from ..state.baseline import Baseline, Baselines
 from .api import LettaApi
-from .reading import read_agent, read_current_state, read_registry
+from .reading import read_agent, read_current_state, read_parts, read_registry
 from .registering import restore_settings
 from .undoing import AgentUndo, Undo, build_undo
 
@@ -22,7 +23,7 @@ class RollbackResult:
 
     Attributes:
         agents: the number of agents that are in their previous state.
-        lost: descriptions of tools and rules that could not be restored.
+        lost: descriptions of tools, rules and memory blocks that could not be restored.
         stays: descriptions of changes that were not undone.
     """
 
@@ -42,9 +43,10 @@ def preview_rollback(
 
     Raises:
         LettaError: a request failed.
+        RestoreError: no agent of the baseline had a tool in `restore`.
     """
     current = read_current_state(api, desired)
-    return _build_undo(desired, baseline, baselines, current, restore)
+    return _build_undo(api, desired, baseline, baselines, current, restore)
 
 
 def roll_back(
@@ -72,11 +74,12 @@ def roll_back(
 
     Raises:
         LettaError: a request failed. Another rollback completes the work.
+        RestoreError: no agent of the baseline had a tool in `restore`.
         ConcurrentRunError: an apply or another rollback is running.
     """
     with baselines.lock():
         current = read_current_state(api, desired)
-        undo = _build_undo(desired, baseline, baselines, current, restore)
+        undo = _build_undo(api, desired, baseline, baselines, current, restore)
         for name in undo.register:
             api.register_tool(desired.server_name, name)
             report(f"registered {name} again")
@@ -93,6 +96,8 @@ def roll_back(
         restored = 0
         for agent in undo.agents:
             problems = _restore_agent(api, agent, current, report)
+            if not problems:
+                problems = _restore_blocks(api, agent, desired.toolset, report)
             lost += problems
             restored += not (problems or agent.lost)
         lost += undo.lost
@@ -104,6 +109,7 @@ def roll_back(
 
 
 def _build_undo(
+    api: LettaApi,
     desired: DesiredState,
     baseline: Baseline,
     baselines: Baselines,
@@ -120,7 +126,11 @@ def _build_undo(
         for other in baselines.list_all(baseline.toolset, baseline.base_url)
         if other.saved > baseline.saved
     ]
-    return build_undo(desired, baseline, later, current, restore)
+    parts = {
+        agent.id: read_parts(api, agent.id, agent.blocks, desired.toolset)
+        for agent in desired.agents
+    }
+    return build_undo(desired, baseline, later, current, restore, parts)
 
 
 def _restore_agent(
@@ -148,3 +158,33 @@ def _restore_agent(
     return [
         f"{agent.name} differs from what was sent: another client changed it meanwhile"
     ]
+
+
+def _restore_blocks(
+    api: LettaApi, agent: AgentUndo, toolset: str, report: Report
+) -> list[str]:
+    """Write the specs' part of an agent's memory blocks; return why that failed."""
+    problems = []
+    for label, part in agent.blocks.items():
+        # Read again immediately before: the agent can change the rest of the block.
+        received = api.find_block(agent.id, label)
+        if received is None:
+            problems.append(
+                f"{agent.name}: the block `{label}` does not exist any more"
+            )
+            continue
+        value, limit = received
+        try:
+            new = insert_part(value, part, toolset)
+        except BlockTextError as error:
+            problems.append(f"{agent.name}: the block `{label}`: {error}")
+            continue
+        if len(new) > limit:
+            problems.append(
+                f"{agent.name}: the block `{label}` would have {len(new)} characters; its"
+                f" limit is {limit}"
+            )
+            continue
+        api.write_block(agent.id, label, new)
+        report(f"{agent.name}: the specs' part of the block `{label}` restored")
+    return problems

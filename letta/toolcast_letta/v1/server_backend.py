@@ -27,7 +27,7 @@ from ..plan.plan import AgentPlan, Plan
 from ..plan.tool_rules import are_same_rules
 from ..state.baseline import AgentBaseline, Baseline, Baselines
 from .api import LettaApi
-from .reading import read_agent, read_current_state, read_registry
+from .reading import read_agent, read_current_state, read_parts, read_registry
 from .registering import delete_obsolete_tools, ensure_entry, register_tools
 from .tool_checks import run_agent_checks
 
@@ -75,19 +75,20 @@ class ServerBackend:
         """Return a context manager that locks the folder of the baselines."""
         return self.baselines.lock()
 
-    def close_interrupted_run(self, desired: DesiredState) -> None:
-        """Mark the newest baseline as complete.
+    def record_unchanged(self, plan: Plan, desired: DesiredState) -> None:
+        """Mark the newest baseline as complete, and record accepted losses in it.
 
-        Its apply was interrupted after its last change and before it was marked.
+        Its apply can be interrupted after its last change and before it was marked.
         """
-        self.baselines.finish_latest(desired.toolset, self.location)
+        accepted = {agent.id: agent.accepted_losses for agent in plan.agents}
+        self.baselines.finish_latest(desired.toolset, self.location, accepted)
 
     def execute(
         self, plan: Plan, desired: DesiredState, current: CurrentState, report: Report
     ) -> ApplyResult:
         """Save the current state as a baseline, and apply the plan's changes."""
         api = self.api
-        baseline = self.baselines.start(_build_baseline(plan, desired, current))
+        baseline = self.baselines.start(_build_baseline(api, plan, desired, current))
         file = self.baselines.path(baseline)
         report(f"baseline saved: {file}")
         for line in self.baselines.list_foreign_files(desired.toolset):
@@ -124,12 +125,14 @@ class ServerBackend:
         """Yield each agent's tools, and those it had in the newest baseline."""
         saved = self.baselines.list_all(desired.toolset, self.location)
         for agent in desired.agents:
-            before = saved[-1].find_agent(agent.id) if saved else None
+            before = next(
+                filter(None, (b.find_agent(agent.id) for b in saved[::-1])), None
+            )
             yield AgentCount(
                 agent.name,
                 tuple(sorted(current.agents[agent.name].tools)),
                 len(desired.canonical),
-                None if before is None else tuple(sorted(before.tools)),
+                None if before is None else tuple(sorted(before.tools_before)),
             )
 
     def run_checks(
@@ -143,31 +146,53 @@ class ServerBackend:
 def _add_baseline(
     state: AgentState, desired: DesiredState, saved: list[Baseline]
 ) -> AgentState:
-    """Return an agent's state with the other owners' tools of its newest baseline."""
+    """Return an agent's state with the other owners' tools of its newest baseline.
+
+    These are the tools that the baseline's apply left attached, and its losses.
+    """
     for baseline in reversed(saved):
         before = baseline.find_agent(state.id)
         if before is not None:
             own_names = {*desired.tools, *desired.removed_names, *baseline.registry}
             own_names |= {*baseline.renamed.values()}
-            had = tuple(name for name in before.tools_after if name not in own_names)
+            own_names |= {*before.accepted_losses}
+            known = {
+                name: tuple(r for r in before.rules_after if r["tool_name"] == name)
+                for name in before.tools_after
+            }
+            for name, rules in before.lost.items():
+                known[name] = (*known.get(name, ()), *rules)
             return replace(
-                state, baseline_tools=had, baseline_time=baseline.saved[:19] + "Z"
+                state,
+                baseline_tools={k: v for k, v in known.items() if k not in own_names},
+                accepted_losses=before.accepted_losses,
+                baseline_time=baseline.saved[:19] + "Z",
             )
     return state
 
 
 def _build_baseline(
-    plan: Plan, desired: DesiredState, current: CurrentState
+    api: LettaApi, plan: Plan, desired: DesiredState, current: CurrentState
 ) -> Baseline:
     after = {agent.name: agent for agent in plan.agents}
+    labels = {agent.name: agent.blocks for agent in desired.agents}
     return Baseline(
         desired.toolset,
         plan.location,
         current.version,
         desired.server_name,
         tuple(
-            AgentBaseline.from_state(
-                name, state, after[name].tools_after, after[name].rules_after
+            AgentBaseline(
+                name,
+                state.id,
+                state.type,
+                dict(state.tools),
+                state.rules,
+                after[name].tools_after,
+                after[name].rules_after,
+                after[name].lost,
+                after[name].accepted_losses,
+                read_parts(api, state.id, labels[name], desired.toolset),
             )
             for name, state in current.agents.items()
         ),

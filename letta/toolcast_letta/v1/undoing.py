@@ -7,8 +7,9 @@ others and are kept.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from ..plan.current_state import AgentState, CurrentState
 from ..plan.desired_state import DesiredState
@@ -35,6 +36,8 @@ class AgentUndo:
         changes: descriptions of the changes.
         lost: descriptions of tools and rules that cannot be restored.
         stays: descriptions of later changes by others, which are not undone.
+        blocks: the specs' part of its memory blocks after the rollback, by label; only
+            parts that change.
     """
 
     name: str
@@ -44,6 +47,11 @@ class AgentUndo:
     changes: tuple[str, ...]
     lost: tuple[str, ...]
     stays: tuple[str, ...]
+    blocks: Mapping[str, str] = field(default_factory=dict)
+
+
+class RestoreError(Exception):
+    """A tool that the user wants to restore, and that the baseline does not have."""
 
 
 @dataclass(frozen=True)
@@ -87,6 +95,7 @@ def build_undo(
     later: Sequence[Baseline],
     current: CurrentState,
     restore: Collection[str] = (),
+    parts: Mapping[str, Mapping[str, str]] | None = None,
 ) -> Undo:
     """Compute how to undo what was applied since a baseline.
 
@@ -95,9 +104,22 @@ def build_undo(
         baseline: the state before the first apply to undo.
         later: the baselines of the applies after it.
         current: the current state.
-        restore: tools that others detached since then and that are attached again, with
-            their rules.
+        restore: tools that others detached since then, or that the agent had lost before
+            the baseline, and that are attached again, with their rules.
+        parts: the specs' part of each memory block, by agent id and label; None for no
+            blocks.
+
+    Raises:
+        RestoreError: no agent of the baseline had a tool in `restore`.
     """
+    names = sorted({name for agent in baseline.agents for name in agent.tools_before})
+    for name in restore:
+        if name not in names:
+            raise RestoreError(
+                f"--restore {name}: no agent of the baseline of {baseline.saved} had"
+                f" `{name}`\n  help: pass one of {', '.join(names) or 'no tools'}, or an"
+                " older BASELINE that has the tool"
+            )
     renamed = dict(baseline.renamed)
     holders = dict(baseline.holders)
     for other in later:
@@ -106,15 +128,22 @@ def build_undo(
     states = {state.id: state for state in current.agents.values()}
     agents = tuple(
         _undo_agent(
-            before, states[before.id], steps, current, renamed, desired, restore
+            before,
+            states[before.id],
+            steps,
+            current,
+            renamed,
+            desired,
+            restore,
+            (parts or {}).get(before.id, {}),
         )
         for before in baseline.agents
         if (steps := _collect_changes([baseline, *later], before.id))
     )
-    names = {name for agent in agents for name in agent.tools}
+    used = {name for agent in agents for name in agent.tools}
     return Undo(
         agents,
-        tuple(sorted(name for name in names if name not in current.registry)),
+        tuple(sorted(used - current.registry.keys())),
         tuple(
             f"`{name}` was also removed from other agents, where it is not restored:"
             f" {', '.join(agent_names)}"
@@ -161,6 +190,7 @@ def _undo_agent(
     renamed: Mapping[str, str],
     desired: DesiredState,
     restore: Collection[str],
+    parts: Mapping[str, str],
 ) -> AgentUndo:
     name = before.name
     # A tool that the MCP server offers can be registered again.
@@ -169,7 +199,7 @@ def _undo_agent(
         available |= {*current.offered}
     lost, stays, tools = [], [], []
     removed = set()
-    for tool in before.tools:
+    for tool in before.tools_before:
         if tool in state.tools:
             tools.append(tool)
         elif tool not in since.detached and tool not in restore:
@@ -195,7 +225,11 @@ def _undo_agent(
     own_tools = {*since.attached, *desired.canonical, *desired.removed_names}
     own_tools |= {*current.own_names}
     for tool in state.tools:
-        if tool not in before.tools and tool not in tools and tool not in own_tools:
+        if (
+            tool not in before.tools_before
+            and tool not in tools
+            and tool not in own_tools
+        ):
             tools.append(tool)
             stays.append(f"{name}: `{tool}` was attached since then")
     tools = list(dict.fromkeys(tools))
@@ -208,6 +242,13 @@ def _undo_agent(
     changes += [
         f"- rule {format_rule(r)}" for r in state.rules if not _contains_rule(r, rules)
     ]
+    blocks = {
+        label: before.blocks[label]
+        for label, part in parts.items()
+        if before.blocks.get(label, part) != part
+    }
+    changes += [f"~ block {label}: the specs' part" for label in blocks]
+    stays += _list_outdated_parts(name, {**parts, **blocks}, own_tools - {*tools})
     return AgentUndo(
         name,
         before.id,
@@ -216,7 +257,21 @@ def _undo_agent(
         tuple(changes),
         tuple(lost),
         tuple(stays),
+        blocks,
     )
+
+
+def _list_outdated_parts(
+    agent: str, parts: Mapping[str, str], detached: set[str]
+) -> Iterator[str]:
+    """Yield memory blocks whose part from the specs names detached tools."""
+    for label, part in parts.items():
+        names = sorted(detached & {*re.findall(r"[\w-]+", part)})
+        if names:
+            yield (
+                f"{agent}: the block `{label}` still describes {', '.join(names)}; write"
+                " it with `toolcast letta blocks` from the previous specs"
+            )
 
 
 def _undo_rules(
@@ -240,18 +295,22 @@ def _undo_rules(
         if rule["tool_name"] in leaving:
             continue
         if _contains_rule(rule, since.rules_added) and not _contains_rule(
-            rule, before.rules
+            rule, before.rules_before
         ):
             # An apply added this rule. It is kept only if the rule that it replaced
             # cannot be restored.
-            older = [r for r in before.rules if _get_rule_key(r) == _get_rule_key(rule)]
+            older = [
+                r
+                for r in before.rules_before
+                if _get_rule_key(r) == _get_rule_key(rule)
+            ]
             is_needed = any(collect_tool_names(r) & {*removed} for r in older)
-            if rule["tool_name"] in before.tools and not is_needed:
+            if rule["tool_name"] in before.tools_before and not is_needed:
                 continue
             if rule["tool_name"] not in tools:
                 continue
         kept.append(rule)
-    for rule in before.rules:
+    for rule in before.rules_before:
         name, kind = _get_rule_key(rule)
         text = f"{before.name}: the rule {format_rule(rule)}"
         if _contains_rule(rule, kept):

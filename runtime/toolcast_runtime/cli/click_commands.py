@@ -64,19 +64,6 @@ def command_line(
     return _KeywordGroup(registry, client, name=program, help=title)
 
 
-def keywords(registry: Registry) -> Mapping[str, str | None]:
-    """Return the command of each tool, such as `peers` or `delegate --async`, by tool name.
-
-    None is a tool without a command; its definition has the reason.
-    """
-    decisions = {tool.name: tool.cli or {} for tool in registry.local_tools}
-    commands: dict[str, str | None] = {}
-    for name, decision in decisions.items():
-        words = (decision.get("command"), decision.get("flag"))
-        commands[name] = " ".join(filter(None, words)) or None
-    return commands
-
-
 class _OrderedGroup(click.Group):
     """Command group that lists its commands in declared order, with complete summaries."""
 

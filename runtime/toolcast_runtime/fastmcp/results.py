@@ -112,7 +112,10 @@ class _SdkResults:
         texts = [item for item in items if isinstance(item, str)]
         blocks = None
         if len(texts) < len(items):
-            blocks = [_text_block(i) if isinstance(i, str) else i for i in items]
+            blocks = [
+                Block(type="text", text=item) if isinstance(item, str) else item
+                for item in items
+            ]
         if self._adapter is None:
             result = None if blocks else to_jsonable_python(value, fallback=str)
             return ToolResponse(result, content=blocks, texts=texts)
@@ -143,7 +146,7 @@ def _find_blocks(value: Any) -> list[Block] | None:
     if not any(blocks):
         return None
     return [
-        _text_block(_to_compact_json(item)) if block is None else block
+        Block(type="text", text=_to_compact_json(item)) if block is None else block
         for item, block in zip(items, blocks, strict=True)
     ]
 
@@ -157,10 +160,6 @@ def _find_block(value: Any) -> Block | None:
     if types is not None and isinstance(value, types.ContentBlock):
         return Block(value.model_dump(by_alias=True, mode="json", exclude_none=True))
     return value if isinstance(value, Block) else None
-
-
-def _text_block(text: str) -> Block:
-    return Block(type="text", text=text)
 
 
 def _to_compact_json(value: Any) -> str:

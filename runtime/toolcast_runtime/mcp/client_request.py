@@ -44,6 +44,9 @@ _LEVELS = get_args(LogLevel)
 # The keys of the client's log level, and of a generated session id, in a connection's state.
 _LEVEL_KEY, _SESSION_KEY = "toolcast.log_level", "toolcast.session_id"
 
+# Shared by all requests: it is held for microseconds, and most requests send no messages.
+_lock = threading.Lock()
+
 
 class McpRequest:
     """The MCP request behind a call, which its handler can use from any thread.
@@ -61,7 +64,6 @@ class McpRequest:
         self._context = context
         self._server = server
         self._loop = asyncio.get_running_loop()
-        self._lock = threading.Lock()
         self._waiting: deque[types.LoggingMessageNotificationParams] = deque()
         self._allowance = float(MAX_BURST)
         self._updated_at = 0.0
@@ -127,7 +129,7 @@ class McpRequest:
         message = types.LoggingMessageNotificationParams(
             level=level, data=_shorten(data), logger=logger
         )
-        with self._lock:
+        with _lock:
             if self._has_ended or not self._take_allowance():
                 return
             self._waiting.append(message)
@@ -143,7 +145,7 @@ class McpRequest:
 
     async def end(self) -> None:
         """Send the queued messages, and how many were dropped; drop later ones."""
-        with self._lock:
+        with _lock:
             self._has_ended = True
         if self._dropped_count:
             text = f"{self._dropped_count} log messages were dropped: too many at once"
@@ -180,7 +182,7 @@ class McpRequest:
     async def _send_all(self) -> None:
         try:
             while True:
-                with self._lock:
+                with _lock:
                     if not self._waiting:
                         self._is_wake_scheduled = False
                         return
@@ -192,7 +194,7 @@ class McpRequest:
         except Exception:
             # The client may have disconnected: lost messages must not fail the call.
             _logger.warning("a log message of a call cannot be sent", exc_info=True)
-            with self._lock:
+            with _lock:
                 self._has_ended = True
                 self._waiting.clear()
 

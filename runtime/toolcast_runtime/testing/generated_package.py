@@ -11,7 +11,7 @@ import json
 import subprocess
 import sys
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -80,6 +80,12 @@ class GeneratedPackage:
             path.name: read_text(path).partition("\n")[2]
             for path in sorted((self.folder / "prompts").glob("*.md"))
         }
+
+    def list_text_files(self) -> Iterator[Path]:
+        """Yield the generated files of the package that its tests compare as text."""
+        yield self.folder / "registry.py"
+        for pattern in ("tools/*.json", "prompts/*.md", "skills/**/*.md"):
+            yield from sorted(self.folder.glob(pattern))
 
     def list_mcp_definitions(
         self, folder: str, client: str | None

@@ -8,8 +8,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import re
-import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -35,6 +34,7 @@ from .generated_package import (
     read_text,
     request_tools_list,
 )
+from .module_tests import build_cli_tests, build_file_tests
 from .workspace import load_specs, run_check
 
 if TYPE_CHECKING:
@@ -65,7 +65,15 @@ def snapshot_tests(
         specs: the folder of the toolset's specs, relative to that of toolcast.yaml.
     """
     package = GeneratedPackage(registry)
-    tests = [_registry_tests(package)]
+    surfaces: dict[ModuleType | None, tuple[str, Mapping[str, str]]] = {
+        registry: ("REGISTRY", {}),
+        langchain_tools: (
+            "LANGCHAIN_TOOLS",
+            {"get_langchain_tool": "get", "get_langchain_tools": "all"},
+        ),
+        prompts: ("PROMPTS", {}),
+    }
+    tests = [_registry_tests(package), build_file_tests(package, surfaces)]
     server = None if mcp_server is None else mcp_server.SERVER
     modules = {"prompts": prompts, "cli": cli}
     targets = [name for name, module in modules.items() if module is not None]
@@ -85,7 +93,7 @@ def snapshot_tests(
     if langchain_tools is not None:
         tests.append(_langchain_tests(package, langchain_tools.LANGCHAIN_TOOLS))
     if cli is not None:
-        tests.append(_cli_tests(package, cli.main))
+        tests.append(build_cli_tests(package, cli))
     if prompts is not None:
         tests.append(_prompt_tests(package, prompts.PROMPTS))
     if skills is not None:
@@ -399,37 +407,6 @@ def _langchain_tests(package: GeneratedPackage, tools: Any) -> type:
             assert_same(f"{tool}: LangChain", members, list(function.values()))
 
     return LangChainTests
-
-
-def _cli_tests(package: GeneratedPackage, main: Any) -> type:
-    from click.testing import CliRunner
-
-    def run_help(client: str | None, *arguments: str) -> Any:
-        client_arguments = [] if client is None else ["--client", client]
-        return CliRunner().invoke(main, [*client_arguments, *arguments, "--help"])
-
-    class CommandTests:
-        @package.each_client
-        def test_cli_has_all_commands(self, client: str | None) -> None:
-            decisions = [
-                package.definitions[name].get("cli") or {"command": None}
-                for name in package.list_tool_names(client, "cli")
-            ]
-            expected = dict.fromkeys(d["command"] for d in decisions if d["command"])
-            commands = run_help(client).output.partition("\nCommands:\n")[2]
-            live = re.findall(r"^  (\S+)", commands, re.MULTILINE)
-            assert_same(f"the commands for {client}", live, list(expected))
-
-        @package.each_tool
-        def test_command_help_succeeds(self, tool: str) -> None:
-            package.skip_if_excluded(tool, "cli")
-            client = package.get_client(tool)
-            for line in package.definitions[tool].get("cli", {}).get("lines", ()):
-                # Only the help is requested, so that no tool is called.
-                result = run_help(client, *shlex.split(line["words"]))
-                ensure(result.exit_code == 0, f"{line['words']}: {result.output}")
-
-    return CommandTests
 
 
 def _prompt_tests(package: GeneratedPackage, prompts: Any) -> type:

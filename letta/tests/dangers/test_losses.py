@@ -1,0 +1,215 @@
+"""A loss of other owners' tools is reported until it is restored or accepted by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from letta.tests.dangers.operator_changes import LOSSES, MEMORY, replaces_tools
+from letta.tests.deeds import Deed, deletes, detaches, drops
+from letta.tests.stage import THEIRS, Stage
+from letta.tests.toy import TOKEN
+from toolcast_letta.commands.letta import command
+from toolcast_letta.v1.undoing import RestoreError
+
+RULES = [
+    {"tool_name": "their_tool", "type": "max_count_per_step", "max_count_limit": 2},
+    {"tool_name": "their_tool", "type": "requires_approval"},
+    {"tool_name": "memory_replace", "type": "requires_approval"},
+]
+
+
+@pytest.fixture
+def applied(stage: Stage) -> Stage:
+    """The toolset, applied to an agent that has rules of other owners."""
+    stage.patch(tool_rules=[*stage.agent()["tool_rules"], *RULES])
+    stage.apply()
+    assert stage.verify(examples=False).all_match
+    return stage
+
+
+def change_spec(stage: Stage, text: str) -> None:
+    """Make the next apply save a baseline."""
+    stage.project.edit("specs/toy/end_day.yaml", "summary: ", f"summary: {text} ")
+    stage.deploy()
+
+
+@pytest.mark.parametrize(("deed", "lost"), LOSSES.values(), ids=LOSSES)
+def test_loss_is_carried_until_it_is_restored(
+    applied: Stage, deed: Deed, lost: Sequence[str]
+) -> None:
+    rules = applied.rules()
+    deed(applied)
+    for text in ("First note.", "Second note."):
+        change_spec(applied, text)
+        assert bool(applied.apply().missing) is bool(lost)
+        found = applied.verify(examples=False)
+        assert (found.all_match, sorted(found.plan.agents[0].lost)) == (
+            not lost,
+            sorted(lost),
+        )
+    if not lost:
+        return
+    [count] = found.counts
+    assert {*count.lost} == {*lost} - applied.names()
+    restorable = [name for name in lost if applied.registered(name)]
+    deleted = {*lost} - {*restorable}
+    assert len(applied.roll_back(*restorable).lost) == 0
+    assert applied.names() >= THEIRS - deleted
+    assert {rule for rule in rules if rule[0] not in deleted} <= applied.rules()
+    # The rollback to the newest baseline undoes only the newest apply.
+    applied.apply()
+    found = applied.verify(examples=False)
+    assert {*found.plan.agents[0].lost} == deleted
+
+
+ACCEPTED = ["memory_insert is detached", "no tool is left", "all rules are removed"]
+ACCEPTED += ["a tool of others is deleted", "both searches are detached"]
+
+
+@pytest.mark.parametrize("row", ACCEPTED)
+def test_loss_is_accepted_by_name(applied: Stage, row: str) -> None:
+    deed, lost = LOSSES[row]
+    deed(applied)
+    applied.apply()
+    files = list(applied.state.glob("*.json"))
+    for name in lost[:-1]:
+        assert applied.apply(applied.plan(accept_loss=(name,))).missing
+    assert applied.apply(applied.plan(accept_loss=tuple(lost[-1:]))).missing == ()
+    assert applied.verify(examples=False).all_match
+    # The decision is recorded, and the baseline to return to stays the same.
+    assert sorted(applied.state.glob("*.json")) == sorted(files)
+    accepted = {*applied.plan().agents[0].accepted_losses}
+    assert accepted == {*lost} - applied.names()
+    change_spec(applied, "Later note.")
+    assert applied.apply().missing == ()
+    assert applied.verify(examples=False).all_match
+
+
+def test_accepted_loss_counts_again_after_the_tool_returned(applied: Stage) -> None:
+    detaches("their_tool")(applied)
+    applied.apply(applied.plan(accept_loss=("their_tool",)))
+    assert applied.verify(examples=False).all_match
+    tool_id = applied.registered("their_tool")["id"]
+    path = f"/v1/agents/{applied.agent_id}/tools/attach/{tool_id}"
+    applied.ask("PATCH", path)
+    change_spec(applied, "Back note.")
+    applied.apply()
+    detaches("their_tool")(applied)
+    assert not applied.verify(examples=False).all_match
+
+
+@pytest.mark.parametrize("name", ["memory_insert", "search_notes", "no_such", "", "*"])
+def test_accepting_what_was_not_lost_is_refused(applied: Stage, name: str) -> None:
+    detaches("their_tool")(applied)
+    plan = applied.plan(accept_loss=(name,))
+    assert [blocker.code for blocker in plan.blockers] == ["not-lost"]
+    assert "their_tool" in plan.blockers[0].help
+
+
+def test_tool_of_expects_is_attached_with_its_own_rule(applied: Stage) -> None:
+    """The cure that the message names."""
+    replaces_tools("their_tool")(applied)
+    applied.project.edit(
+        "specs/toy/toolset.yaml",
+        "expects: [send_message]",
+        "expects: [send_message, memory_insert, memory_replace, conversation_search]",
+    )
+    assert "`archival_memory_search`" in " ".join(applied.apply().missing)
+    assert ("memory_insert", "continue_loop") in applied.rules()
+    done = applied.apply(applied.plan(accept_loss=("archival_memory_search",)))
+    assert done.missing == ()
+
+
+@pytest.mark.parametrize("name", ["no_such", "search_notes", "web_search", "", "-rf"])
+def test_impossible_restore_changes_nothing(applied: Stage, name: str) -> None:
+    names = applied.names()
+    with pytest.raises(RestoreError, match="no agent of the baseline"):
+        applied.roll_back(name)
+    assert applied.names() == names
+
+
+def test_tool_that_is_not_registered_cannot_be_restored(applied: Stage) -> None:
+    deletes("their_tool")(applied)
+    applied.apply()
+    done = applied.roll_back("their_tool")
+    assert any("`their_tool` is not in the registry" in line for line in done.lost)
+
+
+def test_rules_are_restored_with_an_attached_tool(applied: Stage) -> None:
+    drops("their_tool")(applied)
+    change_spec(applied, "New note.")
+    applied.apply()
+    applied.roll_back("their_tool")
+    kinds = {kind for name, kind in applied.rules() if name == "their_tool"}
+    assert kinds == {"max_count_per_step", "requires_approval"}
+
+
+@pytest.fixture
+def letta(applied: Stage) -> Callable[..., Result]:
+    def run(*words: str) -> Result:
+        env = {
+            "TOY_AGENT_ID": applied.agent_id,
+            "TOY_MCP_TOKEN": TOKEN,
+            "LETTA_BASE_URL": str(applied.letta.base_url).rstrip("/"),
+        }
+        options = ["--project", str(applied.project.root), "--state"]
+        options += [str(applied.state), "--server-url", applied.mcp.url]
+        done = CliRunner().invoke(command, [*words, *options], env=env)
+        assert isinstance(done.exception, SystemExit | None), done.exception
+        return done
+
+    return run
+
+
+def test_commands_exit_with_1_until_the_loss_is_accepted(
+    applied: Stage, letta: Callable[..., Result], tmp_path: Path
+) -> None:
+    detaches(*MEMORY)(applied)
+    plan = str(tmp_path / "plan.json")
+    made = letta("plan", "--out", plan)
+    assert made.exit_code == 1
+    assert "missing: `memory_insert` was detached from keeper" in made.output
+    assert "--accept-loss memory_insert" in made.output
+    assert letta("plan", "--detailed-exitcode").exit_code == 1
+    assert letta("apply", plan).exit_code == 1
+    assert letta("verify", "--no-calls").exit_code == 1
+    assert letta("rollback", "--dry-run", "--restore", "memory_x").exit_code == 2
+    refused = letta("rollback", "--restore", "memory_x")
+    assert refused.exit_code == 2
+    assert "--restore memory_x: no agent of the baseline" in refused.output
+    assert "help: pass one of archival_memory_search, " in refused.output
+    accept = [f"--accept-loss={name}" for name in MEMORY]
+    assert letta("apply", plan, *accept).exit_code == 0
+    assert letta("apply", "--yes").exit_code == 0
+    assert letta("verify", "--no-calls").exit_code == 0
+
+
+def test_synchronization_answers_what_is_missing(
+    applied: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from toolcast_letta.server_part.sync import _handle_sync
+
+    monkeypatch.setenv("LETTA_BASE_URL", str(applied.letta.base_url).rstrip("/"))
+    monkeypatch.setenv("TOOLCAST_LETTA_STATE", str(applied.state))
+
+    class Toolset:
+        name = "toy"
+        backend = "v1"
+
+        def desired_state(self, environment: Any) -> Any:
+            return applied.desired()
+
+    toolset: Any = Toolset()
+    detaches("memory_insert")(applied)
+    for _ in range(2):
+        answer = _handle_sync(toolset, None)
+        assert answer.status == 409
+        assert "`memory_insert`" in answer.value["missing"][0]
+    answer = _handle_sync(toolset, {"accept_loss": ["memory_insert"]})
+    assert (answer.status, answer.value["missing"]) == (200, [])
+    assert _handle_sync(toolset, {"accept_loss": "memory_insert"}).status == 400

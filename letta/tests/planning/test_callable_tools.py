@@ -1,0 +1,112 @@
+"""Rules that prevent an agent from calling a tool, evaluated as Letta does."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from letta.tests.fake_letta.tool_rules import rule_of
+from toolcast_letta.plan.callable_tools import list_disabling_rules
+
+TOOLS = ("ask", "note", "send_message", "their_tool")
+
+
+def rule(name: str, kind: str, **fields: Any) -> Any:
+    return rule_of({"tool_name": name, "type": kind, **fields})
+
+
+def after(name: str, *children: str) -> Any:
+    return rule(name, "constrain_child_tools", children=list(children))
+
+
+def before(name: str, *children: str) -> Any:
+    return rule(name, "parent_last_tool", children=list(children))
+
+
+def by_result(name: str, default: str | None, *children: str, **fields: Any) -> Any:
+    mapping = dict(enumerate(children))
+    return rule(
+        name,
+        "conditional",
+        child_output_mapping=mapping,
+        default_child=default,
+        **fields,
+    )
+
+
+def limit(name: str, number: int) -> Any:
+    return rule(name, "max_count_per_step", max_count_limit=number)
+
+
+ENDS = rule("send_message", "exit_loop")
+
+
+@pytest.mark.parametrize(
+    ("rules", "disabled"),
+    [
+        ([], []),
+        ([limit("note", 1)], []),
+        ([limit("note", 0)], ["note"]),
+        ([limit("note", -3), limit("ask", 0)], ["ask", "note"]),
+        ([before("their_tool", "note")], []),
+        ([before("gone", "note", "ask")], ["ask", "note"]),
+        (
+            [before("their_tool", "note"), limit("their_tool", 0)],
+            ["note", "their_tool"],
+        ),
+        ([before("send_message", "note"), ENDS], ["note"]),
+        ([before("note", "note")], ["note"]),
+        # Letta offers every tool where the rules exclude all of them.
+        ([before("ask", "note"), before("their_tool", "note")], []),
+        ([rule("their_tool", "run_first")], []),
+        ([rule("gone", "run_first")], [*TOOLS]),
+        ([rule("send_message", "run_first"), ENDS], ["ask", "note", "their_tool"]),
+        (
+            [
+                rule("their_tool", "run_first"),
+                after("their_tool", "send_message"),
+                ENDS,
+            ],
+            ["ask", "note"],
+        ),
+        (
+            [
+                rule("ask", "run_first"),
+                after("ask", "note"),
+                after("note", "ask", "send_message"),
+                ENDS,
+            ],
+            ["their_tool"],
+        ),
+        ([after("note", "gone")], []),
+        ([rule("ask", "run_first"), after("ask", "gone")], []),
+        ([rule("ask", "run_first"), by_result("ask", None, "note")], []),
+        (
+            [rule("ask", "run_first"), by_result("ask", "send_message", "note"), ENDS],
+            [],
+        ),
+        (
+            [
+                rule("ask", "run_first"),
+                by_result("ask", None, "send_message", require_output_mapping=True),
+                ENDS,
+            ],
+            ["note", "their_tool"],
+        ),
+        ([rule("note", "requires_approval"), rule("note", "continue_loop")], []),
+        ([rule("note", "required_before_exit"), ENDS], []),
+    ],
+)
+def test_disabled_tools_are_found(rules: list[Any], disabled: list[str]) -> None:
+    found = dict(list_disabling_rules(TOOLS, rules))
+    assert sorted(found) == disabled
+
+
+def test_single_reason_is_named() -> None:
+    rules = [limit("note", 0), before("their_tool", "ask")]
+    assert dict(list_disabling_rules(TOOLS, rules)) == {
+        "note": ("note max_count_per_step (max_count_limit=0)",)
+    }
+    rules = [limit("note", 0), before("gone", "note")]
+    assert dict(list_disabling_rules(TOOLS, rules)) == {"note": ()}

@@ -1,0 +1,47 @@
+"""The part of a memory block that comes from the specs, between two markers."""
+
+from __future__ import annotations
+
+
+class BlockTextError(Exception):
+    """The new text of a block cannot be built; the message states the reason."""
+
+
+def build_markers(toolset: str) -> tuple[str, str]:
+    """Return the texts before and after the toolset's part of a block."""
+    return f"[toolcast {toolset}: from the specs]", f"[toolcast {toolset}: end]"
+
+
+def split_block(value: str, toolset: str) -> tuple[str, str, str]:
+    """Return the text before the toolset's part, the part, and the text after it.
+
+    The part includes its markers; it is empty if the block has none.
+
+    Raises:
+        BlockTextError: the value does not contain each marker once, in order.
+    """
+    begin, end = build_markers(toolset)
+    counts = (value.count(begin), value.count(end))
+    if counts == (0, 0):
+        return value, "", ""
+    start, stop = value.find(begin), value.find(end) + len(end)
+    if counts != (1, 1) or stop < start:
+        raise BlockTextError(
+            f"it does not contain `{begin}` and `{end}` once each, in order: fix it by hand"
+        )
+    return value[:start], value[start:stop], value[stop:]
+
+
+def insert_part(value: str, part: str, toolset: str) -> str:
+    """Return a block's value with the toolset's part replaced, or appended if missing.
+
+    An empty part removes the existing one.
+
+    Raises:
+        BlockTextError: the value does not contain each marker once, in order.
+    """
+    before, old, after = split_block(value, toolset)
+    if part and old:
+        return before + part + after
+    texts = [before.rstrip() if old or before.strip() else "", part, after.strip()]
+    return "\n\n".join(text for text in texts if text) if part or old else value

@@ -1,0 +1,153 @@
+"""Guidance without content, and summaries that contradict `readOnlyHint`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.rules.layout import findings_of, lay_out
+from toolcast.findings import Severity
+
+SUMMARY = "List the workspaces that can be reached."
+EMPTY = [
+    "-",
+    "...",
+    "n/a",
+    "None.",
+    "TBD",
+    "1. 2. 3.",
+    "Use it.",
+    "Use list_peers.",
+    "list_peers: `list_peers`!",
+    "Call LIST_PEERS()",
+    "Use this tool when needed.",
+    "Use it whenever it is appropriate.",
+    "See the summary above.",
+    "use use use use",
+    SUMMARY,
+    "LIST the workspaces, that can be reached!",
+    "List the workspaces",
+    "Use it to list the workspaces that can be reached.",
+    "Use this tool when you want to list the workspaces that can be reached",
+    "\u9700\u8981\u65f6\u4f7f\u7528",  # "Use when needed."
+    "\u5fc5\u8981\u306a\u3068\u304d",  # "When needed."
+]
+WITH_CONTENT = [
+    "Before the first delegation, to choose whom to ask.",
+    "Ask before deleting.",
+    "Never in tests.",
+    "Nur vor dem L\u00f6schen.",
+    "Once, at the start.",
+    "List the workspaces before each delegation.",
+    # "Before the first delegation, to choose whom to ask."
+    "\u5728\u7b2c\u4e00\u6b21\u59d4\u6d3e\u4efb\u52a1\u4e4b\u524d\u9009\u62e9\u5bf9\u8c61",
+    # "Ask the user first." in Korean, which separates words by spaces.
+    "\uba3c\uc800 \uc0ac\uc6a9\uc790\uc5d0\uac8c \ubb3c\uc5b4\ubcf4\uc138\uc694",
+]
+
+
+def findings(
+    tmp_path: Path, lines: str, usage: str = "", rules: str = "prompt/usage"
+) -> list[tuple[str, Severity]]:
+    """Return the rules and severities of the findings of a tool with these lines."""
+    option = f"usage: {usage}" if usage else ""
+    lay_out(
+        f"# list_peers.yaml\nsummary: {SUMMARY}\n{lines}\n"
+        f"# toolset.yaml\ntargets: {{registry: {{}}, prompts: {{{option}}}}}\n",
+        tmp_path,
+    )
+    found = findings_of(tmp_path)
+    assert not [one for one in found if one.rule == "spec/wrong-type"], found
+    return [(one.rule, one.severity) for one in found if one.rule.startswith(rules)]
+
+
+@pytest.mark.parametrize("text", EMPTY)
+@pytest.mark.parametrize("field", ["when_to_use", "guidance"])
+def test_guidance_without_content_is_found(
+    tmp_path: Path, field: str, text: str
+) -> None:
+    line = f"{field}: {json.dumps(text)}"
+    assert findings(tmp_path / "free", line) == [
+        ("prompt/usage-empty", Severity.WARNING)
+    ]
+    assert findings(tmp_path / "required", line, "required") == [
+        ("prompt/usage-empty", Severity.ERROR)
+    ]
+
+
+@pytest.mark.parametrize("text", WITH_CONTENT)
+def test_guidance_with_content_is_accepted(tmp_path: Path, text: str) -> None:
+    assert findings(tmp_path, f"when_to_use: {json.dumps(text)}", "required") == []
+
+
+@pytest.mark.parametrize(
+    ("lines", "rule"),
+    [
+        ("", "prompt/usage-missing"),
+        ("when_to_use: ''", "prompt/usage-missing"),
+        ("when_to_use: null", "prompt/usage-missing"),
+        ("guidance: '  '", "prompt/usage-missing"),
+        ("when_to_use: {text: null, reason: '-'}", "prompt/usage-empty"),
+        ("when_to_use: '-'\nguidance: Use it.", "prompt/usage-empty"),
+    ],
+)
+def test_required_guidance_is_an_error(tmp_path: Path, lines: str, rule: str) -> None:
+    found = findings(tmp_path, lines, "required")
+    assert {*found} == {(rule, Severity.ERROR)}
+
+
+def test_other_guidance_makes_an_empty_text_a_warning(tmp_path: Path) -> None:
+    lines = "when_to_use: '-'\nguidance: Ask before deleting."
+    assert findings(tmp_path, lines, "required") == [
+        ("prompt/usage-empty", Severity.WARNING)
+    ]
+    reason = "when_to_use: {text: null, reason: Its summary says when to use it.}"
+    assert findings(tmp_path / "reason", reason, "required") == []
+
+
+DESTRUCTIVE = [
+    "Remove all peer workspaces for good.",
+    "Deletes a note.",
+    "Permanently erase the archive.",
+    "Find and delete old notes.",
+    "List notes, then purge the expired ones.",
+    "Wipe a disk.",
+    "Clear the cache.",
+    "Resets every counter.",
+    "Get a token. Revoke the previous one.",
+    "Drop a table.",
+    "Irreversibly destroys a workspace.",
+    "Uninstall a plugin.",
+]
+READING = [
+    "List the deleted notes.",
+    "Show which notes can be removed.",
+    "Preview what to delete.",
+    "Explain how deletion works.",
+    "Read the drop-down choices.",
+    "Get a clear overview.",
+    "Count the kills of a player.",
+    "Return notes without removing them.",
+    "Return the reset token.",
+]
+
+
+@pytest.mark.parametrize(
+    ("summary", "hint", "is_found"),
+    [
+        *((summary, "true", True) for summary in DESTRUCTIVE),
+        *((summary, "true", False) for summary in READING),
+        *((summary, "false", False) for summary in DESTRUCTIVE[:2]),
+    ],
+)
+def test_destruction_beside_a_read_only_hint_is_found(
+    tmp_path: Path, summary: str, hint: str, is_found: bool
+) -> None:
+    lay_out(
+        f"summary: {json.dumps(summary)}\nannotations: {{readOnlyHint: {hint}}}\n",
+        tmp_path,
+    )
+    found = [one.rule for one in findings_of(tmp_path)]
+    assert ("spec/read-only-destruction" in found) is is_found
