@@ -255,7 +255,7 @@ def plan_import(
                 continue
             if fields:
                 changed_fields[spec.name] = fields
-        # After a rejection the plan is made again, so that these files are not needed.
+        # If a tool is rejected, the caller plans again without it and ignores these files.
         before, after = ({}, {}) if rejected else editing.collect_files()
     except UneditableValueError as error:
         raise EditRefusedError(f"{error}", "make this change by hand") from None
