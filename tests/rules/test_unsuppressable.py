@@ -18,6 +18,7 @@ from tests.rules.layout import lay_out
 from toolcast.import_check import check_imports
 from toolcast.model.loading import load_workspace
 from toolcast.rules.table import load_rules
+from toolcast.wheel_contents import check_wheel
 
 UNSUPPRESSABLE = (
     "accept/expired",
@@ -35,7 +36,15 @@ UNSUPPRESSABLE = (
     "handler/outside-package",
     "handler/imported-type",
     "handler/unknown-dependency",
+    "output/not-in-wheel",
+    "output/unknown-wheel",
     "spec/variable-name",
+)
+PREFLIGHT = (
+    "handler/import-error",
+    "handler/missing-setting",
+    "output/not-in-wheel",
+    "output/unknown-wheel",
 )
 HERE = Path(__file__).parent
 HOSTILE = yaml.safe_load((HERE / "unsuppressable.yaml").read_text("utf-8"))
@@ -77,7 +86,10 @@ def tried(root: Path) -> Found:
     assert workspace is not None
     return [
         (one.rule, one.location.file, one.location.line, one.message)
-        for one in check_imports(workspace)
+        for one in (
+            *check_imports(workspace),
+            *check_wheel(workspace, ["registry.py"], should_build=True),
+        )
     ]
 
 
@@ -99,7 +111,7 @@ def test_a_suppression_removes_nothing_and_is_an_error(
     is_accepted = rule.startswith("accept/")
     lay_out("" if is_accepted else HOSTILE[rule], root)
     words = ["check"]
-    if rule in ("handler/import-error", "handler/missing-setting"):
+    if rule in PREFLIGHT:
         words.append("--preflight")
         for variable in ("EXAMPLE_TOKEN", "EXAMPLE_ALLOWED_HOSTS"):
             monkeypatch.delenv(variable, raising=False)
