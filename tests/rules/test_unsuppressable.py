@@ -84,11 +84,13 @@ def tried(root: Path) -> Found:
     """What trying a start finds, which `check` does not come to while there are errors."""
     workspace = load_workspace(str(root)).workspace
     assert workspace is not None
+    generated = root / "generated"
+    outputs = [path.relative_to(generated).as_posix() for path in generated.rglob("*")]
     return [
         (one.rule, one.location.file, one.location.line, one.message)
         for one in (
             *check_imports(workspace),
-            *check_wheel(workspace, ["registry.py"], should_build=True),
+            *check_wheel(workspace, outputs, should_build=True),
         )
     ]
 
