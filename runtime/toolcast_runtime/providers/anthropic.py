@@ -16,6 +16,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from .dialect import has_larger_integer
 from .dialect_table import build_dialect
 from .model_provider import (
     Budget,
@@ -177,8 +178,9 @@ def _build_converse_tool(rendered: RenderedTool) -> dict[str, Any]:
 def _build_converse_result(answer: Answer) -> dict[str, Any]:
     result: dict[str, Any] = {"toolUseId": answer.call_id}
     value = answer.response.result
-    # The `json` block accepts objects only.
-    if answer.is_json and isinstance(value, dict):
+    # The `json` block accepts objects only. Bedrock rejects numbers that are too large.
+    is_exact = not has_larger_integer(value, 2**53 - 2)
+    if answer.is_json and isinstance(value, dict) and is_exact:
         result["content"] = [{"json": value}]
     else:
         # The API rejects empty content (pydantic/pydantic-ai#6115).

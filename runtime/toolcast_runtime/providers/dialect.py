@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import re
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum, StrEnum
@@ -156,14 +157,15 @@ _NEW_PYTHON_ESCAPE = re.compile(r"(?<!\\)(?:\\\\)*\\z")
 @lru_cache(maxsize=1024)
 def _compiles_in_python(pattern: str) -> bool:
     try:
-        re.compile(pattern)
-    except (re.error, OverflowError, RecursionError, Warning):
+        with warnings.catch_warnings(action="ignore"):
+            re.compile(pattern)
+    except (re.error, OverflowError, RecursionError):
         return False
     return not _NEW_PYTHON_ESCAPE.search(pattern)
 
 
 def has_larger_integer(value: Any, maximum: int) -> bool:
-    """Return whether a JSON value contains an integer, such as 1 or 1.0, beyond a maximum."""
+    """Return whether a value has a number beyond a maximum, or one that JSON lacks (NaN)."""
     waiting = [value]
     while waiting:
         part = waiting.pop()
@@ -171,7 +173,7 @@ def has_larger_integer(value: Any, maximum: int) -> bool:
             waiting.extend(part.values())
         elif isinstance(part, (list, tuple)):
             waiting.extend(part)
-        elif isinstance(part, (int, float)) and abs(part) > maximum:
+        elif isinstance(part, (int, float)) and not abs(part) <= maximum:
             return True
     return False
 

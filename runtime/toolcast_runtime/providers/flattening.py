@@ -7,14 +7,24 @@ alternatives of an object, and `patternProperties` are replaced by other keyword
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
+from ..core.validation.references import walk_objects
 from .alternatives import describe_relations, exclude_each_other, merge_alternatives
-from .combined_schemas import InexactError, get_type_name, list_distinct, merge_schemas
+from .combined_schemas import (
+    InexactError,
+    get_type_name,
+    list_distinct,
+    merge_schemas,
+    spell_nullable,
+)
 from .dialect import (
     ANNOTATIONS,
+    HELD,
+    LISTED,
+    NAMED,
     STANDARD,
     Dialect,
     Effect,
@@ -34,6 +44,8 @@ MAX_DEPTH = 50
 
 _MAX_INLINED_SCHEMAS = 2_000
 """Subschemas that replace references."""
+_MAX_STATED_SCHEMAS = 50
+"""Subschemas of one keyword in a description in which references are replaced."""
 _INVALID_NAME_CHARACTER = re.compile(r"[^a-zA-Z0-9_.-]")
 
 
@@ -251,6 +263,8 @@ def replace_keywords(
                 message = "exactly one alternative must match; replaced by `anyOf`"
                 flattener.losses.add(path, "oneOf", message, Effect.WIDER)
             schema = _replace_keyword(schema, "oneOf", "anyOf", list(members))
+    if "anyOf" in schema and not accepts("anyOf"):
+        schema = _spell_nullable(flattener, schema, path)
     if schema.get("patternProperties") and not flattener.dialect.is_closed:
         schema = _replace_pattern_properties(flattener, schema, path)
     if "prefixItems" in schema and not accepts("prefixItems"):
@@ -258,6 +272,23 @@ def replace_keywords(
     if flattener.dialect.is_closed and "anyOf" in schema and not is_root:
         schema = _distribute_siblings(flattener, schema, path)
     return schema
+
+
+def _spell_nullable(
+    flattener: Flattener, schema: dict[str, Any], path: Path
+) -> dict[str, Any]:
+    """Replace an `anyOf` of one schema and null by the dialect's spelling, if possible."""
+    null, members = {"type": "null"}, schema["anyOf"]
+    if len(members) != 2 or null not in members:
+        return schema
+    index = members.index(null) ^ 1
+    if not isinstance(members[index], Mapping):
+        return schema
+    other, _ = flattener.flatten(members[index], (*path, "anyOf", index))
+    spelled = spell_nullable(
+        {**schema, "anyOf": [other, null]}, flattener.dialect.nullable
+    )
+    return schema if "anyOf" in spelled else spelled
 
 
 def _replace_pattern_properties(
@@ -311,6 +342,56 @@ def _replace_pattern_properties(
     return replaced
 
 
+def describe_keywords(
+    flattener: Flattener, lost: Mapping[str, Any]
+) -> tuple[str, frozenset[str]]:
+    """Return text that states lost keywords, and the stated keywords.
+
+    References are replaced by their targets, because the model may not see these. A keyword
+    whose references cannot be replaced is omitted.
+    """
+    readable: dict[str, Any] = {}
+    for key, value in lost.items():
+        with suppress(LookupError):
+            counter = iter(range(_MAX_STATED_SCHEMAS))
+            readable |= _expand_references(flattener, {key: value}, counter)
+    return describe_lost_keywords(renamed_everywhere(readable, flattener.names))
+
+
+def _expand_references(
+    flattener: Flattener, schema: Any, counter: Iterator[int]
+) -> Any:
+    """Return a schema with all references replaced by their targets.
+
+    Raises:
+        LookupError: a reference cannot be replaced, or the counter is exhausted.
+    """
+    if not any("$ref" in part for part in walk_objects(schema)):
+        return schema
+    expanded = expand_reference(flattener, schema)
+    if next(counter, None) is None or "$ref" in expanded:
+        raise LookupError
+    return {
+        key: (
+            {
+                name: _expand_references(flattener, v, counter)
+                for name, v in value.items()
+            }
+            if key in NAMED
+            else (
+                [_expand_references(flattener, item, counter) for item in value]
+                if key in LISTED
+                else (
+                    _expand_references(flattener, value, counter)
+                    if key in HELD
+                    else value
+                )
+            )
+        )
+        for key, value in expanded.items()
+    }
+
+
 def _state_in_description(
     flattener: Flattener,
     schema: dict[str, Any],
@@ -321,7 +402,7 @@ def _state_in_description(
     """Append lost keywords to a schema's description; return whether all are stated."""
     if not flattener.dialect.accepts("description", at_root=is_root):
         return False
-    text, stated = describe_lost_keywords(renamed_everywhere(lost, flattener.names))
+    text, stated = describe_keywords(flattener, lost)
     if stated != lost.keys():
         return False
     schema["description"] = append_text(schema.get("description"), text)
