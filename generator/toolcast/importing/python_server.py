@@ -90,7 +90,7 @@ def build_python_server(
         sources: absolute folders that contain modules.
         seconds: the timeout of the start, and of each list.
     """
-    path = os.pathsep.join([*sources, os.environ.get("PYTHONPATH", "")])
+    path = os.pathsep.join([os.getcwd(), *sources, os.environ.get("PYTHONPATH", "")])
     return ExternalServer(
         reference,
         command=interpreter or sys.executable,
