@@ -8,8 +8,9 @@ import posixpath
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
+from toolcast_runtime.core.calls.untrusted_text import escape_excerpt
 from toolcast_runtime.core.definitions.tool import module_name
 
 from ..encoders.python import encode_string
@@ -35,13 +36,15 @@ class HandlerPlan:
         references: the `module:function` of each entry that has one.
         toolset_fields: fields of `toolset.yaml` that the handlers need, in their order.
         files: the new Python files.
+        missing: per entry without a function in an existing module, how to add it.
         sources: the source folders that a new project needs.
-        notes: an escaped line for each stub and each missing function.
+        notes: an escaped line for each stub, and each function of a removed entry.
     """
 
     references: Mapping[Key, str] = field(default_factory=dict)
     toolset_fields: Mapping[str, Any] = field(default_factory=dict)
     files: Mapping[str, bytes] = field(default_factory=dict)
+    missing: Mapping[Key, str] = field(default_factory=dict)
     sources: tuple[str, ...] = (".",)
     notes: tuple[str, ...] = ()
 
@@ -102,25 +105,32 @@ def plan_handlers(
     writer = _ModuleWriter(server, name)
     functions = writer.choose_names(keys)
     files: dict[str, bytes] = {}
+    missing: dict[Key, str] = {}
     notes = list(writer.notes)
     existing = _read_functions(os.path.join(workspace.root, path))
     if existing is None:
         files[path] = writer.render(functions).encode()
         files |= _list_packages(workspace.root, source, package)
     else:
-        missing = [key for key in functions if functions[key] not in existing]
+        found = {key: writer.find_function(key, n, existing) for key, n in functions.items()}
+        missing = {
+            key: f"{path} is not changed: add `{writer.render_line(key, name)}` to it"
+            for key, name in functions.items()
+            if found[key] is None
+        }
+        functions = {key: name for key, name in found.items() if name is not None}
         notes = [
-            f"add `{functions[key]}` to {path}, which is not changed: it has no handler"
-            f" for the {key[0]} `{key[1]}`"
-            for key in missing
+            f"remove `{name}` from {path}: the server no longer has what it adapts"
+            for name, function in existing.items()
+            if function.entry and name not in functions.values()
         ]
-        functions = {k: f for k, f in functions.items() if k not in missing}
+        notes += [escape_excerpt(line, 400) for line in missing.values()]
     fields = {"handlers": package, **fields}
     if writer.has_lifespan and (existing is None or "lifespan" in existing):
         fields["lifespan"] = f"{module}:lifespan"
         fields["dependencies"] = {"lifespan_context": "typing:Any"}
     references = {key: f"{module}:{function}" for key, function in functions.items()}
-    return HandlerPlan(references, fields, files, sources, tuple(notes))
+    return HandlerPlan(references, fields, files, missing, sources, tuple(notes))
 
 
 def _find_sources(
@@ -192,7 +202,21 @@ def _find_direct_handlers(
     return prefix, {(f.kind, f.key): f"{f.module}:{f.name}" for f in selected}
 
 
-def _read_functions(path: str) -> set[str] | None:
+class _ExistingFunction(NamedTuple):
+    """Function of an existing handlers module.
+
+    Attributes:
+        entry: the name or URI that `adapt` gets; empty for other functions.
+        kind: the kind that `adapt` gets; empty if it gets none.
+        source: the function's `source`.
+    """
+
+    entry: str = ""
+    kind: str = ""
+    source: str = ""
+
+
+def _read_functions(path: str) -> dict[str, _ExistingFunction] | None:
     """Return the functions that a file defines; None if it does not exist."""
     try:
         with open(path, "rb") as file:
@@ -200,8 +224,28 @@ def _read_functions(path: str) -> set[str] | None:
     except FileNotFoundError:
         return None
     except (OSError, SyntaxError, ValueError):
-        return set()
-    return {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+        return {}
+    return {
+        node.name: _read_adapter(node)
+        for node in tree.body
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    }
+
+
+def _read_adapter(node: ast.FunctionDef | ast.AsyncFunctionDef) -> _ExistingFunction:
+    for decorator in node.decorator_list:
+        if not isinstance(decorator, ast.Call) or ast.unparse(decorator.func) != "adapt":
+            continue
+        arguments = {keyword.arg: keyword.value for keyword in decorator.keywords}
+        arguments |= {str(index): value for index, value in enumerate(decorator.args)}
+        texts = {
+            key: value.value
+            for key, value in arguments.items()
+            if isinstance(value, ast.Constant) and isinstance(value.value, str)
+        }
+        source = texts.get("source", "")
+        return _ExistingFunction(texts.get("1", ""), texts.get("kind", ""), source)
+    return _ExistingFunction()
 
 
 def _list_packages(root: str, source: str, package: str) -> dict[str, bytes]:
@@ -268,6 +312,27 @@ class _ModuleWriter:
             names[key] = next(c for c in candidates if c not in used)
             used.add(names[key])
         return names
+
+    def find_function(
+        self, key: Key, name: str, existing: Mapping[str, _ExistingFunction]
+    ) -> str | None:
+        """Return the function of an existing module for an entry; None without one."""
+        own = self._functions.get(key)
+        source = f"{own.module}:{own.name}" if own is not None else ""
+        for candidate, function in existing.items():
+            if function.entry == key[1] and function.kind in ("", key[0]):
+                return candidate
+            if not function.entry and function.source and function.source == source:
+                return candidate
+        is_own = name in existing and existing[name] == _ExistingFunction()
+        return name if is_own else None
+
+    def render_line(self, key: Key, name: str) -> str:
+        """Return the decorator and the `def` of a handler in one line."""
+        text = self._render_function(key, name) if key in self._targets else ""
+        decorator, _, definition = text.rpartition("\ndef ")
+        words = " ".join(decorator.split()).replace("( ", "(").replace(", )", ")")
+        return f"{words} def {definition.strip()}" if text else f"def {name}(...)"
 
     def _choose_target(self, key: Key) -> None:
         """Decide by which expression a function is found, or why it is a stub."""

@@ -14,7 +14,7 @@ from ..model.model import Toolset
 from ..model.toolset_parts import PromptSpec, ResourceSpec
 from ..refactoring.project_edit import EditSession
 from .formats import ToolSource, get_entry_label
-from .handler_module import Key
+from .handler_module import HandlerPlan, Key
 from .spec_fields import encode_spec
 
 _FIELDS = {
@@ -81,7 +81,7 @@ def plan_mcp_specs(
     source: ToolSource,
     folder: str,
     schemas: str | None,
-    handlers: Mapping[Key, str],
+    handlers: HandlerPlan,
 ) -> McpSpecPlan:
     """Plan the specs of the resources and MCP prompts of a source.
 
@@ -124,14 +124,16 @@ def plan_mcp_specs(
             if ignored:
                 names = ", ".join(f"`{_format(member)}`" for member in ignored)
                 plan.notes.append(f"{_format(label)}: {names} is not imported")
-            handler = handlers.get((spec_folder.kind, entry[KINDS[kind][1]]))
+            handler_key = (spec_folder.kind, entry[KINDS[kind][1]])
+            handler = handlers.references.get(handler_key)
             spec = specs.get(key)
             if spec is not None:
                 plan.labels[spec.source.file] = label
                 _update_spec(plan, editing, spec, fields, handler)
                 continue
             if handler is None:
-                plan.rejected[label] = f"{_format(label)}: it has no handler"
+                reason = handlers.missing.get(handler_key, "it has no handler")
+                plan.rejected[label] = escape_excerpt(f"{label}: {reason}", 400)
                 continue
             fields |= {"handler": handler, "order": order}
             plan.files[file] = encode_spec(

@@ -31,6 +31,7 @@ from ..refactoring.project_edit import (
 from ..refactoring.spec_text import UneditableValueError
 from ..spec_language.spec_language import render_schema
 from ..suggestions import format_first
+from .first_calls import CALLS_FILE, render_first_calls
 from .formats import ToolSource
 from .handler_module import HandlerPlan, plan_handlers
 from .local_decisions import LocalSelection, apply_local_decisions
@@ -290,7 +291,7 @@ def plan_import(
             if fields:
                 changed_fields[spec.name] = fields
         mcp_specs = plan_mcp_specs(
-            editing, toolset, source, folder, schemas, handlers.references
+            editing, toolset, source, folder, schemas, handlers
         )
         rejected |= mcp_specs.rejected
         tools_by_file |= mcp_specs.labels
@@ -320,6 +321,10 @@ def plan_import(
         new_files[file] = encode_spec(schemas, file, "tool", spec_fields)
         tools_by_file[file] = tool_name
     new_files |= {**mcp_specs.files, **handlers.files}
+    calls_file = f"{folder}/{CALLS_FILE}"
+    if source.server is not None and not DiskFiles(workspace.root).is_there(calls_file):
+        calls = render_first_calls(source.listing)
+        new_files |= {calls_file: calls} if calls else {}
     _refuse_existing_files(workspace.root, new_files)
     edit = ProjectEdit(
         f"{source.name} is imported into {folder}",
