@@ -122,7 +122,7 @@ def plan_handlers(
         notes = [
             f"remove `{name}` from {path}: the server no longer has what it adapts"
             for name, function in existing.items()
-            if function.entry and name not in functions.values()
+            if (function.entry or function.source) and name not in functions.values()
         ]
         notes += [escape_excerpt(line, 400) for line in missing.values()]
     fields = {"handlers": package, **fields}
@@ -140,6 +140,8 @@ def _find_sources(
     if workspace.toolset_folders or server is None:
         return workspace.sources
     for function in server.functions:
+        if not function.file:
+            continue
         depth = function.module.count(".") + 1
         if os.path.basename(function.file) == "__init__.py":
             depth += 1
@@ -403,7 +405,9 @@ class _ModuleWriter:
             return (
                 f"def {name}(**arguments: Any) -> Any:\n"
                 f"    # TODO: write the handler of this {kind}.\n"
-                f"    raise NotImplementedError({message})\n"
+                "    raise NotImplementedError(\n"
+                f"        {message}\n"
+                "    )\n"
             )
         function = self._functions[key]
         arguments = [target]

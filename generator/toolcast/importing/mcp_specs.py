@@ -166,7 +166,7 @@ def _build_fields(entry: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
     arguments = fields.get("arguments")
     if isinstance(arguments, list):
         fields["arguments"] = [
-            {key: value for key, value in argument.items() if key in known and value}
+            {k: v for k, v in argument.items() if k in known and v not in (None, "")}
             for argument in arguments
             if isinstance(argument, dict)
         ]
