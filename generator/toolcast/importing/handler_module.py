@@ -89,7 +89,9 @@ def plan_handlers(
         return HandlerPlan()
     sources = _find_sources(workspace, server)
     package = None if toolset is None else toolset.handlers
-    fields = {"values": "pydantic", "formats": "annotation"} if server else {}
+    fields: dict[str, Any] = {}
+    if server is not None:
+        fields = {"values": "pydantic", "formats": "annotation"}
     direct = _find_direct_handlers(workspace.root, sources, keys, server, package)
     if direct is not None:
         own_package, references = direct
@@ -99,9 +101,7 @@ def plan_handlers(
     package = package or _DEFAULT_PACKAGE
     module = f"{package}.{module_name(name)}"
     source = _find_source(workspace.root, sources, package)
-    path = posixpath.normpath(
-        posixpath.join(source, f"{module.replace('.', '/')}.py")
-    )
+    path = posixpath.normpath(posixpath.join(source, f"{module.replace('.', '/')}.py"))
     writer = _ModuleWriter(server, name)
     functions = writer.choose_names(keys)
     files: dict[str, bytes] = {}
@@ -112,7 +112,9 @@ def plan_handlers(
         files[path] = writer.render(functions).encode()
         files |= _list_packages(workspace.root, source, package)
     else:
-        found = {key: writer.find_function(key, n, existing) for key, n in functions.items()}
+        found = {
+            key: writer.find_function(key, n, existing) for key, n in functions.items()
+        }
         missing = {
             key: f"{path} is not changed: add `{writer.render_line(key, name)}` to it"
             for key, name in functions.items()
@@ -133,9 +135,7 @@ def plan_handlers(
     return HandlerPlan(references, fields, files, missing, sources, tuple(notes))
 
 
-def _find_sources(
-    workspace: Workspace, server: PythonServer | None
-) -> tuple[str, ...]:
+def _find_sources(workspace: Workspace, server: PythonServer | None) -> tuple[str, ...]:
     """Return the source folders; in a new project also the one of the server's module."""
     if workspace.toolset_folders or server is None:
         return workspace.sources
@@ -194,11 +194,11 @@ def _find_direct_handlers(
     ]
     if len(selected) < len(keys):
         return None
-    own_package = os.path.commonprefix([f.module.split(".")[:-1] for f in selected])
+    own_package = _find_common_package(selected)
     modules = {function.module for function in selected}
     if not own_package and len(modules) > 1:
         return None
-    prefix = ".".join(own_package) or min(modules)
+    prefix = own_package or min(modules)
     if package not in (None, prefix):
         return None
     return prefix, {(f.kind, f.key): f"{f.module}:{f.name}" for f in selected}
@@ -236,7 +236,10 @@ def _read_functions(path: str) -> dict[str, _ExistingFunction] | None:
 
 def _read_adapter(node: ast.FunctionDef | ast.AsyncFunctionDef) -> _ExistingFunction:
     for decorator in node.decorator_list:
-        if not isinstance(decorator, ast.Call) or ast.unparse(decorator.func) != "adapt":
+        if (
+            not isinstance(decorator, ast.Call)
+            or ast.unparse(decorator.func) != "adapt"
+        ):
             continue
         arguments = {keyword.arg: keyword.value for keyword in decorator.keywords}
         arguments |= {str(index): value for index, value in enumerate(decorator.args)}
@@ -248,6 +251,17 @@ def _read_adapter(node: ast.FunctionDef | ast.AsyncFunctionDef) -> _ExistingFunc
         source = texts.get("source", "")
         return _ExistingFunction(texts.get("1", ""), texts.get("kind", ""), source)
     return _ExistingFunction()
+
+
+def _find_common_package(functions: Sequence[ServerFunction]) -> str:
+    """Return the innermost package of all functions; empty without one."""
+    packages = [function.module.split(".")[:-1] for function in functions]
+    common: list[str] = []
+    for names in zip(*packages, strict=False):
+        if len(set(names)) > 1:
+            break
+        common.append(names[0])
+    return ".".join(common)
 
 
 def _list_packages(root: str, source: str, package: str) -> dict[str, bytes]:
@@ -279,9 +293,9 @@ class _ModuleWriter:
         self._functions = {(f.kind, f.key): f for f in functions}
         self._registers: dict[str, None] = {}
         self._modules: set[str] = set()
-        if server is not None and is_supported:
-            if server.library == "fastmcp" or self.has_lifespan:
-                self._modules.add(server.module)
+        needs_server = server is not None and server.library == "fastmcp"
+        if server is not None and is_supported and (needs_server or self.has_lifespan):
+            self._modules.add(server.module)
         self._targets: dict[Key, str] = {}
         self._reasons: dict[Key, str] = {}
 
@@ -389,9 +403,7 @@ class _ModuleWriter:
         if self.has_lifespan and server is not None:
             is_shared = server.library == "fastmcp" and "SERVER = " in "".join(parts)
             target = "SERVER" if is_shared else server.expression
-            parts.append(
-                f"@adapt_lifespan({target})\ndef lifespan() -> Any: ...\n"
-            )
+            parts.append(f"@adapt_lifespan({target})\ndef lifespan() -> Any: ...\n")
         parts += [self._render_function(key, name) for key, name in names.items()]
         docstring = f'"""Handlers of the toolset {self._toolset}."""\n'
         head = docstring + "\n" + "\n".join(imports).rstrip() + "\n"

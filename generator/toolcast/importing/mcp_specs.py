@@ -118,7 +118,9 @@ def plan_mcp_specs(
             listed_keys.add(key)
             files.add(file.casefold())
             if "/" in key[1] or not key[1].strip("."):
-                plan.rejected[label] = f"{_format(label)}: its name cannot be a file name"
+                plan.rejected[label] = (
+                    f"{_format(label)}: its name cannot be a file name"
+                )
                 continue
             fields, ignored = _build_fields(entry)
             if ignored:
@@ -136,9 +138,7 @@ def plan_mcp_specs(
                 plan.rejected[label] = escape_excerpt(f"{label}: {reason}", 400)
                 continue
             fields |= {"handler": handler, "order": order}
-            plan.files[file] = encode_spec(
-                schemas, file, spec_folder.file_kind, fields
-            )
+            plan.files[file] = encode_spec(schemas, file, spec_folder.file_kind, fields)
             plan.labels[file] = label
             plan.new_names.append(f"{spec_folder.kind} {key[1]}")
     if source.has_mcp_specs:

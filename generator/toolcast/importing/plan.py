@@ -290,9 +290,7 @@ def plan_import(
                 continue
             if fields:
                 changed_fields[spec.name] = fields
-        mcp_specs = plan_mcp_specs(
-            editing, toolset, source, folder, schemas, handlers
-        )
+        mcp_specs = plan_mcp_specs(editing, toolset, source, folder, schemas, handlers)
         rejected |= mcp_specs.rejected
         tools_by_file |= mcp_specs.labels
         # After a rejection the plan is made again, so that these files are not needed.

@@ -69,7 +69,9 @@ def find_server(reference: str) -> Found:
         missing = error.name or name
         help_ = f"install `{missing}`, or pass `--interpreter` of its environment"
         if name == missing or name.startswith(f"{missing}."):
-            help_ = "pass the dotted name of a module that can be imported from this folder"
+            help_ = (
+                "pass the dotted name of a module that can be imported from this folder"
+            )
         raise ServerError(f"there is no module `{missing}`", help_) from None
     except BaseException as error:
         # `SystemExit` too: some programs end at import without their configuration.

@@ -155,7 +155,9 @@ def _compare_results(
         old, new = _encode(theirs, member), _encode(ours, member)
         if old != new:
             old, new = (escape_excerpt(v, _MAX_VALUE_CHARACTERS) for v in (old, new))
-            return CallDifference(call, f"`{member}` is {new}, but the original has {old}")
+            return CallDifference(
+                call, f"`{member}` is {new}, but the original has {old}"
+            )
     return None
 
 

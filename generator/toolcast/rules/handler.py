@@ -88,7 +88,9 @@ def _check_exists(
         return message, "fix the file"
     code = find_function_code(workspace, toolset, reference)
     if code is not None and code.source_problem:
-        message = f"the function that `{reference}` adapts is missing: {code.source_problem}"
+        message = (
+            f"the function that `{reference}` adapts is missing: {code.source_problem}"
+        )
         return message, f"correct `source` of `adapt` ({code.location})"
     if code is None or code.is_found:
         return None

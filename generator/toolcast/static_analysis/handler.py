@@ -75,7 +75,6 @@ class Signature(NamedTuple):
             keyword_only=self.keyword_only.difference(names),
         )
 
-
     def apply_pydantic(self) -> Signature:
         """Return the signature as callers see it with `values: pydantic`."""
         signature = self.remove_parameters(self.contexts)
