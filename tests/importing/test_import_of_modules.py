@@ -107,6 +107,18 @@ def test_generated_server_equals_the_sdk_server(imported: Path) -> None:
     assert "calls.jsonl:6: error: `price`" in printed
 
 
+def test_commands_of_the_migration_page_succeed(tmp_path: Path) -> None:
+    shutil.copytree(SERVERS / "sdk_shop", tmp_path / "shop")
+    page = (Path(__file__).parents[2] / "docs/migrate-fastmcp.md").read_text("utf-8")
+    assert len(page.split()) <= 500
+    commands = [line for line in page.splitlines() if line.startswith("toolcast ")]
+    assert len(commands) == 5
+    for line in commands:
+        run(tmp_path, *line.split()[1:])
+    [call] = [line for line in page.splitlines() if line.startswith('{"tool"')]
+    assert call in (tmp_path / "specs/shop/calls.jsonl").read_text("utf-8").splitlines()
+
+
 def test_functions_at_module_level_are_named_as_they_are(project: Path) -> None:
     import_server(project, "plain_shop.server")
     assert read_handlers(project) == {
