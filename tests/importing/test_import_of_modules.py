@@ -6,6 +6,7 @@ import ast
 import json
 import os
 import shutil
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -281,6 +282,25 @@ def test_source_that_is_not_found_is_a_finding(
     printed = run(imported, "check", code=1 if message else 0)
     assert message in printed
     assert ("handler/not-found" in printed) == bool(message)
+
+
+def test_live_import_includes_resources_and_prompts(project: Path) -> None:
+    """Their content is not listed: handlers are stubs, and tools have none."""
+    command = f"{sys.executable} -m sdk_shop.server"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", str(project))
+        words = ("--mcp-stdio", command, "--toolset", "shop")
+        printed = run(project, "import", *words)
+        assert "handlers of resources and prompts are stubs" in printed
+        handlers = read_handlers(project)
+        assert handlers["add"] is None
+        assert {handlers[name] for name in ("policy", "item", "review")} == {
+            "handlers.shop:policy",
+            "handlers.shop:item",
+            "handlers.shop:review",
+        }
+        run(project, "generate")
+        assert "no change" in run(project, "verify", "--mcp-stdio", command)
 
 
 def make_server(*functions: ServerFunction, **members: object) -> PythonServer:
