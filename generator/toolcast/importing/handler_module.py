@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from toolcast_runtime.core.calls.untrusted_text import escape_excerpt
 from toolcast_runtime.core.definitions.tool import module_name
+from toolcast_runtime.core.safe_file import read_regular_file
 
 from ..encoders.python import encode_string
 from ..mcp_client.server_listing import ServerListing
@@ -22,6 +23,7 @@ Key = tuple[str, str]
 """The kind of an entry, and its name or URI: `("tool", "add")`."""
 
 _DEFAULT_PACKAGE = "handlers"
+_MAX_MODULE_BYTES = 2 << 20
 _RESERVED_NAMES = ("adapt", "adapt_lifespan", "lifespan")
 _FUNCTION_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _IS_METHOD = "it is a method of an object that only the server has"
@@ -221,8 +223,7 @@ class _ExistingFunction(NamedTuple):
 def _read_functions(path: str) -> dict[str, _ExistingFunction] | None:
     """Return the functions that a file defines; None if it does not exist."""
     try:
-        with open(path, "rb") as file:
-            tree = ast.parse(file.read())
+        tree = ast.parse(read_regular_file(path, _MAX_MODULE_BYTES))
     except FileNotFoundError:
         return None
     except (OSError, SyntaxError, ValueError):

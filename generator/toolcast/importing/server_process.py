@@ -261,8 +261,10 @@ def main(command: str, reference: str) -> int:
     except ServerError as error:
         answer = {"error": str(error), "help": error.help}
     if command == "describe" or "error" in answer:
-        with os.fdopen(output, "w", encoding="utf-8") as stream:
-            json.dump(answer, stream)
+        data = json.dumps(answer).encode()
+        while data:
+            # A pipe can accept a part only.
+            data = data[os.write(output, data) :]
         return 0
     sys.stdout.flush()
     os.dup2(output, 1)
