@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from mcp.server.mcpserver import MCPServer
 
 
-def register_catalog(server: Any) -> None:
+def register_catalog(server: MCPServer) -> None:
     """Register functions of the catalog."""
 
     @server.tool(description="Find items.")
@@ -18,7 +18,7 @@ def register_catalog(server: Any) -> None:
         return f"item {item}"
 
 
-def register_prices(server: Any, currency: str) -> None:
+def register_prices(server: MCPServer, currency: str) -> None:
     """Register functions that depend on the currency."""
 
     @server.tool()
