@@ -72,7 +72,7 @@ _SERVERS = """\
 Wall-clock time as a multiple of the generated server's; values below 1 are faster. All servers have the
 same tools, which do almost no work. The generated server validates arguments and checks the client's
 access; *with a ledger* it also commits two rows per call to SQLite. The plain server on the SDK's
-low-level API validates and logs nothing; *plain and jsonschema* validates arguments.
+low-level API validates nothing and logs HTTP requests only; *plain and jsonschema* validates arguments.
 """
 _SESSIONS = """\
 ## Many sessions

@@ -269,8 +269,8 @@ def _render_commands() -> str:
         _NOTE,
         "# Commands\n",
         "A command finds `toolcast.yaml` in the current folder or its parents; `--project"
-        " FOLDER` overrides\nthat. Each command has `-h`, `--help`. [Findings](findings.md)"
-        " describes formats and exit codes.\n",
+        " FOLDER` overrides\nthat. `toolcast COMMAND --help` also prints details and exit"
+        " codes. [Findings](findings.md) describes formats.\n",
         _help(group),
     ]
     for name in toolcast.list_commands(group):
@@ -284,9 +284,18 @@ def _render_commands() -> str:
 def _help_of(
     command: click.Command, name: str, parent: click.Context, level: int
 ) -> str:
-    """Return the help of a command and, one heading level deeper, of its subcommands."""
+    """Return summary and options of a command and, one level deeper, of its subcommands."""
     context = _context(command, name, parent)
-    parts = [f"{'#' * level} {context.command_path}\n", _help(context)]
+    summary = inspect.cleandoc(command.help or "").partition("\n\n")[0]
+    usage = command.get_usage(context).removeprefix("Usage: ")
+    parts = [f"{'#' * level} {context.command_path}\n", f"{summary}\n", f"`{usage}`\n"]
+    records = [
+        record
+        for record in _options(context)
+        if not record[0].startswith(_COMMON_OPTIONS)
+    ]
+    if records:
+        parts.append(_definition_list(records))
     if isinstance(command, click.Group):
         for word, inner in command.commands.items():
             parts.append(_help_of(inner, word, context, level + 1))

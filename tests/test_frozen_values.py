@@ -13,6 +13,8 @@ GROWING = {
     "DiskDifferences",
     "ProcessExit",
     "ExpressionScope",
+    # Python sets the traceback of an exception.
+    "RequestRefusedError",
     "GraphNode",
     "LocalScope",
     "ObjectType",

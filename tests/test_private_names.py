@@ -17,6 +17,12 @@ PUBLIC = {"os._exit", "sys._getframe"}
 PUBLIC_ATTRIBUTES = {"_asdict", "_field_defaults", "_fields", "_make", "_replace"}
 # Nothing public parses a regular expression.
 EXCEPTIONS = {"re._constants", "re._parser"}
+NO_PUBLIC_NAME = {
+    # mcp 2.3: only the connection outlives a request, and only it knows the client's log level.
+    "context.session._connection",
+    # FastMCP 4.2: the server's lifespan function.
+    "getattr(target, '_lifespan', getattr(settings, 'lifespan', None))",
+}
 
 
 def is_private(name: str) -> bool:
@@ -75,7 +81,9 @@ def private_uses(
         elif isinstance(node, ast.Attribute) and is_private(node.attr):
             whole = ast.unparse(node)
             root = foreign.get(whole.partition(".")[0])
-            is_public = whole in PUBLIC or node.attr in PUBLIC_ATTRIBUTES
+            is_public = (
+                whole in PUBLIC | NO_PUBLIC_NAME or node.attr in PUBLIC_ATTRIBUTES
+            )
             is_inherited = whole == f"self.{node.attr}" and node.attr in inherited
             if not is_public and (root or not (node.attr in names or is_inherited)):
                 yield f"{node.lineno}: {whole}"
@@ -87,6 +95,7 @@ def private_uses(
             and isinstance(node.args[1], ast.Constant)
             and is_private(str(node.args[1].value))
             and node.args[1].value not in names
+            and ast.unparse(node) not in NO_PUBLIC_NAME
         ):
             yield f"{node.lineno}: {ast.unparse(node)}"
 

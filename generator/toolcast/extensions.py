@@ -93,7 +93,9 @@ def load_fields(names: tuple[str, ...]) -> Fields:
     options: dict[str, Any] = {}
     for origin, value in load_contributions(names, FIELDS):
         if not isinstance(value, Fields):
-            raise ExtensionError(f"{origin} is not a toolcast Fields")
+            raise ExtensionError(
+                f"{origin} is not an instance of `toolcast.extension_api.Fields`"
+            )
         for merged, schemas in (
             (tool, value.tool),
             (toolset, value.toolset),

@@ -8,13 +8,8 @@ from __future__ import annotations
 import importlib
 import json
 import os
-import shutil
-import subprocess
 import sys
-import tempfile
-import tomllib
-import zipfile
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from .findings import Finding, Location, Severity
@@ -48,9 +43,7 @@ def check_wheel(
         outputs: the generated files, relative to the output folder.
         should_build: whether to build the wheel, which runs code of the project.
     """
-    text = workspace.project.text if workspace.project is not None else ""
-    system = tomllib.loads(text).get("build-system")
-    system = system if isinstance(system, dict) else {}
+    system = workspace.project.build_system if workspace.project is not None else {}
     backend = system.get("build-backend")
     if not isinstance(backend, str) or not any(t.handlers for t in workspace.toolsets):
         return
@@ -100,9 +93,14 @@ def _list_required(
 
 
 def _list_wheel(
-    root: str, backend: str, system: dict[str, Any]
+    root: str, backend: str, system: Mapping[str, Any]
 ) -> tuple[list[str] | None, str]:
     """Return the files in the wheel of a project; None and a reason if it cannot be built."""
+    # Not needed by `check` without `--preflight`.
+    import shutil
+    import subprocess
+    import tempfile
+
     with tempfile.TemporaryDirectory() as folder:
         copy = os.path.join(folder, "project")
         ignore = shutil.ignore_patterns(*_NOT_COPIED)
@@ -141,6 +139,9 @@ def main(backend: str, *paths: str) -> None:
 
     Source: PEP 517, `build_wheel` and `backend-path`.
     """
+    import tempfile
+    import zipfile
+
     sys.path[:0] = map(os.path.abspath, paths)
     module, _, attributes = backend.partition(":")
     hooks: Any = importlib.import_module(module)

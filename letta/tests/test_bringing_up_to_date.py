@@ -66,7 +66,7 @@ DONE = ApplyResult(3, 4, True, missed=())
             400,
             {
                 "error": "`force` is not a known key; use dry_run, allow_delete, "
-                "allow_capture, drop_stale"
+                "allow_capture, drop_stale, accept_loss"
             },
         ),
         (
@@ -97,11 +97,12 @@ DONE = ApplyResult(3, 4, True, missed=())
                 "rules": 4,
                 "changed": True,
                 "missed": [],
-                "missing": ["b"],
+                "missing": [],
                 "warnings": ["w"],
             },
         ),
         (None, (Plan(), ApplyResult(3, 4, False, missed=("m",))), 409, None),
+        (None, (Plan(), ApplyResult(3, 4, False, missing=("b",))), 409, None),
     ],
 )
 async def test_who_asks_is_answered(
@@ -256,5 +257,5 @@ def test_a_plan_is_applied_or_only_made(
     assert made == [
         ("here", "wanted", "there", syncing.Overrides(("a",), ("b",), ("c",)))
     ]
-    said = ["tools+rules synced - 3 tools, 4 rules", "missing: b"]
+    said = ["tools+rules synced - 3 tools, 4 rules"]
     assert caplog.messages == said * is_done

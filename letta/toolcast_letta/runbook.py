@@ -201,7 +201,7 @@ def _build_agent_view(agent: LettaAgent) -> AgentView:
 
 
 def build_tool_runbook(toolset: Toolset, tool: ToolSpec, package: str) -> ToolRunbook:
-    """Build the values of a tool's runbook.
+    """Build a tool's runbook: its Letta settings, data, memory blocks and commands.
 
     Args:
         toolset: the toolset.

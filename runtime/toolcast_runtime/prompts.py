@@ -271,10 +271,10 @@ class Prompts:
         )
 
     def cli_block(self, client: str | None = None) -> str:
-        """Return the commands of a client, for agents without MCP.
+        """Return the prompt block with the shell commands that a client may run.
 
         Args:
-            client: None for the client that the command line acts as.
+            client: default: the client in `targets.cli`, whose tools the commands call.
 
         Raises:
             LookupError: the toolset has no command line.

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from tests.runtime.packages import Package, definition
 from toolcast_runtime import Client, OverrideFile, Registry, ToolResponse
-from toolcast_runtime.cli.click_commands import command_line, keywords
+from toolcast_runtime.cli.click_commands import command_line
 from toolcast_runtime.cli.terminal import closing_registry
 
 TEXT = {"type": "string"}
@@ -240,17 +240,6 @@ def test_a_client_has_its_own_commands(tmp_path: Path) -> None:
     code, shown = _run(nobody, "notes")
     assert (code, "a client is required; help: use --client NAME" in shown) == (2, True)
     assert "[default" not in _run(nobody, "--client staff --help")[1]
-
-
-def test_what_selects_each_tool(tmp_path: Path) -> None:
-    assert keywords(_registry(tmp_path)) == {
-        "bare": None,
-        "give": "give",
-        "give_later": "give --later",
-        "note": "notes",
-        "out": "out",
-        "unsaid": None,
-    }
 
 
 def test_a_signal_that_asks_for_the_end_closes_the_registry(

@@ -58,11 +58,17 @@ def project(tmp_path: Path) -> Project:
     return made
 
 
+def list_files(project: Project) -> list[str]:
+    """Return the paths of a project, without Python's caches."""
+    paths = project.root.rglob("*")
+    return sorted(str(path) for path in paths if "__pycache__" not in str(path))
+
+
 def check(project: Project, pyproject: str, *words: str) -> str:
     project.write("pyproject.toml", pyproject)
-    before = sorted(map(str, project.root.rglob("*")))
+    before = list_files(project)
     done = toolcast(project.root, "check", "--all", *words)
-    assert sorted(map(str, project.root.rglob("*"))) == before
+    assert list_files(project) == before
     assert "Traceback" not in done.stderr
     return done.stdout + done.stderr
 

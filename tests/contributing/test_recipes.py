@@ -142,4 +142,4 @@ def test_each_thing_is_added_as_the_page_says(
     file.write_text(text, "utf-8")
     assert "search_t4: `queue` differs from the specs" in compared
     page = (clone / "docs/spec.md").read_text(encoding="utf-8")
-    assert "| `queue` | string | The pool with the queue for its calls" in page
+    assert "`queue` | string | The pool with the queue for its calls" in page

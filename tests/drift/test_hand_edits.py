@@ -332,6 +332,6 @@ def test_resources_and_mcp_prompts_are_held_to_their_specs(
         file = next((project.root / "clinic_tools/reception" / kind).glob("*.json"))
         text = file.read_text("utf-8")
         file.write_text(text.replace('"description": "', '"description": "Not ', 1))
-        told = output(project, "-k", "mcp_prompts_are_what", folder="clinic_tools")
+        told = output(project, "-k", "mcp_prompts_match_specs", folder="clinic_tools")
         file.write_text(text, "utf-8")
         assert f"{kind}: {file.stem} differs from the specs" in told

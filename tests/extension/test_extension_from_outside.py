@@ -245,7 +245,10 @@ def test_editors_get_one_schema(
     ("module", "said"),
     [
         ("import nothing_of_that_name", "cannot be loaded: ModuleNotFoundError: No"),
-        ("TARGET = polite = FIELDS = command = 3", "is not a toolcast "),
+        (
+            "TARGET = polite = FIELDS = command = 3",
+            "is not an instance of `toolcast.extension_api.Fields`",
+        ),
         (
             "from toolcast.extensions import Fields\n"
             "FIELDS = Fields(tool={'summary': {}})\n"

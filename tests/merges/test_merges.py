@@ -50,7 +50,7 @@ targets:
   snapshots: {}
   package: {namespace: com.example}
 """
-BLOCKS = re.compile(r"generated/toy/(prompts/\w+\.md|package/manifest\.json)")
+BLOCKS = re.compile(r"generated/toy/(prompts/\w+\.md|package/manifest\.json|cli\.py)")
 Change = Callable[[Any], None]
 
 

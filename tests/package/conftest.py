@@ -39,7 +39,7 @@ HANDLERS = """\
 import os
 
 
-def ping(text):
+def ping(text=""):
     return {"pong": text, "url": os.environ.get("TOY_URL", "")}
 """
 TARGET = "targets: {mcp: {}, package: {namespace: io.github.ann}}\n"

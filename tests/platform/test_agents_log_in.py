@@ -166,7 +166,7 @@ def _is_not_let_in(people: Logins, running: Served) -> None:
         without = running.ask("/mcp/", "tools/list", token=short, modern=modern)
         challenge = without.headers["www-authenticate"]
         assert without.status == 403 and 'error="insufficient_scope"' in challenge
-        assert 'scope="staff"' in challenge and metadata in challenge
+        assert 'scope="billing records staff"' in challenge and metadata in challenge
         good = people.token("ben")
         assert running.ask("/mcp/", "ping", token=good, modern=False).status == 200
         query = running.ask(f"/mcp/?access_token={good}", "ping", modern=modern)

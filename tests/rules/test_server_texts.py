@@ -41,7 +41,7 @@ def test_they_are_notes_and_the_teams_own_are_warnings(
         "prompt/todo:3"
     }
     assert project.toolcast("check").returncode == 1
-    project.edit("specs/toy/ask.yaml", "TODO: say when.", "Use it to ask.")
+    project.edit("specs/toy/ask.yaml", "TODO: say when.", "Use it for open questions.")
     project.generate()
     assert project.toolcast("check").returncode == 0
 

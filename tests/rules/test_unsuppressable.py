@@ -18,6 +18,7 @@ from tests.rules.layout import lay_out
 from toolcast.import_check import check_imports
 from toolcast.model.loading import load_workspace
 from toolcast.rules.table import load_rules
+from toolcast.wheel_contents import check_wheel
 
 UNSUPPRESSABLE = (
     "accept/expired",
@@ -35,7 +36,15 @@ UNSUPPRESSABLE = (
     "handler/outside-package",
     "handler/imported-type",
     "handler/unknown-dependency",
+    "output/not-in-wheel",
+    "output/unknown-wheel",
     "spec/variable-name",
+)
+PREFLIGHT = (
+    "handler/import-error",
+    "handler/missing-setting",
+    "output/not-in-wheel",
+    "output/unknown-wheel",
 )
 HERE = Path(__file__).parent
 HOSTILE = yaml.safe_load((HERE / "unsuppressable.yaml").read_text("utf-8"))
@@ -75,9 +84,14 @@ def tried(root: Path) -> Found:
     """What trying a start finds, which `check` does not come to while there are errors."""
     workspace = load_workspace(str(root)).workspace
     assert workspace is not None
+    generated = root / "generated"
+    outputs = [path.relative_to(generated).as_posix() for path in generated.rglob("*")]
     return [
         (one.rule, one.location.file, one.location.line, one.message)
-        for one in check_imports(workspace)
+        for one in (
+            *check_imports(workspace),
+            *check_wheel(workspace, outputs, should_build=True),
+        )
     ]
 
 
@@ -99,7 +113,7 @@ def test_a_suppression_removes_nothing_and_is_an_error(
     is_accepted = rule.startswith("accept/")
     lay_out("" if is_accepted else HOSTILE[rule], root)
     words = ["check"]
-    if rule in ("handler/import-error", "handler/missing-setting"):
+    if rule in PREFLIGHT:
         words.append("--preflight")
         for variable in ("EXAMPLE_TOKEN", "EXAMPLE_ALLOWED_HOSTS"):
             monkeypatch.delenv(variable, raising=False)

@@ -80,7 +80,8 @@ def _blank_tool(tool: dict[str, Any]) -> None:
     kept = copy.deepcopy(properties.get(router)) if router else None
     for key in _TEXTS:
         if isinstance(tool.get(key), str) and tool[key]:
-            tool[key] = "x"
+            # Guidance needs some words of its own.
+            tool[key] = "x y z w" if key in ("when_to_use", "guidance") else "x"
     for key in ("parameters", "returns"):
         if isinstance(tool.get(key), dict):
             _blank_schema(tool[key])

@@ -17,9 +17,12 @@ from contextlib import contextmanager
 from typing import Any, Iterator
 
 
+class Database: ...
+
+
 @contextmanager
 def opened() -> Iterator[dict[str, object]]:
-    yield {"db": {}}
+    yield {"db": Database()}
 
 
 def keywords(title: str, part: str = "") -> str:
@@ -54,11 +57,11 @@ def needs_part(title: str, part: str) -> str:
     return "x"
 
 
-def lent(title: str, part: str = "", *, db: dict[str, object]) -> str:
+def lent(title: str, part: str = "", *, db: Database) -> str:
     return "x"
 
 
-def wrongly_lent(title: str, part: str = "", *, base: dict[str, object]) -> str:
+def wrongly_lent(title: str, part: str = "", *, base: Database) -> str:
     return "x"
 """
 RIGHT = ("keywords", "mapping", "anything", "lent")
@@ -69,7 +72,7 @@ title: Notes
 handlers: handlers
 targets: {mcp: {}, registry: {}}
 lifespan: handlers.notes:opened
-dependencies: {db: builtins:dict}
+dependencies: {db: handlers.notes:Database}
 """
 
 

@@ -209,7 +209,13 @@ class _Sampler:
         ]
 
     def list_values(self, own: list[Any], tried: list[Any], depth: int) -> list[Any]:
-        """Return sample values without duplicates, those of the condition first."""
+        """Return sample values for a parameter, without duplicates.
+
+        Args:
+            own: the schemas of the parameter.
+            tried: the condition's schemas of the parameter; their values come first.
+            depth: the nesting of the parameter in other values.
+        """
         self._remaining -= 1
         parts = [*self.list_parts(tried, True), *self.list_parts(own, False)]
         sizes = [p[key] for p in parts for key in (*_LENGTHS, *_COUNTS) if key in p]

@@ -54,6 +54,8 @@ _SECRET_WORDS = frozenset("""
     secret credential cred token password passwd passphrase key apikey accesskey secretkey
     privatekey accesstoken
     """.split())
+_WORDS_OF_SECRET_MODULES = _SECRET_WORDS | {"api", "client", "access", "private", "my"}
+"""Words of a Python module that only contains secrets, such as `my_api_key.py`."""
 _NAME_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 # Names that Windows or UTF-8 do not allow.
 _UNPORTABLE_NAME = re.compile(r'[\x00-\x1f"*:<>?\\|\ud800-\udfff]|[. ]$')
@@ -223,9 +225,8 @@ class _Selection:
             for word in _NAME_WORD.findall(stem if is_module else name)
         ]
         if is_module:
-            return bool(_SECRET_WORDS.intersection(words)) and set(words) <= (
-                _SECRET_WORDS | {"api", "client", "access", "private", "my"}
-            )
+            has_secret_word = not _SECRET_WORDS.isdisjoint(words)
+            return has_secret_word and _WORDS_OF_SECRET_MODULES.issuperset(words)
         return bool(_SECRET_NAME.fullmatch(name)) or not _SECRET_WORDS.isdisjoint(words)
 
 

@@ -140,16 +140,18 @@ def _compare_client(
         changes.append(
             make_change(files, rule_id, (*path, "allow"), *values, client=new.name)
         )
+    # Sets, because a client can have thousands of permissions.
+    old_permissions, new_permissions = set(old.permissions), set(new.permissions)
+    omitted_permissions = (old_permissions & new_permissions) | reported_permissions
     for permission in dict.fromkeys((*new.permissions, *old.permissions)):
-        is_shared = permission in old.permissions and permission in new.permissions
-        if not is_shared and permission not in reported_permissions:
+        if permission not in omitted_permissions:
             changes.append(
                 make_presence_change(
                     files,
                     "client.permissions",
                     (*path, "permissions"),
                     permission,
-                    permission in new.permissions,
+                    permission in new_permissions,
                     client=new.name,
                 )
             )

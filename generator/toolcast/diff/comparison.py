@@ -65,7 +65,7 @@ class Comparison(NamedTuple):
         changes: the graded changes of the specs, ordered by toolset, tool, path and rule id.
             Acceptances and `--fail-on` apply to changes.
         effects: consequences of all changes together for clients and providers, ordered by
-            toolset, tool, kind and reader. They have no grades: each follows from changes.
+            toolset, tool, kind, and client or provider. They have no grades: each follows from changes.
     """
 
     changes: list[Change]

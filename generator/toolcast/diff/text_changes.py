@@ -169,7 +169,7 @@ def _list_field_texts(file: FilePair) -> Iterator[TextPair]:
                     _get_text(get_key(tree["cli"], "keyword")) for tree in trees[:2]
                 ):
                     continue
-                # Without a comment the command has the summary.
+                # The prompt describes a command without `comment` by the summary.
                 old = get_key(trees[0], "summary") if old is ABSENT else old
                 new = get_key(trees[1], "summary") if new is ABSENT else new
             elif isinstance(old, list) or isinstance(new, list):

@@ -37,7 +37,6 @@ _TAG = re.compile(r"^ {0,3}</?[A-Za-z!?]")
 _PIPE = re.compile(r"(?<!\\)((?:\\\\)*)\|")
 
 _LINE_END = re.compile(r"\r+\n")
-_PATH = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9_./-]*")
 _LANGUAGE = re.compile(r"[A-Za-z0-9_-]*")
 _COMMENT = re.compile(r"[A-Za-z0-9 ._/,;()]*(?:-[A-Za-z0-9 ._/,;()]+)*")
 
@@ -105,20 +104,6 @@ def encode_inline(text: str) -> Code:
         ValueError: the text has a line break.
     """
     return Code(escape_markdown_line(text))
-
-
-def encode_link(label: LiteralString, path: str) -> Code:
-    """Encode a link to a relative path.
-
-    Raises:
-        ValueError: the path contains characters other than letters, digits, `_`, `-`, `.`
-            and `/`.
-    """
-    if not _PATH.fullmatch(path):
-        raise ValueError(
-            "the path of a link may contain only letters, digits and `_-./`"
-        )
-    return Code(f"[{label}]({path})")
 
 
 def encode_cell(text: str) -> Code:

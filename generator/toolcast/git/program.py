@@ -90,7 +90,7 @@ def run_git(root: str, arguments: Sequence[str], stdin: bytes = b"") -> bytes:
     repository = find_repository(root)
     if repository is None:
         raise GitError("the project is not in a git repository")
-    if _has_special_files(root):
+    if _has_special_files(repository):
         raise GitError("the repository's `.git` folder contains special files")
     import subprocess
 
@@ -131,11 +131,8 @@ def run_git(root: str, arguments: Sequence[str], stdin: bytes = b"") -> bytes:
     return process.stdout
 
 
-def _has_special_files(root: str) -> bool:
+def _has_special_files(repository: str) -> bool:
     """Return whether `.git` contains pipes or devices, on which git could block."""
-    repository = find_repository(root)
-    if repository is None:
-        return False
     path = os.path.join(repository, ".git")
     try:
         if not stat.S_ISDIR(os.stat(path).st_mode):

@@ -293,7 +293,7 @@ def plan_import(
         mcp_specs = plan_mcp_specs(editing, toolset, source, folder, schemas, handlers)
         rejected |= mcp_specs.rejected
         tools_by_file |= mcp_specs.labels
-        # After a rejection the plan is made again, so that these files are not needed.
+        # If a tool is rejected, the caller plans again without it and ignores these files.
         before, after = ({}, {}) if rejected else editing.collect_files()
     except UneditableValueError as error:
         raise EditRefusedError(f"{error}", "make this change by hand") from None

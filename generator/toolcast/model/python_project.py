@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from ..findings import Location
@@ -23,10 +24,12 @@ class PythonProject(NamedTuple):
     Attributes:
         table: the table `[project]`, or None if there is no such table.
         text: the text of the file.
+        build_system: the table `[build-system]`; empty if there is no such table.
     """
 
     table: Mapping[str, Any] | None
     text: str = ""
+    build_system: Mapping[str, Any] = MappingProxyType({})
 
     @property
     def commands(self) -> Mapping[str, str] | None:
@@ -76,5 +79,9 @@ def read_python_project(files: ProjectFiles) -> PythonProject | None:
         value = tomllib.loads(text)
     except (OSError, ValueError, RecursionError):
         return None
-    project = value.get("project")
-    return PythonProject(project if isinstance(project, dict) else None, text)
+    project, system = value.get("project"), value.get("build-system")
+    return PythonProject(
+        project if isinstance(project, dict) else None,
+        text,
+        system if isinstance(system, dict) else {},
+    )

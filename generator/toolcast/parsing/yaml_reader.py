@@ -455,7 +455,7 @@ def _parse_decimal(text: str) -> float:
     from decimal import Decimal
 
     if len(text) > _MAX_DIGITS:
-        raise ScalarError(f"a number of {len(text)} characters is out of range")
+        raise ScalarError(f"a number of {len(text)} characters is too long")
     number = float(text)
     if not math.isfinite(number) or (number == 0 and Decimal(text) != 0):
         raise ScalarError(f"`{text[:40]}` is out of the range of JSON numbers")

@@ -252,7 +252,7 @@ def format_python(template: str, data: bytes) -> bytes:
     except ImportError as error:
         raise TemplateRenderError(
             "black, which formats the Python of this template, is not installed: pip"
-            " install 'toolcast[templates]'",
+            " install black",
             template,
         ) from error
     try:

@@ -286,7 +286,7 @@ def check_unreachable_tools(
 ) -> Iterator[Problem]:
     """Report tools and external servers that no client can use."""
     for tool in toolset.tools:
-        # `clients: []` is a decision. Tools with `always` are reported as an error.
+        # `clients: []` hides a tool on purpose. Another rule reports tools with `always`.
         is_excepted = tool.clients == () or tool.always
         # A permission that no client has is reported once, by `access/unassigned-permission`.
         is_held = tool.permission is None or toolset.is_granted(tool.permission)

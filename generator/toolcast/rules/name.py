@@ -237,7 +237,7 @@ def _check_mentions(
 
 
 def _check_reserved_names(toolset: Toolset) -> Iterator[Problem]:
-    """Report tools and previous names that are reserved, or look like a reserved name."""
+    """Report current, previous and external tool names that equal or resemble a reserved one."""
     reasons = {**toolset.reserved_names, **get_server_tool_names(toolset)}
     reserved = {get_similarity_key(name): name for name in reasons}
     used: list[tuple[Toolset | ToolSpec, Path, str, str, str]] = []

@@ -401,7 +401,7 @@ class _FunctionReader:
             return
         if is_valid_value(self.types.add_definitions(schema), value):
             schema["default"] = value
-        # A default of None often means only that the parameter is optional.
+        # Omit an invalid default of None without a note: it often means just "optional".
         elif value is not None:
             self._note(
                 argument,

@@ -88,7 +88,8 @@ def list_catalogs(toolset: Toolset, client: str | None = None) -> list[Catalog]:
 
     Args:
         toolset: the toolset.
-        client: only this client.
+        client: only this client; an unknown one has no catalog. Ignored if the toolset has
+            no clients.
     """
     tools = toolset.list_target_tools("registry")
     if not toolset.clients:

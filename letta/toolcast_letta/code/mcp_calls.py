@@ -107,7 +107,10 @@ async def _check_examples(
 
 
 async def _run_examples(client: Client, tool: DesiredTool) -> list[str]:
-    """Return descriptions of the examples whose calls do not end as declared."""
+    """Call the examples; describe each that fails, or succeeds, contrary to its spec.
+
+    Results and the texts of errors are not compared.
+    """
     problems = []
     for number, example in enumerate(tool.examples, start=1):
         result = await client.call_tool(tool.name, dict(example.get("arguments", {})))

@@ -169,9 +169,7 @@ def _restore_blocks(
         # Read again immediately before: the agent can change the rest of the block.
         received = api.find_block(agent.id, label)
         if received is None:
-            problems.append(
-                f"{agent.name}: the block `{label}` does not exist any more"
-            )
+            problems.append(f"{agent.name}: the block `{label}` was deleted meanwhile")
             continue
         value, limit = received
         try:

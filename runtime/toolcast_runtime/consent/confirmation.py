@@ -79,7 +79,10 @@ def _list_patterns(schema: Any) -> Iterator[str]:
 
 
 def _build_checker(condition: Any) -> Checker | None:
-    """Compile a condition; return None if its result would not be reliable."""
+    """Return a validator of a condition, or None if the condition cannot be validated.
+
+    It cannot if a pattern needs backtracking, whose match a caller's argument could abort.
+    """
     try:
         return None if has_backtracking_pattern(condition) else Checker(condition)
     except ValueError:

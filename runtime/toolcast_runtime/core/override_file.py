@@ -65,7 +65,9 @@ class OverrideFile:
         problems = list(_check_file(value, access, resolve, is_known))
         if problems:
             lines = "".join(f"\n- {problem}" for problem in problems)
-            raise AccessError(f"{path} cannot be applied:{lines}")
+            raise AccessError(
+                f"the access overrides in {path} cannot be applied:{lines}"
+            )
         overrides = {name: _build_override(entry) for name, entry in value.items()}
         return Access(
             access.clients, access.tool_clients, access.tool_permissions, overrides

@@ -85,8 +85,8 @@ def adapt(
     Args:
         target: the function itself, a FastMCP server, or a `Recorder`.
         name: the name in the server, or the URI of a resource; not used with a function.
-        source: `module:function`, where `toolcast check` finds the code. A nested function
-            is `module:outer.inner`.
+        source: the location of the code for readers, as `module:function`, or
+            `module:outer.inner` for a nested function. It is not evaluated.
         kind: what the name belongs to, if the server has several kinds with this name.
 
     Raises:

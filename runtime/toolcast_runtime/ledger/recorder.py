@@ -258,7 +258,7 @@ class FunctionLedger:
             await self._function(record)
             return
         if has_max_abandoned_calls(self._reference):
-            raise LedgerError("too many of its calls are still running")
+            raise LedgerError("too many calls of the sink function are still running")
         result, error = await run_in_thread(
             partial(self._function, record), self._reference
         )

@@ -152,8 +152,8 @@ class SearchToolProvider:
         tokens that a search saves.
 
         Raises:
-            ArgumentConversionError: the arguments are invalid. This includes every
-                `call_found_tool`, because a valid one is replaced by the tool that it names.
+            ArgumentConversionError: the arguments are invalid, or `tool` is `call_found_tool`:
+                the server replaces a valid call of it by a call of the found tool.
             ToolError: the router cannot be loaded.
         """
         validators = self.registry.toolsets[0].calls.validators

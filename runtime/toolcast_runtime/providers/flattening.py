@@ -92,7 +92,11 @@ class Flattener:
     def _merge_member(
         self, flat: dict[str, Any], member: Any, path: Path
     ) -> dict[str, Any]:
-        """Merge a member of `allOf`, or the target of a reference, into a schema."""
+        """Merge a member of `allOf`, or the target of a reference, into a schema.
+
+        A member that cannot be merged exactly is dropped except for its annotations, and
+        reported as a loss.
+        """
         if not isinstance(member, Mapping):
             return {**flat, **(self.build_false(path) if member is False else {})}
         flat_member, member_path = self.flatten(member, path)

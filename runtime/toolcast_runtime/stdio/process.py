@@ -166,8 +166,8 @@ def _detach() -> None:
     null_device = os.open(os.devnull, os.O_RDWR)
     for list_descriptors in _shared_descriptors:
         for descriptor in list_descriptors():
-            # The number stays in use: inherited objects that close it must not close a file
-            # of the child.
+            # Keep the descriptor's number in use: inherited objects may close it later, and
+            # must not close a file that the child has opened under this number.
             with suppress(OSError):
                 os.dup2(null_device, descriptor, inheritable=False)
     os.close(null_device)

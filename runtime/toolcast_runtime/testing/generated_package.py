@@ -205,8 +205,12 @@ def build_expected_list(
 
 def read_text(path: Path) -> str:
     """Return the text of a generated file, with LF line breaks."""
-    data = read_regular_file(str(path), _MAX_FILE_BYTES)
-    return data.decode("utf-8").replace("\r\n", "\n")
+    return read_bytes(path).decode("utf-8").replace("\r\n", "\n")
+
+
+def read_bytes(path: Path) -> bytes:
+    """Return the bytes of a generated file, which may be at most as large as the limit."""
+    return read_regular_file(str(path), _MAX_FILE_BYTES)
 
 
 def parse_exact_json(text: str | bytes) -> Any:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from types import ModuleType
 from typing import Any
 
-from .generated_package import GeneratedPackage, assert_same, ensure
+from .generated_package import GeneratedPackage, assert_same, ensure, read_bytes
 
 
 def build_file_tests(
@@ -48,7 +48,7 @@ def build_file_tests(
             """Git can convert every file of a checkout, but not some of them."""
             endings: dict[str, list[str]] = {}
             for path in package.list_text_files():
-                data = path.read_bytes()
+                data = read_bytes(path)
                 for count, ending in (
                     (data.count(b"\r\n"), "CRLF"),
                     (data.count(b"\n") - data.count(b"\r\n"), "LF"),

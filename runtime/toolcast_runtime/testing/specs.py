@@ -130,7 +130,7 @@ class Specs:
         if prompt.keys() - _PROMPT_PIECES:
             return prompt, expected
         usage = normalize_markdown("\n".join(prompt["usage"]))
-        # These fields add lines at the end, which are compared with the prompt file.
+        # These fields append lines to the usage. Another test compares the whole prompt file.
         if {"actions", "deprecated", "result"} & spec.keys():
             usage = usage[: len(expected)]
         return usage, expected

@@ -42,7 +42,7 @@ class Layout(NamedTuple):
         return folder if self.source == "." else f"{self.source}/{folder}"
 
     def missing_packages(self, root: str) -> list[str]:
-        """Return the missing `__init__.py` files of the handlers package and its parents."""
+        """Return `__init__.py` of the handlers package and its parents that have no folder."""
         parts = self.handlers_folder.split("/")
         # The source folder itself is not a package.
         first = 1 if self.source == "." else 2

@@ -289,11 +289,11 @@ class Verdict:
     """The result of a comparison: decisions, findings and proposed versions.
 
     Attributes:
-        against: the old version in reports, for example `origin/main`.
+        against: the name of the old version for reports, for example `origin/main`.
         changes: the changes with their decisions, in the comparison's order.
         effects: the effects of all changes together.
         findings: the findings about acceptances.
-        limits: the lowest failing grades.
+        limits: for each audience, the lowest grade that fails.
         proposals: the proposed versions of changed toolsets.
         is_first: whether the old version has no specs.
         added: the findings of `toolcast check` that only the new version has.
@@ -339,7 +339,7 @@ def judge(
         comparison: the comparison.
         workspaces: the old and the new version of the workspace.
         against: the old version in reports.
-        limits: the lowest failing grades.
+        limits: for each audience, the lowest grade that fails.
         acceptances: the entries of toolcast.accept.yaml.
         known: all kinds of changes by id.
         today: the date with which the acceptances' expiry dates are compared.

@@ -120,9 +120,9 @@ def _is_clear_match(
     branches: list[SchemaLocation],
     best: int,
 ) -> bool:
-    """Return whether one alternative clearly is the other version of a single schema.
+    """Return whether a single schema can be compared with one of several alternatives.
 
-    It is if no other alternative allows values of the same types, or if the alternative
+    It can if no other alternative allows values of the same types, or if this alternative
     accepts all values of the single schema.
     """
     single_parts = single_version.get_conjunction(single)

@@ -96,7 +96,10 @@ class SchemaVersion:
 
     @cached_property
     def declared_names(self) -> DeclaredNames:
-        """The names of the arguments that the runtime passes to a handler."""
+        """The parameters that the schema declares.
+
+        The runtime passes no other arguments to a handler.
+        """
         return DeclaredNames(self.root)
 
     @cached_property

@@ -92,7 +92,7 @@ def compile_schema(schema: Any, *, asserts_formats: bool = False) -> Any:
     if exceeds_path_limit(schema):
         raise ValueError("its references expand to too many paths")
     if has_oversized_patterns(schema):
-        raise ValueError("its patterns are too large together")
+        raise ValueError("its patterns together exceed the size limit")
     return build_validator(schema, asserts_formats=asserts_formats)
 
 

@@ -272,7 +272,7 @@ def encode_references(root: Any) -> Any:
     )
     if not has_invalid_reference:
         return root
-    # Values in `const`, `enum`, `default` and `examples` must keep their text.
+    # `$ref` in values of `const`, `enum`, `default` and `examples` is data: do not encode it.
     for schema in walk_schemas([root], list_next_schemas):
         encoded[id(schema)] = {
             keyword: _encode_reference(schema[keyword])
