@@ -146,7 +146,9 @@ def _replace_nulls(node: Mapping[str, Any], value: Any) -> Any:
 
 
 # These kinds of names are identified by their path in `toolset.yaml`.
-_PATH_SPECIFIC_KINDS = frozenset(["enabled_target", "option", "tool_entry"])
+_PATH_SPECIFIC_KINDS = frozenset(
+    ["enabled_target", "mcp_entry", "option", "tool_entry"]
+)
 
 
 def check_annotations(node: Mapping[str, Any]) -> Iterator[str]:
