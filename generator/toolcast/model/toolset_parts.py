@@ -226,17 +226,22 @@ class ResourceSpec(McpSpec):
 
 @dataclass(frozen=True)
 class PromptArgument:
-    """An argument of a prompt, which the user enters."""
+    """An argument of a prompt, which the user enters.
+
+    Attributes:
+        is_required_listed: whether the list also contains a `required` of false.
+    """
 
     name: str
     description: str | None = None
     required: bool = language_default("mcp_prompt.arguments.*.required")
     enum: tuple[str, ...] = ()
+    is_required_listed: bool = False
 
     @property
     def mcp(self) -> dict[str, Any]:
         """The argument as in the answer to `prompts/list`."""
-        required = self.required or None
+        required = True if self.required else False if self.is_required_listed else None
         return omit_none(
             name=self.name, description=self.description, required=required
         )
