@@ -16,9 +16,9 @@ from .target import Context, Target, encode_header, format_signature
 
 
 def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
-    """Return `provider_lists.py` and a report `providers/NAME.txt` per provider, by path.
+    """Return `provider_lists.py` and a `providers/NAME.txt` per provider, by path.
 
-    A report lists the schema keywords that the provider's format cannot express.
+    The text file lists the schema keywords that the provider's format cannot express.
     """
     view = _build_lists_view(toolset)
     files = {
