@@ -160,6 +160,20 @@ def server_options(command: Callable[..., None]) -> Callable[..., None]:
     return wrapped
 
 
+def python_options(command: _Function) -> _Function:
+    """Add the options `--python` and `--interpreter` to a command function."""
+    command = click.option(
+        "--interpreter",
+        metavar="PATH",
+        help="Python that imports the module. Default: the one that runs Toolcast.",
+    )(command)
+    return click.option(
+        "--python",
+        metavar="MODULE[:OBJECT]",
+        help="Import this module in a separate process, and use its FastMCP or SDK server.",
+    )(command)
+
+
 def _build_servers(
     command_line: str | None, url: str | None, headers: tuple[str, ...], seconds: float
 ) -> tuple[ExternalServer, ...]:

@@ -49,10 +49,16 @@ def read_mcp_prompts(
 ) -> tuple[list[PromptSpec], list[Finding]]:
     """Return the MCP prompts of a toolset in the order of their files, and findings."""
     documents, findings = _read_documents(files, folder, "mcp_prompts")
-    specs = [
-        bind(PromptSpec, document.value, source=document.source)
-        for document in documents
-    ]
+    specs = []
+    for document in documents:
+        spec = bind(PromptSpec, document.value, source=document.source)
+        listed = [
+            replace(argument, is_required_listed="required" in value)
+            for argument, value in zip(
+                spec.arguments, document.value.get("arguments", ()), strict=True
+            )
+        ]
+        specs.append(replace(spec, arguments=tuple(listed)))
     return specs, findings
 
 

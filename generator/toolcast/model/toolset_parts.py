@@ -240,18 +240,24 @@ class ResourceSpec(McpSpec):
 
 @dataclass(frozen=True)
 class PromptArgument:
-    """An argument of a prompt, which the user enters."""
+    """An argument of a prompt, which the user enters.
+
+    Attributes:
+        is_required_listed: whether the list also contains a `required` of false.
+    """
 
     name: str
     description: str | None = None
     required: bool = language_default("mcp_prompt.arguments.*.required")
     enum: tuple[str, ...] = ()
+    is_required_listed: bool = False
 
     @property
     def mcp(self) -> dict[str, Any]:
         """The argument in an entry of MCP's `prompts/list`, without unset members."""
-        # False is MCP's default of `required`, so an optional argument has no such member.
-        required = self.required or None
+        # The default of `required` in MCP is false, so an optional argument has this member
+        # only if the source of an import lists it.
+        required = True if self.required else False if self.is_required_listed else None
         return omit_none(
             name=self.name, description=self.description, required=required
         )

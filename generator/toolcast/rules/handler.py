@@ -50,6 +50,8 @@ from .subjects import Scope
 
 Owner = Toolset | ToolSpec | ResourceSpec | PromptSpec
 
+LIFESPAN_DEPENDENCY = "lifespan_context"
+"""Dependency of an adapted lifespan; the runtime's `values.pydantic_functions` has it, too."""
 _REMOVE_SLASH = "remove the `/` after it in the function's parameters"
 
 
@@ -85,6 +87,11 @@ def _check_exists(
         message = f"{module.file} cannot be read: {module.problem}"
         return message, "fix the file"
     code = find_function_code(workspace, toolset, reference)
+    if code is not None and code.source_problem:
+        message = (
+            f"the function that `{reference}` adapts is missing: {code.source_problem}"
+        )
+        return message, f"correct `source` of `adapt` ({code.location})"
     if code is None or code.is_found:
         return None
     functions = sorted(module.bindings.functions)
@@ -310,7 +317,8 @@ def check_mcp_signatures(toolset: Toolset, workspace: Workspace) -> Iterator[Pro
             *_check_dependency_parameters(code.signature, spec.uses, toolset),
             *_compare_mcp_signature(signature, arguments, required),
         ):
-            yield problem_at(spec, ("handler",), f"{message} ({code.location})", help_)
+            message = f"{message} ({code.signature_location})"
+            yield problem_at(spec, ("handler",), message, help_)
 
 
 def _compare_mcp_signature(
@@ -523,8 +531,9 @@ def check_proxies(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
 @rule("handler/signature", on="tool", severity=Severity.ERROR)
 def check_signature(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
     """Report a handler that does not accept the tool's parameters or dependencies."""
+    value_types = scope.toolset.get_value_types(tool)
     code = tool.handler and find_function_code(
-        scope.workspace, scope.toolset, tool.handler
+        scope.workspace, scope.toolset, tool.handler, value_types
     )
     if not code or code.signature is None:
         return
@@ -533,7 +542,8 @@ def check_signature(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
     if not code._replace(signature=signature).accepts_mapping(tool):
         problems += _compare_signature(tool, signature)
     for message, help_ in problems:
-        yield problem_at(tool, ("handler",), f"{message} ({code.location})", help_)
+        message = f"{message} ({code.signature_location})"
+        yield problem_at(tool, ("handler",), message, help_)
 
 
 def _compare_signature(
@@ -813,9 +823,12 @@ def check_unused_dependencies(
     """Report dependencies that no spec uses."""
     specs = (*toolset.tools, *toolset.mcp_specs)
     used = {name for spec in specs for name in spec.uses}
+    if toolset.values == "pydantic":
+        # A `Context` has the value of an adapted lifespan without `uses`.
+        used.add(LIFESPAN_DEPENDENCY)
     for name in toolset.dependencies:
         if name not in used:
-            unknown = sorted(used - toolset.dependencies.keys())
+            unknown = sorted(used - {LIFESPAN_DEPENDENCY} - toolset.dependencies.keys())
             message = f"no spec uses the dependency `{name}`"
             help_ = did_you_mean(name, unknown) or (
                 f"add `uses: [{name}]` to a spec, or remove it here and in the lifespan"

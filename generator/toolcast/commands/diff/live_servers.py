@@ -27,8 +27,15 @@ from ..options import (
     changes_format_option,
     client_option,
     project_option,
+    python_options,
     server_options,
     toolset_option,
+)
+from .module_server import (
+    build_generated_server,
+    build_module_server,
+    compare_lists,
+    verify_calls,
 )
 
 if TYPE_CHECKING:
@@ -115,12 +122,21 @@ def _print_notes(name: str, listing: ServerListing, varying: Sequence[Change]) -
     "Toolset to compare with. Default: the one that shares the most tools with the server."
 )
 @client_option("Client of the toolset that the server serves.")
+@python_options
+@click.option(
+    "--calls",
+    metavar="FILE",
+    help="Run these calls (JSON lines: tool, arguments) on the server and the generated one.",
+)
 @_fail_on_option
 @changes_format_option
 def verify(
     server: str | None,
     project: str | None,
     option_servers: tuple[ExternalServer, ...],
+    python: str | None,
+    interpreter: str | None,
+    calls: str | None,
     toolset: str | None,
     client: str | None,
     fail_on: str,
@@ -128,8 +144,9 @@ def verify(
 ) -> None:
     """Compare a running MCP server with the definitions of a toolset.
 
-    SERVER is a URL or an entry of `mcp_servers`; --mcp-stdio starts a server. Differences are
-    graded as in `toolcast diff`. Values that change on every start are notes, and resources
+    SERVER is a URL or an entry of `mcp_servers`; --mcp-stdio starts a server. With --python
+    the generated server is started, too, and both are compared in all MCP versions.
+    --calls compares the results of calls. Differences are graded as in `toolcast diff`. Values that change on every start are notes, and resources
     and prompts of which the specs declare none. Exit codes: 1 for differences, 2 if the
     server cannot be read or has none of the tools.
     """
@@ -146,16 +163,19 @@ def verify(
     from ...mcp_client.server_listing import ListingError
 
     limits = None if fail_on == _ANY else parse_limits_or_exit(fail_on)
-    if len(option_servers) + (server is not None) != 1:
+    if len(option_servers) + (server is not None) + (python is not None) != 1:
         fail(
             "expected one server\n"
-            "  help: pass SERVER, `--mcp-stdio COMMAND` or `--mcp-url URL`"
+            "  help: pass SERVER, `--mcp-stdio COMMAND`, `--mcp-url URL` or `--python MODULE`"
         )
     workspace = load_workspace_or_exit(project)
     toolsets = select_toolsets_or_exit(workspace, toolset, client)
     entry = None
+    seconds = click.get_current_context().params["seconds"]
     try:
-        if server is None:
+        if python is not None:
+            target = build_module_server(workspace, python, interpreter, seconds)
+        elif server is None:
             (target,) = option_servers
         elif "://" in server:
             target = parse_url_server(server)
@@ -168,6 +188,16 @@ def verify(
     except ListingError as error:
         fail(f"{error}\n  help: {_HELP_UNREADABLE}")
     selected = _select_toolset(toolsets, listing)
+    generated = build_generated_server(workspace, selected, interpreter, seconds)
+    if calls is not None:
+        sys.exit(verify_calls(calls, target, generated, selected))
+    if python is not None:
+        try:
+            found = list(compare_lists(target, generated, selected))
+        except ListingError as error:
+            fail(f"{error}\n  help: {_HELP_UNREADABLE}")
+        against = f"the generated server of {selected.name}"
+        sys.exit(_print_changes(found, against, limits, format_, workspace.root))
     is_proxied = entry is not None and entry.name in selected.proxied_servers
     if entry is not None and is_proxied:
         selected = build_proxied_toolset(selected, entry)
