@@ -261,7 +261,7 @@ def print_findings(
 
 
 def print_verdict(verdict: Verdict, format_: str, context: ReportContext) -> int:
-    """Print graded changes to stdout; return `FINDINGS` if any of them fails, or `CLEAN`."""
+    """Print graded changes to stdout; return `FINDINGS` if a change fails, or `CLEAN`."""
     has_color = is_color_wanted(format_, sys.stdout)
     text = report_changes(verdict, format_, context._replace(has_color=has_color))
     click.echo(text, nl=False, color=has_color)

@@ -374,7 +374,7 @@ def _fit_columns(full_widths: Sequence[int], available: int) -> list[int] | None
 
 
 def _wrap(text: str, width: int) -> list[str]:
-    """Return the lines of a text wrapped at spaces; longer words are cut at any character."""
+    """Return the lines of a text wrapped at spaces; words that are too long are cut."""
     lines = [""]
     for word in text.split(" "):
         available = width - _measure_width(lines[-1]) - bool(lines[-1])

@@ -213,7 +213,7 @@ def _read_source(argument: str, headers: Sequence[str], seconds: float) -> ToolS
 
 
 def _read_server(server: ExternalServer, seconds: float) -> ToolSource:
-    """Read the tool list of a server; both its start and the listing have the time limit."""
+    """Read a server's tool list; its start and the list request have the time limit."""
     limited = replace(server, connect_timeout=seconds, list_timeout=seconds)
     return source_from_server(read_server(limited))
 

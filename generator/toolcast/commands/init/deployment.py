@@ -72,7 +72,7 @@ def _select_toolset(workspace: Workspace, name: str | None) -> Toolset:
 def _render_files(
     workspace: Workspace, toolset: Toolset, endpoint: EndpointPlan
 ) -> Iterator[tuple[str, bytes]]:
-    """Yield the path and content of each file, with the toolset's names in place of examples."""
+    """Yield the path and content of each file, with the toolset's own names."""
     state_key = get_server_option(toolset, "state_key_variable")
     module = ".".join(filter(None, (workspace.package, toolset.name)))
     names = {

@@ -60,7 +60,7 @@ class Layout(NamedTuple):
 def format_setup_advice(
     root: str, layout: Layout, requirement: str, versions: str
 ) -> str:
-    """Return a message with the settings that the user has to add to a repository's files.
+    """Return a message with the settings that the user has to add to existing files.
 
     Settings that already exist, and settings of linters that the repository does not use, are
     left out.
@@ -136,7 +136,7 @@ _LINTER_FILES = (".pre-commit-config.yaml", "ruff.toml", ".ruff.toml", "tox.ini"
 
 
 def _extract_table(text: str, name: str) -> str:
-    """Return the text of a table and its subtables in a TOML or INI file; empty if missing."""
+    """Return the text of a table and its subtables in a TOML or INI file, or ""."""
     tables = re.split(r"(?m)^(?=\[)", text)
     pattern = rf"\[{re.escape(name)}[\].]"
     return "".join(table for table in tables if re.match(pattern, table))

@@ -278,9 +278,9 @@ def _write_into_repository(
 
 
 def _find_repository(root: str) -> tuple[str, str]:
-    """Return the root of the git repository, and the project's path in it with a final slash.
+    """Return the root of the git repository, and the project's path in the repository.
 
-    If the project is the root of the repository, or is not in a repository, returns the
+    The path ends with a slash. If the project is the root of the repository, or is not in a repository, returns the
     project's folder and an empty path.
     """
     existing = root

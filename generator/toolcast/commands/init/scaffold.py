@@ -32,7 +32,7 @@ def find_conflicts(root: str, paths: Iterable[str]) -> list[str]:
 
 
 def exit_on_conflicts(paths: list[str], help_: str = "") -> None:
-    """Print conflicting paths, and end the program with exit code 2; return if none exist."""
+    """Print conflicting paths and end the program with exit code 2, if there are any."""
     if paths:
         lines = "".join(f"\n  {path}" for path in paths)
         help_line = f"\n  help: {help_}" if help_ else ""
