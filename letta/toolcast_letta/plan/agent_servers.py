@@ -32,6 +32,7 @@ def build_desired_entry(
     own_headers = {AGENT_HEADER: agent.id}
     if desired.token is not None:
         own_headers["Authorization"] = f"Bearer {desired.token}"
+    # Header names are case-insensitive: compare them in lower case.
     own_names = {name.lower() for name in own_headers}
     old = next(
         (server for server in servers if server.get("name") == desired.server_name),
@@ -61,8 +62,8 @@ def is_foreign(
 ) -> bool:
     """Return whether another owner created an entry with the toolset's server name.
 
-    The toolset's own entry has the URL of its server, or the agent header that apply
-    writes.
+    The toolset's own entry uses HTTP, and has the URL of the toolset's server or an
+    agent header with this agent's id, which apply writes.
     """
     if is_not_http(server):
         return True

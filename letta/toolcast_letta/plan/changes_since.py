@@ -49,7 +49,7 @@ def _compare_state(
         for name in sorted({*offered, *plan.offered}):
             if offered.get(name) != plan.offered.get(name):
                 yield f"the MCP server added, changed or removed `{name}`"
-    # The second value is the entry's state after the plan.
+    # The entry may be as it was before the plan, or already as the plan will make it.
     if current.backend == "v1" and fingerprint_entry(current.entry) not in (
         plan.entry,
         f"http {desired.server_url} token",
@@ -59,7 +59,8 @@ def _compare_state(
         if name in plan.registry:
             if fingerprint not in plan.registry[name]:
                 yield f"`{name}` was changed in the registry"
-        # Letta registers the tools that the plan found offered along with the others.
+        # A tool that was already offered when the plan was made is no change: Letta
+        # registers all offered tools together.
         elif fingerprint is not None and name not in plan.offered:
             yield f"`{name}` was added to the registry"
     for agent in plan.agents:
@@ -81,6 +82,8 @@ def _compare_servers(
         yield f"the MCP servers of {plan.name} were changed"
         return
     agent = next(agent for agent in desired.agents if agent.name == plan.name)
+    # Plans contain only digests of entries, so another token is recognized by the
+    # digest of the entry that would be written now.
     entry = build_desired_entry(state.servers, desired, agent)
     if compute_digest(set_entry(state.servers, entry)) != plan.servers_after:
         yield f"the token or a header for {plan.name} was changed"
@@ -96,7 +99,8 @@ def list_agent_changes_since(
         if name not in plan.tools_before:
             if name not in plan.tools_after:
                 yield f"`{name}` was attached to {plan.name}"
-        # An interrupted apply can already have attached the tool by its new id.
+        # The id of the registered tool is accepted: an interrupted apply can already
+        # have attached the tool by its new id.
         elif tool_id != plan.tools_before[name]:
             registered = current.registry.get(name)
             if registered is None or registered.id != tool_id:

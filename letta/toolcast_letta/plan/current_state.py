@@ -168,7 +168,10 @@ class CurrentState:
         )
 
     def is_up_to_date(self, tool: DesiredTool) -> bool:
-        """Return whether a tool of the toolset is registered as its spec declares it."""
+        """Return whether a tool of the toolset is registered as its spec declares it.
+
+        Description, parameters, owner and the tag with the called server are compared.
+        """
         registered = self.registry.get(tool.name)
         if registered is None or self.entry is None or not self.is_own_tool(tool.name):
             return False
