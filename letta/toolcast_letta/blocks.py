@@ -24,7 +24,7 @@ _FORMAT = "toolcast-letta-blocks/1"
 
 
 class BlockError(Exception):
-    """A block cannot be read, compared or written; the message has one reason a line."""
+    """Failure to read, compare or write a block; one reason on each line."""
 
 
 @dataclass(frozen=True)
@@ -54,11 +54,13 @@ class BlockChange:
 def list_block_changes(
     api: LettaApi, toolset: Toolset, desired: DesiredState
 ) -> list[BlockChange]:
-    """Return the current and desired values of the blocks that the toolset declares.
+    """Return the current and desired value of each block that the toolset declares.
+
+    Blocks that already match are included.
 
     Raises:
         BlockError: a block does not exist, is too short for the text, or has invalid
-            markers.
+            markers. The message lists all such blocks.
         LettaError: a request failed.
     """
     changes: list[BlockChange] = []
@@ -89,7 +91,7 @@ def list_block_changes(
 
 
 def format_block_changes(changes: Sequence[BlockChange]) -> Iterator[str]:
-    """Yield a unified diff of each block that differs, and one line for each other."""
+    """Yield a unified diff of each block that differs, and one line for each match."""
     for change in changes:
         if not change.is_changed:
             yield f"{change.agent}: `{change.label}` matches the specs"
@@ -106,7 +108,7 @@ def format_block_changes(changes: Sequence[BlockChange]) -> Iterator[str]:
 def save_block_changes(
     changes: Sequence[BlockChange], toolset: str, base_url: str, path: Path, seal: Seal
 ) -> None:
-    """Save the changes for review and for writing them later.
+    """Save the changes with a signature, for review and for writing them later.
 
     Raises:
         StateError: see `Seal.save`.
@@ -123,10 +125,10 @@ def save_block_changes(
 def load_block_changes(
     path: Path, toolset: str, base_url: str, seal: Seal
 ) -> list[BlockChange]:
-    """Load saved changes.
+    """Load changes that `save_block_changes` saved.
 
     Raises:
-        BlockError: they are for another toolset or server.
+        BlockError: the file is for another toolset or server.
         StateError: see `Seal.load`.
     """
     value = seal.load(path, _FORMAT)
@@ -194,7 +196,8 @@ def render_block(toolset: Toolset, content: str) -> str:
 
     Args:
         toolset: the toolset.
-        content: `tools` for the attached tools, `data` for the tables that they use.
+        content: `tools` for the attached tools, any other value for the tables that
+            they use.
 
     Raises:
         BlockTextError: a text of the specs contains a marker.
@@ -209,7 +212,7 @@ def render_block(toolset: Toolset, content: str) -> str:
     )
     text = "\n".join(lines)
     begin, end = build_markers(toolset.name)
-    # `insert_part` finds the part only if each marker occurs once.
+    # `split_block` finds the part again only if each marker occurs once.
     if begin in text or end in text:
         raise BlockTextError(f"a summary or section contains `{begin}` or `{end}`")
     return f"{begin}\n{text}\n{end}"
@@ -218,7 +221,7 @@ def render_block(toolset: Toolset, content: str) -> str:
 def _render_tools(toolset: Toolset, attached: Sequence[ToolSpec]) -> Iterator[str]:
     yield f"The {len(attached)} attached tools of {toolset.name}:"
     sections = {section.name: section.heading for section in toolset.sections}
-    # None stands for the tools without a declared section, which are last.
+    # Tools without a declared section come last; None stands for them.
     section_names = [*sections, None]
     for name in section_names:
         section_tools = [

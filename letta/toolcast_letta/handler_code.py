@@ -122,7 +122,10 @@ class MessageSendVisitor:
         self._calls.pop()
 
     def visit_string(self, node: ast.expr, text: str) -> None:
-        """Record a string with the route for messages, or with MCP's method for calls."""
+        """Record a string that contains the route for messages, or `tools/call`.
+
+        The route is recorded only inside a call; MCP's method `tools/call` only once.
+        """
         if text == _MCP_CALL_METHOD and not self._speaks_mcp:
             self._speaks_mcp = True
             self._add(node, (ANY_TOOL,))

@@ -101,7 +101,7 @@ def _build_server_view(server: LettaServer) -> ServerView:
 
 
 def _build_agent_view(agent: LettaAgent) -> AgentView:
-    # Sorted, so that the output does not depend on the order in the spec.
+    # Sort these fields, so that the output does not depend on their order in the spec.
     fields = {
         **vars(agent),
         "expects": tuple(sorted(agent.expects)),

@@ -26,7 +26,8 @@ from .module_names import Definition
 from .modules import read_module, read_referenced_file
 from .resolver import Resolver
 
-# Bounds the functions that one handler reaches; readable code has fewer.
+# The maximum number of functions that are traced for one handler; readable code has
+# fewer.
 MAX_FUNCTIONS = 5000
 
 
@@ -39,7 +40,7 @@ class CallStep(NamedTuple):
 
 
 class TracedObservation(NamedTuple):
-    """Observation of a visitor in reachable code.
+    """An observation of a visitor in reachable code.
 
     Attributes:
         text: the source of the expression.
@@ -57,12 +58,13 @@ class TracedObservation(NamedTuple):
 
 
 class TableAccess(NamedTuple):
-    """Access to a database table in reachable code.
+    """An access to a database table in reachable code.
 
     Attributes:
         table: the name of the table.
         kind: `reads`, `writes` or `deletes`.
-        pools: the pools whose accessors provide the connection; empty if they are unknown.
+        pools: the pools whose accessors provide the connection; empty if they are
+            unknown.
         is_certain: whether it is a table even if no pool declares it.
         file: the file of the access.
         line: its line.
@@ -79,10 +81,11 @@ class TableAccess(NamedTuple):
 
 
 class ReachableCode(NamedTuple):
-    """Result of tracing a handler.
+    """The result of tracing a handler.
 
     Attributes:
-        observations: the visitor's observations, those with the shortest call paths first.
+        observations: the visitor's observations, those with the shortest call paths
+            first.
         tables: the accesses to tables.
         problems: the code that could not be traced, each with the reason.
     """
@@ -98,8 +101,9 @@ def trace_handler(
     tool: ToolSpec,
     visitor_class: Callable[[], Visitor] | None = None,
 ) -> ReachableCode | None:
-    """Return the code that a tool's handler can run; None if it cannot be found.
+    """Return what the code that a tool's handler can run does.
 
+    None if the tool declares no handler, or if its module or function cannot be found.
     Results are cached for each handler and visitor class.
 
     Args:
@@ -130,7 +134,7 @@ class _ToolsetCode:
         )
 
     def read_node(self, definition: Definition) -> GraphNode:
-        """Return the graph node of a definition."""
+        """Return the graph node of a definition; it is read once."""
         if definition not in self.nodes:
             self.nodes[definition] = read_node(self.resolver, definition)
         return self.nodes[definition]
@@ -174,7 +178,8 @@ class _Traversal:
         self.resolver = code.resolver
         self.observations: list[TracedObservation] = []
         self.tables: list[TableAccess] = []
-        # A mapping instead of a set, because the order matters.
+        # A dictionary instead of a set, because the order of problems must be
+        # deterministic.
         self.problems: dict[str, None] = {}
 
     def run(self, reference: HandlerReference) -> ReachableCode | None:
@@ -184,8 +189,8 @@ class _Traversal:
         start = self.resolver.find_definition(module, reference.function)
         if start is None or start.kind not in ("function", "class", "value"):
             return None
-        # Breadth first, so that call paths in findings are as short as possible. A function is
-        # visited once for each set of pools that its callers use.
+        # Breadth first, so that call paths in findings are as short as possible. A
+        # function is visited once for each set of pools that its callers use.
         pending: deque[tuple[Definition, frozenset[str], tuple[CallStep, ...]]]
         pending = deque([(start, frozenset(), ())])
         visited = {(start.key, frozenset[str]())}
@@ -235,8 +240,8 @@ class _Traversal:
                 TracedObservation(seen.text, file, seen.line, call_path, seen.tools)
             )
         for mention in node.mentions:
-            # From the most specific source to the least: around the access, in the function,
-            # in its callers, in the functions that it calls.
+            # The most specific source of pools decides: around the access, in the
+            # function, in its callers, in the functions that it calls.
             pools = (
                 self._find_enclosing_pools(mention.context)
                 or self._get_own_pools(node)
@@ -256,7 +261,10 @@ class _Traversal:
             )
 
     def _find_enclosing_pools(self, context: EnclosingDefinitions) -> frozenset[str]:
-        """Return the pools of the innermost enclosing construct that has any."""
+        """Return the pools of the innermost enclosing `with` or call that has any.
+
+        Empty if none has pools.
+        """
         for definitions in context:
             pools = frozenset[str]().union(
                 *(self.code.pool_finder.find_pools(d) for d in definitions)
@@ -276,7 +284,7 @@ _Key = tuple[str, str, str]
 
 
 class PoolFinder:
-    """Finds the database pools that functions use. Each function is read once.
+    """Search for the database pools that functions use; each function is read once.
 
     Args:
         accessors: the pool of each accessor, by `module:name`.
@@ -291,7 +299,10 @@ class PoolFinder:
         self._pools: dict[_Key, frozenset[str]] = {}
 
     def find_pools(self, definition: Definition) -> frozenset[str]:
-        """Return the pools that a definition uses, directly or through other functions."""
+        """Return the pools that a definition uses, directly or through other functions.
+
+        For an accessor, this is its own pool.
+        """
         if definition.reference in self._accessors:
             return frozenset([self._accessors[definition.reference]])
         if definition.key not in self._pools:
@@ -319,7 +330,8 @@ class PoolFinder:
                 if target.key not in pools:
                     pools[target.key] = set()
                     pending.append(target)
-        # Propagate pools from callees to callers until nothing changes; calls can be cyclic.
+        # Calls can be cyclic, so pools are propagated from callees to callers until
+        # nothing changes.
         changed = [key for key, own_pools in pools.items() if own_pools]
         while changed:
             callee = changed.pop()

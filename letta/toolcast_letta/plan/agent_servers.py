@@ -17,7 +17,12 @@ A Letta server adds it to each call itself.
 
 
 def format_alias(name: str) -> str:
-    """Return the alias of a server in the names of its tools: `mcp__<alias>__<tool>`."""
+    """Return a server's alias, which its tools' names contain.
+
+    A tool is named `mcp__<alias>__<tool>`. Characters other than ASCII letters, digits,
+    `_` and `-` become `_`, and several `_` become one. The alias of an empty name is
+    `tool`.
+    """
     return re.sub("_{2,}", "_", re.sub("[^a-zA-Z0-9_-]", "_", name)) or "tool"
 
 

@@ -46,8 +46,8 @@ def apply_plan(
         # Execute a plan from the current state: the saved plan only records what the
         # user reviewed, and part of it can be applied already.
         new_plan = build_plan(backend.location, desired, current, plan.overrides)
-        # The new plan can have blockers that the saved one lacks, such as another agent
-        # that got a tool which the plan deletes.
+        # New blockers are possible: for example, another agent got a tool which the
+        # plan deletes.
         _raise_if_blocked(new_plan)
         raise_if_changed(list(_compare_outcomes(plan, new_plan)))
         # An earlier run can have applied everything and stopped before it marked its

@@ -40,7 +40,11 @@ def find_losses(
 
 
 def _get_rule_kind(rule: Rule) -> tuple[str, str]:
-    """Return a rule's tool and type; a rule that was changed in place is not lost."""
+    """Return a rule's tool and kind; a rule of the same kind replaces it.
+
+    The rules that continue and end the turn are of one kind, because a tool needs only
+    one.
+    """
     kind = rule["type"]
     return rule["tool_name"], "loop" if kind in LOOP_RULES else kind
 

@@ -108,7 +108,10 @@ def _plan_settings_file(
 def _plan_server(
     desired: DesiredState, current: CurrentState, overrides: Overrides
 ) -> tuple[tuple[AgentPlan, ...], list[Change]]:
-    """Plan the entry, the registry, and the tools and rules of each agent of a server."""
+    """Return the plans of a server's agents, and all changes in order.
+
+    The changes of the entry come first, then those of the registry and of each agent.
+    """
     plans = tuple(
         _plan_agent(desired, agent, current.agents[agent.name], current, overrides)
         for agent in desired.agents
@@ -247,8 +250,8 @@ def _compare_entry(
 
 def _compare_registry(desired: DesiredState, current: CurrentState) -> Iterator[Change]:
     obsolete = _list_obsolete_tools(desired, current)
-    # If both names are registered, the old tool was left by an interrupted run or
-    # another client: it is removed, not renamed.
+    # If the new name is registered, too, an interrupted run or another client left the
+    # old tool: it is removed, not renamed.
     renamed = {
         desired.removed_names[old]: old
         for old in obsolete

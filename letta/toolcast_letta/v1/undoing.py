@@ -333,7 +333,8 @@ def _undo_rules(
         elif _contains_rule(rule, since.rules_removed) or name in restore:
             kept.append(rule)
         elif name in tools and _is_safeguard(rule, kept):
-            # Without it the agent's turn would end early, or no user would approve calls.
+            # Without this rule, the agent's turn would end early, or calls of the tool
+            # would need no approval.
             kept.append(rule)
         elif name in tools:
             stays.append(f"{text} was removed since then")
