@@ -42,11 +42,11 @@ _HANDSHAKE_VERSION = "2025-11-25"
 _META_PREFIX = "io.modelcontextprotocol/"
 _CLIENT_INFO = {"name": "toolcast", "version": "1"}
 _MAX_PAGES = 1_000
-"""Pages of one list."""
+"""The maximum number of pages of one list."""
 _MAX_ENTRIES = 50_000
-"""Entries of one list."""
+"""The maximum number of entries of one list."""
 _MAX_READ_ATTEMPTS = 3
-"""Attempts to read a list that changes while it is read."""
+"""The maximum number of times that a list is read while it keeps changing."""
 _DISCOVER_TIMEOUT_S = 10.0
 _METHOD_NOT_FOUND = -32601
 
@@ -107,9 +107,10 @@ async def _read(
 
 
 async def _read_once(server: ExternalServer, resolved: ResolvedServer) -> ServerListing:
-    """Read the lists in a new process or session.
+    """Return the lists, read in a new process or session.
 
-    If the server ends during `server/discover`, it is started again without that request.
+    If the server ends during `server/discover`, it is started again without that
+    request: some servers end at an unknown method.
     """
     connection_type = StdioConnection if server.command is not None else HttpConnection
     for is_discover_tried in (True, False):
@@ -124,7 +125,7 @@ async def _read_once(server: ExternalServer, resolved: ResolvedServer) -> Server
 
 @dataclass
 class _ListReader:
-    """Handshake with a server and reading of its lists over one connection.
+    """The handshake with a server, and the reading of its lists over a connection.
 
     Attributes:
         server: the server's settings.
@@ -145,7 +146,11 @@ class _ListReader:
     async def _request(
         self, method: str, params: Mapping[str, Any]
     ) -> Mapping[str, Any] | None:
-        """Send a request and return its response with secrets redacted."""
+        """Return the response to a request, with secrets redacted; None without one.
+
+        Raises:
+            ListingError: the response is nested too deeply.
+        """
         response = await self.connection.request(method, params)
         try:
             redacted: Mapping[str, Any] | None = redact_value(response, self.secrets)
@@ -155,7 +160,7 @@ class _ListReader:
         return redacted
 
     async def connect(self, is_discover_tried: bool) -> bool:
-        """Agree on a protocol version; return whether the server answered.
+        """Agree on a protocol version; return False if the connection ended.
 
         Args:
             is_discover_tried: send `server/discover` before `initialize`.
@@ -176,7 +181,10 @@ class _ListReader:
             ) from None
 
     async def _discover(self) -> bool:
-        """Return whether the server supports the stateless version."""
+        """Return whether the server supports the stateless protocol version.
+
+        False also if the server does not answer `server/discover` in time.
+        """
         self.connection.set_protocol(_STATELESS_VERSION)
         try:
             # A server of an older version may not answer an unknown method at all. One that
@@ -222,7 +230,14 @@ class _ListReader:
         return True
 
     async def read_lists(self) -> ServerListing:
-        """Read every list of the server's declared capabilities, and always its tools."""
+        """Return all lists of the server's declared capabilities, and always its tools.
+
+        A rejected list is empty, with a note if the server declares it.
+
+        Raises:
+            ListingError: the server rejects `tools/list` although it declares tools,
+                exceeds a limit, or returns something that is not a listing.
+        """
         server_result = self.server_result or {}
         capabilities = server_result.get("capabilities")
         declared = capabilities if isinstance(capabilities, dict) else {}
@@ -240,7 +255,9 @@ class _ListReader:
                 if capability == "tools" and "tools" in declared:
                     message = f"the server rejected `tools/list`: {error}"
                     raise ListingError(message) from None
-                # A missing method is normal for an undeclared list and for templates.
+                # `Method not found` is normal for a list that the server does not
+                # declare, and for resource templates, which have no capability of their
+                # own.
                 is_declared = kind == capability and capability in declared
                 if error.code != _METHOD_NOT_FOUND or is_declared:
                     message = escape_excerpt(str(error))
@@ -254,7 +271,7 @@ class _ListReader:
             notes.append(escape_excerpt(lines))
         notes += format_duplicate_keys(list(self.connection.duplicate_keys))
         meta = server_result.get("_meta")
-        # The stateless version has the server's name and version in `_meta`.
+        # In the stateless version, the server's name and version are in `_meta`.
         server_info = (
             meta.get(f"{_META_PREFIX}serverInfo") if isinstance(meta, dict) else None
         )
@@ -268,9 +285,12 @@ class _ListReader:
         )
 
     async def _read_list(self, kind: str, capability: str) -> ListAndEnvelope:
-        """Read a list, again if the server reports a change meanwhile.
+        """Return a list; read it again if the server reports a change meanwhile.
 
-        After `_MAX_READ_ATTEMPTS` the last reading is returned.
+        After `_MAX_READ_ATTEMPTS` readings, the last one is returned.
+
+        Raises:
+            ListingError: the server did not answer in time, or a response is not valid.
         """
         seconds = self.server.list_timeout
         change = f"notifications/{capability}/list_changed"
@@ -317,7 +337,7 @@ class _ListReader:
                     if key not in (kind, "nextCursor")
                 }
             cursor = result.get("nextCursor")
-            # An empty string is a valid cursor.
+            # An empty string is a valid cursor: only a missing one ends the list.
             if not isinstance(cursor, str):
                 return tuple(entries), envelope
             params = {"cursor": cursor}
@@ -326,7 +346,11 @@ class _ListReader:
         )
 
     def _build_params(self, params: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return params with the `_meta` that the stateless version requires."""
+        """Return params with `_meta`, if the protocol version requires it.
+
+        Each request of the stateless version contains the version and the client's
+        information.
+        """
         if self.protocol != _STATELESS_VERSION:
             return params
         meta = {
@@ -345,7 +369,7 @@ class _ListReader:
 
 
 class _ErrorResponseError(Exception):
-    """JSON-RPC error response of the server.
+    """JSON-RPC error response of the server, raised for a request.
 
     Attributes:
         code: the error code, or None if the response has none.

@@ -106,7 +106,7 @@ class EditSession:
         self._existing_copies: dict[str, ToolSpec] = {}
 
     def get_text(self, source: Source) -> SpecText:
-        """Return the editable text of a YAML file; the same object for each call."""
+        """Return a YAML file's editable text; the same object on each call."""
         return self._texts.setdefault(source.file, SpecText(source))
 
     def set_bytes(self, file: str, before: bytes, after: bytes) -> None:

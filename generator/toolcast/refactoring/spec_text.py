@@ -162,7 +162,7 @@ class SpecText:
             self._empty_block_array(path, len(items))
 
     def truncate_list(self, path: Path, count: int) -> None:
-        """Keep the first `count` items of an array; remove its key if `count` is 0."""
+        """Remove an array's items after the first `count`; with 0, also its key."""
         if count == 0:
             self.remove_key(path)
         else:

@@ -32,7 +32,7 @@ MAX_FUNCTIONS = 5000
 
 
 class CallStep(NamedTuple):
-    """Function on the call path from a handler, with the location of the next call."""
+    """A function on a handler's call path, and the location of the next call."""
 
     name: str
     file: str
@@ -121,7 +121,10 @@ _VisitorClass = Callable[[], Visitor] | None
 
 
 class _ToolsetCode:
-    """Code of a toolset's handlers. Each function is read once for each visitor class."""
+    """The code of a toolset's handlers.
+
+    Each function is read once for each visitor class.
+    """
 
     def __init__(self, resolver: Resolver, accessors: Mapping[str, str]) -> None:
         self.resolver = resolver
@@ -142,7 +145,7 @@ class _ToolsetCode:
     def _observe(
         self, visitor_class: Callable[[], Visitor], definition: Definition
     ) -> tuple[Observation, ...]:
-        """Return a visitor's observations in a function; none if it is nested too deeply."""
+        """Return a visitor's observations in a function; empty for too deep nesting."""
         visitor = visitor_class()
         node = read_node(self.resolver, definition, visitor)
         if node.is_too_deep:
@@ -261,9 +264,10 @@ class _Traversal:
             )
 
     def _find_enclosing_pools(self, context: EnclosingDefinitions) -> frozenset[str]:
-        """Return the pools of the innermost enclosing `with` or call that has any.
+        """Return the pools of the innermost enclosing construct that has any.
 
-        Empty if none has pools.
+        Constructs are connections, called functions and `with` statements. Empty if
+        none has pools.
         """
         for definitions in context:
             pools = frozenset[str]().union(

@@ -213,7 +213,7 @@ def _read_object(
 def _add_class_text(
     node: ast.ClassDef, fields: Iterable[str], schema: dict[str, Any]
 ) -> dict[str, Any]:
-    """Return a schema with the text of the class's docstring as its description."""
+    """Return a schema whose description is that of the class's docstring, if any."""
     text = parse_docstring(get_docstring(node), [*fields]).text
     return {**schema, "description": text} if text else schema
 
@@ -491,7 +491,7 @@ def read_value(
 
 
 def _read_field(reader: TypeReader, field: _Field, depth: int) -> FieldValue:
-    """Return a field of a class, with its default in the schema."""
+    """Return a class field's type and settings, with the default in the schema."""
     outer, reader.variables = reader.variables, field.variables
     try:
         json_type = reader.read(field.module, field.annotation, depth)
@@ -506,8 +506,6 @@ def _read_value(reader: TypeReader, field: _Field, json_type: JsonType) -> Field
     if default is not None:
         try:
             literal = evaluate_default(reader, field.module, default)
-            # A default that the schema does not accept is left out: it would make the
-            # schema contradictory.
             if is_valid_value(reader.add_definitions(value.schema), literal):
                 value.schema["default"] = literal
         except UnknownTypeError:

@@ -58,7 +58,6 @@ def parse_docstring(text: str | None, names: Collection[str]) -> Docstring:
         return Docstring()
     if len(text) > MAX_DOCSTRING_CHARACTERS:
         return Docstring(problem=f"it has {len(text):,} characters")
-    # Imported here, because only importing functions and classes needs the library.
     from docstring_parser import DocstringStyle, ParseError, parse
 
     text = "".join(c for c in text.expandtabs() if c == "\n" or is_printable(c))

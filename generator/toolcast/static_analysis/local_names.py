@@ -168,7 +168,7 @@ class LocalScope(ExpressionScope):
             self._bind(name, self.resolver.resolve_import(self.module, source))
 
     def copy(self) -> LocalScope:
-        """Return a copy for a nested function, whose assignments do not affect this scope."""
+        """Return a copy for a nested function, which assigns its own names."""
         return replace(
             self,
             names=dict(self.names),
@@ -177,7 +177,10 @@ class LocalScope(ExpressionScope):
         )
 
     def resolve_own(self, node: ast.expr) -> Definition | None:
-        """Return the function, class or assigned value of the package that is referred to."""
+        """Return the function, class or assigned value of the package, if it is one.
+
+        None for modules, instances, and names from outside the package.
+        """
         definition = self.resolve(node)
         if definition is None or definition.kind not in _FOLLOWED_KINDS:
             return None
@@ -219,8 +222,8 @@ class LocalScope(ExpressionScope):
     def get_chain(self, node: ast.expr) -> AttributeChain | None:
         """Return the attribute chain of an expression; None if it is too long.
 
-        Assigned names are replaced by their values. Calls, `await` and subscripts are skipped,
-        and attributes that are read by name (`getattr`) are included.
+        Assigned names are replaced by their values. Calls, `await` and subscripts are
+        skipped, and attributes that are read by name (`getattr`) are included.
         """
         scope: ExpressionScope = self
         names: list[str] = []

@@ -433,7 +433,10 @@ class _StringFinder:
     def _find_returned_container(
         self, node: ast.Call, scope: ExpressionScope, steps: int
     ) -> _ScopedNode | None:
-        """Return the literal with the items of a call's result, such as of `text.split()`."""
+        """Return a literal with the items of a call's result, as for `text.split()`.
+
+        None if the call is not supported, or if the items are unknown.
+        """
         function = node.func
         if isinstance(function, ast.Name):
             if function.id in _CONTAINER_FUNCTIONS and node.args:
@@ -471,7 +474,10 @@ def _join(left: str, gap: str, right: str) -> str:
 
 
 def _may_return_string(annotation: ast.expr | None) -> bool:
-    """Return whether a function with this result annotation can return a string."""
+    """Return whether the annotation of a function's result allows a string.
+
+    True without an annotation.
+    """
     if isinstance(annotation, ast.Subscript):
         annotation = annotation.value
     if isinstance(annotation, ast.Name):

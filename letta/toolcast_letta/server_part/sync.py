@@ -73,7 +73,7 @@ def connect(
     desired = toolset.desired_state(environment)
     secrets = [desired.token] if desired.token else []
     key = environment.get("LETTA_API_KEY") or None
-    # A log or a message shows this path, and is read in other working directories.
+    # The log shows this path, and is read in other working directories.
     folder = Path(
         environment.get("TOOLCAST_LETTA_STATE") or _DEFAULT_STATE_FOLDER
     ).absolute()

@@ -434,7 +434,7 @@ class LettaApi:
         The line begins with `: `; it is shortened, and secrets are replaced.
         """
         detail = body
-        # Letta and its proxies nest the reason differently: follow each known key once.
+        # The reason can be nested under several of these keys.
         for key in ("detail", "error", "message"):
             if isinstance(detail, dict) and key in detail:
                 detail = detail[key]

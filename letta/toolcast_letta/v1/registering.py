@@ -22,7 +22,7 @@ from .reading import (
 MAX_REFRESHED_TOOLS = 50
 """The number of an organization's tools that Letta's refresh reads, oldest first.
 
-A refresh does not register, update or delete tools beyond this number.
+A refresh ignores the other tools.
 """
 
 
@@ -126,7 +126,7 @@ def _list_outdated_tools(desired: DesiredState, current: CurrentState) -> list[s
 def _can_refresh(plan: Plan, current: CurrentState, missing: list[str]) -> bool:
     """Return whether a refresh reads every tool and deletes none."""
     new_names = [name for name in missing if name not in current.registry]
-    # A refresh ignores tools beyond its limit, and the new tools are the youngest.
+    # A refresh ignores tools beyond its limit, and new tools are last.
     if len(current.registry) + len(new_names) > MAX_REFRESHED_TOOLS:
         return False
     # A refresh deletes registered tools that the server does not offer.
