@@ -171,6 +171,7 @@ def write_block_changes(
             problems.append(
                 f"the specs' text for {label} has changed since it was shown"
             )
+        # An earlier run may already have written the desired value.
         elif current.before not in (change.before, change.after):
             problems.append(f"{label} was changed since it was shown")
     if problems:
@@ -181,6 +182,8 @@ def write_block_changes(
         if not current.is_changed:
             continue
         api.write_block(change.agent_id, change.label, change.after)
+        # Letta has no conditional requests: read the block again to detect a change by
+        # another client.
         if (api.find_block(change.agent_id, change.label) or ("", 0))[
             0
         ] != change.after:

@@ -54,6 +54,8 @@ _MESSAGE_ROUTE = re.compile(
     r"\b(?:agents|conversations|groups|environments)/[^/\s]+/messages"
     r"(?:/(?:async|stream|batch))?/?(?![\w/-])"
 )
+# Functions that do not send their string arguments as a message: requests of other
+# kinds, string methods, logging and exceptions.
 _READING_FUNCTIONS = frozenset("""
     get head options delete patch startswith endswith match search fullmatch
     compile append debug info warning error exception print ToolError ValueError
@@ -216,6 +218,7 @@ def _sends_message(chain: Sequence[str], package: str) -> bool:
     if len(names) >= 3 and last in _SENDING_METHODS and names[-2] == "messages":
         return names[-3] in _MESSAGE_RESOURCES
     has_letta = any("letta" in name.casefold() for name in (*names, package))
+    # Other libraries have `batches.create`, too, so a name with `letta` is required.
     if last == "create" and names[-2:-1] == ["batches"]:
         return has_letta
     return has_letta and bool(_LETTA_SENDING_FUNCTION.fullmatch(last))

@@ -85,8 +85,6 @@ def _render_table(
         yield encode_table_row(row)
 
 
-# Tools
-
 
 def _render_tools(
     workspace: Workspace, toolset: Toolset, arguments: Sequence[str]
@@ -119,8 +117,6 @@ def _render_command(tool: ToolSpec, omission_reason: str) -> Code:
         return encode_cell(f"no: {omission_reason}")
     return encode_cell(encode_code_span(tool.cli.keyword))
 
-
-# Parameters
 
 
 def _render_parameters(
@@ -220,8 +216,6 @@ def _encode_value(value: Any) -> Code:
         text = f"{text[: _MAX_VALUE_LENGTH - 3]}..."
     return encode_code_span(text)
 
-
-# Exposure
 
 
 def _render_exposure(

@@ -372,6 +372,8 @@ class HttpConnection:
             buffer = bytearray(rest)
             for line in lines:
                 if line.startswith(b"data:"):
+                    # One space after `data:` is not part of the data (HTML Standard,
+                    # server-sent events).
                     data.append(line[5:].removeprefix(b" "))
                 elif not line and data:
                     yield b"\n".join(data)

@@ -382,7 +382,6 @@ def _find_value(variation: Variation, listing: ServerListing) -> Any:
     key = KINDS[variation.kind][1]
     entries = [e for e in listing.entries(variation.kind) if e[key] == variation.name]
     value: Any = entries or None
-    # Values inside a duplicate entry are those of the first one.
     if entries and variation.path:
         # If several entries have the same name, the path refers to the first one.
         value = entries[0]

@@ -16,6 +16,8 @@ _MAX_DIGITS = 4_000
 """The maximum number of characters of an integer."""
 _MAX_LEVELS = 320
 """The maximum number of levels of nested arrays and objects."""
+# Strings are matched as a whole, so that a number or constant inside a string is
+# skipped.
 _STRING_OR_WORD = r'"(?:[^"\\]|\\.)*+"|[-+.\w]+'
 
 
@@ -47,6 +49,7 @@ class SpelledNumber(float):
         self.spelling = spelling
 
     def __reduce__(self) -> tuple[type[SpelledNumber], tuple[str]]:
+        # Copies and pickled values must keep the spelling.
         return SpelledNumber, (self.spelling,)
 
 
@@ -114,6 +117,7 @@ def _is_within_depth(value: Any) -> bool:
 
 def _parse_decimal(text: str) -> float:
     number = float(text)
+    # A plain float is enough if Python would write the number with the same text.
     return number if float.__repr__(number) == text else SpelledNumber(text)
 
 
@@ -122,6 +126,7 @@ def _parse_integer(text: str) -> int | float:
         raise _RejectedTokenError(
             text, f"a number has {len(text):,} digits; the maximum is {_MAX_DIGITS:,}"
         )
+    # An int has no negative zero.
     return int(text) if text != "-0" else SpelledNumber(text)
 
 

@@ -65,6 +65,8 @@ class DiskFiles:
         if os.path.islink(full_path):
             if self.is_outside(path):
                 raise OutsideProjectError(None, "a link out of the project", path)
+            # A link inside the project is followed; `read_regular_file` would refuse
+            # it.
             full_path = os.path.realpath(full_path)
         return read_regular_file(full_path, max_bytes, follow=False)
 

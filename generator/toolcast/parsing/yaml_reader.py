@@ -332,6 +332,7 @@ class _Reader:
             text.isascii() and text.isprintable()
         ) and self._has_forbidden_character(event):
             return text
+        # A quoted or block scalar is always a string.
         if not event.implicit[0]:
             return text
         try:
@@ -442,6 +443,7 @@ _MAX_DIGITS = 400
 # The maximum number of digits of an integer; the runtime has the same limit for
 # arguments.
 _MAX_WHOLE_DIGITS = 100
+# Every integer with at most this many digits fits into 63 bits.
 _DIGITS_OF_63_BITS = 18
 
 

@@ -141,7 +141,7 @@ def _list_tool_regions(workspace: Workspace, owned: OwnedTool) -> Iterator[_Tool
             path = os.path.join(workspace.root, document)
             data = read_regular_file(path, MAX_DOCUMENT_BYTES, follow=False)
         except OSError:
-            # `toolcast check` reports the file.
+            # `toolcast check` reports a document that cannot be read.
             continue
         for region in find_regions(document, data)[0]:
             if region.arguments == ("parameters", owned.toolset.name, owned.tool.name):

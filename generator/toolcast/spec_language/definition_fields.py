@@ -26,6 +26,8 @@ def list_definition_members(kind: str) -> dict[str, str]:
     for field, node in load_annotated_schema(kind)["properties"].items():
         if "definition" in node:
             members[field] = node["definition"]
+        # Without the annotation `definition`, a field that the registry reads is a
+        # member of the same name.
         elif "registry" in node.get("read_by", ()):
             members[field] = field
     return members

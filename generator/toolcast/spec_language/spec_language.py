@@ -265,6 +265,7 @@ def _load_extended_language(kind: str, extensions: tuple[str, ...]) -> dict[str,
     if kind == "toolset":
         targets = language["properties"]["targets"]
         common = targets["additionalProperties"]
+        # Each target has the common options, too.
         options = {
             name: {**common, **schema} for name, schema in added.target_options.items()
         }

@@ -176,7 +176,8 @@ def is_mapping(
     value = meaning.value
     if not isinstance(value, ast.Call):
         return value is not None and is_mapping_node(value, meaning.module)
-    # `TypedDict("Name", {...})` and `NewType("Name", dict)`.
+    # The type can be defined by a call: `NewType("Name", dict)` or `TypedDict("Name",
+    # {...})`.
     is_new_type = resolve_type(names, meaning.module, value.func) == "typing.NewType"
     base = value.args[-1] if is_new_type and value.args else value.func
     return is_mapping_node(base, meaning.module)

@@ -215,7 +215,8 @@ class _NodeReader:
                 self.visitor.visit_name(node, self.local)
             self._add_references(node, context)
         elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
-            return  # A docstring.
+            # A constant as a statement is a docstring or has no effect.
+            return
         elif isinstance(node, NESTED):
             self._visit_nested_function(node, context)
         elif isinstance(node, ast.Raise):
@@ -244,7 +245,8 @@ class _NodeReader:
         elif isinstance(node, ast.Return) and node.value and self.visitor is not None:
             self.visitor.visit_return(node.value, self.local)
         for child in ast.iter_child_nodes(node):
-            if child._fields:  # Not `Load` and the like.
+            # Skip nodes without children, such as `ast.Load`.
+            if child._fields:
                 self._visit(child, context)
 
     def _note_template(self, node: ast.expr) -> None:
@@ -335,7 +337,7 @@ class _NodeReader:
             is_certain = name == "Table"
             self._add_mentions(tables, node, context, kind, is_certain=is_certain)
         for index, argument in enumerate(list_arguments(node)):
-            # `insert(notes)`, `update(notes)`, `delete(notes)`
+            # SQLAlchemy's functions: `insert(notes)`, `update(notes)`, `delete(notes)`.
             is_statement = index == 0 and name in _STATEMENT_KINDS
             tables = self.local.find_tables(argument) if is_statement else ()
             if tables:
@@ -389,7 +391,8 @@ class _NodeReader:
                 tables = self.local.find_tables(item)
                 kind = _METADATA_ATTRIBUTES[node.attr]
                 self._add_mentions(tables, node, context, kind)
-            # `notes.insert()`, `notes.update()`, `notes.delete()`
+            # SQLAlchemy's methods: `notes.insert()`, `notes.update()`,
+            # `notes.delete()`.
             is_statement = node.attr in _STATEMENT_KINDS
             tables = self.local.find_tables(node.value) if is_statement else ()
             if tables:

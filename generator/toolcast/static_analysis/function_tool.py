@@ -306,7 +306,6 @@ class _FunctionReader:
         # Without an annotation, a default such as None or an object often means a
         # client or a hook, which callers must not replace.
         if is_untyped and not _is_plain_default(value.settings.default):
-            # Such a parameter is often a client or a hook, which callers must not replace.
             self._note(argument, f"`{name}` is omitted: it has no annotation")
             self.accepts_all = False
             return

@@ -373,7 +373,8 @@ def _list_imported_names(
     """
     if isinstance(node, ast.Import):
         for alias in node.names:
-            # `import a.b` binds `a`.
+            # `import a.b` binds the name `a`; `import a.b as c` binds the name `c` to
+            # `a.b`.
             source = alias.name if alias.asname else alias.name.partition(".")[0]
             yield alias.asname or source, ImportedName(source)
         return

@@ -99,7 +99,6 @@ class Resolver(ModuleNames):
         lookup = _parse_lookup(expression)
         if lookup is not None:
             literal = lookup.name
-            # The name can be passed by a constant of a module.
             if not isinstance(literal, ast.Constant):
                 # The name can be a constant of a module.
                 named = self.resolve(literal, module, names, steps - 1)

@@ -266,7 +266,7 @@ def _list_tables(
     if isinstance(node, ast.Subscript):
         owner = node.value
         if isinstance(owner, ast.Attribute) and owner.attr == "tables":
-            # `METADATA.tables["notes"]`
+            # SQLAlchemy: `METADATA.tables["notes"]` is the table `notes`.
             names = find_strings(node.slice, scope)
             yield from names or _list_metadata_tables(owner.value, scope)
         else:
@@ -340,7 +340,7 @@ def _list_metadata_tables(node: ast.expr, scope: ExpressionScope) -> Iterator[st
         if metadata is None:
             continue
         for value in module.bindings.assignments.values():
-            # `Table(name, metadata, ...)`
+            # SQLAlchemy: `Table(name, metadata, ...)` declares a table.
             table_name = _get_table_name(value)
             if table_name is None or not isinstance(value, ast.Call):
                 continue

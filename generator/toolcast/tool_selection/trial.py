@@ -382,6 +382,7 @@ def run_case(
     case = declared.case
     for number, message in enumerate((case.message, *case.near)):
         is_near = number > 0
+        # For a near miss, only the tool that ranks first counts as chosen.
         top = 1 if is_near else case.top or gates.top
         route = index.route(message)
         names = list(route.scores)
@@ -442,6 +443,7 @@ def _rank_tool(scores: Mapping[str, float], tool: str, top: int) -> ToolRank:
     """
     others = [name for name in scores if name != tool]
     rank = list(scores).index(tool) + 1 if tool in scores else None
+    # Next to the tool itself, `top - 1` others are selected: the next one is the rival.
     rival = others[top - 1] if len(others) >= top else ""
     score, rival_score = scores.get(tool, 0.0), scores.get(rival, 0.0)
     best = max(score, rival_score)

@@ -38,6 +38,8 @@ def list_offered_tools(
 
     try:
         return anyio.run(request)
+    # The transport and the MCP client raise many kinds of errors: report each as a
+    # failed connection.
     except Exception as error:
         raise McpServerError(_format_connection_error(url, headers, error)) from None
 
@@ -76,6 +78,8 @@ def run_agent_checks(
 
     try:
         yield from anyio.run(run)
+    # The transport and the MCP client raise many kinds of errors: report each as a
+    # failed check.
     except Exception as error:
         yield CheckResult(
             agent, "", "list", False, _format_connection_error(url, headers, error)

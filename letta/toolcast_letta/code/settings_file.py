@@ -142,6 +142,7 @@ class Settings:
         text = self.text
         member = next((m for m in list_members(text) if m.key == "agents"), None)
         agents = parse_json(text).get("agents")
+        # `agents` can be missing or null.
         if member is None or agents is None:
             new_agents = [_build_agent(agent_id, home, server)]
             return self._replace_text(set_member(text, 0, "agents", new_agents))

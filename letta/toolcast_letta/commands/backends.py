@@ -69,6 +69,7 @@ def build_backend(request: LettaRequest, desired: DesiredState) -> Backend:
         MissingSettingError: the URL of Letta is not set.
         LettaError: the URL is not valid.
     """
+    # Import only the modules and libraries that the selected backend needs.
     if request.kind == "code":
         from ..code.settings_backend import SettingsBackend
         from ..code.settings_file import get_default_path

@@ -119,6 +119,7 @@ def apply(request: LettaRequest, overrides: Overrides, file: Path | None) -> int
     else:
         for line in result.missed:
             _print(f"not as planned: {line}\n", err=True)
+        # A plan that was made now has been printed above, with its missing parts.
         for line in result.missing if file is not None else ():
             _print(f"missing: {line}\n", err=True)
         _print(_format_result(chosen_plan, result))
@@ -394,6 +395,7 @@ def _exit_on_error(operation: Callable[[], Result]) -> Result:
 
 def _build_report(request: LettaRequest) -> Report:
     def report(line: str) -> None:
+        # Progress lines on stdout would make the JSON output invalid.
         _print(f"{line}\n", err=request.as_json)
 
     return report

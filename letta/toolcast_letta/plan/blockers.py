@@ -12,6 +12,8 @@ from .losses import check_accepted_losses
 from .plan import AgentPlan, Blocker, Overrides
 from .tool_rules import format_names
 
+# The supported versions of Letta's server; every patch version of the last one is
+# supported.
 _MIN_VERSION = (0, 13, 0)
 _MAX_VERSION = (0, 16)
 _MAX_NAME_CHARACTERS = 48
@@ -93,6 +95,8 @@ def _check_server_list(
             f"{agent.name} has {len(own_servers)} servers named {desired.server_name}",
             "remove all but one of them from the settings file",
         )
+    # Several entries with the toolset's name are a blocker of their own: check only the
+    # first.
     for server in own_servers[:1]:
         foreign = is_foreign(server, desired, agent)
         if foreign and desired.server_name not in overrides.capture:
@@ -105,6 +109,8 @@ def _check_server_list(
             )
     for server in state.servers:
         name = str(server.get("name"))
+        # Letta Code prefixes the names of tools with the alias of their server, so two
+        # servers with the same alias have the same tool names.
         if name != desired.server_name and format_alias(name) == format_alias(
             desired.server_name
         ):

@@ -31,6 +31,8 @@ _MEMORY_CHANGING_TOOLS = (
     "memory_rethink",
     "memory_apply_patch",
 )
+# For each agent type: the purposes that need a built-in tool, each with its
+# alternatives. Only `memgpt` agents answer with a tool.
 _CORE_TOOLS: Mapping[str, tuple[tuple[str, tuple[str, ...]], ...]] = {
     kind: (
         ("to search earlier messages", ("conversation_search",)),

@@ -206,6 +206,7 @@ def _build_agent(
     label = f"the id of {agent.name}"
     fields = {
         "id": _resolve_setting(agent.id, agent.id_env, environment, label, "id"),
+        # A reason in the settings has priority over the default reason.
         "forbids": {**forbidden, **agent.forbids},
     }
     return DesiredAgent(**{**vars(agent), **fields})

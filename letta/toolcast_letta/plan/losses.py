@@ -30,6 +30,7 @@ def find_losses(
     kinds = {_get_rule_kind(rule) for rule in (*state.rules, *rules_after)}
     losses = {}
     for name, rules in state.baseline_tools.items():
+        # The specs forbid the tool, so its absence is intended.
         if name in agent.forbids:
             continue
         if name not in state.tools and name not in tools_after:

@@ -160,6 +160,7 @@ class Plan:
     @property
     def removals(self) -> tuple[Change, ...]:
         """The changes that remove something."""
+        # `-/+` (remove and add) counts as a removal, too.
         return tuple(change for change in self.changes if "-" in change.action)
 
     def to_json(self) -> dict[str, Any]:

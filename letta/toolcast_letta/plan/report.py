@@ -76,6 +76,8 @@ def _format_changes(changes: Sequence[Change]) -> Iterator[str]:
     names_by_change: dict[tuple[str, str, str], list[str]] = {}
     for change in changes:
         name, remark = change.name, _format_remark(change)
+        # A rule without other fields is named `TOOL TYPE`: rules of the same type share
+        # a line.
         if change.layer == "rule" and " (" not in name:
             name, _, kind = name.rpartition(" ")
             remark = f"  {kind}{remark}"

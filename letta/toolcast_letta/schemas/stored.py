@@ -105,6 +105,7 @@ def _close(node: Node, definitions: Node) -> None:
     for property_schema in properties.values() if isinstance(properties, dict) else ():
         if not isinstance(property_schema, dict):
             continue
+        # Letta adds a type next to a reference, and does not follow it here.
         if "$ref" in property_schema:
             _add_type(property_schema, definitions)
             continue
@@ -138,6 +139,8 @@ def _inline_references(node: Any, definitions: Node, depth: int) -> Any:
         definition = definitions.get(reference.split("/")[-1])
         if isinstance(definition, dict):
             del result["$ref"]
+            # Keywords next to `$ref` have priority over those of the definition, as in
+            # Letta.
             result = _inline_references(
                 {**definition, **result}, definitions, depth + 1
             )

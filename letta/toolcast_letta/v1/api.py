@@ -323,7 +323,7 @@ class LettaApi:
             base_url=self.base_url,
             api_key=self._api_key,
             timeout=self._timeout,
-            # The default would send a failed PATCH up to three times.
+            # By default, letta-client sends a failed PATCH up to three times.
             max_retries=0,
         )
 
@@ -434,7 +434,7 @@ class LettaApi:
         The line begins with `: `; it is shortened, and secrets are replaced.
         """
         detail = body
-        # The reason can be nested under several of these keys.
+        # An error response can nest its reason under several of these keys.
         for key in ("detail", "error", "message"):
             if isinstance(detail, dict) and key in detail:
                 detail = detail[key]
