@@ -127,7 +127,7 @@ async def _read_once(
                 return await reader.read_lists()
             if not is_discover_tried:
                 raise ListingError(connection.describe_failure())
-    # The second attempt always returns or raises, so this line is never reached.
+    # The last attempt returns or raises, so this line is never reached.
     raise AssertionError
 
 

@@ -92,7 +92,7 @@ class Source:
         return self.finding(rule, Severity.ERROR, path, message, help, at_key=at_key)
 
     def locate(self, path: Path, *, at_key: bool = False) -> tuple[Location, str]:
-        """Return the location of a path, or of its nearest ancestor, and the line's text."""
+        """Return the location of a path or nearest ancestor, and its line's text."""
         owner, path = self.home(path)
         span, line = owner._find_span(path, at_key)
         return Location(owner.file, *span), line

@@ -85,7 +85,10 @@ class Signature(NamedTuple):
         )
 
     def apply_pydantic(self) -> Signature:
-        """Return the signature as callers see it with `values: pydantic`."""
+        """Return the signature as callers see it with `values: pydantic`.
+
+        Parameters that receive a `Context` are removed, and aliases replace names.
+        """
         signature = self.remove_parameters(self.contexts)
         aliases = self.aliases
         if not aliases:
@@ -285,7 +288,7 @@ class _HandlerCache:
         adapted_source = find_adapted_source(self.names, source, node)
         if adapted_source is not None:
             return self._find_adapted_code(code, adapted_source)
-        # Other decorators can change the signature.
+        # A decorator that does not only register the function can change the signature.
         if not has_only_registrations(self.names, source, node):
             return code
         return code._replace(
@@ -293,7 +296,11 @@ class _HandlerCache:
         )
 
     def _find_adapted_code(self, code: HandlerCode, source: str) -> HandlerCode:
-        """Return a handler with the signature of the function that it adapts."""
+        """Return a handler with the signature of the function that it adapts.
+
+        The signature stays unknown if that function cannot be found or has other
+        decorators.
+        """
         adapted = find_adapted_function(self.names, source)
         if adapted is None:
             return code
