@@ -85,7 +85,6 @@ def _render_table(
         yield encode_table_row(row)
 
 
-
 def _render_tools(
     workspace: Workspace, toolset: Toolset, arguments: Sequence[str]
 ) -> Iterator[Code]:
@@ -116,7 +115,6 @@ def _render_command(tool: ToolSpec, omission_reason: str) -> Code:
     if tool.cli is None or tool.cli.keyword is None or omission_reason:
         return encode_cell(f"no: {omission_reason}")
     return encode_cell(encode_code_span(tool.cli.keyword))
-
 
 
 def _render_parameters(
@@ -215,7 +213,6 @@ def _encode_value(value: Any) -> Code:
     if len(text) > _MAX_VALUE_LENGTH:
         text = f"{text[: _MAX_VALUE_LENGTH - 3]}..."
     return encode_code_span(text)
-
 
 
 def _render_exposure(
