@@ -91,7 +91,11 @@ def list_block_changes(
 
 
 def format_block_changes(changes: Sequence[BlockChange]) -> Iterator[str]:
-    """Yield a unified diff of each block that differs, and one line for each match."""
+    """Yield the lines of a unified diff for each block that differs.
+
+    A block that matches the specs has one line that says so; the lines have no line
+    ends.
+    """
     for change in changes:
         if not change.is_changed:
             yield f"{change.agent}: `{change.label}` matches the specs"

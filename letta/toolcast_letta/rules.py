@@ -55,8 +55,8 @@ def has_attached_tools(toolset: Toolset) -> bool:
 def list_registered_tools(toolset: Toolset) -> Sequence[ToolSpec]:
     """Return the tools that Letta registers for the toolset's MCP server.
 
-    Letta registers every tool that the server offers it, attached or not. Without a
-    `letta` object in the toolset, the server can offer every tool.
+    These are the tools that the server offers to Letta, attached or not; all tools if
+    the toolset has no `letta` object.
     """
     return list_offered_tools(toolset) if has_settings(toolset) else toolset.tools
 
@@ -76,8 +76,9 @@ def find_sending_uses(
 ) -> dict[str, TracedObservation]:
     """Return the first message-sending use of each handler that has one, by tool name.
 
-    A handler sends a message to the agent itself, or calls another tool that does: a
-    tool of the toolset, or one that declares `calls_agent_loop`.
+    A handler sends a message to the agent itself, or calls a tool that does: a tool
+    with such a handler or with `calls_agent_loop`. A call of an unknown tool counts if
+    any tool of the toolset sends messages.
     """
     uses_by_tool: dict[str, tuple[TracedObservation, ...]] = {}
     current_names: dict[str, str] = {}
@@ -137,7 +138,7 @@ def check_duplicate_confirmation(tool: ToolSpec, scope: Scope) -> Iterator[Probl
 
 @rule("letta/circular-tool", on="tool", severity=Severity.ERROR)
 def check_circular_tool(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
-    """Yield a problem if a tool is attached to the agent whose loop it calls."""
+    """Yield a problem if an attached tool declares `calls_agent_loop`."""
     letta = get_letta_fields(tool)
     if letta.get("attached") and letta.get("calls_agent_loop"):
         yield problem_at(
@@ -261,7 +262,7 @@ _MAX_NAME_CHARACTERS = 48
 
 @rule("letta/name-too-long", on="tool", severity=Severity.ERROR)
 def check_name_too_long(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
-    """Yield a problem if the name of an attached tool is too long for Letta."""
+    """Yield a problem if an attached tool's name has more than 48 characters."""
     if get_letta_fields(tool).get("attached") and len(tool.name) > _MAX_NAME_CHARACTERS:
         yield problem_at(
             tool,
@@ -310,7 +311,7 @@ def _is_nested(reference: Reference) -> bool:
 def _describe_misread_reference(
     schema: JsonSchema, reference: Reference, stored: Any
 ) -> str:
-    """Return how Letta misinterprets a reference; empty if it resolves it correctly."""
+    """Return how Letta misreads a reference; empty if it resolves it correctly."""
     definition = schema.get_value(reference.target or ())
     stored_node = _find_value(stored, reference.path[:-1])
     last = reference.text.rpartition("/")[2]

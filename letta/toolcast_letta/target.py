@@ -69,7 +69,7 @@ class LettaView(NamedTuple):
 
 
 def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
-    """Render `letta.py` and `runbook.md`."""
+    """Return the generated `letta.py` and `runbook.md` by file name."""
     settings = build_settings(toolset)
     view = LettaView(
         header=encode_header(f"{toolset.folder}/toolset.yaml"),

@@ -119,7 +119,7 @@ def _build_skill_entry(owner: Toolset | ToolSpec) -> dict[str, Any]:
 def build_proxied_toolset(toolset: Toolset, server: McpServer) -> Toolset:
     """Return a toolset with only the tools that an external server implements.
 
-    They have the server's names, and no exclusions or targets.
+    The tools have the server's names; the toolset has no exclusions and no targets.
     """
     tools = [
         # The proxy applies `result` (form, size and fields of results); the server does

@@ -214,7 +214,11 @@ class _ListReader:
         return True
 
     async def _initialize(self) -> bool:
-        """Do the initialize handshake; return False if the connection ended."""
+        """Do the initialize handshake; return False if the connection ended.
+
+        Raises:
+            ListingError: the server rejected `initialize`.
+        """
         self.protocol = _HANDSHAKE_VERSION
         self.connection.set_protocol(_HANDSHAKE_VERSION)
         params = {

@@ -151,7 +151,7 @@ def _find_odd_selector(text: str) -> str | None:
 
 
 def _is_selector_base(before: str, selector: str) -> bool:
-    """Return whether a variation selector applies to the character before it."""
+    """Return whether a variation selector has an effect on the character before it."""
     if before == "":
         return False
     if selector in "\ufe0e\ufe0f":
@@ -177,7 +177,10 @@ def _list_varied_ideographs() -> frozenset[str]:
 
 
 def _can_join(before: str, joiner: str) -> bool:
-    """Return whether a joiner is valid after the characters before it."""
+    """Return whether a joiner is valid after the characters before it.
+
+    Valid are letters of scripts with joiners and, for a zero-width joiner, emoji.
+    """
     letter = before[-1:]
     if letter == "":
         return False

@@ -267,7 +267,7 @@ class _Reader:
         self._stop("yaml/too-large", event, _DEEPER, _FLATTEN)
 
     def _reject_feature(self, event: Any) -> NoReturn:
-        """Stop with an error at an anchor, an alias or a tag."""
+        """Stop with an error at an anchor, an alias or a tag: specs have none."""
         if event.__class__ is AliasEvent or event.anchor is not None:
             message = "anchors and aliases are not allowed"
             self._stop(_UNSUPPORTED, event, message, "repeat the value instead")

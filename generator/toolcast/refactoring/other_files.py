@@ -60,7 +60,10 @@ def list_other_file_mentions(
 def _list_references(
     workspace: Workspace, owned: OwnedTool
 ) -> Iterator[tuple[Document, Path]]:
-    """Yield the document and path of each value that is the tool's name."""
+    """Yield each value that names the tool, in the clients override and acceptances.
+
+    An acceptance without a toolset counts only if no other toolset has such a tool.
+    """
     name = owned.tool.name
     override = _read_document(workspace, owned.toolset.clients_override)
     if override is not None:

@@ -119,7 +119,10 @@ def _uses_name(toolset: Toolset, name: str) -> bool:
 def rename_references(
     editing: EditSession, workspace: Workspace, owned: OwnedTool, new: str
 ) -> None:
-    """Rename a tool in every field that refers to it."""
+    """Rename a tool in every field of specs that refers to it.
+
+    Toolsets that use the name for something else are skipped.
+    """
     name = owned.tool.name
     for toolset in list_referring_toolsets(workspace, owned):
         # In another toolset, a field of an extension may refer to a different tool.
@@ -136,7 +139,10 @@ def rename_references(
 def rename_mentions(
     editing: EditSession, workspace: Workspace, owned: OwnedTool, new: str
 ) -> None:
-    """Rename a tool in the texts that mention it, unless the name is ambiguous there."""
+    """Rename a tool in the texts of specs and in text files of resources.
+
+    Toolsets in which the name also has another meaning are skipped.
+    """
     name = owned.tool.name
     pattern = compile_mention_pattern([name])
     for toolset in list_referring_toolsets(workspace, owned):
@@ -205,7 +211,10 @@ def _is_prose_mention(head: str, tail: str) -> bool:
 
 
 def list_mentions(workspace: Workspace, owned: OwnedTool) -> Iterator[RemainingMention]:
-    """Yield the texts that mention a tool, except its own spec and its exclusions."""
+    """Yield the texts of specs that mention a tool.
+
+    The tool's own spec, and the reasons of its exclusions, are skipped.
+    """
     pattern = compile_mention_pattern([owned.tool.name])
     for toolset in list_referring_toolsets(workspace, owned):
         for source, path in _list_mentioning_texts(toolset, pattern):

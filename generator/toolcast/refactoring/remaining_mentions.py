@@ -69,7 +69,10 @@ def load_modules_containing(
 
 
 def _list_modules(workspace: Workspace, toolset: Toolset) -> Iterator[tuple[str, str]]:
-    """Yield the path and dotted name of each module in the package of the handlers."""
+    """Yield the path and dotted name of each module in the handlers package.
+
+    Symbolic links are not followed.
+    """
     if toolset.handlers is None:
         return
     for source in workspace.sources:

@@ -223,7 +223,10 @@ class SpecText:
         del self._get_value(path[:-1])[path[-1]]
 
     def append_comment(self, path: Path, comment: str) -> None:
-        """Append a comment to the line of a value, unless the line has a comment."""
+        """Append a comment to the line of a value.
+
+        Nothing happens if the line has a `#`, or may end inside a string.
+        """
         start, end = self._offsets(path)
         end = self._line_end(end)
         line = self.text[self._line_start(start) : end]
@@ -340,7 +343,12 @@ class SpecText:
         return closing.end()
 
     def _next_line(self, path: Path) -> int:
-        """Return the offset of the line after a value."""
+        """Return the offset of the line after a value.
+
+        Raises:
+            UneditableValueError: other text than a comment follows the value on its
+                line.
+        """
         end = self._end(path)
         if end > self._offsets(path)[0] and self.text[end - 1] == "\n":
             return end
@@ -362,7 +370,11 @@ class SpecText:
         self._replace(first, end, "")
 
     def _find_dash(self, path: Path) -> int:
-        """Return the offset of the dash before an item of a block array."""
+        """Return the offset of the dash before an item of a block array.
+
+        Raises:
+            UneditableValueError: the dash is on another line, or not first on its line.
+        """
         start, _ = self._offsets(path)
         dash = self.text.rfind("-", self._line_start(start), start)
         if dash < 0 or self.text[dash + 1 : start].strip():

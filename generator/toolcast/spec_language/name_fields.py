@@ -87,7 +87,7 @@ def _build_node(schema: Mapping[str, Any], kinds: frozenset[str]) -> _NameNode |
 
 
 def _walk(node: _NameNode, value: Any, path: Path) -> Iterator[NameLocation]:
-    """Yield the names in the value of a field."""
+    """Yield the names in the value of a field, with their paths."""
     if node.has_name_values and isinstance(value, str):
         yield NameLocation(path, value)
     entries: list[tuple[str | int, Any]] = []

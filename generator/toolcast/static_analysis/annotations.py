@@ -265,7 +265,11 @@ class TypeReader:
     def _read_constrained(
         self, module: PythonModule, node: ast.Call, depth: int
     ) -> JsonType:
-        """Return the JSON type of a call of pydantic's `constr` or a similar function."""
+        """Return the JSON type of a call of pydantic's `constr` or a similar function.
+
+        Raises:
+            UnknownTypeError: another function is called, or an argument is unknown.
+        """
         called = self.resolve_type(module, node.func)
         base = CONSTRAINED_TYPES.get(called) if isinstance(called, str) else None
         if base is None:

@@ -314,7 +314,7 @@ class PoolFinder:
         return self._pools[definition.key]
 
     def _compute_pools(self, start: Definition) -> None:
-        """Compute the pools of a definition, and of all definitions that it reaches."""
+        """Store the pools of a definition, and of all definitions that it reaches."""
         pools: dict[_Key, set[str]] = {start.key: set()}
         callers: defaultdict[_Key, list[_Key]] = defaultdict(list)
         pending = [start]

@@ -239,7 +239,10 @@ _ALIAS_GENERATORS: Mapping[str, Callable[[str], str]] = {
 def read_typed_dict_fields(
     names: ModuleNames, definition: Definition
 ) -> Mapping[str, DictField] | None:
-    """Return the keys of a TypedDict; None for another class, or if the keys are unknown."""
+    """Return the fields of a TypedDict by key, with inherited ones.
+
+    None for another class, and if the source does not show all keys.
+    """
     reader = TypeReader(names, read_class)
     try:
         if definition.class_ is None:

@@ -35,7 +35,7 @@ _MAX_NAME_CHARACTERS = 60
 
 
 class FunctionToolError(Exception):
-    """A Python function cannot become a tool.
+    """Python function that cannot become a tool.
 
     The message is the first reason, with file and line.
 
@@ -460,7 +460,11 @@ class _FunctionReader:
         return remove_formats(schema), not needs_conversion
 
     def _note_pydantic_requirements(self) -> None:
-        """Note types that pydantic cannot read at run time."""
+        """Add notes on annotations that pydantic cannot use at run time.
+
+        These are TypedDicts of `typing`, and names that are imported under
+        `TYPE_CHECKING`.
+        """
         for name in dict.fromkeys(self.types.typed_dicts):
             self._note(
                 self.node,

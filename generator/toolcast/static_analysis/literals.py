@@ -22,7 +22,7 @@ _LITERAL_TYPES: Mapping[type, str] = {
 
 
 class UnknownTypeError(Exception):
-    """A type or value has no known JSON Schema; the message has the reason."""
+    """Type or value without a known JSON Schema; the message has the reason."""
 
 
 def read_literal_arguments(arguments: Sequence[ast.expr]) -> list[Any]:

@@ -45,7 +45,7 @@ class PackageDefinition(NamedTuple):
 
 
 class ExternalDefinitionError(Exception):
-    """A name is not certainly defined in the handlers package.
+    """Name that is not certainly defined in the handlers package.
 
     The message is a predicate after the name, such as "is imported from ...".
 

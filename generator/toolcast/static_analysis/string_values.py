@@ -288,7 +288,11 @@ class _StringFinder:
         scope: ExpressionScope,
         steps: int,
     ) -> Iterable[str]:
-        """Return the values of `separator.join(items)` or `os.path.join(a, b)`."""
+        """Return the possible values of `separator.join(items)`.
+
+        A call with an unknown separator and several arguments is taken for
+        `os.path.join(a, b)`.
+        """
         separators = self.find(owner, scope, steps)
         if not separators:
             is_path_join = len(arguments) > 1

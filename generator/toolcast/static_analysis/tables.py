@@ -152,7 +152,13 @@ class _Token(NamedTuple):
 def _list_names(
     tokens: list[_Token], index: int, *, has_list: bool
 ) -> Iterator[_Token]:
-    """Yield the table names from an index on: `a`, `schema.a`, or a list `a AS x, b y`."""
+    """Yield the table names after a keyword: `a`, `schema.a`, or a list of tables.
+
+    Args:
+        tokens: the tokens of the SQL.
+        index: the index after the keyword.
+        has_list: whether a list such as `a AS x, b y` can follow.
+    """
     while index < len(tokens):
         while index < len(tokens) and tokens[index].word in _WORDS_BEFORE_NAME:
             index += 1
@@ -259,7 +265,7 @@ def find_declared_tables(definition: Definition, resolver: Resolver) -> tuple[st
 def _list_tables(
     node: ast.expr, scope: ExpressionScope, steps: int, visited: set[ast.expr]
 ) -> Iterator[str]:
-    """Yield the tables that an expression can refer to. Each expression is visited once."""
+    """Yield the tables that an expression can refer to; visit each expression once."""
     if steps <= 0 or node in visited:
         return
     visited.add(node)

@@ -69,7 +69,7 @@ def list_case_messages(toolset: Toolset) -> Iterator[CaseMessage]:
 def normalize_message(message: str) -> str:
     """Return a message in a form that is equal for messages with the same words.
 
-    Case, white space and final punctuation are removed.
+    Differences in case, white space and final punctuation are removed.
     """
     return " ".join(message.split()).rstrip(".!?").casefold()
 
@@ -416,9 +416,12 @@ def list_forbidden_choices(
 ) -> Iterator[str]:
     """Yield a problem for each chosen tool that must not be chosen for a message.
 
+    If the case expects no tool, any choice is a problem.
+
     Args:
         case: the case.
-        is_near: whether the message is a near miss, which must not select the case's tool.
+        is_near: whether the message is a near miss, which must not select the case's
+            tool.
         chosen: the selected tools.
     """
     if case.tool is None and chosen:

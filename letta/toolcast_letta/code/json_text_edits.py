@@ -68,7 +68,12 @@ def parse_json(text: str) -> Any:
 
 
 def list_members(text: str, start: int = 0) -> list[Member]:
-    """Return the members of the object at an index of a valid JSON text, in order."""
+    """Return the members of a JSON object in order, with their positions.
+
+    Args:
+        text: valid JSON text.
+        start: the index of the object, or of white space before it.
+    """
     result = []
     at = _skip_opening(text, start)
     while text[at] != "}":
@@ -83,7 +88,12 @@ def list_members(text: str, start: int = 0) -> list[Member]:
 
 
 def list_elements(text: str, start: int) -> list[Member]:
-    """Return the elements of the array at an index of a valid JSON text, in order."""
+    """Return the elements of a JSON array in order, with their positions.
+
+    Args:
+        text: valid JSON text.
+        start: the index of the array, or of white space before it.
+    """
     result = []
     at = _skip_opening(text, start)
     while text[at] != "]":
@@ -119,7 +129,10 @@ def replace_element(text: str, start: int, index: int, value: Any) -> str:
 
 
 def remove_element(text: str, start: int, index: int) -> str:
-    """Return the text without an element of the array at index `start`, and a comma."""
+    """Return the text without an element of the array at index `start`.
+
+    A comma next to the element is removed, too.
+    """
     existing = list_elements(text, start)
     element = existing[index]
     # With an element, the comma before it is removed; with the first one, the comma

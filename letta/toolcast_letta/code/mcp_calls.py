@@ -53,8 +53,9 @@ def run_agent_checks(
 ) -> Iterator[CheckResult]:
     """Compare the listed tools with the specs, and call the selected examples.
 
-    All calls use one connection. A listed tool has a result only if it differs or is
-    called. If the connection fails, the only result is a failure without a tool's name.
+    All calls use one connection. A tool has a result if it is not as its spec declares,
+    and if its examples are selected. If the connection fails, the only result is a
+    failure without a tool's name.
 
     Args:
         server: the entry in the agent's list of MCP servers.
@@ -167,7 +168,7 @@ async def _connect(
 def _format_connection_error(
     url: str, headers: Mapping[str, str], error: BaseException
 ) -> str:
-    """Return why a connection failed as one line, without the values of headers."""
+    """Return on one line why a connection failed, with `***` for header values."""
     # The client's task groups wrap the exception that caused the failure.
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]

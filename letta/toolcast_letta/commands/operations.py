@@ -60,8 +60,9 @@ def plan(
 ) -> int:
     """Print a plan; save it to `out` unless it has blockers.
 
-    Return `FINDINGS` if it has blockers or something is missing; otherwise `CLEAN`, or
-    with `detailed_exitcode` 2 if the plan has changes.
+    Return `FINDINGS` if it has blockers or something is missing. Otherwise return
+    `CLEAN`, or 2 with `detailed_exitcode` if there are changes or outdated memory
+    blocks.
     """
     desired, backend = _connect(request)
     new_plan = _build_plan(request, desired, backend, overrides)

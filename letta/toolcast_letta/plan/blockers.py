@@ -76,7 +76,11 @@ def _check_server_list(
     state: AgentState,
     overrides: Overrides,
 ) -> Iterator[Blocker]:
-    """Yield blockers in an agent's list of MCP servers in a settings file."""
+    """Yield the blockers in an agent's list of MCP servers in a settings file.
+
+    These are an ambiguous agent, duplicate or foreign entries with the toolset's server
+    name, servers with the same alias, and offered tools that the agent must not have.
+    """
     if state.is_ambiguous:
         homes = ", ".join(str(home or "Letta's cloud") for home in state.known_homes)
         yield Blocker(

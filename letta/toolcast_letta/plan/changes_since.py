@@ -74,7 +74,10 @@ def _compare_state(
 def _compare_servers(
     plan: AgentPlan, state: AgentState, desired: DesiredState
 ) -> Iterator[str]:
-    """Yield changes of an agent's list of MCP servers since the plan was created."""
+    """Yield a description of the change of an agent's list of MCP servers.
+
+    Nothing if the list is as before or after the plan, with the same token and headers.
+    """
     if compute_digest(list(state.servers)) not in (
         plan.servers_before,
         plan.servers_after,
@@ -92,7 +95,10 @@ def _compare_servers(
 def list_agent_changes_since(
     plan: AgentPlan, state: AgentState, current: CurrentState
 ) -> Iterator[str]:
-    """Yield changes of an agent's type, tools and rules since the plan was created."""
+    """Yield descriptions of how an agent has changed since the plan was created.
+
+    Tools and rules that already are as after the plan are no changes.
+    """
     if state.type != plan.type:
         yield f"the type of {plan.name} changed from {plan.type} to {state.type}"
     for name, tool_id in state.tools.items():

@@ -101,6 +101,7 @@ def list_missing_tools(
 
 
 def _list_core_tools(agent_type: str) -> set[str]:
+    """Return the names of all built-in tools that an agent type can need."""
     return {name for _, names in _CORE_TOOLS.get(agent_type, ()) for name in names}
 
 

@@ -179,7 +179,7 @@ class CurrentState:
         return has_same_content and registered.called_at == self.entry.name
 
     def format_owner(self, tool: RegisteredTool) -> str:
-        """Return a description of a registered tool's owner, for messages."""
+        """Return a phrase for a tool's owner, such as "the MCP server `x`"."""
         if tool.server_id is None:
             return f"a {tool.type} tool"
         name = self.entry_names.get(tool.server_id)

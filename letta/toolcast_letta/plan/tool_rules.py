@@ -125,7 +125,13 @@ LOOP_RULES = frozenset([CONTINUE_LOOP, EXIT_LOOP])
 def _list_needed_rules(
     needs: RuleNeeds, has_loop_rule: Collection[str]
 ) -> Iterator[tuple[str, str]]:
-    """Yield the tool name and type of each rule that an agent's tools need."""
+    """Yield the tool name and type of each rule that an agent's tools need.
+
+    Args:
+        needs: the tools and the agent's type.
+        has_loop_rule: tools with a rule that continues or ends the turn; such a rule of
+            another owner's tool is sufficient.
+    """
     # The spec decides whether an own tool ends the turn. For a tool of another owner,
     # an existing rule that continues or ends the turn is enough.
     for name, ends_turn in sorted({**needs.expected, **needs.own}.items()):

@@ -182,7 +182,10 @@ def _handle_sync(toolset: AttachedToolset, body: Any) -> AdminAnswer:
 
 
 def _find_body_problem(body: Any) -> str:
-    """Return why a request's body is invalid; empty for a valid or missing body."""
+    """Return why a request's body is invalid; empty for a valid body or none.
+
+    An unknown key is invalid.
+    """
     lists = ("allow_delete", "allow_capture", "drop_stale", "accept_loss")
     if body is None:
         return ""

@@ -41,7 +41,7 @@ class ForeignFileError(StateError):
 
 
 class Seal:
-    """Signature of JSON files: HMAC-SHA256 (RFC 2104) of the canonical JSON text.
+    """Signer of JSON values: HMAC-SHA256 (RFC 2104) of their canonical text.
 
     The key is the variable `TOOLCAST_LETTA_KEY`, else a file in the user's state
     folder, which is created when needed.

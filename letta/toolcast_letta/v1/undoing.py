@@ -365,7 +365,10 @@ def _contains_rule(rule: Rule, rules: Sequence[Rule]) -> bool:
 def _list_unrestored(
     desired: DesiredState, baseline: Baseline, current: CurrentState
 ) -> list[str]:
-    """Return descriptions of registry changes that a rollback does not undo."""
+    """Return descriptions of registry changes that a rollback does not undo.
+
+    These are a created entry, and registered, changed and deleted tools of the entry.
+    """
     lines = []
     if current.entry is not None and baseline.entry is None:
         lines.append(f"the entry {desired.server_name} was created since then")
