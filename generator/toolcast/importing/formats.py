@@ -194,11 +194,14 @@ def parse_tool_list(
     if isinstance(tools, list) and any(map(_is_sdk_dump, tools)):
         body = value = _convert_sdk_dump({**body, "tools": tools})
         tools = body["tools"]
-    if not isinstance(tools, list) or not _has_non_mcp_tools(tools):
-        # The body differs from the value if the list was found in another member.
-        is_extracted = isinstance(tools, list) and "tools" not in value
-        listing = parse_listing(body if is_extracted else value, name, notes)
-        return ToolSource(name, (MCP,), listing)
+    if not isinstance(tools, list):
+        return ToolSource(name, (MCP,), parse_listing(value, name, notes))
+    if not _has_non_mcp_tools(tools):
+        members = {k: v for k, v in body.items() if k != "functions" or "tools" in body}
+        source = ToolSource(
+            name, (MCP,), parse_listing({**members, "tools": tools}, name, notes)
+        )
+        return source if keeps_all else _extract_clients(source)
     drafts: list[_ToolDraft] = []
     omissions: list[str] = []
     problems: list[str] = []
@@ -269,6 +272,24 @@ def _extract_body(value: Any) -> Mapping[str, Any]:
         for tool in value.values()
     )
     return {"tools": value} if is_object_of_tools else value
+
+
+def _extract_clients(source: ToolSource) -> ToolSource:
+    """Return a copy in which `clients` of tools are spec fields: MCP has no such member."""
+    fields = {
+        tool["name"]: {"clients": tool["clients"]}
+        for tool in source.listing.tools
+        if _is_client_list(tool.get("clients"))
+    }
+    tools = tuple(
+        {k: v for k, v in tool.items() if k != "clients" or tool["name"] not in fields}
+        for tool in source.listing.tools
+    )
+    return replace(source, listing=replace(source.listing, tools=tools), fields=fields)
+
+
+def _is_client_list(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(name, str) for name in value)
 
 
 def _has_non_mcp_tools(tools: list[Any]) -> bool:
@@ -361,9 +382,12 @@ def _convert_tool(tool: Mapping[str, Any]) -> _ToolDraft | None:
         members = {"inputSchema": "inputSchema"}
         return _rename_keys(BEDROCK, {**tool, "inputSchema": schema["json"]}, members)
     if "inputSchema" in tool:
-        return _ToolDraft(
+        draft = _ToolDraft(
             MCP, dict(tool), expressible_members=frozenset(get_mcp_members())
         )
+        if _is_client_list(tool.get("clients")):
+            draft.fields["clients"] = draft.definition.pop("clients")
+        return draft
     if "input_schema" in tool:
         draft = _rename_keys(
             ANTHROPIC, tool, {"input_schema": "inputSchema"}, dropped_keys={"type"}

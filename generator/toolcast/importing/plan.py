@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import importlib.metadata
 import json
 import posixpath
 from collections.abc import Iterable, Mapping
@@ -41,6 +43,7 @@ from .spec_fields import (
     merge_spec_fields,
 )
 
+_SERVER_LIBRARIES = ("fastmcp", "mcp")
 _DEFAULT_TARGETS: Mapping[str, Any] = {"mcp": {}, "registry": {}, "snapshots": {}}
 
 
@@ -102,9 +105,8 @@ def update_toolset(
 
     A list in a file usually has neither, so that the toolset's own values stay.
     """
-    info = source.listing.server_info or {}
     server_fields = {
-        "version": info.get("version"),
+        "version": get_server_version(source),
         "instructions": source.listing.instructions,
     }
     own_fields = {"version": toolset.version, "instructions": toolset.instructions}
@@ -116,13 +118,26 @@ def update_toolset(
     return tuple(changed_fields)
 
 
+def get_server_version(source: ToolSource) -> str:
+    """Return the server's own version, or "".
+
+    Servers without a version report that of the library on which they are built.
+    """
+    version = (source.listing.server_info or {}).get("version")
+    for library in _SERVER_LIBRARIES:
+        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+            if version == importlib.metadata.version(library):
+                return ""
+    return version if isinstance(version, str) else ""
+
+
 def _build_toolset_fields(source: ToolSource, name: str) -> dict[str, Any]:
     info = source.listing.server_info or {}
     title = info.get("title") or info.get("name")
     fields: dict[str, Any] = {"name": name}
     fields["title"] = title if isinstance(title, str) and title.strip() else name
-    if isinstance(info.get("version"), str) and info["version"]:
-        fields["version"] = info["version"]
+    if version := get_server_version(source):
+        fields["version"] = version
     if source.listing.instructions:
         fields["instructions"] = source.listing.instructions
     fields["targets"] = _DEFAULT_TARGETS
@@ -315,6 +330,11 @@ def plan_import(
         ),
         *_list_other_entries(source),
     )
+    version = (source.listing.server_info or {}).get("version")
+    if version and not get_server_version(source):
+        notes += (
+            f"`version` is not imported: {version} is that of the server's library",
+        )
     return ImportPlan(
         edit,
         tuple(new_tools),
