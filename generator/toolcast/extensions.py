@@ -29,13 +29,14 @@ CHANGES = "toolcast.diff"
 _GROUPS = (TARGETS, RULES, COMMANDS, FIELDS, CHANGES)
 
 _LOADED: dict[str, None] = {}
+"""Modules whose entry points were loaded, in the order of loading."""
 
 _Parameters = ParamSpec("_Parameters")
 _Result = TypeVar("_Result")
 
 
 class ExtensionError(Exception):
-    """Raised when a listed extension cannot be used; the message has the reason."""
+    """Listed extension that cannot be used; the message has the reason."""
 
 
 @dataclass(frozen=True)

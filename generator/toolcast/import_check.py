@@ -47,7 +47,7 @@ def check_imports(workspace: Workspace) -> Iterator[Finding]:
                 toolset.name, records, toolset.source, ("name",)
             )
     for endpoint in workspace.endpoints:
-        # The handlers of its toolsets were imported above.
+        # The toolsets' imports were reported above; report only the endpoint's package.
         records = _run_import_check(workspace, endpoint.name)
         path = ("endpoints", endpoint.name)
         yield from _report_missing_settings(
@@ -81,7 +81,7 @@ def _report_missing_settings(
 def _run_import_check(workspace: Workspace, name: str) -> list[dict[str, Any]]:
     """Import a generated package in a new process, and return the records it prints.
 
-    If the process ends early, a failure of the import that it had begun is added.
+    If the process ends early, the last record is a failure of the import in progress.
     """
     package = ".".join(filter(None, (workspace.package, name)))
     module = "toolcast_runtime.stdio.import_check"
@@ -149,7 +149,7 @@ def _report_failed_imports(
         if not names[0]:
             subject = f"the package of `{toolset.name}`"
         elif " " in names[0]:
-            # Tool names have no spaces: this is a label such as `the lifespan`.
+            # Tool names have no spaces; a name with a space is a label: `the lifespan`.
             subject = names[0]
         yield Finding(
             "handler/import-error",

@@ -54,7 +54,7 @@ def find_outcome(root: str, command: str) -> RunOutcome | None:
         OSError: a file was removed in the meantime.
     """
     parts = _read(root, "last-run").split(_SEPARATOR)
-    # The last part is empty, so that a truncated file is detected.
+    # A complete file has 8 parts, of which the last is empty; fewer mean truncation.
     if (
         len(parts) != 8
         or parts[0] != _identify_run(command)
@@ -112,7 +112,8 @@ def save_outcome(
         now = time.time_ns()
         output_snapshot = _take_snapshot(output)
         snapshots.append(output_snapshot)
-        # A change right after this run might not alter the stat values of recent files.
+        # A change right after this run might not alter the stat values of recent files, so
+        # their digests are stored.
         for path, changed in output_snapshot.changed.items():
             digest = digests.get(path[len(output) + 1 :].replace(os.sep, "/"))
             if digest is not None and is_as_new(changed, now):
@@ -184,8 +185,8 @@ def _take_snapshot(path: str) -> _Snapshot:
             if entry.name in _IGNORED_FOLDERS:
                 continue
             if entry.is_dir(follow_symlinks=False):
-                # Times of folders change with ignored folders in them, so only their files
-                # have stat values.
+                # The time of a folder also changes with its ignored subfolders, so the
+                # snapshot has the folder's path, but only the stat values of files.
                 pending.append(entry.path)
                 lines.append(entry.path)
             else:

@@ -38,6 +38,8 @@ def check_wheel(
 ) -> Iterator[Finding]:
     """Yield a finding if the wheel lacks files, or if its contents are unknown.
 
+    A project without a build backend or without handlers has no findings.
+
     Args:
         workspace: the project.
         outputs: the generated files, relative to the output folder.
@@ -96,7 +98,7 @@ def _list_wheel(
     root: str, backend: str, system: Mapping[str, Any]
 ) -> tuple[list[str] | None, str]:
     """Return the files in the wheel of a project; None and a reason if it cannot be built."""
-    # Not needed by `check` without `--preflight`.
+    # Imported late, because only `check --preflight` builds the wheel.
     import shutil
     import subprocess
     import tempfile
@@ -106,7 +108,7 @@ def _list_wheel(
         ignore = shutil.ignore_patterns(*_NOT_COPIED)
         paths = system.get("backend-path", [])
         command = [sys.executable, "-P", "-m", __name__, backend, *map(str, paths)]
-        # Without the history, tools such as setuptools-scm need a version.
+        # The copy has no Git history, from which setuptools-scm would compute a version.
         environment = {**os.environ, "SETUPTOOLS_SCM_PRETEND_VERSION": "0"}
         try:
             shutil.copytree(root, copy, symlinks=True, ignore=ignore)

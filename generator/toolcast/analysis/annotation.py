@@ -34,13 +34,13 @@ _TABLES = frozenset(["Mapping", "dict"])
 _OTHER_TYPES = frozenset(["tuple", "set", "frozenset", "bytes", "complex", "Literal"])
 _SCALARS = frozenset(["str", "int", "float", "bool", "None"])
 _SUPPORTED_TYPES = _ARRAYS | _TABLES | _OTHER_TYPES | _SCALARS
-# Qualifiers and metadata: the first argument is the type itself.
+# Wrappers such as `Annotated[int, ...]`, whose first argument is the type itself.
 _WRAPPERS = frozenset(["NotRequired", "Required", "ReadOnly", "Final", "Annotated"])
 # Numeric promotions of type checkers: an `int` is accepted as a `float`, for example.
 _ACCEPTED_AS = {"int": {"int", "float"}, "bool": {"bool", "int", "float"}}
 _SCHEMA_NAMES = {type_.name: name for name, type_ in SCALARS.items()}
 _MAX_DEPTH = 12
-# Bounds the annotations that one comparison reads.
+# Limits the work of one comparison: the number of annotations that it reads.
 _MAX_COMPARED_ANNOTATIONS = 2_000
 
 
@@ -317,7 +317,7 @@ def _accepts_literal(value: str | int | bool | None, alternative: _Alternative) 
         for argument in alternative.arguments
         if isinstance(argument, ast.Constant)
     ]
-    # `True == 1` in Python, but they are different JSON values.
+    # `True == 1` in Python, but `true` and 1 are different JSON values.
     is_listed = any(
         constant == value and type(constant) is type(value) for constant in constants
     )

@@ -108,7 +108,7 @@ class ClientKind(NamedTuple):
         if self.loading is LoadingMode.UPFRONT or tool_count < self.defers_from:
             return True
         if self.mark:
-            # An entry of the spec wins over the hint that Toolcast generates.
+            # A `meta` entry of the spec overrides the hint that Toolcast generates.
             default = has_hints and tool.always
             return (tool.meta or {}).get(self.mark, default) is True
         return tool.always
@@ -173,7 +173,7 @@ def list_tool_limits(
         tool: the tool; None for the limits of all clients.
         kind: the kind of limit.
     """
-    # A set, because clients of the same kind have equal limits.
+    # A set removes duplicates, because clients of the same kind have equal limits.
     limits = {
         limit
         for client in list_callers(toolset)

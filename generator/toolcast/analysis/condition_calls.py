@@ -1,4 +1,7 @@
-"""Sample calls by which a condition of `confirm` is evaluated, as the runtime does it."""
+"""Evaluation of a `confirm` condition on sample calls, as the runtime evaluates it.
+
+The condition is a JSON Schema: a call whose arguments match it needs a confirmation.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +52,8 @@ class ConditionResult(NamedTuple):
     Attributes:
         skipped_defaults: optional parameters for which a call with their default meets the
             condition, and the same call without them does not.
-        is_unsatisfiable: whether no valid call meets the condition.
+        is_unsatisfiable: whether no valid call meets the condition; False if the sample calls
+            cannot decide that.
     """
 
     skipped_defaults: tuple[str, ...]
@@ -57,11 +61,11 @@ class ConditionResult(NamedTuple):
 
 
 def list_tried_names(condition: Any) -> set[str]:
-    """Return the names of parameters that a condition contains, also below `not`."""
+    """Return the parameter names that a condition refers to, including inside `not`."""
     references = References(condition)
     names: set[str] = set()
     for part in walk_schemas([condition], references.list_tried_schemas):
-        # The condition can be invalid; another problem reports that.
+        # Check each type, because the condition can be an invalid schema here.
         required = [
             part.get("required"),
             *as_mapping(part.get("dependentRequired")).values(),

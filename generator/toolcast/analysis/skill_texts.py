@@ -29,7 +29,7 @@ MAX_DESCRIPTION_CHARACTERS = 1024
 _WORD_BOUNDARY = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[^A-Za-z0-9]+")
 # Validators of skills reject `<` and `>` in descriptions; quotation marks replace them.
 _BRACKETS = str.maketrans("<>", "\u2039\u203a")
-# Begins a line of a heading, a list, a table, a quotation, HTML or code.
+# Matches the start of a heading, a list item, a table, a quotation, HTML or code.
 _NOT_PLAIN = re.compile(
     r"^\s*(?:[-*+]\s|\d+[.)]\s|[-=]{2,}\s*$|[#|><]|```|~~~)", re.MULTILINE
 )
@@ -137,7 +137,7 @@ def list_shared_texts(toolset: Toolset) -> Iterator[tuple[tuple[str, ...], str]]
     for field in ("description", "guidance"):
         if text := toolset.skill.get(field):
             yield ("skill", field), text
-    # The instructions are the default of both texts.
+    # `instructions` is the default of the description and of the guidance.
     if {"description", "guidance"} - toolset.skill.keys() and toolset.instructions:
         yield ("instructions",), toolset.instructions
 

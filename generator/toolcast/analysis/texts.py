@@ -142,7 +142,7 @@ def list_prose(owner: Owner) -> Prose:
 def _list_tool_prose(tool: ToolSpec) -> Prose:
     """Yield the texts of a tool, its parameters, actions, examples and skill."""
     for field in ("title", "summary", "description", "when_to_use", "guidance"):
-        # A field that the spec omits is derived from another one, such as `summary`.
+        # An omitted field has the text of another field, which is yielded itself.
         if field in tool.fields:
             yield from _yield_text(getattr(tool, field), field)
     for field, schema in tool.schemas.items():

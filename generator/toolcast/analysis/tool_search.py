@@ -34,7 +34,7 @@ def select_listed_tools(toolset: Toolset, tools: Sequence[ToolSpec]) -> list[Too
 
 def list_server_tools(toolset: Toolset, tools: Sequence[ToolSpec]) -> tuple[Tool, ...]:
     """Return the search tools that the MCP server lists for a client with these tools."""
-    # The server adds a sentence to the instructions if there are tools to search.
+    # The server extends the instructions exactly if there are tools to search.
     has_searched_tools = get_served_instructions(toolset, tools) != toolset.instructions
     return tuple(SEARCH_TOOLS.values()) if has_searched_tools else ()
 

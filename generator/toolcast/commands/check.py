@@ -76,6 +76,7 @@ def command(
         from ..import_check import check_imports
 
         findings = sort_findings([*findings, *check_imports(workspace)])
+    # The checks of handlers and of the wheel need valid specs and current outputs.
     if workspace is not None and not has_errors(findings):
         from ..wheel_contents import check_wheel
 
@@ -88,7 +89,8 @@ def command(
     lowest_severity = Severity[fail_on.upper()]
     hidden_notes: list[Finding] = []
     if format_ == "text" and not every and lowest_severity > Severity.NOTE:
-        # These notes would be in the output of every run: no change of a spec removes them.
+        # Notes of rules that cannot be suppressed would be in the output of every run, since
+        # no change of a spec removes these notes.
         unsuppressable = {
             rule_id
             for rule_id, rule in load_rules(context.extensions).items()

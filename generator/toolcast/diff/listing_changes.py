@@ -34,7 +34,9 @@ _HINT_DEFAULTS = {
     "idempotentHint": False,
     "openWorldHint": True,
 }
+"""Values of missing hints in MCP's `ToolAnnotations`."""
 _OBJECT_MEMBERS = ("annotations", "_meta", "execution")
+"""Members of a tool whose keys are compared separately."""
 _KIND_LABELS = {
     "resources": "resource",
     "resourceTemplates": "resource template",
@@ -64,7 +66,8 @@ class ListingChanges(NamedTuple):
 
     Attributes:
         changes: the changes, in the order of kind and name.
-        varying: changes that the review accepted as different at every start.
+        varying: changes of values that the review accepted as different at every start of
+            the server.
     """
 
     changes: list[Change]
@@ -160,7 +163,7 @@ def _get_member_path(kind: str, change: Change) -> Path:
         return path
     if path[:2] == ("mcp", "extra"):
         return path[2:]
-    # All other changes have a path in the spec, whose fields have other names.
+    # Other changes have a spec path: translate its first field name to MCP's name.
     members = {field: member for member, field in get_mcp_members().items()}
     field = str(path[0])
     return (members.get(field, field), *path[1:])
@@ -175,7 +178,7 @@ def _compare_all(
         new = ABSENT if after.instructions is None else after.instructions
         files = SpecFiles(owner.toolset, "", owner.build_source(), owner.build_source())
         change = make_change(files, _INSTRUCTIONS, ("instructions",), old, new)
-        # Both versions have the same file, in which the location is.
+        # Both versions of the instructions are located in the same file.
         yield "instructions", "", replace(change, is_in_old_version=False)
     for name, change in _compare_tools(before.tools, after.tools, owner):
         yield "tools", name, change
@@ -200,7 +203,7 @@ def _compare_tools(
         files = SpecFiles(owner.toolset, new_name, source, source)
         names = old_name, new_name
         yield new_name, make_change(files, _RENAMED, ("name",), *names, form="listed")
-        # With the new name in both versions, only other members differ.
+        # Use the new name in both definitions, so that the rename is not reported twice.
         renamed = {**old[old_name], "name": new_name}
         yield from _compare_tool(renamed, new[new_name], new_name, owner)
     for name in removed:
@@ -235,7 +238,7 @@ def _compare_tool(
         Toolset(owner.toolset, "", "", (specs[0],)),
         Toolset(owner.toolset, "", "", (specs[1],)),
     )
-    # A listing has no workspace.
+    # A server's listing belongs to no workspace, but a pair of tools needs one.
     workspace = Workspace("", (), ())
     pair = ToolPair(*specs, *toolsets, workspace, workspace)
     compared_paths: set[Path] = set()
@@ -316,7 +319,10 @@ def _is_restated(path: Path, old: Any, new: Any) -> bool:
 
 
 def _loses_promise(path: Path, old: Any, new_definition: _Definition) -> bool:
-    """Return whether a hint of a read-only tool no longer holds, as the tool changes data."""
+    """Return whether an old hint that differed from MCP's default has changed.
+
+    False if the new definition has `readOnlyHint: true`.
+    """
     if path[0] != "annotations" or old is ABSENT:
         return False
     annotations = new_definition.get("annotations")
@@ -359,7 +365,8 @@ def _compare_entries(
         for path in find_differences(old, new, encode_exact):
             values = _get_value(old, path), _get_value(new, path)
             if len(path) == 1 and all(v is ABSENT or v in ([], {}) for v in values):
-                continue  # An empty member, such as `arguments`, means the same as none.
+                # An empty member, such as `arguments: []`, equals a missing member.
+                continue
             yield name, make_change(
                 files,
                 "listing.entry/changed",

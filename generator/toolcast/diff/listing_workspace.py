@@ -100,7 +100,7 @@ def prepare_for_rules(workspace: Workspace) -> Workspace:
             tool,
             **unchecked,
             mcp_extra={},
-            # A field that is None and still listed here would be a null in the spec.
+            # `fields` lists the fields that are set: None in one would be a null.
             fields=tuple(field for field in tool.fields if field not in unchecked),
             source=Source(tool.name),
         )

@@ -92,7 +92,7 @@ def build_toolset_pair(
         # defaults that contain the name are equal.
         renamed = replace(toolset, name=after.name)
         source = _DefaultSource(renamed, _list_defaults(renamed, extensions), package)
-        # A toolset without targets has those of the workspace.
+        # A toolset that declares no `targets` uses the targets of the workspace.
         tree_with_targets = {**tree, "targets": dict(toolset.targets)}
         state = _build_state("toolset", tree_with_targets, source, extensions)
         secret_paths = _find_secret_paths(toolset)
@@ -115,7 +115,7 @@ def build_tool_pair(
         values = state.values
         if "examples" in values:
             values["examples"] = [*map(_merge_outcome, values["examples"])]
-        # Another name always means another module: only the rename is reported.
+        # A renamed tool always has another module, so only the rename is reported.
         if tools[0].name == tools[1].name:
             values["module"] = tool.module
         else:
@@ -155,7 +155,7 @@ def pair_spec_files(
     toolset: str, old: ResourceSpec | PromptSpec, new: ResourceSpec | PromptSpec
 ) -> SpecFiles:
     """Return both versions of a resource's or MCP prompt's spec file."""
-    # The folder distinguishes it from a tool with the same name.
+    # The folder in the name distinguishes the spec from a tool with the same name.
     name = f"mcp_{new.kind}s/{new.name}"
     return SpecFiles(toolset, name, old.source, new.source)
 
@@ -259,7 +259,12 @@ def _fill_entries(
 def _resolve_default(
     default: Any, parent: Any, path: Path, source: _DefaultSource
 ) -> Any:
-    """Return the default that an annotation `absent` describes, or ABSENT."""
+    """Return the default that an annotation `absent` describes, or ABSENT.
+
+    The annotation is the default itself, or an object: `of` names another field whose value
+    is the default (`as`: its first sentence), `by` names a function that computes the
+    default, and there is no default if the parent has the field `unless`.
+    """
     if not isinstance(default, dict) or not ("of" in default or "by" in default):
         return default
     if default.get("unless") in parent:
@@ -269,7 +274,7 @@ def _resolve_default(
             return ABSENT
         compute = _DEFAULT_FUNCTIONS[default["by"]]
         return compute(source.toolset, source.package, path)
-    # `toolset.FIELD` is a field of toolset.yaml; `FIELD` is in the same object.
+    # `of: toolset.FIELD` names a field of toolset.yaml; `of: FIELD`, one of the parent.
     file, _, field = default["of"].rpartition(".")
     value = (source.values if file else parent).get(field, ABSENT)
     if "as" in default and isinstance(value, str):

@@ -77,7 +77,7 @@ _OPPOSITE_PATTERNS = (
     ("/not-", "/"),
     ("-removed$", "$"),
 )
-"""Parts of ids in `rows.yaml` that turn a kind into its opposite, in both directions."""
+"""Patterns in ids of `rows.yaml`: replacing one by the other yields the opposite id."""
 
 _MEANINGS = {
     "set": "Value added for {}",
@@ -92,7 +92,7 @@ _MEANINGS = {
     "from null": "Value no longer null in the MCP definition for {}",
 }
 _DEFAULT_MEANING = "Value changed for {}"
-# PyYAML has the fast loader only if it was built with libyaml.
+# PyYAML has the faster C loader only if PyYAML was built with libyaml.
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -104,7 +104,7 @@ def build_rule_id(kind: str, pattern: str, event: str) -> str:
         pattern: the keys of the field joined by dots; `*` for any key.
         event: the event's name in annotations.
     """
-    # Keys that the file chooses are not part of an id.
+    # Ids are the same for every project, so they omit keys that a spec file chooses.
     keys = [kind, *(key for key in pattern.split(".") if key and key != "*")]
     path = ".".join(keys)
     for prefix, short in _ID_PREFIXES:
@@ -114,7 +114,11 @@ def build_rule_id(kind: str, pattern: str, event: str) -> str:
 
 
 def get_rule(rule_id: str) -> ChangeRule:
-    """Return a change kind of `rows.yaml`."""
+    """Return a change kind of `rows.yaml`.
+
+    Raises:
+        KeyError: the id is unknown.
+    """
     return _load_listed_rules()[rule_id]
 
 
@@ -171,7 +175,10 @@ def make_presence_change(
 
 
 def build_pair_texts(old: Any, new: Any) -> dict[str, ValueText]:
-    """Return the old and new value for a message template; long texts show the difference."""
+    """Return the values `old` and `new` for a message template.
+
+    If a value is too long for a message, both are reduced to their difference.
+    """
     texts = ["", ""]
     if old is not ABSENT and new is not ABSENT:
         lines = encode_line(old), encode_line(new)
@@ -184,7 +191,7 @@ class ValueText:
     """A value for a message template.
 
     `{name}` formats the value in backticks, `{name:text}` without, and `{name[key]}` formats
-    the value of a key.
+    the value of a key (`none` if the key is missing). ABSENT formats as an empty text.
 
     Args:
         value: the value.
@@ -314,12 +321,15 @@ def _build_field_rule(kind: str, field: Field, event: str) -> ChangeRule:
 
 
 def _get_opposite_event(node: Mapping[str, Any], event: str) -> str:
-    """Return the event of the reverse change, as far as the field declares it."""
+    """Return the event of the reverse change.
+
+    If the field does not declare that event, return `any`, or else the same event.
+    """
     events = node["change"]
     opposite = _OPPOSITE_EVENTS.get(event, event)
     if event.startswith(("to ", "from ")) and event not in _OPPOSITE_EVENTS:
-        # `to X` is reversed by `from X`. A field that declares only `to` events is reversed by
-        # its other value.
+        # The reverse of `to X` is `from X`. If a field declares only `to` events, the
+        # reverse is the `to` event of its other value.
         direction, _, value = event.partition(" ")
         opposite = f"{'from' if direction == 'to' else 'to'} {value}"
         if opposite not in events:

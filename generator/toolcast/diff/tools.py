@@ -22,13 +22,13 @@ from .change import (
 from .table import get_rule, make_change, make_presence_change
 
 _MIN_SIMILARITY = 0.8
-"""Similarity, 0 to 1, from which a removed and an added tool count as a renamed one."""
+"""Minimum similarity, 0 to 1, of a removed and an added tool that count as one tool."""
 _MIN_COMPARED_CHARACTERS = 60
-"""Characters of a description from which similar tools of specs count as renamed."""
+"""Length of a description from which tools are compared for similarity."""
 _MAX_COMPARED_CHARACTERS = 2_000
 """Characters of each of two definitions whose similarity is computed."""
 _MAX_PAIRS = 400
-"""Pairs of removed and added tools that are compared to find a renamed one."""
+"""Pairs of removed and added tools; if there are more, similarity is not computed."""
 _ISO_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
@@ -85,7 +85,7 @@ def match_tools(
     removed = _list_owned_tools(before, new_versions)
     added = _list_owned_tools(after, new_versions)
     pairs: list[tuple[_OwnedTool, _OwnedTool]] = []
-    # Reliable keys come first: a tool that is matched is not available to later keys.
+    # Reliable keys come first, because a matched tool is removed from later steps.
     steps: tuple[tuple[str, _GetKeys | None, _GetKeys], ...] = (
         ("", _get_full_name, _get_full_name),
         ("renamed", _get_name, _get_renamed_from),
@@ -105,7 +105,7 @@ def match_tools(
         matched_ids = {id(owned) for match in matches for owned in match}
         removed = [owned for owned in removed if id(owned) not in matched_ids]
         added = [owned for owned in added if id(owned) not in matched_ids]
-    # The tools of an added or removed toolset are part of that change.
+    # Tools of an added or removed toolset are part of the change of the toolset.
     for owned in removed:
         if id(owned.toolset) in new_versions:
             toolset = new_versions[id(owned.toolset)]
@@ -183,7 +183,7 @@ def _pair_by_key(
     for old in removed:
         for key in get_old_keys(old):
             candidates = added_by_key[key]
-            # A tool with several keys can be paired by another one already.
+            # A tool with several keys can already be paired by another of its keys.
             while candidates and id(candidates[0].tool) in paired_ids:
                 candidates.popleft()
             if candidates:
@@ -225,7 +225,8 @@ def find_similar(
 ) -> Iterator[tuple[_Key, _Key]]:
     """Yield the keys of an old and a new text that are similar, each key once.
 
-    Equal texts come first, then the most similar ones.
+    Equal texts come first, then the most similar ones. With more than 400 pairs of unequal
+    texts, only equal texts are yielded.
     """
     free_old, free_new = dict(old), dict(new)
     for old_key, old_text in old.items():
@@ -236,7 +237,7 @@ def find_similar(
                 break
     if len(free_old) * len(free_new) > _MAX_PAIRS:
         return
-    # Negative, to sort by descending similarity, then by key.
+    # Similarities are negated to sort by descending similarity, then by ascending key.
     pairs = sorted(
         (-_compute_similarity(old_text, new_text), old_key, new_key)
         for old_key, old_text in free_old.items()
@@ -302,7 +303,7 @@ def _make_removed_change(
     name = owned.tool.name
     files = SpecFiles(owned.toolset.name, name, owned.tool.source, NOWHERE)
     for tool in new_toolset.tools:
-        # Several tools became one: callers reach the remaining tool by the previous name.
+        # A tool that was merged into another: calls of its name reach the other tool.
         if name in tool.renamed_from:
             return make_change(
                 files,
@@ -328,6 +329,9 @@ def _make_added_change(owned: _OwnedTool, day: datetime.date) -> Change:
 
 
 def _was_removal_announced(tool: ToolSpec, day: datetime.date) -> bool:
-    """Return whether the removal date of a deprecated tool has come."""
+    """Return whether the removal date of a deprecated tool is `day` or earlier.
+
+    A date that is not in the form YYYY-MM-DD does not count.
+    """
     removal = (tool.deprecated or {}).get("removal", "")
     return bool(_ISO_DATE.fullmatch(removal)) and removal <= day.isoformat()

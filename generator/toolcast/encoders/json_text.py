@@ -32,7 +32,8 @@ def encode_json(value: Mapping[str, Any], expanded: tuple[str, ...] = ()) -> Cod
     rows = []
     for key, item in value.items():
         lead = f"{_encode_string(key)}: "
-        # No width forces one member per line. Two columns are the indent, one the comma.
+        # A width of 0 forces one member per line. The line also has an indent of two
+        # columns and a comma.
         width = 0 if key in expanded else WIDTH - 2 - len(lead) - 1
         rows.append(lead + _encode_value(item, "\n  ", width))
     body = ",\n  ".join(rows)
@@ -86,7 +87,10 @@ def _encode_scalar(value: Any) -> str:
 
 
 def _encode_number(value: float) -> str:
-    """Encode a number as the MCP SDK does, which differs from Python below 0.0001."""
+    """Encode a float as the MCP SDK does, which differs from Python below 0.0001.
+
+    `1e-05` becomes `0.00001`, and `1e-07` becomes `1e-7`.
+    """
     text = float.__repr__(value)
     mantissa, small, exponent = text.partition("e-0")
     if not small:

@@ -144,7 +144,10 @@ _OPTION_SEPARATORS = re.compile(r"[^a-z0-9]+")
 
 
 def option_name(parameter: str) -> str:
-    """Return the command-line option of a parameter: `--min-words` for `min_words`."""
+    """Return the command-line option of a parameter: `--min-words` for `min_words`.
+
+    A name without letters a-z and digits becomes `--value`.
+    """
     return "--" + (_OPTION_SEPARATORS.sub("-", parameter.lower()).strip("-") or "value")
 
 
@@ -218,6 +221,7 @@ def _split_string(text: str, max_width: int) -> list[str]:
             double += word.count('"')
             single += word.count("'")
             width += text_width(_escape_except_quotes(word))
+            # The literal escapes the rarer kind of quotes; two more enclose the text.
             if start < end and width + min(double, single) + 2 > max_width:
                 pieces.append(encode_string(line[start:end]))
                 start = end
@@ -304,6 +308,7 @@ def build_literal(value: Any) -> Expression:
 def _encode_number(value: float) -> str:
     if not math.isfinite(value):
         raise ValueError("not a JSON number")
+    # Black removes the plus sign of an exponent.
     return repr(value).replace("e+", "e")
 
 

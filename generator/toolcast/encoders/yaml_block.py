@@ -28,6 +28,7 @@ _PLAIN = re.compile(
 )
 # Characters that YAML treats as line ends, or does not allow unescaped.
 _ESCAPED = re.compile("[\x7f-\xa0\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
+# Words that YAML 1.1 or 1.2 reads as booleans or null unless they are quoted.
 _RESERVED_WORDS = frozenset(
     ["y", "n", "yes", "no", "on", "off", "true", "false", "null"]
 )
@@ -104,7 +105,7 @@ def _item_lines(value: Any, margin: int, width: int) -> Iterator[str]:
 def _encode_on_line(value: Any, column: int, width: int) -> str | None:
     """Encode a value for the rest of a line; return None if it needs lines of its own."""
     if isinstance(value, str):
-        # Quotes and escapes would only make the text longer.
+        # Check the length without quotes first: encoding only makes the text longer.
         if "\n" in value or (" " in value and column + len(value) > width):
             return None
         # A sentence needs no quotes as the only value of a line.

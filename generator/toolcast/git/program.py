@@ -68,7 +68,7 @@ _ENVIRONMENT = {
 
 
 class GitError(Exception):
-    """Raised when git cannot be run or fails; the message is git's own if it has one."""
+    """Failure to run git, or of git itself; the message is git's own if it has one."""
 
 
 def run_git(root: str, arguments: Sequence[str], stdin: bytes = b"") -> bytes:

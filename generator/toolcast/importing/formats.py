@@ -27,9 +27,15 @@ from typing import Any
 
 from toolcast_runtime.core.calls.untrusted_text import escape_excerpt
 
-from ..mcp_client.server_listing import ListingError, ServerListing, parse_listing
+from ..mcp_client.server_listing import (
+    KINDS,
+    ListingError,
+    ServerListing,
+    parse_listing,
+)
 from ..model.language_fields import get_mcp_members
 from .gemini_schemas import convert_gemini_schema
+from .python_server import PythonServer
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +53,8 @@ class ToolSource:
             the listing's notes.
         rejected: tools that no spec can represent, with an escaped line on the reason. They
             are not in the listing.
+        has_mcp_specs: whether resources and MCP prompts are imported, too.
+        server: the server's Python object, if its functions become handlers.
     """
 
     name: str
@@ -56,19 +64,28 @@ class ToolSource:
     fields: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     rejected: Mapping[str, str] = field(default_factory=dict)
+    has_mcp_specs: bool = False
+    server: PythonServer | None = None
 
     def find_tool(self, name: str) -> Mapping[str, Any] | None:
         """Return the MCP definition of a tool, or None if the source does not list it."""
         return next((t for t in self.listing.tools if t["name"] == name), None)
 
     def reject_tools(self, rejected: Mapping[str, str]) -> ToolSource:
-        """Return a copy in which tools are moved from the listing to `rejected`.
+        """Return a copy in which entries are moved from the listing to `rejected`.
 
         Args:
-            rejected: the names of the tools, each with a line on the reason.
+            rejected: the names of tools, and `get_entry_label` of other entries, each with a
+                line on the reason.
         """
         tools = tuple(t for t in self.listing.tools if t["name"] not in rejected)
-        listing = replace(self.listing, tools=tools)
+        listing = replace(
+            self.listing,
+            tools=tools,
+            resources=_keep(self.listing, "resources", rejected),
+            resource_templates=_keep(self.listing, "resourceTemplates", rejected),
+            prompts=_keep(self.listing, "prompts", rejected),
+        )
         return replace(self, listing=listing, rejected={**self.rejected, **rejected})
 
     def can_express(self, name: str, member: str) -> bool:
@@ -76,9 +93,35 @@ class ToolSource:
         return member not in self.inexpressible_members.get(name, frozenset())
 
 
-def source_from_server(listing: ServerListing) -> ToolSource:
-    """Return the listing of a live server as a source."""
-    return ToolSource(listing.source, (MCP,), listing)
+def get_entry_label(kind: str, entry: Mapping[str, Any]) -> str:
+    """Return the key of a resource or MCP prompt in `rejected`; no tool has such a name.
+
+    Args:
+        kind: the key of its list in the listing.
+        entry: the entry.
+    """
+    return f"{kind}: {entry[KINDS[kind][1]]}"
+
+
+def _keep(
+    listing: ServerListing, kind: str, rejected: Mapping[str, str]
+) -> tuple[Mapping[str, Any], ...]:
+    entries = listing.entries(kind)
+    return tuple(e for e in entries if get_entry_label(kind, e) not in rejected)
+
+
+def source_from_server(
+    listing: ServerListing, server: PythonServer | None = None
+) -> ToolSource:
+    """Return the listing of a live server as a source.
+
+    Args:
+        listing: the listing.
+        server: the server's Python object, if its functions become handlers.
+    """
+    return ToolSource(
+        listing.source, (MCP,), listing, has_mcp_specs=True, server=server
+    )
 
 
 OPENAI_CHAT = "OpenAI Chat Completions format"

@@ -60,6 +60,7 @@ def read_server(
     *,
     twice: bool = False,
     environment: Mapping[str, str] | None = None,
+    handshake_only: bool = False,
 ) -> ServerListing:
     """Connect to a live server and return its lists.
 
@@ -72,16 +73,20 @@ def read_server(
             `prefix` and `allow` are ignored.
         twice: read the lists twice, and set `second_reading` and `variations`.
         environment: variables for references such as `${TOKEN}`; by default `os.environ`.
+        handshake_only: connect with `initialize`, also to a server of the stateless version.
 
     Raises:
         ListingError: the server cannot be started or reached, does not answer in time, exceeds
             a limit, or returns something that is not a listing.
     """
-    return asyncio.run(_read(server, twice, environment))
+    return asyncio.run(_read(server, twice, environment, handshake_only))
 
 
 async def _read(
-    server: ExternalServer, twice: bool, environment: Mapping[str, str] | None
+    server: ExternalServer,
+    twice: bool,
+    environment: Mapping[str, str] | None,
+    handshake_only: bool,
 ) -> ServerListing:
     try:
         resolved = resolve_server(
@@ -90,9 +95,9 @@ async def _read(
     except MissingVariableError as error:
         raise ListingError(f"{server.name}: {error}") from None
     try:
-        listing = await _read_once(server, resolved)
+        listing = await _read_once(server, resolved, handshake_only)
         if twice:
-            second_reading = await _read_once(server, resolved)
+            second_reading = await _read_once(server, resolved, handshake_only)
             listing = replace(
                 listing,
                 variations=list_variations(listing, second_reading),
@@ -106,13 +111,15 @@ async def _read(
     return listing
 
 
-async def _read_once(server: ExternalServer, resolved: ResolvedServer) -> ServerListing:
+async def _read_once(
+    server: ExternalServer, resolved: ResolvedServer, handshake_only: bool
+) -> ServerListing:
     """Read the lists in a new process or session.
 
     If the server ends during `server/discover`, it is started again without that request.
     """
     connection_type = StdioConnection if server.command is not None else HttpConnection
-    for is_discover_tried in (True, False):
+    for is_discover_tried in (False,) if handshake_only else (True, False):
         async with connection_type(resolved) as connection:
             reader = _ListReader(server, connection, resolved.secrets)
             if await reader.connect(is_discover_tried):

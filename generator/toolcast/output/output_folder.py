@@ -30,7 +30,7 @@ from .disk_differences import (
 
 _GENERATE = "run `toolcast generate` and commit the result"
 _LEVEL = re.compile(rb"^require_level\((\d{1,9}), __name__\)$", re.MULTILINE)
-# More specs of one folder than this are reported as one finding.
+# If more specs of one folder than this have a finding, one finding represents all.
 _MAX_FINDINGS_PER_FOLDER = 20
 _MAX_NAMED_FILES = 3
 
@@ -369,6 +369,7 @@ def write_output(
                 for name in names:
                     parent.remove_file(name)
         _remove_empty_folders(folder, difference.folders, files)
+        # At these paths nothing exists, so there is no empty folder to remove.
         unused_paths = set(difference.missing) - difference.folders
         for below, names in _group_by_folder(decision.write):
             with folder.open_subfolder(below, create=True) as parent:

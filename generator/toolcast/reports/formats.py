@@ -100,7 +100,7 @@ def _build_check_items(verdict: Verdict) -> list[ReportItem]:
     fixed = [
         item._replace(
             severity=Severity.NOTE,
-            # The line of a fixed finding is one of the old version.
+            # A fixed finding has a line only in the old version, so omit the line.
             location=Location(item.location.file),
             message=f"fixed: {item.message}",
             help="",
@@ -123,7 +123,7 @@ def _describe_change_rules(extensions: tuple[str, ...]) -> dict[str, ReportRule]
     """Return the rules of changes, and those of the findings reported with changes."""
     from ..diff.comparison import load_change_rules
 
-    # The severities note, warning, error are 1 to 3; the grades safe, risky, breaking 0 to 2.
+    # Grades are 0 to 2 and severities 1 to 3, so a grade plus 1 is its severity.
     change_rules = {
         id_: ReportRule(
             id_, Severity(rule.grades.worst + 1), rule.meaning, rule.meaning

@@ -27,8 +27,8 @@ class ReportContext(NamedTuple):
         shows_all: whether similar findings and changes are reported one by one.
         extensions: the extensions that the project uses.
         has_color: whether text output contains colors.
-        shows_texts: whether items of changes contain the texts of what is new. There is no
-            file diff that shows them if two lists are compared.
+        shows_texts: whether items of changes contain the texts of added values. A comparison
+            of two tool lists needs this, because there is no file diff with these texts.
     """
 
     root: str | None = None
@@ -146,7 +146,10 @@ def add_fingerprints(findings: Iterable[Finding]) -> Iterator[tuple[Finding, str
 
 
 def format_severity_counts(findings: Sequence[Finding]) -> str:
-    """Return the number of findings by severity: `2 errors, 1 warning`, or "" if there are none."""
+    """Return the number of findings by severity: `2 errors, 1 warning`.
+
+    The result is empty without findings.
+    """
     counts = []
     for severity in (Severity.ERROR, Severity.WARNING, Severity.NOTE):
         count = sum(finding.severity is severity for finding in findings)

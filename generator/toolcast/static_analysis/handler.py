@@ -5,10 +5,18 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Mapping
 from functools import cache, lru_cache, partial
+from types import MappingProxyType
 from typing import NamedTuple
 
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..model.toolset_parts import HandlerReference
+from .adapted_functions import (
+    find_adapted_function,
+    find_adapted_source,
+    find_alias,
+    has_only_registrations,
+    list_contexts,
+)
 from .annotated_names import is_mapping
 from .classes import ClassField, read_class_fields
 from .module_names import ModuleNames
@@ -29,6 +37,8 @@ class Signature(NamedTuple):
         annotations: the annotation of each annotated parameter.
         result: the annotation of the result; None without one.
         mappings: the parameters that are annotated as a mapping or a TypedDict.
+        contexts: the parameters that receive the `Context` of FastMCP or the SDK.
+        aliases: the names that callers send for parameters, if pydantic sets others.
     """
 
     names: tuple[str, ...]
@@ -40,6 +50,8 @@ class Signature(NamedTuple):
     annotations: Mapping[str, ast.expr]
     result: ast.expr | None
     mappings: frozenset[str] = frozenset()
+    contexts: tuple[str, ...] = ()
+    aliases: Mapping[str, str] = MappingProxyType({})
 
     def accepts_mapping(self, names: Collection[str]) -> bool:
         """Return whether the function receives all arguments, with these names, as one mapping.
@@ -63,6 +75,18 @@ class Signature(NamedTuple):
             keyword_only=self.keyword_only.difference(names),
         )
 
+    def apply_pydantic(self) -> Signature:
+        """Return the signature as callers see it with `values: pydantic`."""
+        signature = self.remove_parameters(self.contexts)
+        aliases = self.aliases
+        if not aliases:
+            return signature
+        return signature._replace(
+            names=tuple(aliases.get(name, name) for name in signature.names),
+            optional={aliases.get(k, k): v for k, v in signature.optional.items()},
+            keyword_only=frozenset(aliases.get(k, k) for k in signature.keyword_only),
+        )
+
 
 class HandlerCode(NamedTuple):
     """Source code of a handler.
@@ -76,6 +100,8 @@ class HandlerCode(NamedTuple):
         source: the module that defines the handler; None if it is unknown.
         signature: the signature; None if it is only known at run time, for decorated
             functions, methods, classes and results of calls.
+        source_problem: the reason why the function that `adapt` names does not exist.
+        signature_location: `file:line` of the function with the signature.
     """
 
     module: PythonModule
@@ -84,6 +110,8 @@ class HandlerCode(NamedTuple):
     location: str = ""
     source: PythonModule | None = None
     signature: Signature | None = None
+    source_problem: str = ""
+    signature_location: str = ""
 
     def accepts_mapping(self, tool: ToolSpec) -> bool:
         """Return whether the handler receives all arguments as one mapping or object."""
@@ -112,7 +140,8 @@ def find_handler_code(
     """
     if tool.handler is None:
         return None
-    code = find_function_code(workspace, toolset, tool.handler)
+    value_types = toolset.get_value_types(tool)
+    code = find_function_code(workspace, toolset, tool.handler, value_types)
     if code is None or code.signature is None:
         return code
     return code._replace(signature=code.signature.remove_parameters(tool.uses))
@@ -125,14 +154,27 @@ def _get_package(toolset: Toolset, reference: HandlerReference) -> str:
 
 
 def find_function_code(
-    workspace: Workspace, toolset: Toolset, reference: HandlerReference
+    workspace: Workspace,
+    toolset: Toolset,
+    reference: HandlerReference,
+    value_types: str | None = None,
 ) -> HandlerCode | None:
     """Return the function of a `module:function` reference.
 
     None if the module is outside of the handlers package, or cannot be read.
+
+    Args:
+        workspace: the project.
+        toolset: the toolset of the handlers package.
+        reference: the reference.
+        value_types: the value of `values`; by default the toolset's.
     """
     package = _get_package(toolset, reference)
-    return _get_cache(workspace).find_code(package, reference) if package else None
+    code = _get_cache(workspace).find_code(package, reference) if package else None
+    is_pydantic = (value_types or toolset.values) == "pydantic"
+    if code is None or code.signature is None or not is_pydantic:
+        return code
+    return code._replace(signature=code.signature.apply_pydantic())
 
 
 def find_class_problem(
@@ -217,19 +259,57 @@ class _HandlerCache:
         # With several definitions, the signature depends on conditions at run time.
         if len(definitions) > 1 or not isinstance(node, FunctionDefinition):
             return HandlerCode(module, source=source)
-        # Decorators can change the signature.
-        is_plain = definition.kind == "function" and not node.decorator_list
-        signature = _build_signature(node) if is_plain else None
-        if signature is not None:
-            mappings = frozenset(
-                name
-                for name, annotation in signature.annotations.items()
-                if is_mapping(self.names, source, annotation, self._generated_package)
-            )
-            signature = signature._replace(mappings=mappings)
         location = f"{source.file}:{node.lineno}"
-        return HandlerCode(
-            module, location=location, source=source, signature=signature
+        code = HandlerCode(module, location=location, source=source)
+        if definition.kind != "function":
+            return code
+        adapted_source = find_adapted_source(self.names, source, node)
+        if adapted_source is not None:
+            return self._find_adapted_code(code, adapted_source)
+        # Other decorators can change the signature.
+        if not has_only_registrations(self.names, source, node):
+            return code
+        return code._replace(
+            signature=self._read_signature(source, node), signature_location=location
+        )
+
+    def _find_adapted_code(self, code: HandlerCode, source: str) -> HandlerCode:
+        """Return a handler with the signature of the function that it adapts."""
+        adapted = find_adapted_function(self.names, source)
+        if adapted is None:
+            return code
+        if isinstance(adapted, str):
+            return code._replace(source_problem=adapted)
+        location = f"{adapted.module.file}:{adapted.node.lineno}"
+        if not adapted.is_plain:
+            return code._replace(signature_location=location)
+        signature = self._read_signature(adapted.module, adapted.node)
+        if adapted.is_method:
+            signature = signature.remove_parameters(signature.names[:1])
+        return code._replace(signature=signature, signature_location=location)
+
+    def _read_signature(
+        self, module: PythonModule, node: FunctionDefinition
+    ) -> Signature:
+        signature = _build_signature(node)
+        parameters = {
+            name: (signature.annotations.get(name), signature.optional.get(name))
+            for name in signature.names
+        }
+        aliases = {
+            name: alias
+            for name, expressions in parameters.items()
+            if (alias := find_alias(*expressions)) is not None
+        }
+        mappings = frozenset(
+            name
+            for name, annotation in signature.annotations.items()
+            if is_mapping(self.names, module, annotation, self._generated_package)
+        )
+        return signature._replace(
+            mappings=mappings,
+            contexts=tuple(list_contexts(self.names, module, parameters)),
+            aliases=aliases,
         )
 
     def _find_class(

@@ -42,7 +42,10 @@ _SHAPE = PythonShape(
 
 
 def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
-    """Generate `skills/`: one folder per skill, and the module that composes them."""
+    """Return the files of Agent Skills and the module `skills/__init__.py`, by path.
+
+    A skill with OpenClaw settings is also written to `openclaw/`.
+    """
     files: dict[str, bytes] = {}
     for owner in list_skill_owners(toolset):
         front = build_front_matter(owner)
@@ -113,9 +116,10 @@ def _render_skill(
 
 
 def _definition_part(toolset: Toolset, tool: ToolSpec) -> Mapping[str, Any] | None:
-    """Return the front matter of a tool's own skill, and the number of `when` lines.
+    """Return the target's part of a tool's JSON definition, or None if it has none.
 
-    The number is only stored if it differs from the first paragraph of the usage.
+    `own` is the front matter of the tool's own skill. `when_lines` is the number of lines that
+    describe when to use the tool, if it differs from the first paragraph of the usage text.
     """
     parts: dict[str, Any] = {}
     if has_skill(toolset, tool):

@@ -10,7 +10,7 @@ from ..exit_codes import fail
 
 
 def find_conflicts(root: str, paths: Iterable[str]) -> list[str]:
-    """Return the existing paths that prevent files from being created.
+    """Return the existing paths that prevent files from being created; empty if none do.
 
     Args:
         root: the folder of the project.
@@ -63,7 +63,7 @@ def _has_python_files(folder: str) -> bool:
 
 
 def exit_on_conflicts(paths: list[str], help_: str = "") -> None:
-    """End the program with exit code 2 if there are conflicting paths."""
+    """Print conflicting paths and end the program with exit code 2, if there are any."""
     if paths:
         lines = "".join(f"\n  {path}" for path in paths)
         help_line = f"\n  help: {help_}" if help_ else ""
@@ -72,7 +72,9 @@ def exit_on_conflicts(paths: list[str], help_: str = "") -> None:
 
 
 def write_new_files(root: str, files: Mapping[str, bytes]) -> None:
-    """Create all files; if one cannot be created, create none and exit with code 2.
+    """Create all files, and missing folders.
+
+    If a file cannot be created, creates none and ends the program with exit code 2.
 
     Args:
         root: the folder of the project.

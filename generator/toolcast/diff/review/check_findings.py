@@ -138,7 +138,7 @@ def _list_findings(
         if finding.severity is Severity.NOTE:
             continue
         file = finding.location.file
-        # With the new names of tools, messages of both versions are comparable.
+        # Replace old names of renamed tools, so that messages of both versions are equal.
         message = _QUOTED_NAME.sub(
             lambda match: f"`{new_names.get(match[1], match[1])}`", finding.message
         )

@@ -97,7 +97,7 @@ def format_limits(limits: Limits) -> str:
 
 
 _FIRST_VERSION = "0.1.0"
-# At most 18 digits each, although Semantic Versioning has no limit.
+# Limit each number to 18 digits; Semantic Versioning itself sets no limit.
 _NUMBER = r"(0|[1-9][0-9]{0,17})"
 _VERSION = re.compile(
     rf"{_NUMBER}\.{_NUMBER}\.{_NUMBER}(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?"
@@ -163,7 +163,7 @@ def _list_toolsets(change: Change) -> tuple[str, ...]:
 def _find_old_toolset(
     toolset: Toolset, changes: Sequence[Change], old_toolsets: dict[str, Toolset]
 ) -> Toolset | None:
-    """Return the old version of a toolset, which can have another name."""
+    """Return the old version of a toolset, also after a rename; None if it is new."""
     for change in changes:
         if change.rule.id == "toolset/renamed":
             return old_toolsets.get(str(change.before))
@@ -175,7 +175,7 @@ def _build_proposal(
 ) -> Proposal:
     step, reason = _get_step(changes)
     new_version = _get_version(after)
-    # A new toolset keeps the version that it declares.
+    # An added toolset has no old version to increment: its declared version is proposed.
     if before is None:
         return Proposal(
             after.name,
@@ -221,8 +221,8 @@ def _parse_version(text: str) -> _VersionNumbers | None:
 
 
 def _get_step(changes: Sequence[Change]) -> tuple[str, str]:
-    """Return the step that changes require, and the reason."""
-    # `prompt` is not included: a change that breaks prompts requires a minor version.
+    """Return the step that changes require (`major`, `minor` or `patch`), and the reason."""
+    # A change that is breaking only for the audience `prompt` needs just a minor step.
     for audience in ("call", "code", "access"):
         for change in changes:
             if getattr(change.grades, audience) is Grade.BREAKING:

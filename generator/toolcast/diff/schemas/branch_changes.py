@@ -55,7 +55,7 @@ def compare_branches(pair: SchemaPair) -> Iterator[Difference | PendingPair]:
 def get_alternatives_keyword(node: SchemaNode) -> str:
     """Return `anyOf` or `oneOf` if it is the only keyword of a schema that rejects values.
 
-    The text is empty for every other schema.
+    Return an empty string for every other schema.
     """
     keywords = [keyword for keyword in node.keywords if keyword not in ANNOTATIONS]
     if len(keywords) == 1 and keywords[0] in _ALTERNATIVE_KEYWORDS:
@@ -338,7 +338,7 @@ def _match_branches(
                 break
     unmatched_old = [i for i in range(len(old_branches)) if i not in matches]
     if len(unmatched_old) * len(unmatched_new) > _MAX_BRANCHES**2:
-        # Each old branch would be compared with each new one: match equal indexes instead.
+        # Comparing every old with every new branch takes too long: match equal indexes.
         return matches | {i: i for i in unmatched_old if i in unmatched_new}
     candidates = []
     for old_index in unmatched_old:

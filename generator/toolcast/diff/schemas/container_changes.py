@@ -103,8 +103,8 @@ def _make_property_difference(
     edits = _build_required_edits(pair, name)
     keyword = "additionalProperties"
     if other.get(keyword) is False and node.get(keyword) is not False:
-        # The version without the property is closed. Without this edit, the edited schema
-        # would accept the name as an additional property.
+        # One version has no property of this name and forbids additional ones. Edit that
+        # keyword too: otherwise the edited schema accepts the name as an additional one.
         edits += pair.build_edits(keyword)
     label = format_name(pair.get_property_location(name))
     return pair.make_entry_difference(kind, "properties", name, *edits, name=label)
@@ -161,7 +161,7 @@ def _find_renamed(
     candidate_counts = Counter(name for names in candidates for name in names)
     for old_name, new_name in candidates:
         is_unique = candidate_counts[old_name] == candidate_counts[new_name] == 1
-        # After an exceeded budget further candidates can be missing.
+        # An exceeded budget hides candidates, so the match may not be unique.
         if not is_unique or budget.remaining < 0:
             continue
         if _are_similar(old_name, removed[old_name], new_name, added[new_name]):
@@ -176,10 +176,10 @@ def _index_by_schema(schemas: Mapping[str, Any]) -> dict[Hashable, str]:
 
 
 def _are_similar(old_name: str, old: Any, new_name: str, new: Any) -> bool:
-    """Return whether two properties look like the same one under another name.
+    """Return whether two properties are probably one property that was renamed.
 
-    Half of the words of their descriptions are equal. Without descriptions, one name contains
-    the other.
+    At least half of the words of their descriptions are equal. Without descriptions, one name
+    contains the other.
     """
     old_words, new_words = map(_tokenize_description, (old, new))
     if not old_words and not new_words:
@@ -216,7 +216,7 @@ def _make_rename(pair: SchemaPair, old_name: str, new_name: str) -> Difference:
 def _compare_required(pair: SchemaPair) -> Iterator[Difference]:
     old, new = (node.get_array("required") for node in pair.nodes)
     old_names, new_names = (set(node.get_object("properties")) for node in pair.nodes)
-    # For an added or removed property, `required` is part of that difference.
+    # The difference of an added or removed property already includes `required`.
     added_or_removed = old_names ^ new_names
     for name in dict.fromkeys((*new, *old)):
         if (name in old) == (name in new) or name in added_or_removed:
@@ -395,7 +395,7 @@ def _make_items_difference(
 def _compare_contains(pair: SchemaPair) -> Iterator[Difference | PendingPair]:
     keyword = "contains"
     if ABSENT not in pair.get_values(keyword):
-        # If matching items are limited, a wider schema can make arrays invalid.
+        # If the number of matching items is limited, a wider `contains` can reject arrays.
         is_limited = any(
             "maxContains" in node.keywords or node.get("minContains") == 0
             for node in pair.nodes

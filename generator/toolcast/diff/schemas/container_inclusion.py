@@ -58,7 +58,7 @@ def accepts_arrays(proof: Proof, limits: ValueLimits, part: Mapping[str, Any]) -
     is_unique = True in limits.get_all("uniqueItems") or max_items <= 1
     if part.get("uniqueItems") is True and not is_unique:
         return False
-    # All further items have the same schemas, so one more index is enough.
+    # Items after the leading ones share one schema: one further index covers them all.
     item_schemas = proof.receiver.get_item_schemas(part)
     leading_count = max(len(item_schemas.leading), _count_leading_items(proof, limits))
     for index in range(leading_count + 1):
@@ -155,7 +155,7 @@ def accepts_objects(
 
 
 def _collect_required(proof: Proof, limits: ValueLimits) -> set[str]:
-    """Return the required names, and the names that these entail."""
+    """Return the required names, and all names that these require by dependencies."""
     names = set(limits.required_names)
     entailed = [
         (name, value)
@@ -217,7 +217,7 @@ class _PropertyNames:
         applicable = self._proof.sender.collect_applicable(*own_parts)
         own_ids = set(map(id, own_parts))
         for schema in applicable:
-            # The names that a branch lists are not among the listed names here.
+            # A branch or reference target lists names that `_listed_names` does not have.
             if id(schema) not in own_ids and (
                 "properties" in schema or "$ref" in schema
             ):
@@ -358,7 +358,10 @@ def _accepts_dependencies(
     names: _PropertyNames,
     part: Mapping[str, Any],
 ) -> bool:
-    """Return whether all objects sent have what their properties entail."""
+    """Return whether all objects sent meet the receiver's dependencies.
+
+    A dependency requires other properties, or a schema, if a property is present.
+    """
     for name, entailed in proof.receiver.list_dependencies(part):
         if not names.is_possible(name):
             continue

@@ -108,7 +108,7 @@ class CandidateGenerator:
             is_valid = build_validator({**context, "allOf": list(sent)}).is_valid
             return next(filter(is_valid, values), values[0])
         except ValueError:
-            # A reference to another part than the definitions has no target here.
+            # The validator has only definitions: a reference to another part fails.
             return values[0]
 
     def _list_objects(

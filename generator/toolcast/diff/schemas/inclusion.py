@@ -131,7 +131,8 @@ class InclusionProof:
             return True
         goal = (tuple(map(id, sent)), id(schema))
         if goal in self._assumptions:
-            # Recursive schemas: a smallest counterexample would contain a smaller one here.
+            # Recursive schemas: assume the goal while proving it. A smallest counterexample
+            # would contain a smaller counterexample at this recursion.
             return True
         self._alive += (sent, schema)
         self._assumptions.append(goal)
@@ -187,7 +188,7 @@ class InclusionProof:
             return self._accepts_each_value(sent, limits, part)
         if not limits.types <= get_allowed_types(part):
             return False
-        # The sent values are not enumerated, so listed values cannot include all of them.
+        # Sent values are not enumerated here, so an `enum` cannot include all of them.
         if "enum" in part or "const" in part:
             return False
         types = limits.types
@@ -212,7 +213,7 @@ class InclusionProof:
         self, sent: Conjunction, part: Mapping[str, Any]
     ) -> bool:
         """Return whether `anyOf`, `oneOf`, `not` and `if` of a part accept every sent value."""
-        # A reference that is still in a conjunction could not be resolved.
+        # Merging removes resolvable references, so a remaining one is unresolvable.
         if any(isinstance(part.get(keyword), str) for keyword in REFERENCES):
             return False
         branches = part.get("anyOf")

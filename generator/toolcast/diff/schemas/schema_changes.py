@@ -179,13 +179,13 @@ def _compare_field(
         is_closed=is_call,
         rejects_value=_build_action_check(tools) if is_call else None,
     )
-    # Without a handler of the project, calls are validated by the schema only.
+    # Without a handler of the project, only the schema can reject undeclared arguments.
     has_handler = _has_handler(tools.toolset_after, tools.after)
     new_acceptor = Acceptor(new_version, is_closed=is_call and has_handler)
     call_grader = CallGrader(field, old_acceptor, new_acceptor, differences)
     open_grader = call_grader
     if is_call and not _has_handler(tools.toolset_before, tools.before):
-        # Nothing refused the names that the old schema did not declare.
+        # Without a handler, the old version accepted arguments that it did not declare.
         acceptor = Acceptor(old_version, is_closed=False)
         open_grader = CallGrader(field, acceptor, new_acceptor, differences)
     code_grader = CodeGrader(
@@ -210,7 +210,10 @@ def _has_handler(toolset: Toolset, tool: ToolSpec) -> bool:
 
 
 def _has_python(tools: ToolPair) -> bool:
-    """Return whether Python code of the project gets the tool's arguments or makes its results."""
+    """Return whether Python code of the project uses the tool's arguments or results.
+
+    That is a handler, a declared type or a Python value, in either version.
+    """
     versions = (
         (tools.toolset_before, tools.before),
         (tools.toolset_after, tools.after),
@@ -232,7 +235,7 @@ def _grade_value_types(tools: ToolPair, field: Field) -> Grade:
     else:
         declared_types = old.result_type, new.result_type
     if all(declared_types):
-        # A type that the project declares may accept values of the old and of the new format.
+        # A type declared by the project may accept values of both formats, so: risky.
         return Grade.RISKY
     has_python_values = tools.toolset_before.has_python_values(
         old
@@ -290,7 +293,10 @@ def _make_root_difference(
 def _make_rewritten(
     before: SchemaVersion, after: SchemaVersion, field: Field
 ) -> Difference:
-    """Return the difference of schemas with the same meaning, with its locations."""
+    """Return the difference of a field whose schema is only written differently.
+
+    The message names the first locations that differ.
+    """
     difference = _make_root_difference(before, after, field, "rewritten")
     paths = find_value_differences(before.root, after.root, repr)
     labels = [f"`{format_path((field, *path))[:_MAX_PATH_LENGTH]}`" for path in paths]
@@ -315,9 +321,10 @@ def _make_not_compared(
 
 
 def _build_action_check(tools: ToolPair) -> Callable[[Any], bool] | None:
-    """Return a function that tells whether the old tool's actions reject arguments.
+    """Return a predicate: whether an action of the old tool rejects given arguments.
 
-    It is None if the tool has no actions.
+    None if the tool has no actions. The predicate returns False if the arguments select no
+    known action.
     """
     actions = tools.before.actions
     if actions is None:

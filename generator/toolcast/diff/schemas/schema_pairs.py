@@ -404,7 +404,8 @@ def _follow_references(
             return
         keywords = {k: v for k, v in schema.items() if k not in reference_keywords}
         if version.is_before_2019 and not is_all_of:
-            # These drafts ignore the keywords next to `$ref`; annotations are still read.
+            # Drafts before 2019-09 ignore keywords next to `$ref`; clients still read the
+            # annotations there.
             keywords = {k: v for k, v in keywords.items() if k in ANNOTATIONS}
         merged_keywords |= set(keywords) - ANNOTATIONS
         can_merge = (

@@ -312,7 +312,7 @@ class SchemaVersion:
         return ItemSchemas([], items)
 
     def list_dependencies(self, schema: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-        """Yield property names with the required names or the schema that they entail."""
+        """Yield property names with what their presence requires: names or a schema."""
         for keyword in ("dependentRequired", "dependentSchemas", "dependencies"):
             value = schema.get(keyword)
             if isinstance(value, dict):
@@ -372,7 +372,8 @@ class Acceptor:
             if not validator.is_valid(value):
                 return False
         except (ValueError, TypeError):
-            return False  # The validator stopped matching a pattern, so it did not find the value valid.
+            # A validator that aborts the matching of a pattern has not accepted the value.
+            return False
         if self.is_closed and not isinstance(value, dict):
             return False
         if self.is_closed and self.version.declared_names.find_undeclared(value):

@@ -75,7 +75,7 @@ def find_differences(
         seen.add(key)
         if len(seen) > _MAX_PAIRS:
             raise SchemaTooLargeError
-        # Equal references can have different targets.
+        # Skip equal schemas, unless they have references, whose targets can differ.
         if (no_references or not has_references(old)) and is_equal_json(old, new):
             continue
         pair = build_pair(pending, before, after, root_label)
@@ -93,7 +93,7 @@ def find_differences(
 
 
 def _get_location_key(location: SchemaLocation) -> tuple[Any, ...]:
-    # Booleans are singletons, so only their path identifies them.
+    # `True` and `False` are singletons, so only the path identifies a boolean schema.
     if isinstance(location.schema, dict):
         return (id(location.schema),)
     return location.path
@@ -107,7 +107,7 @@ def _compare_pair(
     yield from compare_annotations(pair)
     yield from compare_references(pair)
     if _is_rewritten(pair, budget):
-        # Only annotations in the branches can differ.
+        # Both schemas accept the same values: only annotations in branches can differ.
         for result in compare_branches(pair):
             if isinstance(result, PendingPair):
                 yield result
