@@ -156,45 +156,6 @@ def test_form(form: str, value: Any) -> None:
     assert source.notes == ()
 
 
-@pytest.mark.parametrize(
-    "value",
-    [
-        {"functions": [TOOL]},
-        {"result": {"functions": [TOOL]}},
-        {"tools": {"add": {k: v for k, v in TOOL.items() if k != "name"}}},
-        {"functions": {"add": {k: v for k, v in TOOL.items() if k != "name"}}},
-        {"toolConfig": {"tools": [TOOL]}},
-        {"jsonrpc": "2.0", "id": 1, "result": {"tools": [TOOL]}},
-    ],
-)
-def test_mcp_tools_are_found_under_every_list_key(value: Any) -> None:
-    source = read(value)
-    assert source.formats == ("MCP format",)
-    tools = [{key: tool[key] for key in TOOL} for tool in source.listing.tools]
-    assert tools == [TOOL]
-
-
-@pytest.mark.parametrize(
-    "value",
-    [
-        [{**TOOL, "clients": ["a", "b"]}],
-        {"functions": [{**TOOL, "clients": ["a", "b"]}]},
-        [{**TOOL, "clients": ["a", "b"]}, {"name": "c", "parameters": {}}],
-    ],
-)
-def test_clients_of_mcp_tools_are_spec_fields(value: Any) -> None:
-    source = read(value)
-    assert source.fields["add"] == {"clients": ["a", "b"]}
-    assert source.listing.tools[0] == TOOL
-
-
-@pytest.mark.parametrize("clients", ["a", {"a": 1}, [1], None])
-def test_other_members_named_clients_stay_verbatim(clients: Any) -> None:
-    source = read([{**TOOL, "clients": clients}])
-    assert source.listing.tools == ({**TOOL, "clients": clients},)
-    assert source.fields == {}
-
-
 def test_a_tool_a_line() -> None:
     lines = json.dumps(TOOL) + "\n\r\n" + json.dumps({**TOOL, "name": "more"}) + "\n"
     source = parse_source(b"\xef\xbb\xbf" + lines.encode(), "list.jsonl")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import json
 import shlex
 import shutil
@@ -19,11 +18,7 @@ from tests.corpus.nasty_lists import NASTY_LISTS
 from tests.program import toolcast
 from toolcast.analysis.mcp_definitions import build_mcp_definition
 from toolcast.encoders.yaml_block import encode_entry
-from toolcast.importing.formats import ToolSource
-from toolcast.importing.plan import get_server_version, plan_import
-from toolcast.mcp_client.server_listing import parse_listing
 from toolcast.model.loading import load_workspace
-from toolcast.model.model import Workspace
 from toolcast.parsing.yaml_reader import read_yaml
 
 ROOT = Path(__file__).parents[2]
@@ -334,26 +329,3 @@ def test_what_is_written_reads_back(value: Any) -> None:
         assert any("forbidden" in f.rule or "invisible" in f.rule for f in findings)
         return
     assert json.dumps(document.value) == json.dumps({"key": value})
-
-
-@pytest.mark.parametrize("library", ["mcp", "fastmcp"])
-def test_version_of_a_library_is_not_imported(
-    library: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def get_version(name: str) -> str:
-        if name == library:
-            return "2.13.0"
-        raise importlib.metadata.PackageNotFoundError(name)
-
-    monkeypatch.setattr(importlib.metadata, "version", get_version)
-    for version, imported in (("2.13.0", ""), ("2.13.1", "2.13.1"), (None, "")):
-        listing = parse_listing(
-            {"tools": [TOOL], "serverInfo": {"name": "a", "version": version}}, "a", ()
-        )
-        source = ToolSource("a", ("MCP format",), listing)
-        assert get_server_version(source) == imported
-        plan = plan_import(Workspace(str(tmp_path), (), ()), source, "things")
-        toolset = plan.edit.after["specs/things/toolset.yaml"] or b""
-        assert (b"\nversion: " in toolset) is bool(imported)
-        is_noted = any("`version` is not imported" in note for note in plan.notes)
-        assert is_noted is (version == "2.13.0")

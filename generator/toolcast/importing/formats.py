@@ -21,6 +21,8 @@ Values are copied without conversion. A key that is not imported is reported in 
 
 from __future__ import annotations
 
+import contextlib
+import importlib.metadata
 from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -66,6 +68,19 @@ class ToolSource:
     rejected: Mapping[str, str] = field(default_factory=dict)
     has_mcp_specs: bool = False
     server: PythonServer | None = None
+
+    @property
+    def server_version(self) -> str:
+        """The server's own version, or "".
+
+        Servers without a version report that of the library on which they are built.
+        """
+        version = (self.listing.server_info or {}).get("version")
+        for library in _SERVER_LIBRARIES:
+            with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+                if version == importlib.metadata.version(library):
+                    return ""
+        return version if isinstance(version, str) else ""
 
     def find_tool(self, name: str) -> Mapping[str, Any] | None:
         """Return the MCP definition of a tool, or None if the source does not list it."""
@@ -124,6 +139,8 @@ def source_from_server(
     )
 
 
+_SERVER_LIBRARIES = ("fastmcp", "mcp")
+"""Distributions whose version a server without one reports."""
 OPENAI_CHAT = "OpenAI Chat Completions format"
 OPENAI_RESPONSES = "OpenAI Responses format"
 ANTHROPIC = "Anthropic format"

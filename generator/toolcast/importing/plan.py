@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import importlib.metadata
 import json
 import posixpath
 from collections.abc import Iterable, Mapping
@@ -46,7 +44,6 @@ from .spec_fields import (
     merge_spec_fields,
 )
 
-_SERVER_LIBRARIES = ("fastmcp", "mcp")
 _DEFAULT_TARGETS: Mapping[str, Any] = {"mcp": {}, "registry": {}, "snapshots": {}}
 
 
@@ -118,7 +115,7 @@ def update_toolset(
     handlers need are added to a toolset without handlers.
     """
     server_fields = {
-        "version": get_server_version(source),
+        "version": source.server_version,
         "instructions": source.listing.instructions,
     }
     own_fields = {"version": toolset.version, "instructions": toolset.instructions}
@@ -134,25 +131,12 @@ def update_toolset(
     return tuple(changed_fields)
 
 
-def get_server_version(source: ToolSource) -> str:
-    """Return the server's own version, or "".
-
-    Servers without a version report that of the library on which they are built.
-    """
-    version = (source.listing.server_info or {}).get("version")
-    for library in _SERVER_LIBRARIES:
-        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
-            if version == importlib.metadata.version(library):
-                return ""
-    return version if isinstance(version, str) else ""
-
-
 def _build_toolset_fields(source: ToolSource, name: str) -> dict[str, Any]:
     info = source.listing.server_info or {}
     title = info.get("title") or info.get("name")
     fields: dict[str, Any] = {"name": name}
     fields["title"] = title if isinstance(title, str) and title.strip() else name
-    if version := get_server_version(source):
+    if version := source.server_version:
         fields["version"] = version
     if source.listing.instructions:
         fields["instructions"] = source.listing.instructions
@@ -381,7 +365,7 @@ def plan_import(
         *([] if source.has_mcp_specs else _list_other_entries(source)),
     )
     version = (source.listing.server_info or {}).get("version")
-    if version and not get_server_version(source):
+    if version and not source.server_version:
         notes += (
             f"`version` is not imported: {version} is that of the server's library",
         )
