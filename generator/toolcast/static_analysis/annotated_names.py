@@ -31,8 +31,14 @@ _MAPPINGS = frozenset(
         "typing.TypedDict",
         "typing_extensions.TypedDict",
         "types.MappingProxyType",
-        *(f"collections.{name}" for name in ("ChainMap", "OrderedDict", "UserDict")),
-        *(f"typing.{name}" for name in ("ChainMap", "DefaultDict", "OrderedDict")),
+        *(
+            f"collections.{name}"
+            for name in ("ChainMap", "Counter", "OrderedDict", "UserDict")
+        ),
+        *(
+            f"typing.{name}"
+            for name in ("ChainMap", "Counter", "DefaultDict", "OrderedDict")
+        ),
         "collections.defaultdict",
     ]
 )

@@ -213,6 +213,17 @@ def apply(
             "  help: pass a plan saved by `toolcast letta plan --out FILE`, or --yes to"
             " apply without review"
         )
+    names = {
+        "--allow-delete": allow_delete,
+        "--allow-capture": allow_capture,
+        "--drop-stale": drop_stale,
+    }
+    options = ", ".join(option for option, tools in names.items() if tools)
+    if plan_file is not None and options:
+        fail(
+            f"{options} cannot change a saved plan\n"
+            "  help: make a plan with `toolcast letta plan --out FILE` and the same options"
+        )
     overrides = Overrides(allow_delete, allow_capture, drop_stale, accept_loss)
     file = Path(plan_file) if plan_file else None
     sys.exit(operations.apply(_build_request(**shared), overrides, file))
