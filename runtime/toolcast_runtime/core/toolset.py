@@ -240,8 +240,8 @@ class Toolset:
             begin: called with the name of each tool or function before its import.
 
         Returns:
-            The exceptions of failed imports, by the name of the tool, or by `the lifespan`
-            and `the ledger`.
+            The exceptions of failed imports and of signatures that do not match, by the name
+            of the tool, or by `the lifespan` and `the ledger`.
         """
         from .calls.handlers import load_function
 
@@ -259,7 +259,7 @@ class Toolset:
             if tool.handler is not None:
                 begin(tool.name)
                 try:
-                    self.calls.get_handler(tool)
+                    self.calls.get_handler(tool).validate_signature()
                 except (Exception, SystemExit) as error:
                     errors[tool.name] = error
         return errors

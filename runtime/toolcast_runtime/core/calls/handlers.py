@@ -29,6 +29,10 @@ _KEYWORD_KINDS = (
 )
 
 
+class SignatureMismatchError(TypeError):
+    """A handler's signature does not match the arguments that its spec declares."""
+
+
 class HandlerAdapter:
     """Handler function, adapted to be called with a tool's arguments.
 
@@ -90,6 +94,15 @@ class HandlerAdapter:
         if self._keywords is not None:
             accepted &= self._keywords
         self._accepted = accepted
+        # A wrapper can pass parameters that the function which it wraps requires.
+        is_wrapper = hasattr(function, "__wrapped__")
+        self._required = [
+            p.name
+            for p in parameters
+            if p.default is p.empty
+            and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
+            and not is_wrapper
+        ]
         self.is_async = inspect.iscoroutinefunction(_unwrap(function))
 
     def find_rejected(self, arguments: Mapping[str, Any]) -> list[str]:
@@ -109,6 +122,28 @@ class HandlerAdapter:
         if self._keywords is not None:
             rejected.update(arguments.keys() - self._keywords)
         return [name for name in arguments if name in rejected]
+
+    def validate_signature(self) -> None:
+        """Check that the function accepts the declared arguments.
+
+        The generator checks this in the source code of plain functions. Only the imported
+        object shows the signatures of decorated functions, methods, and classes.
+
+        Raises:
+            SignatureMismatchError: a call with declared arguments cannot succeed.
+        """
+        if self.accepts_mapping:
+            return
+        problems = [
+            f"it has no parameter `{name}`"
+            for name in self.find_rejected(dict.fromkeys(sorted(self._declared.names)))
+        ]
+        problems += [
+            f"it requires `{name}`, which is not an argument"
+            for name in self._declared.find_undeclared(self._required)
+        ]
+        if problems:
+            raise SignatureMismatchError(", and ".join(problems))
 
     def __call__(
         self,
