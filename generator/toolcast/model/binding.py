@@ -325,6 +325,7 @@ def bind_toolset(
     servers = tuple(
         bind(
             McpServer,
+            # Calls to a server have the time limit of the toolset, unless the server sets one.
             {"call_timeout": timeout, **body},
             name=name,
             fields=tuple(body),

@@ -249,6 +249,7 @@ class _Loader(NamedTuple):
         findings += problems
         prompts, problems = read_mcp_prompts(self.files, folder)
         findings += problems
+        # Return only now, after all files are read, so that one run reports all errors.
         if document is None or has_errors(findings):
             return None, findings
         fields = load_fields(extensions).toolset

@@ -151,6 +151,8 @@ class SelectionGates:
     coverage: float = language_default("toolset.selection.coverage", float)
 
 
+# With `eq=False`, tools are compared and hashed by identity. Functions can therefore cache
+# results for a tool, although its schemas cannot be hashed.
 @dataclass(frozen=True, eq=False)
 class ToolSpec:
     """One tool, as defined by its YAML file.
@@ -419,6 +421,7 @@ class Toolset:
     @property
     def proxied_servers(self) -> frozenset[str]:
         """The names of the external servers that handle calls of the toolset's own tools."""
+        # `proxy` of the toolset counts even if each tool has its own handler or proxy.
         names = {self.proxy, *(self.get_proxy(tool) for tool in self.tools)}
         return frozenset(name for name in names if name is not None)
 

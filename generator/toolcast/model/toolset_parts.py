@@ -219,6 +219,7 @@ class ResourceSpec(McpSpec):
     content: bytes | None = None
     variables: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
+    # Without an annotation, `kind` is an attribute of the class, not a dataclass field.
     kind = "resource"
 
     @property

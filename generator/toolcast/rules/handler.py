@@ -519,6 +519,7 @@ def _suggest_package(toolset: Toolset, workspace: Workspace) -> str:
     for module in modules:
         if find_module(workspace, module) is not None:
             parts = module.split(".")
+            # The module and each of its parent packages can be what `handlers` should name.
             for count in range(1, len(parts) + 1):
                 packages[".".join(parts[:count])] = None
     return did_you_mean(package, packages)
@@ -930,6 +931,7 @@ def check_generated_imports(
         if not is_generated or imported.dotted in sources:
             continue
         help_ = "correct the import, or remove it"
+        # The generated module exists, so check the name that is imported from it.
         if name in sources:
             tree = ast.parse(sources[name])
             names = collect_bindings(tree.body, PythonModule(name, ""))

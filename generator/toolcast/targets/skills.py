@@ -51,6 +51,7 @@ def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
         front = build_front_matter(owner)
         name = front["name"]
         files |= _render_skill(toolset, owner, f"skills/{name}", front, context)
+        # OpenClaw reads its settings from `metadata.openclaw`, so its files differ.
         if openclaw := get_openclaw_settings(owner):
             front["metadata"] = {**front.get("metadata", {}), "openclaw": openclaw}
             files |= _render_skill(toolset, owner, f"openclaw/{name}", front, context)

@@ -80,6 +80,7 @@ class Context:
         allowed_words = self._list_template_terms([template])
         is_from_project = not is_built_in(template, self.own_templates)
         is_from_target = self.with_black and not is_built_in(template, self.templates)
+        # The name of a template of Python is, for example, `tool.py.jinja`.
         if ".py" in template and (is_from_project or is_from_target):
             data = format_python(template, data)
         shape = getattr(view, "shape", None)

@@ -177,6 +177,7 @@ def command(
     comparison, versions = result.comparison, result.versions
     if accept_file is None and result.root is not None:
         accept_file = os.path.join(result.root, ACCEPT_FILE)
+    # With `--accept`, a missing file is created below.
     elif accept_file is not None and not accepted and not os.path.lexists(accept_file):
         fail(f"--accept-file: {accept_file} does not exist")
     accept_file_name = accept_file or ""
@@ -211,6 +212,7 @@ def command(
         is_first=result.is_first,
         check_findings=result.check_findings,
     )
+    # `--bump` only prints the next version: the grades do not affect the exit code.
     if bump:
         from ...reports.formats import report_versions
 
