@@ -225,7 +225,8 @@ class ToolSpec:
     @cached_property
     def properties(self) -> JsonObject:
         """The schema of each parameter, by name; empty if `properties` is not an object."""
-        # The rule `schema/invalid` reports keywords of the wrong type only after loading.
+        # `properties` can be of any type here: only the rule `schema/invalid`, which runs after
+        # loading, checks the keywords of a schema.
         properties = self.parameters.get("properties")
         return properties if isinstance(properties, dict) else {}
 

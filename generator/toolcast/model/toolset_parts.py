@@ -244,7 +244,8 @@ class PromptArgument:
     """An argument of a prompt, which the user enters.
 
     Attributes:
-        is_required_listed: whether the list also contains a `required` of false.
+        is_required_listed: whether the spec contains `required`; `prompts/list` then contains
+            the member even if it is false.
     """
 
     name: str
@@ -256,8 +257,8 @@ class PromptArgument:
     @property
     def mcp(self) -> dict[str, Any]:
         """The argument in an entry of MCP's `prompts/list`, without unset members."""
-        # The default of `required` in MCP is false, so an optional argument has this member
-        # only if the source of an import lists it.
+        # The default of `required` in MCP is false, so an optional argument has the member only
+        # if the spec contains it.
         required = True if self.required else False if self.is_required_listed else None
         return omit_none(
             name=self.name, description=self.description, required=required

@@ -51,7 +51,10 @@ from .subjects import Scope
 Owner = Toolset | ToolSpec | ResourceSpec | PromptSpec
 
 LIFESPAN_DEPENDENCY = "lifespan_context"
-"""Dependency of an adapted lifespan; the runtime's `values.pydantic_functions` has it, too."""
+"""Name of the dependency that an adapted lifespan provides.
+
+`values.pydantic_functions` of the runtime defines the same name.
+"""
 _REMOVE_SLASH = "remove the `/` after it in the function's parameters"
 
 
@@ -891,7 +894,8 @@ def check_unused_dependencies(
     specs = (*toolset.tools, *toolset.mcp_specs)
     used = {name for spec in specs for name in spec.uses}
     if toolset.values == "pydantic":
-        # A `Context` has the value of an adapted lifespan without `uses`.
+        # With `values: pydantic`, a handler can read this dependency from its `Context`
+        # parameter, without `uses` in the spec.
         used.add(LIFESPAN_DEPENDENCY)
     for name in toolset.dependencies:
         if name not in used:

@@ -188,8 +188,7 @@ def _find_expired_removals(
                 )
 
 
-# Suppressions
-
+# The kinds of specs that can have `suppress`.
 _SuppressingSpec = Toolset | ToolSpec | ResourceSpec | PromptSpec
 
 
