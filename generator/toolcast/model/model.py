@@ -69,14 +69,14 @@ class Action(NamedTuple):
 
 
 class Actions(NamedTuple):
-    """The actions of a tool: the parameter that selects one, and its values."""
+    """The actions of a tool: the parameter that selects an action, and its values."""
 
     parameter: str
     values: tuple[Action, ...]
 
 
 class CliDecision(NamedTuple):
-    """The command of a tool in the CLI, or the reason for not having one.
+    """The command of a tool in the CLI, or the reason why the tool has no command.
 
     `keyword` is None for a tool without a command; only then `reason` is set.
     """

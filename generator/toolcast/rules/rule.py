@@ -83,7 +83,7 @@ def problem_at(
 
 @dataclass(frozen=True)
 class Rule:
-    """A rule, or one part of a rule that has several checks.
+    """A rule with one check function, or one part of a rule with several of them.
 
     Attributes:
         id: `family/kebab-name`.
@@ -197,7 +197,9 @@ def rule(
     target: str = "",
     can_be_suppressed: bool = True,
 ) -> Callable[[Check], Rule]:
-    """Decorate a check function to make it a rule; several functions may have one id.
+    """Return a decorator that makes a check function a rule, or a part of a rule.
+
+    Several functions with the same id are the parts of one rule.
 
     Args:
         id: `family/kebab-name`, which is also a heading of the family's page.

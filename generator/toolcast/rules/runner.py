@@ -147,7 +147,7 @@ def demote_upstream_findings(
         file = finding.location.file
         if finding.severity is Severity.WARNING and file in upstream_fields:
             source, fields = upstream_fields[file]
-            field = _field_at_line(source, finding.location.line)
+            field = _find_field_at_line(source, finding.location.line)
             # At `name`, only rules of the family `name` are about the server's text. Others
             # are about decisions of the project, such as a missing section.
             is_upstream_name = field == "name" and finding.rule.startswith("name/")
@@ -156,7 +156,7 @@ def demote_upstream_findings(
         yield finding
 
 
-def _field_at_line(source: Source, line: int) -> str:
+def _find_field_at_line(source: Source, line: int) -> str:
     """Return the top-level field of a spec that contains a line.
 
     Empty for a line above the first field.

@@ -310,7 +310,7 @@ def _find_compile_error(schema: ToolSchema, scope: Scope) -> str:
 
 @rule("schema/invalid-reference", on="schema", severity=Severity.ERROR)
 def check_circular_references(schema: ToolSchema, scope: Scope) -> Iterator[Problem]:
-    """Report references that lead back to themselves for the same value.
+    """Report `$ref`s that lead back to themselves without a step into the value.
 
     Validating such a schema would not end. References below `properties` or `items` end with
     the value.

@@ -56,7 +56,7 @@ def fold_case(text: str) -> str:
 
 
 class Texts:
-    """The strings of a toolset, of which each distinct one is searched only once.
+    """The strings of a toolset, in which each distinct string is searched only once.
 
     Many tools contain the same strings. A check first selects the distinct strings that match,
     and then calls `locate` for their positions.

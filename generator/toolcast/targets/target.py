@@ -110,9 +110,9 @@ class Context:
         return self._check_and_record(path, text.encode("utf-8"), shape, allowed_words)
 
     def _list_template_terms(self, templates: Iterable[str]) -> frozenset[str] | None:
-        """Return the words in those of the named templates that the project replaces.
+        """Return the words in the project's versions of some templates.
 
-        None if the project replaces none of them.
+        Built-in templates are ignored. None if the project replaces none of the templates.
         """
         if not self.own_templates:
             return None

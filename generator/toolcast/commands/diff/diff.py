@@ -402,7 +402,7 @@ def _append_entries(text: str, entries: str) -> str:
 def _has_appended(
     old_entries: list[Acceptance], fingerprints: list[str], data: bytes
 ) -> bool:
-    """Return whether a file contains the old entries and then one per fingerprint.
+    """Return whether a file has the old entries, followed by one per fingerprint.
 
     False if the file is invalid.
     """
