@@ -100,9 +100,11 @@ def command(
         hidden_notes = [note for note in notes if note.rule in unsuppressable]
     printed = [finding for finding in findings if finding not in hidden_notes]
     code = print_findings(printed, format_, fail_on=lowest_severity, context=context)
-    if hidden_notes:
-        notes_count = format_count(len(hidden_notes), "note")
-        verb = "is" if len(hidden_notes) == 1 else "are"
+    # Not counted: every check without --preflight has this note, also of a new project.
+    counted = [note for note in hidden_notes if note.rule != "output/unknown-wheel"]
+    if counted:
+        notes_count = format_count(len(counted), "note")
+        verb = "is" if len(counted) == 1 else "are"
         message = f"{notes_count} that cannot be suppressed {verb} hidden"
         hint = "run `toolcast check --all` to print all notes"
         click.echo(f"{message}; {hint}", err=True)

@@ -171,7 +171,7 @@ def write_output_or_exit(
         example: a file name of this kind for the help line.
     """
     from toolcast_runtime.core.safe_file import NotRegularFileError
-    from toolcast_runtime.core.safe_folder import Folder
+    from toolcast_runtime.core.safe_folder import Folder, wait_for_folder_lock
 
     folder, name = os.path.split(os.path.abspath(output))
     if not name or os.path.isdir(os.path.join(folder, name)):
@@ -186,7 +186,8 @@ def write_output_or_exit(
             "  help: choose a file outside of it"
         )
     try:
-        with Folder.open_path(folder) as opened:
+        with Folder.open_path(folder) as opened, wait_for_folder_lock(opened):
+            opened.remove_leftovers()
             try:
                 existing = opened.read(name, _MAX_MARK_OFFSET)
             except FileNotFoundError:

@@ -10,11 +10,14 @@ from toolcast_runtime.core.safe_file import read_regular_file
 
 
 class OutsideProjectError(OSError):
-    """Error for a path that leads out of the project through a symbolic link."""
+    """Path that leads out of the project through a symbolic link."""
 
 
 class Entry(NamedTuple):
-    """An entry of a folder; a symbolic link to a folder is both a link and a folder."""
+    """An entry of a folder.
+
+    `is_folder` is also true for a symbolic link to a folder.
+    """
 
     name: str
     is_folder: bool = False
@@ -22,9 +25,9 @@ class Entry(NamedTuple):
 
 
 class ProjectFiles(Protocol):
-    """A project's files, by path relative to the project root, with forward slashes.
+    """Interface for reading a project's files on disk, in a commit or with edits.
 
-    Implementations read the disk or a git commit.
+    Paths are relative to the project root, with forward slashes.
     """
 
     def read(self, path: str, max_bytes: int) -> bytes:
@@ -44,7 +47,7 @@ class ProjectFiles(Protocol):
         """
 
     def is_there(self, path: str) -> bool:
-        """Return whether the path exists; true for a broken symbolic link, too."""
+        """Return whether the path exists; True for a broken symbolic link, too."""
 
     def is_outside(self, path: str, folder: str = ".") -> bool:
         """Return whether a path, with links resolved, is outside `folder` (default: root)."""
@@ -62,6 +65,8 @@ class DiskFiles:
         if os.path.islink(full_path):
             if self.is_outside(path):
                 raise OutsideProjectError(None, "a link out of the project", path)
+            # A link inside the project is followed; `read_regular_file` would refuse
+            # it.
             full_path = os.path.realpath(full_path)
         return read_regular_file(full_path, max_bytes, follow=False)
 
@@ -83,7 +88,10 @@ class DiskFiles:
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:
-    """Return whether an entry is a folder or a link to one; false for a link to itself."""
+    """Return whether an entry is a folder or a link to one.
+
+    False for a link to itself, which cannot be resolved.
+    """
     try:
         return entry.is_dir()
     except OSError:
@@ -91,11 +99,11 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
 
 
 class EditedFiles:
-    """A project's files with pending edits applied.
+    """A project's files as they will be after pending edits.
 
     Args:
         files: the files without the edits.
-        changed: the new bytes per path; None marks a removed file.
+        changed: the new bytes by path; None for a removed file.
     """
 
     def __init__(

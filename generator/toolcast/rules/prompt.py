@@ -995,16 +995,15 @@ _MIN_USAGE_CHARACTERS = 10
 _NARROW_WORD = re.compile(r"[^\W\d_\u0e00-\U0010ffff]+")
 _WIDE_LETTER = re.compile(r"[^\W\d_\x00-\u0dff]")
 _FILLERS = frozenset("""
-    a above an any appropriate applicable as at available be below by call can described
-    description desired do does done fixme for how if in is it its n na need needed
-    necessary no none not nothing of on or relevant required run see so summary tbd that
-    the then this to todo tool up use used useful uses using want when whenever where with
-    you your
+    a above an any anytime appropriate applicable as at available be below by call can
+    described description desired do does done explanatory fixme for guidance how if in is
+    it its makes n na name need needed necessary no none not nothing obvious of on only or
+    please relevant required run same see self sense so special summary tbd that the
+    then this to todo tool up use used useful uses using want when whenever where with you
+    your
     """.split())
-_USAGE_OPENING = re.compile(
-    "(?:use|call|run)(?:thistool|thetool|this|it)?(?:when(?:ever)?youwant|whenyouneed)?"
-    "(?:to|for)?"
-)
+_COMPARED_CHARACTERS = 4
+"""Number of first letters by which words are compared: `lists` and `listing` are equal."""
 
 
 def _is_empty_usage(text: str, tool: ToolSpec) -> bool:
@@ -1014,20 +1013,24 @@ def _is_empty_usage(text: str, tool: ToolSpec) -> bool:
     """
     # Without the tool's name, a text such as "Use get_weather" has only filler words.
     text = re.sub(re.escape(tool.name), " ", text, flags=re.IGNORECASE)
-    words = _NARROW_WORD.findall(text.casefold())
     wide_letters = _WIDE_LETTER.findall(text)
     if wide_letters:
-        count = len(text.split())
         is_short = (
-            len(wide_letters) < _MIN_USAGE_CHARACTERS and count < _MIN_USAGE_WORDS
+            len(wide_letters) < _MIN_USAGE_CHARACTERS
+            and len(text.split()) < _MIN_USAGE_WORDS
         )
-    else:
-        is_short = len(words) < _MIN_USAGE_WORDS or _FILLERS.issuperset(words)
-    letters = _fold_letters(text)
-    # "Use this tool to" before a repeated summary adds no content.
-    rest = _USAGE_OPENING.sub("", letters, count=1)
-    summary = _fold_letters(tool.summary)
-    return is_short or letters in summary or rest in summary
+        return is_short or _fold_letters(text) in _fold_letters(tool.summary)
+    all_words = _NARROW_WORD.findall(text.casefold())
+    words = {*all_words}
+    known = _NARROW_WORD.findall(f"{tool.name} {tool.summary}".casefold())
+    known_starts = {word[:_COMPARED_CHARACTERS] for word in known}
+    # With "not" or "no", a text such as "Do not list the workspaces" has the words of the
+    # summary, but other content.
+    is_known = words.isdisjoint(["not", "no"]) and all(
+        word[:_COMPARED_CHARACTERS] in known_starts for word in words - _FILLERS
+    )
+    is_short = len(all_words) < _MIN_USAGE_WORDS or len(words) < 2
+    return is_short or _FILLERS.issuperset(words) or is_known
 
 
 def _fold_letters(text: str) -> str:

@@ -321,15 +321,36 @@ def _check_mcp_object(
             yield problem_at(tool, member_path, message, help_)
 
 
-# A verb of destruction at the start of a sentence or clause, optionally after an adverb, as in
-# "Permanently deletes a page".
 _DESTRUCTION = re.compile(
-    r"(?:^|[.;:,!?(\n-]\s*|\b(?:and|or|then|also|can|will)\s+)(?:\w+ly\s+)?"
-    r"((?:delete|remove|destroy|drop|purge|erase|wipe|truncate|uninstall|overwrite|kill"
-    r"|terminate|revoke|discard|shred|annihilate|obliterate|nuke)s?|destroys"
-    r"|(?:clear|empty|reset)s?(?=\s+(?:the|a|an|all|each|every|its|their|your|this)\b))\b",
+    # The start of a sentence or clause, or words before a verb, such as "used to".
+    r"(?:^|[.;!?\n/&*\u2022-]\s*|[:,(]\s*(?=\w+\s+\w)|\b(?:and|or|then|also|will|tool"
+    r"|tool (?:that|which|to|can)|used? (?:this |it )?to|(?:allow|let|enable)s? \w+(?: to)?)\s+)"
+    r"(?:\w+ly\s+|(?:hard|bulk|batch|force)[ -])?"
+    r"((?:delet|remov|eras|wip|prun|revok|terminat|overwrit)(?:es?|ing)"
+    r"|(?:destroy|drop|kill|shred|discard|unlink|expunge|nuke|uninstall|unpublish"
+    r"|annihilate|obliterate|purge|truncate(?=.* tables?\b))s?"
+    r"|(?:clear|empty|reset)s?(?=\s+(?:the|an?|all|each|every|its|their|your|this|cache"
+    r"|trash|counters?)\b))\b"
+    # Not before words with which the verb is part of a noun or an operation on a text.
+    r"(?!-|\s+(?:is|was|are|of|nothing|none|status|rat(?:e|io)|polic(?:y|ies)|markers?|preview"
+    r"|protection|pile|zones?|costs?|shipping|transition|(?:\w+ )?(?:whitespace|spaces"
+    r"|duplicates|accents|punctuation|markup|html|noise|outliers))\b)",
     re.IGNORECASE,
 )
+_INDIRECT = re.compile(
+    r"\b(?:who|which|whether|how|what|that|would|could|can(?! be\b)|not|never|without|if|dry[ -]run"
+    r"|preview)\b[^.;!?\n]*$",
+    re.IGNORECASE,
+)
+"""The start of a sentence after which a verb does not describe the effect of the tool."""
+
+
+def _find_destruction(summary: str) -> str:
+    """Return the verb with which a summary announces a destruction, or ""."""
+    for match in _DESTRUCTION.finditer(summary):
+        if not _INDIRECT.search(summary[: match.start()]):
+            return match[1]
+    return ""
 
 
 @rule("spec/read-only-destruction", on="tool", severity=Severity.WARNING)
@@ -337,10 +358,10 @@ def check_read_only(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
     """Report a tool with `readOnlyHint` whose summary has a verb such as "deletes"."""
     if (tool.annotations or {}).get("readOnlyHint") is not True:
         return
-    match = _DESTRUCTION.search(tool.summary)
-    if match:
+    verb = _find_destruction(tool.summary)
+    if verb:
         field = get_summary_field(tool)
-        message = f"the summary says `{match[1]}`, and `readOnlyHint` is true"
+        message = f"the summary says `{verb}`, and `readOnlyHint` is true"
         help_ = (
             "set `readOnlyHint: false` and `destructiveHint: true`, or describe in the"
             " summary what the tool reads"

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 from .literals import UnknownTypeError, evaluate_literal
 from .modules import format_expression
 
-# Arguments of pydantic's `Field` and classes of `annotated_types`, with their keywords.
+# JSON Schema's keywords for arguments of pydantic's `Field` and classes of
+# `annotated_types`.
 _LIMIT_KEYWORDS = {
     "ge": "minimum",
     "gt": "exclusiveMinimum",
@@ -57,13 +58,14 @@ CONSTRAINED_TYPES = {
 
 
 class FieldSettings(NamedTuple):
-    """Settings of a parameter or field that are not part of its schema.
+    """The settings of a parameter or field that are not part of its schema.
 
     Attributes:
         default: the default's expression.
         is_optional: whether there is a default, or a function that creates one.
         alias: the name that callers send; empty for the parameter's own name.
-        is_described: whether the description is the field's own, and not that of its class.
+        is_described: whether the description is the field's own, and not that of its
+            class.
         needs_pydantic: whether only pydantic can call a function with such a parameter.
     """
 
@@ -80,11 +82,12 @@ def apply_metadata(
     schema: dict[str, Any],
     settings: FieldSettings,
 ) -> FieldSettings:
-    """Add the metadata of a type to a schema, and return the changed settings.
+    """Add the metadata of a type to a schema in place; return the changed settings.
 
     Args:
         called: the dotted name of the function or class that the metadata calls.
-        metadata: an argument of `Annotated`, or a default that calls pydantic's `Field`.
+        metadata: an argument of `Annotated`, or a default that calls pydantic's
+            `Field`. A string is a description.
         schema: the schema of the type.
         settings: the settings of earlier metadata.
 
@@ -134,7 +137,7 @@ def _read_field(
     for argument in ("validation_alias", "alias"):
         if argument in arguments:
             node = arguments[argument]
-            # pydantic's schema has the first of `AliasChoices`.
+            # pydantic's JSON Schema has the first name of `AliasChoices`.
             if isinstance(node, ast.Call) and node.args:
                 node = node.args[0]
             alias = evaluate_literal(node)
@@ -147,7 +150,10 @@ def _read_field(
 
 
 def has_field_default(call: ast.Call) -> bool:
-    """Return whether a call of `Field` has a default, or a function that creates one."""
+    """Return whether a call of `Field` has a default, or a function that creates one.
+
+    The default `...` means that there is none.
+    """
     arguments = {keyword.arg: keyword.value for keyword in call.keywords}
     default = call.args[0] if call.args else arguments.get("default")
     has_default = default is not None and not is_ellipsis(default)

@@ -14,7 +14,7 @@ LOOP_REASON = "It calls the agent's own loop."
 
 
 class MissingSettingError(Exception):
-    """A setting is missing or invalid; the message names it."""
+    """Missing or invalid setting; the message names it."""
 
 
 @dataclass(frozen=True)
@@ -135,7 +135,7 @@ class DesiredState:
         }
 
     def select_agents(self, names: Iterable[str]) -> DesiredState:
-        """Return a copy that has only the agents with these names.
+        """Return a copy that has only the agents with these names, in this order.
 
         Raises:
             MissingSettingError: the toolset has no agent with one of the names.
@@ -170,7 +170,7 @@ def build_desired_state(
     Raises:
         MissingSettingError: a required variable is not set, or the URL is not valid.
     """
-    # The tools are iterated more than once.
+    # `tools` can be a generator, and it is iterated several times.
     tools = tuple(tools)
     server = settings.server
     url = server_url or _resolve_setting(
@@ -206,6 +206,7 @@ def _build_agent(
     label = f"the id of {agent.name}"
     fields = {
         "id": _resolve_setting(agent.id, agent.id_env, environment, label, "id"),
+        # A reason in the settings has priority over the default reason.
         "forbids": {**forbidden, **agent.forbids},
     }
     return DesiredAgent(**{**vars(agent), **fields})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from textwrap import indent
 from typing import NamedTuple
@@ -40,21 +39,6 @@ class Layout(NamedTuple):
         """The folder of the handlers package, relative to the project's root."""
         folder = self.handlers.replace(".", "/")
         return folder if self.source == "." else f"{self.source}/{folder}"
-
-    def missing_packages(self, root: str) -> list[str]:
-        """Return the `__init__.py` files that the handlers package needs.
-
-        The paths are relative to the root. Packages whose folder exists are left out.
-        """
-        parts = self.handlers_folder.split("/")
-        # The source folder itself is not a package.
-        first = 1 if self.source == "." else 2
-        folders = ["/".join(parts[:n]) for n in range(first, len(parts) + 1)]
-        return [
-            f"{folder}/__init__.py"
-            for folder in folders
-            if not os.path.exists(os.path.join(root, folder))
-        ]
 
 
 def format_setup_advice(

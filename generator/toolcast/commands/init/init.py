@@ -221,7 +221,12 @@ def _write_into_repository(
     from ...encoders.json_text import encode_compact_json
     from ...rendering.renderer import format_python, render
     from ...spec_language.spec_language import render_schema
-    from .scaffold import exit_on_conflicts, find_conflicts, write_new_files
+    from .scaffold import (
+        exit_on_conflicts,
+        find_conflicts,
+        list_missing_packages,
+        write_new_files,
+    )
 
     if handlers is not None and (
         not _PACKAGE.fullmatch(handlers)
@@ -242,7 +247,7 @@ def _write_into_repository(
             if template in _SPEC_TEMPLATES
         }
         files["specs/schemas/toolcast.schema.json"] = render_schema("project").encode()
-        for path in layout.missing_packages(root):
+        for path in list_missing_packages(root, layout.source, layout.handlers):
             files[path] = render("init/handlers_package.py.jinja", view)
         stub = "init/count_words.py.jinja"
         path = f"{layout.handlers_folder}/count_words.py"

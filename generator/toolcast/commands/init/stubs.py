@@ -34,6 +34,7 @@ from ...rendering.output_shape import View
 from ...rendering.renderer import format_python, render
 from ...suggestions import did_you_mean, format_quoted_list
 from ...targets.table import list_enabled_targets
+from .scaffold import list_missing_packages
 
 _TOOLSET_NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
 _MCP_NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
@@ -376,17 +377,11 @@ def get_handler_path(workspace: Workspace, reference: HandlerReference) -> str:
 def render_missing_packages(
     workspace: Workspace, reference: HandlerReference
 ) -> dict[str, bytes]:
-    """Return `__init__.py` for each package of a handler whose folder does not exist."""
+    """Return the `__init__.py` files that a handler's package and its parents need."""
     source = _find_source_folder(workspace, reference)
-    parts = reference.module.split(".")[:-1]
-    files: dict[str, bytes] = {}
-    for length in range(1, len(parts) + 1):
-        folder = _join(source, "/".join(parts[:length]))
-        # An existing folder without `__init__.py` is a namespace package. Adding the file would
-        # change it to a regular package.
-        if not os.path.exists(os.path.join(workspace.root, folder)):
-            files[f"{folder}/__init__.py"] = render("new/package.py.jinja", View())
-    return files
+    package = reference.module.rpartition(".")[0]
+    paths = list_missing_packages(workspace.root, source, package) if package else ()
+    return {path: render("new/package.py.jinja", View()) for path in paths}
 
 
 def _build_parameter(tool: ToolSpec, key: str) -> View:
