@@ -411,8 +411,9 @@ class Toolset:
         return self.handlers is not None and self.formats == "assertion"
 
     def get_proxy(self, tool: ToolSpec) -> str | None:
-        """Return the external server that handles a tool's calls; None for a handler.
+        """Return the name of the external server that handles a tool's calls, or None.
 
+        None means that a handler of the project handles the calls.
         A tool with its own `proxy` or `handler` does not use the `proxy` of the toolset.
         """
         if tool.proxy is not None or tool.handler is not None:
@@ -554,8 +555,9 @@ class Workspace:
     def package(self) -> str:
         """The dotted name by which Python imports the output folder.
 
-        It is relative to the folder in `sources` that contains the output folder, since those
-        are on Python's path. It is empty if the output folder is one of them.
+        The name is relative to the folder in `sources` that contains the output folder, since
+        the source folders are on Python's path. Empty if the output folder is itself a source
+        folder.
         """
         folder = f"{self.output}/"
         relative_paths = (

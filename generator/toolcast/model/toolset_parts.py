@@ -155,7 +155,7 @@ class Suppression(NamedTuple):
     """An accepted finding of a rule, with the reason.
 
     Attributes:
-        until: the date until which the suppression is valid; None for no limit.
+        until: the date (`YYYY-MM-DD`) on which the suppression expires; None for no limit.
     """
 
     rule: str

@@ -638,8 +638,8 @@ def _compare_signature(
 def _list_always_sent(tool: ToolSpec) -> set[str]:
     """Return the names of the parameters that every valid call contains.
 
-    These are the parameters in `required`, also of `allOf`, and those that every action
-    requires.
+    These are the parameters in `required`, also in branches of `allOf`, and, if the parameter
+    that selects an action is required, those that every action requires.
     """
     names = set(tool.required)
     schemas = tool.parameters.get("allOf")

@@ -805,7 +805,7 @@ def _list_property_paths(value: Any, path: Path) -> list[Path]:
 
 @lru_cache(maxsize=4096)
 def _describe_requested_value(name: str) -> str | None:
-    """Return a noun for the secret that a parameter's name requests, or None."""
+    """Return a noun phrase for the secret that a parameter's name requests, or None."""
     if classify_name(name) == "any":
         return "secrets"
     is_confidential = split_name(name) in CONFIDENTIAL_PARAMETERS

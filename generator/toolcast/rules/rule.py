@@ -203,11 +203,12 @@ def rule(
 
     Args:
         id: `family/kebab-name`, which is also a heading of the family's page.
-        on: the subject, for each of which the function is called. `workspace`: the
-            workspace. `toolset`: a toolset and the workspace. All others also pass the
-            `Scope`. `tool`: a tool. `texts`: all strings of a toolset's tools, and the prose
-            of its other specs. `prose`: the prose of all specs of a toolset. `schema`: the
-            schema of a tool's parameters or result. `parameter`: a parameter of a tool.
+        on: the kind of subject; the function is called once for each. `workspace`: the
+            function receives the workspace. `toolset`: a toolset and the workspace. Functions
+            for other kinds receive the subject and its `Scope`. `tool`: a tool. `texts`: all
+            strings of a toolset's tools, and the prose of its other specs. `prose`: the prose
+            of all specs of a toolset. `schema`: the schema of a tool's parameters or result.
+            `parameter`: a parameter of a tool.
         severity: `ERROR` only if an output would be wrong, unsafe or impossible. If a rule
             has several functions, its documentation states the severity of the first.
         target: call the function only for toolsets with this target and for tools that are

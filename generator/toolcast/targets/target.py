@@ -140,8 +140,8 @@ class Context:
         """Raise an error unless this context created the file's bytes for this file type.
 
         Raises:
-            OutputShapeError: the path is invalid, or the bytes are from somewhere else or of
-                another kind.
+            OutputShapeError: the path is invalid, this context did not create the bytes, or
+                their shape is that of another file type.
         """
         if not isinstance(path, str) or not _OUTPUT_PATH.fullmatch(path):
             raise OutputShapeError(

@@ -339,7 +339,7 @@ def _add_acceptances(
     Args:
         file: the path of the file; it is created if it does not exist.
         file_name: the file's path in messages.
-        until: the last day of the acceptance; None for no limit.
+        until: the date on which the acceptance expires; None for no limit.
         changes: the changes of the comparison.
     """
     from toolcast_runtime.core.safe_folder import Folder
