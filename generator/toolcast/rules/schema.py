@@ -61,7 +61,8 @@ def _check_patterns(
             has no problem.
     """
     if schema.graph.exceeds_pattern_limit:
-        return  # Reported by `schema/bad-pattern`.
+        # The check `check_pattern_support` reports too many or too large patterns.
+        return
     for path, text, is_key in schema.graph.patterns:
         problem = find_problem(text, analyze_pattern(text))
         if problem is not None:
@@ -647,7 +648,8 @@ def check_dangling_references(schema: ToolSchema, scope: Scope) -> Iterator[Prob
         name = parse_shared_name(reference.text)
         is_whole = f"{reference.text}/" == SHARED_REFERENCE_PREFIX and definitions
         if is_whole or (name is None and schema.is_shared(reference.path)):
-            continue  # Reported by `schema/definition-reference`.
+            # `schema/definition-reference` reports these references.
+            continue
         # Build the suggestions only here, because most schemas have no reference without target.
         if suggestions is None:
             suggestions = Suggestions(_list_targets(schema.graph, definitions))
