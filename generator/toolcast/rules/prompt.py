@@ -249,7 +249,7 @@ _OPTIONAL_START = re.compile(
 
 @dataclass(frozen=True)
 class Phrase:
-    """A suspicious phrase.
+    """A suspicious phrase in a text, as a regular expression.
 
     Attributes:
         description: the verb and object of the message, such as "has a chat token".

@@ -61,7 +61,8 @@ def _check_patterns(
             has no problem.
     """
     if schema.graph.exceeds_pattern_limit:
-        # The check `check_pattern_support` reports too many or too large patterns.
+        # There are too many large patterns to analyze each; `check_pattern_support` reports
+        # the schema instead.
         return
     for path, text, is_key in schema.graph.patterns:
         problem = find_problem(text, analyze_pattern(text))
@@ -513,7 +514,7 @@ _OTHER_FORMATS = (
 
 @dataclass(frozen=True, eq=False)
 class _Vocabulary:
-    """The standardized values of a keyword.
+    """The standardized values of a JSON Schema keyword, such as `format`.
 
     Attributes:
         keyword: the keyword.
