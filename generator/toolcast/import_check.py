@@ -82,7 +82,7 @@ def _run_import_check(workspace: Workspace, name: str) -> list[dict[str, Any]]:
     module = "toolcast_runtime.stdio.import_check"
     reason = ""
     try:
-        # S603: a module of the runtime, without a shell.
+        # Ruff's S603 does not apply: Python runs a module of the runtime without a shell.
         process = subprocess.run(  # noqa: S603
             [sys.executable, "-P", "-m", module, package],
             cwd=workspace.root,

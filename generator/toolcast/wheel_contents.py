@@ -112,7 +112,7 @@ def _list_wheel(
         environment = {**os.environ, "SETUPTOOLS_SCM_PRETEND_VERSION": "0"}
         try:
             shutil.copytree(root, copy, symlinks=True, ignore=ignore)
-            # S603: this module, without a shell.
+            # Ruff's S603 does not apply: Python runs this module without a shell.
             process = subprocess.run(  # noqa: S603
                 command,
                 cwd=copy,

@@ -164,7 +164,8 @@ class AnnotationChecker:
             case Table() | ObjectName() | NamedType("str") | Choice((str(),)) if (
                 name == "Iterable" and self._is_parameter
             ):
-                # Iterating over a string or an object yields strings.
+                # Iterating over a string or an object yields strings, so the item type of
+                # the annotation must accept strings.
                 item = NamedType("str")
                 for argument in arguments[-1:]:
                     if any(self._compare(item, module, argument, path, depth + 1)):

@@ -51,7 +51,7 @@ class CliCommand(NamedTuple):
     positionals: tuple[CliPositional, ...]
     action: Action | None
 
-    # Texts are properties, not fields: a comparison of commands does not need them.
+    # These texts are properties, not fields: a comparison of commands does not need them.
 
     @property
     def line(self) -> str:

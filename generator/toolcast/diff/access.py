@@ -321,7 +321,7 @@ def _compare_server_clients(
                     has_access,
                     server=new.name,
                 )
-        # The lists differ, but no client that exists in both versions is affected.
+        # Changed `clients` without an effect on a client of both versions are a safe change.
         if not has_changes:
             values = [
                 ABSENT if server.clients is None else list(server.clients)

@@ -240,7 +240,7 @@ def _compare_visible_tools(
         old = old_targets.pop(id(old_versions.get(id(tool), tool)), no_targets)
         if old != targets:
             yield _make_visibility_effect(toolset, client, tool, old, targets)
-    # Entries that remain in `old_targets` have no counterpart in the new version.
+    # Tools that remain in `old_targets` were removed or are now hidden from the client.
     for tool, targets in before:
         if id(tool) in old_targets and targets:
             yield _make_visibility_effect(toolset, client, tool, targets, no_targets)

@@ -99,7 +99,7 @@ def compare_listings(
                 and explains_difference(variation, before, reading)
                 for variation in before.variations
             )
-            # Both readings usually have the same changes.
+            # Both readings usually have the same changes: report each change once.
             key = (kind, name, change.rule.id, change.path, is_varying)
             if key not in reported:
                 reported.add(key)
@@ -178,7 +178,7 @@ def _compare_all(
         new = ABSENT if after.instructions is None else after.instructions
         files = SpecFiles(owner.toolset, "", owner.build_source(), owner.build_source())
         change = make_change(files, _INSTRUCTIONS, ("instructions",), old, new)
-        # Both versions of the instructions are located in the same file.
+        # Instructions have one file in both versions, so use the location of the new one.
         yield "instructions", "", replace(change, is_in_old_version=False)
     for name, change in _compare_tools(before.tools, after.tools, owner):
         yield "tools", name, change

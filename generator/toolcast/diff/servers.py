@@ -180,7 +180,8 @@ def _compare_reached_resources(before: Toolset, after: Toolset) -> Iterator[Chan
     """Yield added and removed programs, hosts and variables, each once."""
     files = pair_toolset_files(before, after)
     old_resources, new_resources = _index_resources(before), _index_resources(after)
-    # A server with a program in both versions reports a changed program itself.
+    # If a server starts a program in both versions, its `command` change is reported
+    # already.
     old_programs = {s.name for s in before.mcp_servers if s.command is not None}
     new_programs = {s.name for s in after.mcp_servers if s.command is not None}
     servers_with_programs = old_programs & new_programs

@@ -123,7 +123,8 @@ def compare_tools(pair: ToolPair) -> Iterator[Change]:
     file = build_tool_pair(pair.files, tools, toolsets, ())
     for text in _list_field_texts(file):
         yield from _compare_text(text, owner)
-    # `schema_changes` reports the edits of descriptions; only their content is compared.
+    # `schema_changes` reports edits of schema descriptions, so only their mentions and
+    # hidden characters are compared here.
     for text in _list_changed_descriptions(pair):
         yield from _compare_content(text, owner)
 
@@ -206,7 +207,7 @@ def _walk_field(
         yield path, trees
         return
     before, after = trees[:2]
-    # Texts of a `skill` are compared even if only one version has a skill.
+    # A skill's texts have defaults, so they are compared even if one version has no skill.
     if path and path != ("skill",) and (before is ABSENT or after is ABSENT):
         return
     head, *rest = pattern
@@ -363,7 +364,7 @@ def _compare_mentions(text: TextPair, owner: _Owner) -> Iterator[_ContentChange]
         own_name = owner.names[version]
         own_tools = _find_mentioned_tools(version_text, names[version], own_name)
         tools.append({renames.get(name, name) for name in own_tools})
-        # A text that mentions a tool of only the other version mentions an unknown tool.
+        # A mentioned tool that exists only in the other version is unknown in this one.
         other_names = names[1 - version]
         other_tools = _find_mentioned_tools(version_text, other_names, own_name)
         missing = other_tools - names[version].keys() - current_names

@@ -303,7 +303,7 @@ def _make_removed_change(
     name = owned.tool.name
     files = SpecFiles(owned.toolset.name, name, owned.tool.source, NOWHERE)
     for tool in new_toolset.tools:
-        # A tool that was merged into another: calls of its name reach the other tool.
+        # If the removed tool was merged into another tool, that tool answers its calls.
         if name in tool.renamed_from:
             return make_change(
                 files,

@@ -333,7 +333,7 @@ class _FieldWalk:
             if event.name in ("more", "less"):
                 old = new = event.key
         elif event.name in ("to null", "from null"):
-            # A null is set in the MCP definition, so the message has the field's own name.
+            # Such a null appears in the MCP definition, which uses the field's own name.
             label = format_value(field)
         template = row.get("says", _MESSAGES.get(event.name, _DEFAULT_MESSAGE))
         is_plural = "plural" in node
@@ -368,7 +368,8 @@ def _select_values(
         path = position.path if "key" in node else (*position.path, event.key)
         if "entry" in events or "any" in events:
             return path, event.old, event.new
-        # Without `entry` or `any`, entries are compared separately: only keys are values.
+        # Without the event `entry` or `any`, the contents of entries are compared
+        # separately, so this change contains only the key.
         old = ABSENT if event.old is ABSENT else event.key
         new = ABSENT if event.new is ABSENT else event.key
         return path, old, new

@@ -78,6 +78,7 @@ def _list_missing_folders(
 ) -> Iterator[str]:
     """Yield the outermost missing folders, each with a final slash."""
     missing = set(difference.missing)
+    # If all files are missing, the output folder itself is reported as missing.
     if missing and missing == set(files):
         yield ""
         return
@@ -357,6 +358,7 @@ def write_output(
         if folder is not None:
             stack.enter_context(folder)
             stack.enter_context(lock_output_folder(folder))
+            # Compare only after the lock is acquired: until then, another run may write.
             difference = compare(folder, files)
         decision = decide(difference, recoverable, output, force=force)
         decision.refused.extend(check_unchanged(project, replacements))
@@ -409,8 +411,10 @@ def _remove_empty_folders(
 ) -> None:
     """Remove folders that are empty and not needed, deepest first."""
     needed = {parent for path in files for parent in list_parent_folders(path)}
+    # In reverse order, each folder comes before its parent folder.
     for path in sorted(folders - needed, reverse=True):
         parent_path, _, name = path.rpartition("/")
+        # Removing a folder that is not empty raises an OSError, and the folder stays.
         with contextlib.suppress(OSError), folder.open_subfolder(parent_path) as parent:
             with folder.open_subfolder(path) as candidate:
                 _remove_compiled(candidate)

@@ -155,6 +155,7 @@ def _format_workflow_command(item: ReportItem, root: str | None) -> str:
         message += f" ({item.help})"
     if item.acceptance_reason:
         message += f" (accepted: {item.acceptance_reason})"
+    # An accepted change must not appear as an error or a warning.
     severity = Severity.NOTE if item.acceptance_reason else item.severity
     command = "notice" if severity is Severity.NOTE else severity.label
     return f"::{command} {','.join(properties)}::{escape_workflow_message(message)}\n"
@@ -196,6 +197,7 @@ def encode_sarif(
                     }
                 },
                 "automationDetails": {"id": _sarif_category(command, root)},
+                # Columns of findings count characters, as Python strings do.
                 "columnKind": "unicodeCodePoints",
                 "originalUriBaseIds": {
                     _REPOSITORY_BASE_ID: {

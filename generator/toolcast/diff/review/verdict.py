@@ -194,6 +194,7 @@ def _build_proposal(
         return Proposal(
             after.name, old_version, new_version, step, proposed, reason, changes
         )
+    # Semantic Versioning (item 4) permits any change below 1.0.0, so steps are smaller.
     if numbers[0] == 0 and step != "patch":
         step = {"major": "minor", "minor": "patch"}[step]
         reason += f"; below 1.0.0 that is a {step} step"

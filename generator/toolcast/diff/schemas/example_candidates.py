@@ -108,7 +108,8 @@ class CandidateGenerator:
             is_valid = build_validator({**context, "allOf": list(sent)}).is_valid
             return next(filter(is_valid, values), values[0])
         except ValueError:
-            # The validator has only definitions: a reference to another part fails.
+            # The validator contains only the definitions of the schema, so a reference to
+            # another part of the schema has no target.
             return values[0]
 
     def _list_objects(

@@ -390,7 +390,8 @@ def _accepts_numbers(limits: ValueLimits, part: Mapping[str, Any]) -> bool:
     bounds = (("minimum", -1), ("maximum", 1))
     for (keyword, sign), sent in zip(bounds, limits.sent_bounds, strict=True):
         accepted = own_limits.get_bound(keyword, as_integer=only_integers)
-        # A schema without a bound means the same as one with the bound of safe integers.
+        # An unbounded sender is assumed to send safe integers, so the bound of safe
+        # integers rejects nothing.
         adds_safe_bound = (
             accepted == Bound(sign * MAX_SAFE_INTEGER) and sent.value == sign * math.inf
         )

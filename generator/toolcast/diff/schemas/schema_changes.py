@@ -173,6 +173,7 @@ def _compare_field(
     else:
         differences = find_differences(*versions, root_label)
         differences += find_hidden_descriptions(*versions, differences, root_label)
+    # The schemas are not equal: without a difference, one is only written differently.
     differences = differences or [_make_rewritten(*versions, field)]
     old_acceptor = Acceptor(
         old_version,
@@ -195,6 +196,7 @@ def _compare_field(
         is_about_names = difference.kind.startswith(_NAME_KINDS)
         grade = (open_grader if is_about_names else call_grader).grade(index)
         yield _make_change(tools, field, difference, grade, code_grader)
+    # An example that only all changes together reject is reported as one more change.
     combined_grade = call_grader.grade_combination()
     if combined_grade is not None:
         difference = _make_rewritten(*versions, field)
@@ -235,7 +237,8 @@ def _grade_value_types(tools: ToolPair, field: Field) -> Grade:
     else:
         declared_types = old.result_type, new.result_type
     if all(declared_types):
-        # A type declared by the project may accept values of both formats, so: risky.
+        # A type that the project declares may accept values of both formats, so the change
+        # is only risky.
         return Grade.RISKY
     has_python_values = tools.toolset_before.has_python_values(
         old

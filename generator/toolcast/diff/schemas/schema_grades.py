@@ -112,6 +112,7 @@ class CallGrader:
     def _receivers_by_index(self) -> dict[int, SchemaVersion]:
         """The receiver's schema if each change were the only one, by the change's index."""
         edited = [i for i, diff in enumerate(self._differences) if diff.edits]
+        # A single change is already the complete difference between both versions.
         if len(edited) == 1:
             return dict.fromkeys(edited, self._receiver.version)
         locations = len(self._sender.version.paths_by_id) + 1
@@ -128,11 +129,14 @@ class CallGrader:
     def _apply_only(self, difference: Difference) -> SchemaVersion:
         """Return the receiver's schema with one change, and otherwise as the sender's."""
         root = self._sender.version.root
+        # Arguments follow the old schema, so the change is applied to it. Results follow
+        # the new schema, so the change is reverted there.
         for edit in difference.edits:
             if self._is_call:
                 root = _set_at_path(root, edit.before_path, edit.applied)
             else:
                 root = _set_at_path(root, edit.after_path, edit.reverted)
+        # An edit can insert a reference to a definition of the receiver's schema.
         return SchemaVersion(
             _add_definitions(root, self._receiver.version.root),
             asserts_formats=self._receiver.version.asserts_formats,
@@ -186,6 +190,7 @@ class CallGrader:
         rule = RULES[self._field, difference.kind]
         grade, direction = rule.grades.call, difference.pair.direction
         opposite_grade = RULES_BY_ID[rule.opposite].grades.call
+        # Inside `not`, fewer valid values mean more valid values outside, and the reverse.
         if direction < 0 and opposite_grade is not grade:
             return CallGrade(opposite_grade, _INSIDE_NOT)
         if direction == 0 and grade < opposite_grade:
@@ -203,6 +208,7 @@ class CallGrader:
         if self._is_compatible or (version is not None and self._is_proved(version)):
             return self._grade_compatible(difference)
         is_added_property = difference.kind in _ADDED_PROPERTY_KINDS
+        # A reader that validates with a closed old schema rejects the added property.
         if is_added_property and not self._is_call and _was_closed(difference):
             return CallGrade(Grade.RISKY, _STRICT_READERS)
         examples, _ = self._examples
@@ -211,6 +217,7 @@ class CallGrader:
         versions = [self._receiver.version]
         if version:
             versions.append(version)
+        # A change that can reject only undeclared properties is risky, not breaking.
         if any(self._is_proved(version, only_declared=True) for version in versions):
             return CallGrade(Grade.RISKY, _ONLY_UNDECLARED)
         grade = self._get_table_grade(index)
@@ -228,6 +235,7 @@ class CallGrader:
             return CallGrade(Grade.RISKY, _FORMAT_NOT_VALIDATED)
         limit = difference.before if difference.after is ABSENT else difference.after
         is_bound = difference.kind.startswith(("minimum-", "maximum-"))
+        # JSON implementations agree only on integers up to this limit (RFC 8259, 6).
         if is_bound and isinstance(limit, int) and abs(limit) >= MAX_SAFE_INTEGER:
             return CallGrade(Grade.SAFE, _UNSAFE_INTEGER)
         return CallGrade(Grade.SAFE, _NOTHING_REJECTED[self._field])

@@ -58,7 +58,7 @@ def find_differences(
     seen: set[tuple[Any, ...]] = set()
     reported: set[tuple[Any, ...]] = set()
     budget = StepBudget(_MAX_REWRITE_STEPS)
-    # Pairs must stay alive: a freed schema's id() could be used again.
+    # Keep the pairs alive: `seen` contains id() values, which Python reuses for new objects.
     visited: list[SchemaPair] = []
     stack = [build_pending_root(before, after)]
     no_references = not before.has_references and not after.has_references

@@ -45,10 +45,12 @@ def get_value_type(value: Any) -> str:
     """Return the type of a JSON value, a member of `ALL_TYPES`."""
     if value is None:
         return "null"
+    # `bool` is a subclass of `int` in Python, so booleans are tested first.
     if isinstance(value, bool):
         return "boolean"
     if isinstance(value, int):
         return "integer"
+    # JSON Schema counts every number without a fractional part as an integer.
     if isinstance(value, float):
         return "integer" if value.is_integer() else "fraction"
     if isinstance(value, str):
@@ -94,8 +96,10 @@ class ValueLimits:
                 types &= get_allowed_types(part)
         if self._enum_values is not None:
             types &= {get_value_type(value) for value in self._enum_values}
+        # Contradictory bounds, such as `minimum: 2` and `maximum: 1`, exclude all numbers.
         if types & _NUMBER_TYPES and self._excludes_all_numbers:
             types -= _NUMBER_TYPES
+        # All multiples of an integer are integers.
         if any(
             _is_number(divisor) and divisor == divisor // 1
             for divisor in self.get_all("multipleOf")
@@ -165,6 +169,7 @@ class ValueLimits:
 
     @cached_property
     def _upper_bound(self) -> Bound:
+        # Of two equal bounds, the exclusive one is stricter and must sort first.
         bounds = self._list_bounds("maximum", "exclusiveMaximum", math.inf)
         return min(bounds, key=lambda bound: (bound.value, not bound.is_exclusive))
 
