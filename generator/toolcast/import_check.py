@@ -32,7 +32,11 @@ def build_environment(workspace: Workspace) -> dict[str, str]:
 
 
 def check_imports(workspace: Workspace) -> Iterator[Finding]:
-    """Yield findings about imports and settings that a toolset or endpoint needs to start."""
+    """Yield findings about imports and settings that servers need to start.
+
+    Each toolset with the target `registry`, and each endpoint, is imported in a process
+    of its own. Missing settings are warnings, failed imports are errors.
+    """
     for toolset in workspace.toolsets:
         if "registry" in toolset.targets:
             records = _run_import_check(workspace, toolset.name)

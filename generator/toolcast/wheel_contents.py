@@ -76,7 +76,11 @@ def check_wheel(
 def _list_required(
     workspace: Workspace, outputs: Collection[str], names: Collection[str]
 ) -> Iterator[str]:
-    """Yield the required files that a wheel with these names lacks."""
+    """Yield the required files that a wheel with these names lacks.
+
+    Required are the generated `.py`, `.json` and `.md` files except tests, and the
+    modules of handlers.
+    """
     folder = workspace.package.replace(".", "/")
     for path in outputs:
         is_test = os.path.basename(path).startswith("test_")

@@ -141,7 +141,11 @@ class AnnotationChecker:
     def _match(
         self, schema_type: PythonType, alternative: _Alternative, path: str, depth: int
     ) -> Iterator[str]:
-        """Yield the reasons why a member of the schema's type and an alternative do not fit."""
+        """Yield the reasons why a member of the schema's type does not fit an alternative.
+
+        Nothing is yielded if they fit. For a parameter the alternative must accept the
+        member's values, for a result the reverse.
+        """
         module, name = alternative.module, alternative.name
         arguments = alternative.arguments
         match schema_type:

@@ -145,7 +145,10 @@ def _list_children(part: Mapping[str, Any]) -> Iterator[Any]:
 def _list_values_by_name(
     sampler: _Sampler, parameters: Mapping[str, Any], condition: Any, tried: set[str]
 ) -> dict[str, list[Any]]:
-    """Return sample values of the parameters, those of the condition first."""
+    """Return sample values of at most 12 parameters, those of the condition first.
+
+    The list of a parameter has only values that its schema accepts, and can be empty.
+    """
     properties = parameters.get("properties", {})
     # The schema of a parameter can refer to definitions and depends on the dialect.
     context = {

@@ -223,7 +223,10 @@ def _load_functions(extensions: tuple[str, ...]) -> tuple[ChangeFunctions, ...]:
 def _guard_change_functions(
     entry_point: str, functions: ChangeFunctions
 ) -> ChangeFunctions:
-    """Return an extension's functions whose errors name the extension."""
+    """Return an extension's functions, wrapped so that errors name the extension.
+
+    A missing function stays None.
+    """
     compare_tool = functions.compare_tool
     compare_toolset = functions.compare_toolset
     # A generator raises only during iteration, so the guard must cover a complete list.

@@ -151,7 +151,10 @@ def _list_client_effects(
     old_versions: _OldVersions,
     count_tokens: Callable[[str], int],
 ) -> Iterator[Effect]:
-    """Yield the effects on each client that exists in both versions of a toolset."""
+    """Yield the effects on each client that exists in both versions of a toolset.
+
+    For each client: visible tools, then the number of tools, then token costs.
+    """
     # Imported late, because a comparison of equal projects does not need the targets.
     from ..targets.exposure import build_exposures
     from ..targets.prompt_blocks import build_prompt_docs

@@ -172,7 +172,11 @@ def _get_member_path(kind: str, change: Change) -> Path:
 def _compare_all(
     before: ServerListing, after: ServerListing, owner: ListingOwner
 ) -> Iterator[tuple[str, str, Change]]:
-    """Yield each change with the kind and the name of its entry."""
+    """Yield each change with the kind and the name of its entry.
+
+    The order is: instructions (with an empty name), tools, resources, templates,
+    prompts.
+    """
     if before.instructions != after.instructions:
         old = ABSENT if before.instructions is None else before.instructions
         new = ABSENT if after.instructions is None else after.instructions
@@ -340,7 +344,11 @@ def _format_path(path: Path) -> str:
 def _compare_entries(
     kind: str, before: ServerListing, after: ServerListing, owner: ListingOwner
 ) -> Iterator[tuple[str, Change]]:
-    """Yield the changes of resources, templates or prompts, with their names."""
+    """Yield the changes of resources, templates or prompts, with their names.
+
+    An entry that only one listing has is one change; otherwise each differing member
+    is. An empty member equals a missing one.
+    """
     key, label = KINDS[kind][1], _KIND_LABELS[kind]
     old_entries = index_by_name(before.entries(kind), key)
     new_entries = index_by_name(after.entries(kind), key)

@@ -346,7 +346,10 @@ def _get_opposite_event(node: Mapping[str, Any], event: str) -> str:
 
 
 def _format_meaning(field: Field, event: str, row: Mapping[str, Any]) -> str:
-    """Return the sentence that describes a kind of change in the docs, without values."""
+    """Return the sentence that describes a kind of change in the docs.
+
+    Placeholders for values become `...`.
+    """
     label = get_field_label(field.node, field.dotted_path.rpartition(".")[2]).format(
         "NAME"
     )

@@ -144,7 +144,11 @@ def compare_toolsets(
 
 
 def _list_field_texts(file: FilePair) -> Iterator[TextPair]:
-    """Yield the texts of a file's fields that models read."""
+    """Yield the texts of a file's fields that models read.
+
+    An inherited text that neither version writes itself is omitted, and so is the
+    comment of a tool without a command in a version.
+    """
     old_state, new_state = file.states
     trees = [old_state.values, new_state.values, old_state.written, new_state.written]
     has_description = any(
@@ -224,7 +228,11 @@ def _get_text(value: Any) -> str | None:
 
 
 def _list_changed_descriptions(pair: ToolPair) -> Iterator[TextPair]:
-    """Yield the changed descriptions in a tool's schemas, without moved ones."""
+    """Yield the changed descriptions in a tool's schemas.
+
+    A text that the other version has elsewhere for the same parameter counts as absent,
+    so moved descriptions are not yielded.
+    """
     for field in ("parameters", "returns"):
         if getattr(pair.before, field) == getattr(pair.after, field):
             continue
@@ -265,7 +273,11 @@ def _get_description(schema: Mapping[str, Any] | None) -> str | None:
 
 
 def _compare_text(text: TextPair, owner: _Owner) -> Iterator[Change]:
-    """Yield the changes of a text: edit, mentions, hidden characters, and limits."""
+    """Yield the changes of a text: edit, mentions, hidden characters, and limits.
+
+    Nothing is yielded for equal texts. An edit that only updates names of renamed tools
+    is safe.
+    """
     old, new = text.before or "", text.after or ""
     if old == new:
         return
@@ -354,7 +366,11 @@ def _find_hidden_character(text: str) -> str | None:
 
 
 def _compare_mentions(text: TextPair, owner: _Owner) -> Iterator[_ContentChange]:
-    """Yield the added and removed mentions of tools and of unknown tools."""
+    """Yield the added and removed mentions of tools and of unknown tools.
+
+    A tool that is mentioned by its old and by its new name is the same. The tool's own
+    name is not a mention.
+    """
     renames = _list_renames(owner)
     names = [_list_tool_names(toolset) for toolset in owner.toolsets]
     current_names = {*renames.values()}
@@ -451,7 +467,10 @@ def _update_tool_names(text: str, owner: _Owner) -> str:
 def _compare_length_to_limits(
     text: TextPair, limit_kind: LimitKind, owner: _Owner
 ) -> Iterator[Change]:
-    """Yield a change for each client limit that the length of a text crossed."""
+    """Yield a change for each client limit that the length of a text crossed.
+
+    Limits that only one version has are ignored.
+    """
     before, after = len(text.before or ""), len(text.after or "")
     old_tool, new_tool = owner.tools or (None, None)
     old_limits = list_tool_limits(owner.toolsets[0], old_tool, limit_kind)

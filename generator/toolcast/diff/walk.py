@@ -206,7 +206,11 @@ class _FieldWalk:
     def _compare_keyed_list(
         self, node: Any, old: Any, new: Any, position: _WalkPosition
     ) -> Iterator[Change]:
-        """Yield the changes of an array whose items are identified by a field (`key`)."""
+        """Yield the changes of an array whose items are identified by a field (`key`).
+
+        Items of both versions are compared by the event `entry`, or else field by
+        field.
+        """
         events = node.get("change", {})
         old_entries = _index_entries(old, node["key"])
         new_entries = _index_entries(new, node["key"])
@@ -362,7 +366,11 @@ class _FieldWalk:
 def _select_values(
     node: Any, event: Event, position: _WalkPosition
 ) -> tuple[Path, Any, Any]:
-    """Return the path, the old and the new value of an event's change."""
+    """Return the path, the old and the new value of an event's change.
+
+    The values are those in the files, or the effective values if the files do not
+    differ. For an added or removed entry of an object, the path contains its key.
+    """
     events = node["change"]
     if event.key is not ABSENT and event.name in ENTRY_EVENTS:
         path = position.path if "key" in node else (*position.path, event.key)

@@ -285,7 +285,12 @@ def encode_unbroken_string(text: str) -> Code:
 
 
 def build_literal(value: Any) -> Expression:
-    """Build the expression of a JSON value or a tuple of JSON values."""
+    """Build the expression of a JSON value or a tuple of JSON values.
+
+    Raises:
+        TypeError: the value is not JSON.
+        ValueError: a number is not finite.
+    """
     if value is None or isinstance(value, bool):
         return Text(repr(value))
     if isinstance(value, str):

@@ -147,7 +147,10 @@ def _has_special_files(repository: str) -> bool:
 
 
 def _find_program(root: str) -> tuple[str | None, str]:
-    """Return the path of git, and a PATH without relative folders and project folders."""
+    """Return the path of git, and a PATH without relative folders and project folders.
+
+    The path is None, and PATH is "", if git is not in such a folder.
+    """
     folders = [
         folder
         for folder in os.environ.get("PATH", os.defpath).split(os.pathsep)

@@ -40,7 +40,10 @@ _MAX_SARIF_RESULTS = 25_000
 def report_findings(
     findings: Sequence[Finding], format_: str, context: ReportContext | None = None
 ) -> str:
-    """Render findings in a format of `FORMATS`; untrusted text is escaped for it."""
+    """Render findings in a format of `FORMATS`; untrusted text is escaped for it.
+
+    The number of findings per file is limited; see `limit_findings`.
+    """
     context = context or ReportContext()
     if format_ == "github":
         items = build_finding_items(limit_findings(findings))

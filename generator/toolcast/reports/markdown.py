@@ -173,7 +173,11 @@ def _render_summary(verdict: Verdict, against: str) -> str:
 
 
 def _render_tool_table(changes: Sequence[ChangeVerdict]) -> str:
-    """Render the worst grade of each tool by audience, without tools with safe changes only."""
+    """Render a table of each tool's worst grade by audience, the worst tools first.
+
+    Tools with only safe changes are omitted; empty if no tool remains. The table is
+    collapsed if it has more than 10 rows.
+    """
     changes_by_owner: dict[str, list[ChangeVerdict]] = {}
     for judged in changes:
         changes_by_owner.setdefault(judged.owner, []).append(judged)

@@ -71,7 +71,10 @@ def _render_finding(item: ReportItem, has_color: bool) -> str:
 
 
 def _render_source_line(item: ReportItem) -> str:
-    """Return the source line with carets below the location, cut around it if it is long."""
+    """Return the source line with carets below the location.
+
+    Of a line with more than 100 characters, 100 around the location are shown.
+    """
     location, line = item.location, item.source_line
     start = location.column - 1
     end = max(location.end_column - 1, start + 1)

@@ -83,7 +83,11 @@ def list_failing_audiences(grades: Grades, limits: Limits) -> list[str]:
 
 
 def format_limits(limits: Limits) -> str:
-    """Format limits as a value of `--fail-on`."""
+    """Format limits as a value of `--fail-on`.
+
+    Returns `none` without limits, only the grade if it is the same for all audiences,
+    and otherwise pairs such as `call=breaking,prompt=risky`.
+    """
     if not limits:
         return _NONE
     grades = set(limits.values())

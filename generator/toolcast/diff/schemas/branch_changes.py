@@ -165,7 +165,11 @@ def _format_alternative(version: SchemaVersion, schema: Any) -> str:
 def _compare_branch_keyword(
     pair: SchemaPair, keyword: str
 ) -> Iterator[Difference | PendingPair]:
-    """Yield differences of `allOf`, `anyOf` or `oneOf`."""
+    """Yield differences of `allOf`, `anyOf` or `oneOf`.
+
+    Branches that match are yielded as pairs to compare, all other branches as added or
+    removed. An `anyOf` or `oneOf` that only one version has is one difference.
+    """
     is_all_of = keyword == "allOf"
     if not is_all_of and ABSENT in pair.get_values(keyword):
         yield from compare_keyword(pair, keyword)

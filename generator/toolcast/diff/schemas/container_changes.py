@@ -281,7 +281,10 @@ def _compare_dependencies(pair: SchemaPair) -> Iterator[Difference | PendingPair
 def _compare_dependency(
     pair: SchemaPair, keyword: str, name: str, old: Any, new: Any
 ) -> Iterator[Difference]:
-    """Yield differences of the names or the schema that a property entails."""
+    """Yield differences of what the presence of a property requires.
+
+    These are added and removed names, and an added or removed schema.
+    """
     label = format_name(pair.get_property_location(name))
     old_names, new_names = (
         value if isinstance(value, list) else [] for value in (old, new)
@@ -363,7 +366,11 @@ def compare_arrays(pair: SchemaPair) -> Iterator[Difference | PendingPair]:
 def _make_items_difference(
     pair: SchemaPair, before: _ArrayItems, after: _ArrayItems, edits: tuple[Edit, ...]
 ) -> Difference:
-    """Return the difference of further items if one of the schemas is a boolean."""
+    """Return the difference of the schema for further items, after the leading ones.
+
+    At least one of the two schemas is a boolean. The kind is `items-set` if the new
+    schema allows fewer items, and otherwise `items-removed`.
+    """
     old, new = before.rest.schema, after.rest.schema
     is_narrower = new is False or _normalize(old) is True
     if is_narrower:

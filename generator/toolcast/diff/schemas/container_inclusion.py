@@ -101,7 +101,11 @@ def _get_item_conjunction(proof: Proof, limits: ValueLimits, index: int) -> Conj
 def _accepts_contains(
     proof: Proof, limits: ValueLimits, part: Mapping[str, Any], max_items: float
 ) -> bool:
-    """Return whether all arrays sent have enough matching items, and not too many."""
+    """Return whether all arrays sent satisfy `contains`, as far as it can be proved.
+
+    They must have at least `minContains` (default: 1) and at most `maxContains`
+    matching items.
+    """
     contained, min_contains = part["contains"], part.get("minContains", 1)
     max_contains = part.get("maxContains", math.inf)
     has_enough: bool = min_contains == 0
@@ -276,7 +280,10 @@ class _PropertyNames:
 def _accepts_properties(
     proof: Proof, names: _PropertyNames, part: Mapping[str, Any]
 ) -> bool:
-    """Return whether the values of all properties are accepted."""
+    """Return whether the values of all properties are accepted.
+
+    These are listed properties, properties that match a pattern, and additional ones.
+    """
     properties = part.get("properties", {})
     for name, schema in properties.items():
         # Both versions share the schema object, so the property needs no proof.

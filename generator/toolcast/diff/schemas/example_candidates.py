@@ -100,7 +100,10 @@ class CandidateGenerator:
         yield from _interleave(groups)
 
     def _get_first_valid(self, sent: Conjunction, values: list[Any]) -> Any:
-        """Return the first value that the sender's schemas accept, or the first value."""
+        """Return the first value that the sender's schemas accept.
+
+        If none is accepted, or no validator can be built, the first value is returned.
+        """
         keywords = ("$schema", "$defs", "definitions")
         root = self._sender.root if isinstance(self._sender.root, dict) else {}
         context = {keyword: root[keyword] for keyword in keywords if keyword in root}

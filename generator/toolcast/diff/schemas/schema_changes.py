@@ -98,7 +98,10 @@ class CodeGrader:
         return Grade.SAFE, _SAME_TYPES
 
     def _types_differ(self, difference: Difference) -> bool:
-        """Return whether the generated types differ at the location of a change."""
+        """Return whether the generated types differ at the location of a change.
+
+        A differing type at a location that contains the change counts, too.
+        """
         before, after = self._types
         location = difference.pair.location.replace(ALTERNATIVE, "")
         if not location:
@@ -120,7 +123,11 @@ def _contains_location(outer: str, location: str) -> bool:
 
 
 def compare_tools(tools: ToolPair) -> Iterator[Change]:
-    """Yield the changes of `parameters` and `returns` of a tool."""
+    """Yield the changes of `parameters` and `returns` of a tool.
+
+    A schema that is invalid, has a reference without a target, or is too large yields
+    one change `not-compared`, which is risky.
+    """
     for field in FIELDS:
         old, new = tools.before.schemas.get(field), tools.after.schemas.get(field)
         before = True if old is None else old.value
@@ -230,7 +237,11 @@ def _has_python(tools: ToolPair) -> bool:
 
 
 def _grade_value_types(tools: ToolPair, field: Field) -> Grade:
-    """Return the grade of a format change that makes the values another Python type."""
+    """Return the grade of a format change that makes the values another Python type.
+
+    Risky if both versions declare a type; breaking if neither does and both convert
+    values to Python types; otherwise safe.
+    """
     old, new = tools.before, tools.after
     if field == "parameters":
         declared_types = old.arguments_type, new.arguments_type

@@ -127,7 +127,10 @@ class CallGrader:
         }
 
     def _apply_only(self, difference: Difference) -> SchemaVersion:
-        """Return the receiver's schema with one change, and otherwise as the sender's."""
+        """Return a schema that differs from the sender's schema only by one change.
+
+        It is the schema that the receiver would have if this change were the only one.
+        """
         root = self._sender.version.root
         # Arguments follow the old schema, so the change is applied to it. Results follow
         # the new schema, so the change is reverted there.
@@ -185,7 +188,12 @@ class CallGrader:
         return find_examples(self._sender, self._receiver, unproved, suspects)
 
     def _get_table_grade(self, index: int) -> CallGrade:
-        """Return the grade of the table, adapted to where in the schema the change is."""
+        """Return the grade of the table, adapted to where in the schema the change is.
+
+        Inside `not` it is the grade of the opposite change. Where the effect depends on
+        other keywords, a grade is at least risky if the opposite change has a worse
+        grade, and so are some kinds of changes that are safe in the table.
+        """
         difference = self._differences[index]
         rule = RULES[self._field, difference.kind]
         grade, direction = rule.grades.call, difference.pair.direction
@@ -200,7 +208,12 @@ class CallGrader:
         return CallGrade(grade)
 
     def grade(self, index: int) -> CallGrade:
-        """Return the grade of the change at an index."""
+        """Return the grade of the change at an index.
+
+        In this order: a proof that nothing becomes invalid, a counterexample
+        (breaking), a proof that only undeclared properties are affected (risky), the
+        grade of the table.
+        """
         difference = self._differences[index]
         if not difference.edits:
             return CallGrade(RULES[self._field, difference.kind].grades.call)
@@ -226,7 +239,12 @@ class CallGrader:
         return grade
 
     def _grade_compatible(self, difference: Difference) -> CallGrade:
-        """Return the grade of a change that makes nothing invalid."""
+        """Return the grade of a change that makes nothing invalid.
+
+        It is safe, except for a removed property that the new schema no longer
+        declares, and for a format of arguments that the runtime does not validate:
+        these are risky.
+        """
         is_removed_property = difference.kind in _REMOVED_PROPERTY_KINDS
         if is_removed_property and not self._is_still_declared(difference):
             return CallGrade(Grade.RISKY, _UNDESCRIBED[self._field])

@@ -182,7 +182,11 @@ class SchemaVersion:
         return None
 
     def get_conjunction(self, schema: Any) -> Conjunction:
-        """Return a schema as a conjunction: references and `allOf` are replaced by schemas."""
+        """Return a schema as a conjunction, with references and `allOf` resolved.
+
+        The schema `true` is an empty conjunction, and any other value than an object is
+        `(False,)`. The result is cached by the identity of the schema.
+        """
         if schema is True:
             return ()
         if not isinstance(schema, dict):

@@ -130,7 +130,11 @@ def _compare_pair(
 
 
 def _is_rewritten(pair: SchemaPair, budget: StepBudget) -> bool:
-    """Return whether schemas with branches or conditions accept the same values."""
+    """Return whether schemas are proved to be rewritten: they accept the same values.
+
+    False if neither has branches or a condition, or if the budget of steps is
+    exhausted.
+    """
     if all(_COMBINATORS.isdisjoint(node.keywords) for node in pair.nodes):
         return False
     schemas = pair.before.original, pair.after.original

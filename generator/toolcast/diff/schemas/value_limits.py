@@ -145,7 +145,11 @@ class ValueLimits:
 
     @property
     def is_impossible(self) -> bool:
-        """Whether the limits exclude every value."""
+        """Whether the limits exclude every value.
+
+        False does not mean that a value exists: only types, enum values and the length
+        of a single type are examined.
+        """
         if not self.types or self.values == []:
             return True
         if self.types == {"string"}:
@@ -199,7 +203,10 @@ class ValueLimits:
 
     @property
     def sent_bounds(self) -> tuple[Bound, Bound]:
-        """The lower and upper bound of numbers that a sender is assumed to send."""
+        """The lower and upper bound of numbers that a sender is assumed to send.
+
+        A sender of integers without a bound is assumed to send only safe integers.
+        """
         lower, upper = (
             self.get_bound(keyword, as_integer=self.has_only_integers)
             for keyword in ("minimum", "maximum")
