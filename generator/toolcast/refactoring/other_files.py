@@ -221,7 +221,8 @@ def _set_local_name(
             text.insert_key((*path[:-1], last_field), "tools", tools)
         return
     if local_name == server.prefix + server_name:
-        # The prefix already produces the name, so that the entry is not needed.
+        # The server's `prefix` already produces the tool's name, so the entry is not
+        # needed.
         with suppress(UneditableValueError):
             _remove_entry(text, (*path, server_name), server.tools)
             return

@@ -322,6 +322,7 @@ def format_unified_diff(edit: ProjectEdit) -> Iterator[str]:
             old_lines, new_lines, old_name, new_name, lineterm="\n"
         ):
             yield row.removesuffix("\n")
+            # `git apply` needs this line after a last line without a line end.
             if not row.endswith("\n"):
                 yield "\\ No newline at end of file"
 

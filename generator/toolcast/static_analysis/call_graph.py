@@ -211,6 +211,8 @@ class _Traversal:
             own_pools = self._get_own_pools(node)
             for reference_ in node.references:
                 target = reference_.target
+                # An accessor provides the connection to a pool; its own code is not
+                # traced.
                 if target.reference in self.code.accessors:
                     continue
                 enclosing_pools = self._find_enclosing_pools(reference_.context)

@@ -131,7 +131,8 @@ def _read_field(
         settings = settings._replace(
             default=arguments.get("default"),
             is_optional=True,
-            # A direct call would receive the `FieldInfo` instead of the default.
+            # Called directly, the function would receive pydantic's `FieldInfo` object
+            # instead of the default.
             needs_pydantic=True,
         )
     for argument in ("validation_alias", "alias"):
@@ -165,7 +166,7 @@ def apply_keywords(schema: dict[str, Any], arguments: Mapping[str, ast.expr]) ->
     for argument, node in arguments.items():
         if argument not in _IGNORED_ARGUMENTS:
             value = evaluate_literal(node)
-            # None is the default of all these arguments.
+            # All these arguments have the default None, which sets no limit.
             if value is not None:
                 apply_argument(schema, argument, value)
 

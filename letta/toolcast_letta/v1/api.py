@@ -402,6 +402,11 @@ class LettaApi:
     def _translate_errors(
         self, request: Callable[[], Any], label: str, *, changes: bool
     ) -> Any:
+        """Run a request; raise each of its failures as a `LettaError` without secrets.
+
+        With `changes`, a failure after which the change can have been made raises
+        `UnverifiedStateError`.
+        """
         from letta_client import APIConnectionError, APIError, APIStatusError
 
         try:
