@@ -373,7 +373,10 @@ class _ListReader:
         return {**params, "_meta": meta}
 
     def _describe_invalid_lines(self) -> str:
-        """Return a clause on stdout lines that are not messages, followed by `; `."""
+        """Return a clause on stdout lines that are not messages, followed by `; `.
+
+        Empty without such lines.
+        """
         lines = self.connection.invalid_lines
         if not lines:
             return ""

@@ -307,7 +307,7 @@ class PoolFinder:
     def find_pools(self, definition: Definition) -> frozenset[str]:
         """Return the pools that a definition uses, directly or through other functions.
 
-        For an accessor, this is its own pool.
+        For an accessor, this is its own pool; empty for code that uses no pool.
         """
         if definition.reference in self._accessors:
             return frozenset([self._accessors[definition.reference]])
