@@ -76,7 +76,7 @@ def command(
         from ..import_check import check_imports
 
         findings = sort_findings([*findings, *check_imports(workspace)])
-    # The checks of handlers and of the wheel need valid specs and current outputs.
+    # The check of the wheel needs valid specs and current outputs, so errors skip it.
     if workspace is not None and not has_errors(findings):
         from ..wheel_contents import check_wheel
 

@@ -168,6 +168,8 @@ def _convert_error(
                 )
         return
     if error.validator == "required":
+        # The last key identifies the object for a reader. An index does not, so the whole path
+        # is printed.
         owner = path[-1:] if path and isinstance(path[-1], str) else path
         suffix = f" in `{format_path(owner)}`" if path else ""
         for key in subschema["required"]:

@@ -22,7 +22,7 @@ _FIELDS = {"inputSchema": "parameters", "outputSchema": "returns", "_meta": "met
 
 @rule("compat/strict-client", on="tool", severity=Severity.ERROR, target="mcp")
 def check_protocol(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
-    """Report values for which clients with the official Python SDK reject the whole list."""
+    """Report values for which strict clients reject the server's whole list of tools."""
     yield from _check_definition(tool, is_tolerated=False)
 
 

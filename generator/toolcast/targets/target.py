@@ -80,6 +80,7 @@ class Context:
         allowed_words = self._list_template_terms([template])
         is_from_project = not is_built_in(template, self.own_templates)
         is_from_target = self.with_black and not is_built_in(template, self.templates)
+        # The name of a template of Python is, for example, `tool.py.jinja`.
         if ".py" in template and (is_from_project or is_from_target):
             data = format_python(template, data)
         shape = getattr(view, "shape", None)
@@ -109,9 +110,9 @@ class Context:
         return self._check_and_record(path, text.encode("utf-8"), shape, allowed_words)
 
     def _list_template_terms(self, templates: Iterable[str]) -> frozenset[str] | None:
-        """Return the words in those of the named templates that the project replaces.
+        """Return the words in the project's versions of some templates.
 
-        None if the project replaces none of them.
+        Built-in templates are ignored. None if the project replaces none of the templates.
         """
         if not self.own_templates:
             return None
@@ -139,8 +140,8 @@ class Context:
         """Raise an error unless this context created the file's bytes for this file type.
 
         Raises:
-            OutputShapeError: the path is invalid, or the bytes are from somewhere else or of
-                another kind.
+            OutputShapeError: the path is invalid, this context did not create the bytes, or
+                their shape is that of another file type.
         """
         if not isinstance(path, str) or not _OUTPUT_PATH.fullmatch(path):
             raise OutputShapeError(

@@ -249,7 +249,8 @@ def describe_parameters(tool: Tool) -> Iterator[str]:
             details = ["one of " + ", ".join(values)]
         if isinstance(required, list) and name in required:
             details.append("required")
-        # A schema without a type accepts any JSON value, which text cannot express.
+        # Without a type, a parameter accepts any JSON value, which text cannot express, unless
+        # an `enum` lists the values.
         if types:
             accepts_text = any(type_ not in _JSON_TYPES for type_ in types)
         else:
