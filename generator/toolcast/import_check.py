@@ -17,10 +17,13 @@ from .model.model import Toolset, Workspace
 from .parsing.project_files import DiskFiles, ProjectFiles
 from .parsing.tree import Path, Source
 from .suggestions import format_first
+from .targets.table import list_enabled_targets
 
 _IMPORT_TIMEOUT_S = 120.0
 _MAX_NAMES_SHOWN = 5
 _MAX_FILE_BYTES = 1 << 20
+_MISMATCH = "SignatureMismatchError: "
+"""Name of the runtime's exception in the report of the imports."""
 
 
 def build_environment(workspace: Workspace) -> dict[str, str]:
@@ -38,7 +41,9 @@ def check_imports(workspace: Workspace) -> Iterator[Finding]:
     of its own. Missing settings are warnings, failed imports are errors.
     """
     for toolset in workspace.toolsets:
-        if "registry" in toolset.targets:
+        enabled = list_enabled_targets(tuple(toolset.targets), workspace.extensions)
+        # The target `mcp`, for example, generates the registry that it needs.
+        if "registry" in {*toolset.targets}.union(*(t.needs for t in enabled)):
             records = _run_import_check(workspace, toolset.name)
             files = DiskFiles(workspace.root)
             yield from _report_failed_imports(toolset, records, files)
@@ -139,6 +144,12 @@ def _report_failed_imports(
             location = Location(file, line, column, len(text.rstrip()) + 1)
         listed = format_first([f"`{name}`" for name in names if name], _MAX_NAMES_SHOWN)
         subject = f"the handler of {listed}"
+        problem = f"cannot be imported: {error}"
+        help_ = "install its dependencies for the Python that runs this command"
+        _, is_mismatch, difference = error.partition(_MISMATCH)
+        if is_mismatch:
+            problem = f"does not accept the spec's arguments: {difference}"
+            help_ = "rename or add parameters of the handler, or change the spec"
         if not names[0]:
             subject = f"the package of `{toolset.name}`"
         elif " " in names[0]:
@@ -148,8 +159,8 @@ def _report_failed_imports(
             "handler/import-error",
             Severity.ERROR,
             location,
-            f"{subject} cannot be imported: {error}",
-            "install its dependencies for the Python that runs this command",
+            f"{subject} {problem}",
+            help_,
             text,
         )
 

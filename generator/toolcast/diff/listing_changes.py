@@ -293,7 +293,15 @@ def _compare_members(
         )
         rule_id = _RESTATED if is_restated else _MEMBER_CHANGED
         at = _format_path(path)
-        yield make_change(files, rule_id, path, *values, tool=name, at=at)
+        form = _choose_form(*values)
+        yield make_change(files, rule_id, path, *values, form=form, tool=name, at=at)
+
+
+def _choose_form(old: Any, new: Any) -> str:
+    """Return the name of the message template for an old and a new value."""
+    if old is ABSENT:
+        return "set"
+    return "unset" if new is ABSENT else "changed"
 
 
 def _is_restated(path: Path, old: Any, new: Any) -> bool:
@@ -372,6 +380,7 @@ def _compare_entries(
                 "listing.entry/changed",
                 path,
                 *values,
+                form=_choose_form(*values),
                 kind=label,
                 name=name,
                 at=_format_path(path),

@@ -73,14 +73,14 @@ def rename_tool(
         with_handler: also rename the function that implements the tool.
 
     Raises:
-        EditRefusedError: the name is not available, the handler cannot be renamed, or the specs
-            would have errors.
+        EditRefusedError: the name is not available, the handler cannot be renamed, or
+            the specs would have new errors.
         UneditableValueError: a spec has a layout that cannot be edited.
     """
     toolset, tool = owned
     if new == tool.name:
         raise EditRefusedError(f"the tool already has the name `{new}`", is_usage=True)
-    # An interrupted run of the same edit may have written the renamed spec.
+    # An interrupted run of the same edit may already have written the renamed spec.
     existing = next(
         (t for t in toolset.tools if t.name == new and tool.name in t.renamed_from),
         None,
@@ -98,7 +98,8 @@ def rename_tool(
         for file, (before_data, after_data) in handler.files.items():
             editing.set_bytes(file, before_data, after_data)
         editing.remaining_mentions += handler.remaining_mentions
-        # These rules check the module on disk, which still has the old function.
+        # These rules check the module on disk, where the function still has its old
+        # name.
         tolerated_rules |= {"handler/not-found", "handler/imported"}
     before, after = editing.collect_files()
     edited = load_edited_workspace(
@@ -129,14 +130,17 @@ def _edit_specs(
     *,
     is_undo: bool = False,
 ) -> EditSession:
-    """Rename a tool in its spec, in references and in mentions.
+    """Collect the edits that rename a tool in its spec, in references and in mentions.
+
+    The old name is added to `renamed_from`; a `new` in this list is replaced by it.
 
     Args:
         workspace: the project.
         owned: the tool.
         new: the new name.
         handler: the renamed function of the handler, if any.
-        is_undo: drop the previous names since `new`, instead of adding the current name.
+        is_undo: drop the previous names since `new`, instead of adding the current
+            name.
     """
     tool = owned.tool
     editing = EditSession()
@@ -162,10 +166,10 @@ def _edit_specs(
 def _undo_rename(
     workspace: Workspace, owned: OwnedTool, new: str, handler: HandlerEdit | None
 ) -> EditSession | None:
-    """Undo renames that are not in git's index, or return None if this is not possible.
+    """Collect the edits that undo renames; None unless git has the spec before them.
 
-    If the index has exactly the spec from before the renames, the names in between were never
-    published and need no entry in `renamed_from`.
+    If git's index has exactly the spec from before the renames, the names in between
+    were never published and need no entry in `renamed_from`.
     """
     if new not in owned.tool.renamed_from:
         return None
@@ -188,7 +192,7 @@ def _spec_path(tool: ToolSpec, name: str) -> str:
 def _rename_function_references(
     editing: EditSession, workspace: Workspace, owned: OwnedTool, handler: HandlerEdit
 ) -> None:
-    """Rename the function in `handler` of every spec that uses it."""
+    """Rename the function in the field `handler` of every spec that uses it."""
     pattern = re.compile(rf":{re.escape(handler.old)}\b")
     replace_name = partial(pattern.sub, f":{handler.new}")
     for toolset in workspace.toolsets:
@@ -201,11 +205,11 @@ def _rename_function_references(
 _DEF_KEYWORD = re.compile(rb"(?:async[ \t\f]+)?def[ \t\f]+")
 
 _IsFunctionOfModule = Callable[[str], bool]
-"""Return whether the old name in a module, given by its dotted name, is the function."""
+"""Predicate for a module's dotted name: is the old name in the module the function?"""
 
 
 class HandlerEdit(NamedTuple):
-    """Modules in which a function is renamed.
+    """The modules in which a function is renamed.
 
     Attributes:
         old: the old name of the function.
@@ -261,6 +265,7 @@ def rename_handler(workspace: Workspace, owned: OwnedTool, new: str) -> HandlerE
         return code.location if code is not None and not code.external_reason else ""
 
     location = locate_function(reference.module, old)
+    # An interrupted run, or the user, has renamed the function already.
     if not location and locate_function(reference.module, name):
         return HandlerEdit(old, name, {})
     if not location:
@@ -288,6 +293,8 @@ def rename_handler(workspace: Workspace, owned: OwnedTool, new: str) -> HandlerE
             remaining_mentions += mentions
         if occurrences:
             after = _replace_occurrences(module.data, occurrences, old, name)
+            # Text positions can be wrong in unusual code, so the result is parsed and
+            # compared.
             if not _has_renamed_tree(module.tree, after, occurrences, old, name):
                 message = f"{module.file}: `{old}` cannot be renamed safely"
                 raise EditRefusedError(message, "rename it by hand")
@@ -349,10 +356,14 @@ class _UseSearch:
         }
 
     def find(self, new: str) -> tuple[list[_Occurrence], list[RemainingMention]]:
-        """Return the occurrences of the function, and attributes that may be the function.
+        """Return the uses of the function, and attributes that may be the function.
+
+        Args:
+            new: the new name, which the module must not use yet.
 
         Raises:
-            EditRefusedError: the module imports the function, and the name is ambiguous.
+            EditRefusedError: the module imports the function, and one of the names is
+                used for something else.
         """
         occurrences: list[_Occurrence] = []
         mentions: list[RemainingMention] = []
@@ -398,7 +409,10 @@ class _UseSearch:
         )
 
     def _resolve_module(self, node: ast.expr) -> str | None:
-        """Return the dotted name of the module that an expression may be; None for objects."""
+        """Return the dotted name of the module that an expression may refer to.
+
+        None for an expression that is not a chain of names after an import.
+        """
         names: list[str] = []
         while isinstance(node, ast.Attribute):
             names.append(node.attr)
@@ -420,7 +434,7 @@ class _UseSearch:
 def _refuse_other_bindings(
     module: Module, tree: ast.Module, old: str, new: str, own: set[int]
 ) -> None:
-    """Raise EditRefusedError if a module binds one of the names to something else.
+    """Raise EditRefusedError if a module uses the new name, or the old one otherwise.
 
     Args:
         module: the module.
@@ -457,7 +471,8 @@ def _list_name_uses(
             yield _Occurrence(lines[node.lineno - 1] + node.col_offset, node)
     for node in list_exported_nodes(tree):
         if isinstance(node, ast.Constant) and node.value == old:
-            # The name follows the quote, unless the literal has a prefix or more quotes.
+            # The name follows one quote. Literals with a prefix or three quotes are
+            # left out by the comparison below.
             start = lines[node.lineno - 1] + node.col_offset + 1
             if module.data[start : start + len(old)] == old.encode():
                 yield _Occurrence(start, node)
@@ -493,7 +508,10 @@ def _replace_occurrences(
 def _has_renamed_tree(
     tree: ast.Module, after: bytes, occurrences: list[_Occurrence], old: str, new: str
 ) -> bool:
-    """Rename the nodes of a tree, and return whether the new text has the same tree."""
+    """Return whether the edited text has the syntax tree with only the name changed.
+
+    The nodes of `tree` are renamed in place.
+    """
     for occurrence in occurrences:
         for field in ("name", "id", "attr", "value"):
             if getattr(occurrence.node, field, None) == old:

@@ -33,10 +33,10 @@ _CLOSING_BRACKET = re.compile(r"(?:[\s,]|(?<=\s)#[^\n]*\n)*[\]}]")
 
 
 class UneditableValueError(Exception):
-    """Value in a YAML layout that cannot be edited by text positions.
+    """Failure to edit a value because of its YAML layout.
 
     Attributes:
-        path: the path of the value.
+        path: the path of the value; empty for the whole file.
     """
 
     def __init__(self, file: str, line: int, path: Path, reason: str = "") -> None:
@@ -48,9 +48,10 @@ class UneditableValueError(Exception):
 
 
 class SpecText:
-    """A YAML file and its planned edits, which `encode` applies.
+    """A YAML file with planned edits, which `encode` applies.
 
-    Paths refer to the file as it was read.
+    Paths refer to the file as it was read. Each edit raises `UneditableValueError` for
+    a layout that cannot be edited.
 
     Args:
         source: the file as it was read.
@@ -73,12 +74,13 @@ class SpecText:
         return UneditableValueError(self.source.file, self.source.span(path).line, path)
 
     def set_name(self, path: Path, name: str) -> None:
-        """Replace a name by another one in the same style of quotes."""
+        """Replace a string value by a name; the style of its quotes is preserved."""
         start, end = self._offsets(path)
         raw = self.text[start:end]
         quote = raw[:1]
         if quote in ("'", '"'):
             new = f"{quote}{name}{quote}"
+        # A block scalar contains the name on a line of its own.
         elif quote in ("|", ">"):
             new = raw.replace(str(self._get_value(path)), name)
         else:
@@ -87,11 +89,17 @@ class SpecText:
         self._set_value(path, name)
 
     def rewrite_text(self, path: Path, change: Callable[[str], str]) -> None:
-        """Change a string; its quotes and line breaks stay as they are.
+        """Change a string; its quotes and line breaks stay if possible.
+
+        Without a difference, nothing is edited.
 
         Args:
             path: the path of the string.
-            change: returns the new text for the value, and for its raw text in the file.
+            change: returns the new text for the value, and for its raw text in the
+                file.
+
+        Raises:
+            UneditableValueError: the change does not apply to the raw text.
         """
         start, end = self._offsets(path)
         raw, old = self.text[start:end], self._get_value(path)
@@ -101,7 +109,8 @@ class SpecText:
         quote = raw[:1] if raw[:1] in ("'", '"') else ""
         spelling = quote + change(raw[1:-1]) + quote if quote else change(raw)
         if quote == '"':
-            # The changed text may contain escape sequences that `change` did not match.
+            # The changed text may contain escape sequences that `change` did not match
+            # in the raw text: encode the whole value again.
             if not _parses_to(spelling, new):
                 spelling = str(encode_compact_json(new))
         elif not quote and raw[:1] not in ("|", ">") and not _is_plain_string(new):
@@ -112,7 +121,11 @@ class SpecText:
         self._set_value(path, new)
 
     def append_item(self, path: Path, item: str | Entry) -> None:
-        """Append an item to an array in the array's style, block or flow."""
+        """Append an item to an array in the array's style, block or flow.
+
+        Raises:
+            UneditableValueError: an item of the array was removed before.
+        """
         items = self._get_source_value(path)
         start, _ = self._offsets(path)
         if self._removed.get(path):
@@ -149,7 +162,7 @@ class SpecText:
             self._empty_block_array(path, len(items))
 
     def truncate_list(self, path: Path, count: int) -> None:
-        """Keep the first `count` items of an array; remove its key if `count` is 0."""
+        """Remove an array's items after the first `count`; with 0, also its key."""
         if count == 0:
             self.remove_key(path)
         else:
@@ -157,13 +170,13 @@ class SpecText:
                 self.remove_item(path, index)
 
     def insert_key(self, after: Path, key: str, value: Any) -> None:
-        """Insert a key into an object.
+        """Insert a key into an object, in the object's style, block or flow.
 
         Args:
             after: the path of the key that precedes the new one.
             key: the new key.
-            value: a string or boolean, an array of strings, an object of such values, or
-                an array of objects with string values.
+            value: a string or boolean, an array of strings, an object of such values,
+                or an array of objects with string values.
         """
         after = self._insert_value(after, key, value)
         start, _ = self._offsets(after, at_key=True)
@@ -193,40 +206,53 @@ class SpecText:
         self._insert_lines(self._next_line(preceding), lines)
 
     def remove_key(self, path: Path) -> None:
-        """Remove a key and its value from an object in block style."""
+        """Remove a key and its value from an object in block style.
+
+        Raises:
+            UneditableValueError: the object is in flow style.
+        """
         container, _ = self._offsets(path[:-1])
         start, _ = self._offsets(path, at_key=True)
         if self.text[container : container + 1] == "{":
             raise self.build_error(path)
         end = self._next_line(path)
-        # Keep insertions at `start`: they belong to the preceding key.
+        # Edits inside the removed text are dropped. Insertions at `start` are kept:
+        # they belong to the preceding key.
         self._edits = [e for e in self._edits if not (start < e[1] and e[0] < end)]
         self._remove_lines(path, start, end)
         del self._get_value(path[:-1])[path[-1]]
 
     def append_comment(self, path: Path, comment: str) -> None:
-        """Append a comment to the line of a value, unless the line has a comment."""
+        """Append a comment to the line of a value.
+
+        Nothing happens if the line has a `#`, or may end inside a string.
+        """
         start, end = self._offsets(path)
         end = self._line_end(end)
         line = self.text[self._line_start(start) : end]
         quotes = line.count('"') + line.count("'")
         offset = end - 1 if line.endswith("\n") else end
         edit = (offset, offset, f"  {comment}")
-        # A line can end inside of a string with several lines.
+        # An odd number of quotes means that the line ends inside a string, where a
+        # comment would become part of the string.
         if "#" not in line and quotes % 2 == 0 and edit not in self._edits:
             self._edits.append(edit)
 
     def encode(self) -> bytes:
         """Return the bytes of the file with all edits.
 
+        Line ends and a byte order mark are preserved.
+
         Raises:
-            UneditableValueError: the text does not parse to the intended value.
+            UneditableValueError: two edits overlap, or the text does not parse to the
+                intended value.
         """
         raw = self.source.data.removeprefix(_BOM).decode("utf-8")
         crlf_offsets = _list_crlf_offsets(raw)
         parts: list[str] = []
         previous_end = 0
-        # The sort is stable: insertions at one offset stay in the order of the calls.
+        # The sort is stable: several insertions at the same offset keep the order of
+        # the calls.
         for start, end, new in sorted(self._edits, key=itemgetter(0, 1)):
             if start < previous_end:
                 raise self.build_error(())
@@ -269,10 +295,10 @@ class SpecText:
         return self.source.offsets(path, at_key=at_key)
 
     def _insert_value(self, after: Path, key: str, value: Any) -> Path:
-        """Insert a key into the intended value, after `after` and keys inserted before.
+        """Insert a key into the intended value, after `after` and keys inserted there.
 
         Returns:
-            The path of the last preceding key that is in the text.
+            The path of the nearest preceding key that exists in the file.
         """
         source_object = self._get_source_value(after[:-1])
         target = self._get_value(after[:-1])
@@ -318,7 +344,12 @@ class SpecText:
         return closing.end()
 
     def _next_line(self, path: Path) -> int:
-        """Return the offset of the line after a value."""
+        """Return the offset of the line after a value.
+
+        Raises:
+            UneditableValueError: other text than a comment follows the value on its
+                line.
+        """
         end = self._end(path)
         if end > self._offsets(path)[0] and self.text[end - 1] == "\n":
             return end
@@ -340,7 +371,11 @@ class SpecText:
         self._replace(first, end, "")
 
     def _find_dash(self, path: Path) -> int:
-        """Return the offset of the dash before an item of a block array."""
+        """Return the offset of the dash before an item of a block array.
+
+        Raises:
+            UneditableValueError: the dash is on another line, or not first on its line.
+        """
         start, _ = self._offsets(path)
         dash = self.text.rfind("-", self._line_start(start), start)
         if dash < 0 or self.text[dash + 1 : start].strip():
@@ -357,8 +392,8 @@ class SpecText:
                 raise self.build_error((*path, index))
             self._replace(start, following, "")
             return
-        # Removing the last item also removes everything after the last item that is kept,
-        # which includes the items in between and their commas.
+        # With the last item, everything after the last kept item is removed: also
+        # removed items in between, and their commas.
         kept = [i for i in range(index) if i not in self._removed[path]]
         if kept:
             previous = self._end((*path, kept[-1]))
@@ -418,17 +453,18 @@ def _block_key(key: str, value: Any, margin: str) -> str:
 
 
 def _list_crlf_offsets(raw: str) -> list[int]:
-    """Return the offsets of Windows line ends, counted with one character each."""
+    r"""Return the offsets of Windows line ends in the text with `\n` line ends."""
     offsets = [match.start() for match in re.finditer("\r\n", raw)]
     return [offset - count for count, offset in enumerate(offsets)]
 
 
 def _raw_offset(crlf_offsets: list[int], offset: int) -> int:
-    """Return the offset in a text whose Windows line ends have two characters."""
+    r"""Convert an offset in the text with `\n` line ends to one in the raw text."""
     return offset + bisect_left(crlf_offsets, offset)
 
 
 def _drop_removed(value: Any) -> Any:
+    """Return a copy of a value without the items that `_REMOVED` stands for."""
     if isinstance(value, dict):
         return {key: _drop_removed(member) for key, member in value.items()}
     if isinstance(value, list):
@@ -437,5 +473,8 @@ def _drop_removed(value: Any) -> Any:
 
 
 def _comparison_key(value: Any) -> str:
-    """Return a string that depends on the order of keys, and differs for 1 and true."""
+    """Return a JSON string that is equal only for values with equal types and order.
+
+    Python's `==` ignores the order of keys, and considers 1 and True equal.
+    """
     return json.dumps(value, ensure_ascii=True)

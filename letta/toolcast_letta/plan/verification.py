@@ -74,7 +74,9 @@ class Verification:
 def verify(
     backend: Backend, desired: DesiredState, calls: CallOptions | None = None
 ) -> Verification:
-    """Compare Letta with the desired state, and call tools.
+    """Compare Letta with the desired state, and call the selected tools.
+
+    Failed calls are part of the result and raise no error.
 
     Args:
         backend: the Letta to read.

@@ -24,8 +24,8 @@ class AccessError(Exception):
     """
 
 
-# NamedTuples instead of dataclasses: importing `dataclasses` is slower than building a
-# registry.
+# Use NamedTuple instead of dataclass here, because importing `dataclasses` takes longer than
+# building a registry.
 class Client(NamedTuple):
     """The access rules of a client, as the toolset declares them.
 
@@ -88,7 +88,7 @@ class Access:
         self._resolved: dict[str, tuple[frozenset[str] | None, frozenset[str]]] = {}
 
     def is_allowed(self, client: str | None, tool: str) -> bool:
-        """Return whether a client may list and call the tool of this current name.
+        """Return whether a client may list and call a tool, by the tool's current name.
 
         Every list, look-up, call, prompt and endpoint uses this method.
 
@@ -110,14 +110,14 @@ class Access:
         return allow is None or tool in allow
 
     def has_permission(self, client: Client, tool: str) -> bool:
-        """Return whether client and caller have the permission that a tool requires, if any."""
+        """Return whether client and caller have a tool's permission; True if it needs none."""
         permission = self.tool_permissions.get(tool)
         if permission is None:
             return True
         return permission in client.permissions and self._caller_has(permission)
 
     def _caller_has(self, permission: str) -> bool:
-        """Return whether the caller's token grants a permission, or does not limit them."""
+        """Return whether the caller's token grants a permission or does not limit permissions."""
         granted = CALLER.get().permissions
         return granted is None or permission in granted
 
@@ -146,7 +146,7 @@ class Access:
         return lists
 
     def get_client(self, name: str | None) -> Client | None:
-        """Return the client of a name; None for the one caller of a toolset without clients.
+        """Return a client by name; None if the toolset has no clients and `name` is None.
 
         Raises:
             UnknownClientError: the toolset has no such client, or has clients and `name` is

@@ -62,7 +62,8 @@ CallGuard = Callable[[str], str | None]
 CALL_GUARD: ContextVar[CallGuard | None] = ContextVar("call_guard", default=None)
 """The guard of the current request. It also applies to the calls that its handler makes."""
 
-# Threads of one handler may ask at the same time, but a call has only one `Questions`.
+# Several threads of one handler may ask their first question at the same time, but must share
+# one `Questions` object.
 _first_question_lock = threading.Lock()
 
 
@@ -111,7 +112,9 @@ CALLER: ContextVar[Caller] = ContextVar("caller", default=_ANONYMOUS)
 
 @contextmanager
 def calling_as(caller: Caller) -> Iterator[None]:
-    """Set the caller of all calls within the block: of the registry, the wrappers or the CLI.
+    """Set the caller of all tool calls within the block.
+
+    Applies to calls by the registry, generated functions and the CLI. Example:
 
     with calling_as(Caller(user="mia", permissions=frozenset({"billing"}))):
         response = await registry.call_tool("refund", {"order": "A-17"}, "support")
@@ -124,7 +127,7 @@ def calling_as(caller: Caller) -> Iterator[None]:
 
 
 class ToolError(Exception):
-    """A failure whose message a handler addresses to the caller.
+    """Failure of a tool whose message is returned to the caller.
 
     The model gets the message unchanged. The message of every other exception stays in the
     server's log, because it may contain secrets.
@@ -132,7 +135,7 @@ class ToolError(Exception):
 
 
 class DeclinedError(ToolError):
-    """A call lacks a user's confirmation or answer. The message tells the caller why.
+    """Failure of a call that lacks a user's confirmation or answer; the message states why.
 
     Attributes:
         action: the user's action; None if no user was asked or the answer is invalid.
@@ -224,7 +227,10 @@ class ReportDelivery:
 
 
 NOT_SENT = ReportDelivery()
-"""The report of a call whose caller did not request progress. Awaiting it returns at once."""
+"""Delivery of a report that is not sent, such as without a request for progress.
+
+Awaiting it returns immediately.
+"""
 
 Report = Callable[[float, float | None, str | None], ReportDelivery]
 """`(progress, total, message)`: queues a progress report, from any thread."""

@@ -22,7 +22,7 @@ for _flag in ("O_BINARY", "O_CLOEXEC", "O_NONBLOCK", "O_NOCTTY"):
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 _CHUNK_BYTES = 64 * 1024
 _MAX_SECRET_BYTES = 64 * 1024
-"""Size of a file with a secret."""
+"""Maximum size of a file with a secret."""
 
 
 class NotRegularFileError(OSError):
@@ -51,7 +51,7 @@ def read_regular_file(
     try:
         status = os.fstat(descriptor)
         _require_regular(status, path)
-        # Some files report size 0 and have content, such as those in /proc.
+        # Do not trust size 0: files in /proc report it although they have content.
         chunk_bytes = status.st_size + 1 if status.st_size else _CHUNK_BYTES
         remaining, chunks = max_bytes, []
         while remaining > 0:

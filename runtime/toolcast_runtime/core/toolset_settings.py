@@ -176,7 +176,7 @@ def _get_state_folder(environment: Mapping[str, str]) -> Path:
 
 
 def _get_scheme(location: str) -> str:
-    """Return a URL's scheme in lower case; empty for a path, also with a Windows drive."""
+    """Return a URL's scheme in lower case; empty for a path, even `C:/` of Windows."""
     import re
 
     match = re.match(r"([A-Za-z][A-Za-z0-9+.-]+):/", location)

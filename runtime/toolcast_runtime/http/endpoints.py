@@ -26,7 +26,7 @@ _logger = logging.getLogger("toolcast.http")
 
 
 class Tokens:
-    """The valid bearer tokens of one endpoint.
+    """Valid bearer tokens of one endpoint.
 
     Args:
         name: the environment variable of the tokens.
@@ -87,7 +87,8 @@ class Tokens:
     def contains(self, token: str) -> bool:
         """Return whether a token is valid, in a time that does not depend on the tokens."""
         digest = _digest(token)
-        # `sum` compares with every token; `any` would stop at the first match.
+        # Use `sum`, which compares with every token: `any` would stop at the first match, and
+        # its duration would reveal the position.
         matches = sum(hmac.compare_digest(digest, d) for d in self.get_digests())
         return matches > 0
 
@@ -227,7 +228,7 @@ class ListenSettings:
                 settings.oauth, environment
             )
             problems += oauth_problems
-            # Clients send the host of the public URL as `Host`.
+            # Allow the public URL's host, because clients send it in the header `Host`.
             hosts = (*hosts, *issuer.hosts)
         if not is_loopback(host):
             missing = [
@@ -304,7 +305,7 @@ def _is_wildcard(host: str) -> bool:
 
 
 def _digest(token: str) -> bytes:
-    """Return a token's hash; equal lengths make comparisons take equal time."""
+    """Return a token's hash, whose fixed length lets comparisons take equal time."""
     return hashlib.sha256(token.encode("utf-8", "surrogateescape")).digest()
 
 

@@ -26,8 +26,9 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 _MAX_PROBLEMS_SHOWN = 5
-"""Problems that an error message lists."""
-# The signature and the MCP definition come first, however the JSON is formatted.
+"""Maximum number of problems that an error message lists."""
+# The beginning of a definition file: its signature and the start of the MCP definition, which
+# are its first two keys, with any white space.
 _HEAD = re.compile(r'\s*\{\s*"generated"\s*:\s*("(?:[^"\\]|\\.)*")\s*,\s*"mcp"\s*:\s*')
 _SIGNATURE = re.compile(r"by Toolcast from (?:.*/)?([^/]+)\.ya?ml\. DO NOT EDIT\.")
 _CONFLICT = re.compile(r"^(?:<{7}|={7}|>{7})", re.MULTILINE)
@@ -54,7 +55,7 @@ _FIELD_TYPES: dict[str, type | tuple[type, ...]] = {
     "arguments_type": str,
     "result_type": str,
 }
-# Targets of extensions add further fields, which become `Tool.parts`.
+# Fields that are not in this set were added by targets of extensions and become `Tool.parts`.
 _KNOWN_FIELDS = frozenset(_FIELD_TYPES) | frozenset(
     "generated mcp always persistent service permission refused_by".split()
 )
@@ -132,6 +133,7 @@ def require_pydantic(package: str, tools: Iterable[Tool]) -> None:
     """
     from importlib.util import find_spec
 
+    # Look pydantic up without importing it: the import is slow and only calls need it.
     tool = next((tool for tool in tools if tool.has_pydantic_values), None)
     if tool is not None and find_spec("pydantic") is None:
         raise DefinitionError(
@@ -141,7 +143,7 @@ def require_pydantic(package: str, tools: Iterable[Tool]) -> None:
 
 
 def is_in_package(module: str, package: str | None) -> bool:
-    """Return whether a module is the package itself or a part of it."""
+    """Return whether a module name is a package or inside it; False if `package` is None."""
     return package is not None and f"{module}.".startswith(f"{package}.")
 
 
@@ -279,7 +281,9 @@ def _build_tool(
             raise TypeError(f"`{key}` has the wrong type")
     if not isinstance(definition["name"], str):
         raise TypeError("its name is not a string")
-    definition["inputSchema"].keys()  # fail now: every list and call needs it
+    # Raises an error here if `inputSchema` is missing or not an object, and not later, when
+    # tools are listed or called.
+    definition["inputSchema"].keys()
     return Tool(
         name=definition["name"],
         summary=values["summary"],

@@ -20,13 +20,13 @@ from .references import Step, as_mapping, encode_references, format_pointer
 if TYPE_CHECKING:
     from jsonschema_rs import Registry
 
-# A JSON number without an exponent.
+# The strings of `format: decimal`: a JSON number without an exponent.
 _DECIMAL = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?")
 _SCHEMA_URI = "json-schema:///schema"
 _MAX_BACKTRACKS = 20_000
-"""Backtracking steps of the pattern engine for one match."""
+"""Maximum number of backtracking steps of the pattern engine for one match."""
 _MAX_PATTERN_BYTES = 1024 * 1024
-"""Size of a compiled pattern."""
+"""Maximum size of a compiled pattern."""
 _DRAFT_VALIDATORS = {
     "draft-04": "Draft4Validator",
     "draft-06": "Draft6Validator",
@@ -36,7 +36,7 @@ _DRAFT_VALIDATORS = {
 
 
 class Format(NamedTuple):
-    """The description of a format for error messages.
+    """Description of a format for error messages.
 
     Attributes:
         description: a noun phrase that completes `must be`.
@@ -129,7 +129,7 @@ def build_validator(
 
 
 class PartValidators:
-    """The validators of a schema's subschemas, each built on first use.
+    """Validators of a schema's subschemas, each built on first use.
 
     References in the subschemas are resolved in the whole schema, which must be known to
     have bounded references.
