@@ -35,7 +35,11 @@ def build_environment(workspace: Workspace) -> dict[str, str]:
 
 
 def check_imports(workspace: Workspace) -> Iterator[Finding]:
-    """Yield findings about imports and settings that a toolset or endpoint needs to start."""
+    """Yield findings about imports and settings that servers need to start.
+
+    Each toolset with the target `registry`, and each endpoint, is imported in a process
+    of its own. Missing settings are warnings, failed imports are errors.
+    """
     for toolset in workspace.toolsets:
         enabled = list_enabled_targets(tuple(toolset.targets), workspace.extensions)
         # The target `mcp`, for example, generates the registry that it needs.
@@ -87,7 +91,7 @@ def _run_import_check(workspace: Workspace, name: str) -> list[dict[str, Any]]:
     module = "toolcast_runtime.stdio.import_check"
     reason = ""
     try:
-        # S603: a module of the runtime, without a shell.
+        # Ruff's S603 does not apply: Python runs a module of the runtime without a shell.
         process = subprocess.run(  # noqa: S603
             [sys.executable, "-P", "-m", module, package],
             cwd=workspace.root,

@@ -68,6 +68,7 @@ def generate(
     """
     progress.stage("reading")
     workspace, findings = load_workspace(root, progress.step)
+    # Rules expect specs that have passed validation.
     if workspace is None or has_errors(findings):
         return GenerationResult(workspace, {}, sort_findings(findings))
 
@@ -132,6 +133,7 @@ def _report_template_error(
     if failure.template and workspace.templates is not None:
         own = f"{workspace.templates}/{failure.template}"
         if os.path.lexists(os.path.join(workspace.root, own)):
+            # Line 0 means the whole file, which also has column 0.
             column = min(failure.line, 1)
             location = Location(own, failure.line, column, column + 1)
             message = failure.reason

@@ -78,7 +78,11 @@ class MessageSendVisitor:
         self._speaks_mcp = False
 
     def visit_name(self, node: ast.expr, local: LocalScope) -> None:
-        """Record a chain of names such as `client.agents.messages.create`."""
+        """Record a chain of names that sends a message.
+
+        An example is `client.agents.messages.create`. References to functions of the
+        package are skipped, because these are visited themselves.
+        """
         # A function of the analyzed package is visited itself, where its own calls are
         # recorded.
         if local.resolve_own(node) is None:

@@ -97,7 +97,8 @@ def find_sending_uses(
         for tool in toolset.tools
         if get_letta_fields(tool).get("calls_agent_loop")
     }
-    # A tool that calls a sending tool sends, too: repeat until no tool is added.
+    # A tool that calls a tool which sends messages also sends messages: repeat until no
+    # tool is added.
     is_growing = True
     while is_growing:
         is_growing = False
@@ -384,7 +385,8 @@ def check_duplicate_name(toolset: Toolset, workspace: Workspace) -> Iterator[Pro
         return
     first: dict[str, str] = {}
     for other in workspace.toolsets:
-        # Of two toolsets with the same name of a tool, only the later one is reported.
+        # If two toolsets have a tool of the same name, only the later toolset gets the
+        # finding.
         if other.name == toolset.name:
             break
         if has_attached_tools(other):
@@ -524,7 +526,8 @@ def check_undeclared_loop(toolset: Toolset, workspace: Workspace) -> Iterator[Pr
     sending_uses = find_sending_uses(workspace, toolset)
     for tool in toolset.tools:
         letta = get_letta_fields(tool)
-        # `letta/circular-handler` reports the attached tools.
+        # `letta/circular-handler` reports attached tools, and declared tools need no
+        # finding.
         if letta.get("attached") or letta.get("calls_agent_loop"):
             continue
         use = sending_uses.get(tool.name)

@@ -218,7 +218,8 @@ def build_tool_runbook(toolset: Toolset, tool: ToolSpec, package: str) -> ToolRu
     name = encode_shell_argument(tool.name)
     is_approved = bool(part.get("requires_approval"))
     is_called = is_attached and bool(tool.examples)
-    # Verification skips such a tool without this option.
+    # Without this option, `toolcast letta verify` skips tools that change data or
+    # require approval.
     changing = " --call-changing" if can_change_data(tool) or is_approved else ""
     only = f" --tool {name}{changing}" if is_called else " --no-calls"
     turn = f" --no-calls --turn {name}{changing}"

@@ -141,7 +141,11 @@ class AnnotationChecker:
     def _match(
         self, schema_type: PythonType, alternative: _Alternative, path: str, depth: int
     ) -> Iterator[str]:
-        """Yield the reasons why a member of the schema's type and an alternative do not fit."""
+        """Yield the reasons why a member of the schema's type does not fit an alternative.
+
+        Nothing is yielded if they fit. For a parameter the alternative must accept the
+        member's values, for a result the reverse.
+        """
         module, name = alternative.module, alternative.name
         arguments = alternative.arguments
         match schema_type:
@@ -164,7 +168,8 @@ class AnnotationChecker:
             case Table() | ObjectName() | NamedType("str") | Choice((str(),)) if (
                 name == "Iterable" and self._is_parameter
             ):
-                # Iterating over a string or an object yields strings.
+                # Iterating over a string or an object yields strings, so the item type of
+                # the annotation must accept strings.
                 item = NamedType("str")
                 for argument in arguments[-1:]:
                     if any(self._compare(item, module, argument, path, depth + 1)):

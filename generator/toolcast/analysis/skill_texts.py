@@ -145,7 +145,11 @@ def list_shared_texts(toolset: Toolset) -> Iterator[tuple[tuple[str, ...], str]]
 def build_skill_files(
     owner: Toolset | ToolSpec, front_matter: Mapping[str, Any]
 ) -> Mapping[str, SkillFile]:
-    """Return the files of a skill by their paths."""
+    """Return the files of a skill by their paths below the skill's folder.
+
+    The skill of a toolset covers all its tools by section, that of a tool only the
+    tool.
+    """
     if isinstance(owner, ToolSpec):
         return build_tool_skill(front_matter, _build_skill_tool(owner))
     sections = [

@@ -140,7 +140,10 @@ def list_prose(owner: Owner) -> Prose:
 
 
 def _list_tool_prose(tool: ToolSpec) -> Prose:
-    """Yield the texts of a tool, its parameters, actions, examples and skill."""
+    """Yield the texts of a tool, its parameters, actions, examples and skill.
+
+    Empty texts, and texts that the spec does not set, are omitted.
+    """
     for field in ("title", "summary", "description", "when_to_use", "guidance"):
         # An omitted field has the text of another field, which is yielded itself.
         if field in tool.fields:

@@ -151,7 +151,11 @@ class ToolNames:
             yield name, self.retired[name]
 
     def find_unknown_names(self, text: str) -> Iterator[tuple[str, str]]:
-        """Yield each word that resembles a tool's name but is unknown, with a help text."""
+        """Yield each word that resembles a tool's name but is unknown, with a help text.
+
+        Each word is yielded once. Words of more than 128 characters are ignored, and so
+        are all words after the first 2,000 unknown words of the toolset.
+        """
         if "_" not in text and "`" not in text:
             return
         words = (match[1] or match[2] for match in _PROBABLE_MENTION.finditer(text))

@@ -93,6 +93,7 @@ def _build_mcp_spec(
         facts["handler"] = str(spec.handler)
     if spec.uses:
         facts["uses"] = ", ".join(spec.uses)
+    # In a toolset with clients, only the listed clients can use a resource or prompt.
     if toolset.clients:
         facts["clients"] = ", ".join(spec.clients or ()) or "none"
     facts["spec"] = spec.source.file

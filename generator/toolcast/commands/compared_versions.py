@@ -55,6 +55,7 @@ def load_versions_or_exit(
         else:
             commit = _resolve(root, against)
         new, new_findings = _load(root, None, known, "the specs")
+        # Without a commit, the value of `--against` is a folder.
         if commit is None:
             name = against or ""
             old, old_findings = _load(os.path.abspath(name), None, known, name)

@@ -61,7 +61,10 @@ def project_root(project: str | None) -> str:
 
 
 def _help_missing_file(folder: str, default: str) -> str:
-    """Return a help line about a misspelled toolcast.yaml; without one, the default."""
+    """Return a help line that renames a misspelled toolcast.yaml in a folder.
+
+    Without such a file, returns the default.
+    """
     name = find_misnamed(folder)
     return f"\n  help: rename {name} to {WORKSPACE_FILE}" if name else default
 
@@ -202,7 +205,7 @@ def write_output_or_exit(
 
 
 def format_count(number: int, noun: str) -> str:
-    """Return a number with its noun: `1 file`, `2 files`."""
+    """Return a number and a noun, with a plural `s` except for 1: `1 file`, `2 files`."""
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 

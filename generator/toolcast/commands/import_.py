@@ -243,7 +243,11 @@ def _read_servers(servers: tuple[ExternalServer, ...]) -> list[ToolSource]:
 def _read_python_server(
     workspace: Workspace, reference: str, interpreter: str | None
 ) -> ToolSource:
-    """Read the lists and functions of a module's server, in separate processes."""
+    """Read the MCP lists and the functions of a Python module's server.
+
+    The module is imported in separate processes. Ends the program with exit code 2 if it has no
+    server or cannot be imported.
+    """
     from ..importing.formats import source_from_server
     from ..importing.python_server import build_python_server, describe_python_server
     from ..importing.source_file import reject_unsupported_tools

@@ -169,7 +169,10 @@ def server_options(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def python_options(command: _Function) -> _Function:
-    """Add the options `--python` and `--interpreter` to a command function."""
+    """Decorate a command function with the options `--python` and `--interpreter`.
+
+    The function receives them as the parameters `python` and `interpreter`.
+    """
     command = click.option(
         "--interpreter",
         metavar="PATH",
@@ -224,9 +227,6 @@ def _build_servers(
     )
 
 
-# Completion must be fast, because a shell runs it each time that the user presses the Tab key.
-# Therefore it reads only file names and single YAML files, and loads no workspace.
-
 # Names with other characters are not completed: a shell inserts a completion into the command
 # line unquoted, and would execute `$(...)` in the name of a file.
 _SAFE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./-]*")
@@ -234,6 +234,8 @@ _TOOLSET_FILE = "toolset.yaml"
 _OTHER_SPEC_FILES = (_TOOLSET_FILE, "definitions.yaml")
 
 
+# Completion must be fast, because a shell runs it each time that the user presses the Tab key.
+# Therefore it reads only file names and single YAML files, and loads no workspace.
 def complete_tools(
     ctx: click.Context, param: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:

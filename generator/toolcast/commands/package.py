@@ -224,9 +224,10 @@ class _Selection:
     def has_secret_name(self, path: str, *, is_folder: bool) -> bool:
         """Return whether a file or folder has the name of a secret.
 
-        One such word in the name is sufficient: `db_password.txt`, `apiKeys.json`, `tokens/`.
-        A Python module is usually code, so all of its words must be such words: `secrets.py`,
-        `api_key.py`. Paths in `allowed_names` never have the name of a secret.
+        A word such as `password`, `key` or `token` in the name is sufficient:
+        `db_password.txt`, `apiKeys.json`, `tokens/`. A Python module is usually code, so its
+        name must consist only of such words, as in `secrets.py` and `my_api_key.py`. Paths in
+        `allowed_names` never have the name of a secret.
         """
         if path in self.allowed_names:
             return False

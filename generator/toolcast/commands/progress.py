@@ -53,6 +53,7 @@ class ProgressLine(Progress):
         self._next_update = now + _UPDATE_INTERVAL_S
         count = f" {self._count:,} files" if self._count else ""
         line = f"{self._stage}{count}"
+        # Spaces at the end overwrite the rest of a longer previous line.
         self._stream.write(f"\r{line.ljust(self._width)}")
         self._stream.flush()
         self._width = len(line)

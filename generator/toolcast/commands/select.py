@@ -183,6 +183,7 @@ def _check_options(ctx: click.Context, options: Mapping[str, Any]) -> None:
         )
         for parameter in ctx.command.params
     }
+    # Only parameters on the command line count as used, not those with a default value.
     used = {
         name: label
         for name, label in labels.items()

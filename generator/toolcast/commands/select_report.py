@@ -105,6 +105,7 @@ def print_ranking(
     tools = [tool for tool in all_tools if tool.name not in always]
     route = asyncio.run(Router(model).route(message, tools, history))
     index = get_ranking(all_tools)
+    # A model only selects tools. Scores exist only if tools are ranked by words.
     scores = {} if model else index.route(message, history).scores
     terms = {} if model else index.evidence(message)
     # Scores are meaningful only relative to each other, so the best score becomes 1.
@@ -268,6 +269,7 @@ def _count_search_hits(selection: Selection) -> dict[str, int]:
     listed = {tool.name for tool in selection.toolset.tools if tool.always}
     for trial in selection.trials:
         if trial.tool_rank and not trial.is_near and trial.tool not in listed:
+            # A tool that was not found has no rank and counts as the last one.
             rank = trial.tool_rank.rank or sys.maxsize
             key = _get_message_key(trial)
             ranks[key] = max(ranks.get(key, 0), rank)

@@ -207,6 +207,7 @@ def _build_cost_table(
     from ..analysis.token_costs import Cost, sum_costs
 
     total = costs.total
+    # The prompt also contains headings and the preamble, which belong to no row.
     prompt_rest = total.prompt - sum_costs(cost for _, cost in rows).prompt
     other_costs = [
         ("(server instructions)", Cost(costs.instructions)),

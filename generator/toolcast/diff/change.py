@@ -327,7 +327,7 @@ def shorten_pair(old: str, new: str, maximum: int) -> tuple[str, str]:
     Each returned text has at most `maximum` characters.
     """
     if max(len(old), len(new)) > maximum:
-        # Little context, so that `cut_middle` keeps the start and end of the difference.
+        # Keep little context, so that `cut_middle` does not remove the difference itself.
         context = min(CONTEXT_CHARACTERS, maximum // 4)
         old, new = trim_common_ends(old, new, context)
     return cut_middle(old, maximum), cut_middle(new, maximum)

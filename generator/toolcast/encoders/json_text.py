@@ -64,6 +64,7 @@ def _encode_value(value: Any, line_start: str, width: int) -> str:
     else:
         return _encode_scalar(value)
     flat = ", ".join(rows)
+    # A member that spans several lines cannot be on one line with its siblings.
     if not rows or (len(flat) + 2 <= width and "\n" not in flat):
         return f"{opening}{flat}{closing}"
     body = f",{member_start}".join(rows)
@@ -73,6 +74,7 @@ def _encode_value(value: Any, line_start: str, width: int) -> str:
 def _encode_scalar(value: Any) -> str:
     if value is True or value is False or value is None:
         return _CONSTANTS[value]
+    # Enum members and other subclasses of `int` and `float` can override `__repr__`.
     if isinstance(value, int):
         return int.__repr__(value)
     if isinstance(value, SpelledNumber):

@@ -149,6 +149,7 @@ def encode_fields(
         if key in comments:
             rows.append(f"{margin}# {comments[key]}")
         rows.append(before + _render_field_type(type_, indent, len(before)))
+    # The template has already printed the indentation of the first line.
     return Code("\n".join(rows)[indent:])
 
 

@@ -103,7 +103,11 @@ def _item_lines(value: Any, margin: int, width: int) -> Iterator[str]:
 
 
 def _encode_on_line(value: Any, column: int, width: int) -> str | None:
-    """Encode a value for the rest of a line; return None if it needs lines of its own."""
+    """Encode a value for the rest of a line; return None if it needs lines of its own.
+
+    That applies to a nonempty object, an array with nested values, text with line
+    breaks, and to text and arrays that do not fit into the line.
+    """
     if isinstance(value, str):
         # Check the length without quotes first: encoding only makes the text longer.
         if "\n" in value or (" " in value and column + len(value) > width):
@@ -139,7 +143,11 @@ def _encode_float(value: float) -> str:
 
 
 def _text_lines(name: str, text: str, margin: int, width: int) -> Iterator[str]:
-    """Yield the lines of multi-line or long text: folded, literal or quoted."""
+    """Yield the lines of multi-line or long text: folded, literal or quoted.
+
+    Text with invisible characters is quoted. One line of single-spaced words is folded
+    (`>-`), and text with line breaks is literal (`|`).
+    """
     indent = " " * (margin + 2)
     # A set, because even long text has few different characters.
     if not all(map(is_printable, set(text.replace("\n", "")))):

@@ -176,7 +176,11 @@ SchemaProblem = tuple[Path, str, str]
 
 
 def find_schema_problems(schema: JsonSchema) -> Iterator[SchemaProblem]:
-    """Yield the problems of a schema by its metaschema; none if the dialect is unknown."""
+    """Yield the problems of a schema by its metaschema, one for each path.
+
+    Nothing is yielded if the dialect is unknown. The problems of a valid schema are
+    `$id` values that are not URI references.
+    """
     if schema.dialect is None:
         return
     if schema.is_valid:

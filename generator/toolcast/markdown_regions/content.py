@@ -191,6 +191,7 @@ def _describe_values(schema: Mapping[str, Any], depth: int) -> Code:
                 _describe_type(member, depth + 1)
                 for member in schema[keyword][:_MAX_VALUES]
             ]
+            # Members with the same description are listed once.
             return interpolate(" or ").join(dict.fromkeys(members))
     if isinstance(schema.get("$ref"), str):
         return encode_code_span(schema["$ref"].rpartition("/")[2])

@@ -94,6 +94,7 @@ def find_regions(path: str, data: bytes) -> tuple[list[Region], list[Finding]]:
                 problems.append(_report_unclosed(path, opened))
             arguments = tuple(opening[1].decode("utf-8", "replace").split())
             content = start + len(line) + len(newline)
+            # The last line of a file can have no line ending.
             opened = Region(arguments, number, text, content, content, newline or b"\n")
         elif _CLOSING_MARKER.fullmatch(marker):
             if opened is None:

@@ -147,6 +147,8 @@ class StdioConnection:
                     )
                     return
                 buffer += chunk
+                # Splitting the buffer at each chunk of a long line would take quadratic
+                # time.
                 if b"\n" not in chunk:
                     continue
                 *lines, rest = bytes(buffer).split(b"\n")
@@ -366,6 +368,8 @@ class HttpConnection:
         data: list[bytes] = []
         async for chunk in response.aiter_raw():
             buffer += self._count_bytes(chunk)
+            # Splitting the buffer at each chunk of a long line would take quadratic
+            # time.
             if b"\n" not in chunk and b"\r" not in chunk:
                 continue
             *lines, rest = bytes(buffer).replace(b"\r\n", b"\n").split(b"\n")

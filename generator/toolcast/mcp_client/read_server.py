@@ -195,8 +195,8 @@ class _ListReader:
         """
         self.connection.set_protocol(_STATELESS_VERSION)
         try:
-            # A server of an older version may not answer an unknown method at all. One that
-            # only starts slowly can still answer `initialize`.
+            # A server of an older version may never answer an unknown method. A server
+            # that only starts slowly needs the rest of the timeout for `initialize`.
             async with asyncio.timeout(
                 min(_DISCOVER_TIMEOUT_S, self.server.connect_timeout / 2)
             ):
@@ -373,7 +373,10 @@ class _ListReader:
         return {**params, "_meta": meta}
 
     def _describe_invalid_lines(self) -> str:
-        """Return a clause on stdout lines that are not messages, followed by `; `."""
+        """Return a clause on stdout lines that are not messages, followed by `; `.
+
+        Empty without such lines.
+        """
         lines = self.connection.invalid_lines
         if not lines:
             return ""

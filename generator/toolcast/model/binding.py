@@ -320,11 +320,13 @@ def bind_toolset(
     upfront = budget.get("upfront", {})
     pools = value.get("pools", {})
     timeout = float(value.get("timeout", get_default("toolset.timeout")))
-    # Calls of the toolset's own tools go to these servers, whose tools are not listed.
+    # The external servers that handle calls of the toolset's own tools. Other tools of these
+    # servers are not available to clients.
     proxies = {value.get("proxy"), *(tool.proxy for tool in tools)}
     servers = tuple(
         bind(
             McpServer,
+            # Calls to a server have the time limit of the toolset, unless the server sets one.
             {"call_timeout": timeout, **body},
             name=name,
             fields=tuple(body),

@@ -69,7 +69,8 @@ def merge_toolsets(endpoint: SharedEndpoint, toolsets: Sequence[Toolset]) -> Too
     http: dict[str, Any] = {}
     for option in SHARED_OPTIONS:
         settings = _list_settings(toolsets, option)
-        # A rule requires equal values in all toolsets, so the first one is used.
+        # The rule `access/shared-endpoint` requires equal values, so use those of the first
+        # toolset.
         if settings:
             group = http if option.startswith("http.") else options
             group[option.removeprefix("http.")] = settings[0]

@@ -65,7 +65,7 @@ def load_workspace(
     files: ProjectFiles | None = None,
     known: KnownTools | None = None,
 ) -> LoadedWorkspace:
-    """Load a workspace with its toolsets and tools.
+    """Load the project in a folder, with its toolsets and tools.
 
     Invalid files become findings. If `toolcast.yaml` is valid, all files are read, and the
     workspace contains the toolsets without errors.
@@ -184,7 +184,7 @@ def _make_overlap_finding(
 
 
 class _Loader(NamedTuple):
-    """Loads the toolsets of a workspace.
+    """Loader of the toolsets of a workspace.
 
     Attributes:
         workspace: the workspace without toolsets.
@@ -249,6 +249,7 @@ class _Loader(NamedTuple):
         findings += problems
         prompts, problems = read_mcp_prompts(self.files, folder)
         findings += problems
+        # Return only now, after all files are read, so that one run reports all errors.
         if document is None or has_errors(findings):
             return None, findings
         fields = load_fields(extensions).toolset

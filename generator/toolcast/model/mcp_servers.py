@@ -15,6 +15,7 @@ from .language_fields import language_default
 
 _MAX_LOCK_BYTES = 32 * 1024 * 1024
 """Maximum size of a lock file; a larger file is treated as missing."""
+# The start of a lock file: a JSON object whose first key is `toolcastLock`.
 _LOCK_START = re.compile(rb'\s*\{\s*"toolcastLock"')
 _LOCK_HEADER_BYTES = 200
 """Number of bytes at the start of a file that are read to recognize a lock file."""
@@ -164,7 +165,8 @@ def check_unused_locks(
         try:
             entries = files.entries(lock_folder)
         except OSError:
-            continue  # The folder does not exist.
+            # The folder of lock files need not exist.
+            continue
         for entry in entries:
             path = f"{lock_folder}/{entry.name}"
             if entry.is_folder or not path.endswith(".json") or path in used:

@@ -69,14 +69,14 @@ class Action(NamedTuple):
 
 
 class Actions(NamedTuple):
-    """The actions of a tool: the parameter that selects one, and its values."""
+    """The actions of a tool: the parameter that selects an action, and its values."""
 
     parameter: str
     values: tuple[Action, ...]
 
 
 class CliDecision(NamedTuple):
-    """The command of a tool in the CLI, or the reason for not having one.
+    """The command of a tool in the CLI, or the reason why the tool has no command.
 
     `keyword` is None for a tool without a command; only then `reason` is set.
     """
@@ -151,6 +151,8 @@ class SelectionGates:
     coverage: float = language_default("toolset.selection.coverage", float)
 
 
+# With `eq=False`, tools are compared and hashed by identity. Functions can therefore cache
+# results for a tool, although its schemas cannot be hashed.
 @dataclass(frozen=True, eq=False)
 class ToolSpec:
     """One tool, as defined by its YAML file.
@@ -223,7 +225,8 @@ class ToolSpec:
     @cached_property
     def properties(self) -> JsonObject:
         """The schema of each parameter, by name; empty if `properties` is not an object."""
-        # The rule `schema/invalid` reports keywords of the wrong type only after loading.
+        # `properties` can be of any type here: only the rule `schema/invalid`, which runs after
+        # loading, checks the keywords of a schema.
         properties = self.parameters.get("properties")
         return properties if isinstance(properties, dict) else {}
 
@@ -408,8 +411,9 @@ class Toolset:
         return self.handlers is not None and self.formats == "assertion"
 
     def get_proxy(self, tool: ToolSpec) -> str | None:
-        """Return the external server that handles a tool's calls; None for a handler.
+        """Return the name of the external server that handles a tool's calls, or None.
 
+        None means that a handler of the project handles the calls.
         A tool with its own `proxy` or `handler` does not use the `proxy` of the toolset.
         """
         if tool.proxy is not None or tool.handler is not None:
@@ -419,6 +423,7 @@ class Toolset:
     @property
     def proxied_servers(self) -> frozenset[str]:
         """The names of the external servers that handle calls of the toolset's own tools."""
+        # `proxy` of the toolset counts even if each tool has its own handler or proxy.
         names = {self.proxy, *(self.get_proxy(tool) for tool in self.tools)}
         return frozenset(name for name in names if name is not None)
 
@@ -550,8 +555,9 @@ class Workspace:
     def package(self) -> str:
         """The dotted name by which Python imports the output folder.
 
-        It is relative to the folder in `sources` that contains the output folder, since those
-        are on Python's path. It is empty if the output folder is one of them.
+        The name is relative to the folder in `sources` that contains the output folder, since
+        the source folders are on Python's path. Empty if the output folder is itself a source
+        folder.
         """
         folder = f"{self.output}/"
         relative_paths = (

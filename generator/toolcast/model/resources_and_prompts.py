@@ -78,6 +78,7 @@ def _read_documents(
     try:
         file_names, _ = list_specs(files, spec_folder)
     except OSError:
+        # The folder is optional: a toolset need not have MCP resources or prompts.
         return [], []
     documents, findings = [], []
     first_names: dict[str, str] = {}

@@ -82,6 +82,7 @@ def find_nested_specs(
     toolset_folders = {posixpath.normpath(path) for path in workspace.toolset_folders}
     spec_paths: list[str] = []
     findings: list[Finding] = []
+    # `pending` is a stack: in reverse order, folders are visited alphabetically.
     pending = list(reversed(sub_folders))
     for _ in range(_MAX_FOLDERS):
         if not pending:

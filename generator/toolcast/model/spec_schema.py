@@ -168,6 +168,8 @@ def _convert_error(
                 )
         return
     if error.validator == "required":
+        # The last key identifies the object for a reader. An index does not, so the whole path
+        # is printed.
         owner = path[-1:] if path and isinstance(path[-1], str) else path
         suffix = f" in `{format_path(owner)}`" if path else ""
         for key in subschema["required"]:
@@ -296,7 +298,8 @@ def find_declared_schema(file: str, text: str) -> str | None:
     """
     match = _SCHEMA_COMMENT.search(text)
     if match is None or ":" in match[1] or match[1].startswith("/"):
-        return None  # A URL or an absolute path.
+        # There is no comment, or the reference is a URL or an absolute path.
+        return None
     reference = match[1].partition("#")[0]
     path = posixpath.normpath(posixpath.join(posixpath.dirname(file), reference))
     return path if path.endswith(".json") and not path.startswith("..") else None

@@ -155,7 +155,7 @@ class Suppression(NamedTuple):
     """An accepted finding of a rule, with the reason.
 
     Attributes:
-        until: the date until which the suppression is valid; None for no limit.
+        until: the date (`YYYY-MM-DD`) on which the suppression expires; None for no limit.
     """
 
     rule: str
@@ -219,6 +219,7 @@ class ResourceSpec(McpSpec):
     content: bytes | None = None
     variables: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
+    # Without an annotation, `kind` is an attribute of the class, not a dataclass field.
     kind = "resource"
 
     @property
@@ -243,7 +244,8 @@ class PromptArgument:
     """An argument of a prompt, which the user enters.
 
     Attributes:
-        is_required_listed: whether the list also contains a `required` of false.
+        is_required_listed: whether the spec contains `required`; `prompts/list` then contains
+            the member even if it is false.
     """
 
     name: str
@@ -255,8 +257,8 @@ class PromptArgument:
     @property
     def mcp(self) -> dict[str, Any]:
         """The argument in an entry of MCP's `prompts/list`, without unset members."""
-        # The default of `required` in MCP is false, so an optional argument has this member
-        # only if the source of an import lists it.
+        # The default of `required` in MCP is false, so an optional argument has the member only
+        # if the spec contains it.
         required = True if self.required else False if self.is_required_listed else None
         return omit_none(
             name=self.name, description=self.description, required=required

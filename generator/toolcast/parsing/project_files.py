@@ -60,7 +60,7 @@ class DiskFiles:
         self._root = root
 
     def read(self, path: str, max_bytes: int) -> bytes:
-        """See `ProjectFiles`."""
+        """Return at most `max_bytes` bytes of a file; see `ProjectFiles.read`."""
         full_path = os.path.join(self._root, path)
         if os.path.islink(full_path):
             if self.is_outside(path):
@@ -71,17 +71,17 @@ class DiskFiles:
         return read_regular_file(full_path, max_bytes, follow=False)
 
     def entries(self, folder: str) -> Sequence[Entry]:
-        """See `ProjectFiles`."""
+        """Return the entries of a folder, sorted by name."""
         with os.scandir(os.path.join(self._root, folder)) as found:
             entries = [Entry(e.name, _is_folder(e), e.is_symlink()) for e in found]
         return sorted(entries)
 
     def is_there(self, path: str) -> bool:
-        """See `ProjectFiles`."""
+        """Return whether the path exists, also as a broken symbolic link."""
         return os.path.lexists(os.path.join(self._root, path))
 
     def is_outside(self, path: str, folder: str = ".") -> bool:
-        """See `ProjectFiles`."""
+        """Return whether a path, with links resolved, is outside a folder."""
         root = os.path.realpath(os.path.join(self._root, folder))
         target = os.path.realpath(os.path.join(self._root, path))
         return os.path.commonpath([root, target]) != root
@@ -113,7 +113,12 @@ class EditedFiles:
         self._changed = changed
 
     def read(self, path: str, max_bytes: int) -> bytes:
-        """See `ProjectFiles`."""
+        """Return at most `max_bytes` bytes of a file after the edits.
+
+        Raises:
+            FileNotFoundError: the edits remove the file.
+            OSError: see `ProjectFiles.read`.
+        """
         if path not in self._changed:
             return self._files.read(path, max_bytes)
         data = self._changed[path]
@@ -122,7 +127,10 @@ class EditedFiles:
         return data[:max_bytes]
 
     def entries(self, folder: str) -> Sequence[Entry]:
-        """See `ProjectFiles`."""
+        """Return the entries of a folder after the edits, sorted by name.
+
+        A folder that only the edits create has entries, too.
+        """
         entries = {entry.name: entry for entry in self._read_entries(folder)}
         for path, data in self._changed.items():
             parent, _, name = path.rpartition("/")
@@ -141,11 +149,11 @@ class EditedFiles:
             raise
 
     def is_there(self, path: str) -> bool:
-        """See `ProjectFiles`."""
+        """Return whether the path exists after the edits."""
         if path in self._changed:
             return self._changed[path] is not None
         return self._files.is_there(path)
 
     def is_outside(self, path: str, folder: str = ".") -> bool:
-        """See `ProjectFiles`."""
+        """Return whether a path is outside a folder; edits do not change that."""
         return self._files.is_outside(path, folder)

@@ -249,6 +249,8 @@ class _Reader:
             marks += (event.start_mark.index, event.end_mark.index)
             return self._read_scalar(event)
         index = len(marks)
+        # The third mark is the index of the next mark, which is known only after the
+        # items.
         marks += (event.start_mark.index, event.end_mark.index, 0)
         is_mapping = kind is MappingStartEvent
         value = (

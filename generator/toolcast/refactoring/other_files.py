@@ -154,8 +154,8 @@ def _list_tool_regions(workspace: Workspace, owned: OwnedTool) -> Iterator[_Tool
 def keep_server_name(editing: EditSession, owned: OwnedTool, new: str) -> None:
     """Keep calling a renamed proxy tool by its old name at the external server.
 
-    The server's entry in `mcp_servers` then has the tool's old name there with the new
-    name here. Other tools than proxies are skipped.
+    The server's entry in `mcp_servers` then maps the tool's name at the server to the
+    new name in the toolset. Tools without a server are skipped.
     """
     server = _find_server(*owned)
     if server is not None:
@@ -167,7 +167,7 @@ def remove_from_server(editing: EditSession, owned: OwnedTool) -> None:
     """Remove a proxy tool from its external server's entry in `mcp_servers`.
 
     The entry itself is removed if no other tool uses the server, because an entry
-    without tools would offer all tools that the server lists. Other tools than proxies
+    without tools would offer all tools that the server lists. Tools without a server
     are skipped.
     """
     toolset, tool = owned
@@ -221,7 +221,8 @@ def _set_local_name(
             text.insert_key((*path[:-1], last_field), "tools", tools)
         return
     if local_name == server.prefix + server_name:
-        # The prefix already produces the name, so that the entry is not needed.
+        # The server's `prefix` already produces the tool's name, so the entry is not
+        # needed.
         with suppress(UneditableValueError):
             _remove_entry(text, (*path, server_name), server.tools)
             return

@@ -110,24 +110,27 @@ class EditSession:
         return self._texts.setdefault(source.file, SpecText(source))
 
     def set_bytes(self, file: str, before: bytes, after: bytes) -> None:
-        """Replace the bytes of a file that is not a spec."""
+        """Plan new bytes for a file that is not a spec."""
         self._before[file], self._after[file] = before, after
 
     def move(self, file: str, new: str, existing: ToolSpec | None = None) -> None:
-        """Move the file of a spec.
+        """Plan a new path for the file of a spec.
 
         Args:
             file: the path of the spec.
             new: the new path.
-            existing: the tool that already is at the new path after an interrupted run of the
-                same edit.
+            existing: the tool that already is at the new path after an interrupted run
+                of the same edit.
         """
         self._new_paths[file] = new
         if existing is not None:
             self._existing_copies[new] = existing
 
     def remove(self, file: str) -> None:
-        """Remove the file of a spec."""
+        """Plan the removal of a spec's file.
+
+        The session must have the file's text; see `get_text`.
+        """
         self._new_paths[file] = None
 
     def collect_files(self) -> tuple[dict[str, bytes | None], dict[str, bytes | None]]:
@@ -322,6 +325,7 @@ def format_unified_diff(edit: ProjectEdit) -> Iterator[str]:
             old_lines, new_lines, old_name, new_name, lineterm="\n"
         ):
             yield row.removesuffix("\n")
+            # `git apply` needs this line after a last line without a line end.
             if not row.endswith("\n"):
                 yield "\\ No newline at end of file"
 

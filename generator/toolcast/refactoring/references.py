@@ -240,7 +240,7 @@ def _list_mentioning_texts(
         for path, text in list_prose(owner)
         if any(find_mentions(text, pattern))
     ]
-    # Several tools may use the text of one shared definition.
+    # Several tools can use the text of a shared definition: yield it once.
     yield from dict.fromkeys(prose)
     for source in toolset.sources:
         for path, text in _list_reasons(source.tree, ()):

@@ -178,7 +178,8 @@ def _list_line_mentions(
     pattern = compile_mention_pattern([name])
     if pattern is None or name.lower().encode() not in source.data.lower():
         return
-    # The edit leaves other capitalizations of the name, so they are mentions, too.
+    # The edit does not change the name in other capitalizations, so these are reported,
+    # too.
     pattern = re.compile(pattern.pattern, re.IGNORECASE)
     # The content of a resource may be binary data.
     text = source.data.decode("utf-8-sig", "replace").replace("\r\n", "\n")

@@ -251,7 +251,8 @@ class SpecText:
         crlf_offsets = _list_crlf_offsets(raw)
         parts: list[str] = []
         previous_end = 0
-        # The sort is stable: insertions at one offset stay in the order of the calls.
+        # The sort is stable: several insertions at the same offset keep the order of
+        # the calls.
         for start, end, new in sorted(self._edits, key=itemgetter(0, 1)):
             if start < previous_end:
                 raise self.build_error(())

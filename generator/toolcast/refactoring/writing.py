@@ -146,6 +146,7 @@ def _replace_files(top: Folder, before: Files, after: Files) -> None:
             finished.append(path)
     # Restore the files also after Ctrl+C: an edit is written as a whole or not at all.
     except BaseException:
+        # Restore as many files as possible: another error must not hide the first one.
         for path in reversed(finished):
             with contextlib.suppress(OSError):
                 _write_or_remove(top, path, before[path])

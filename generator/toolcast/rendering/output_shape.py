@@ -38,7 +38,7 @@ class PythonShape(NamedTuple):
 
 
 class MarkdownShape(NamedTuple):
-    """The allowed content of a rendered Markdown file. No fence may remain open.
+    """The allowed content of a rendered Markdown file. Each code fence must be closed.
 
     Attributes:
         headings: the heading lines, in order.
@@ -58,7 +58,7 @@ class JsonShape(NamedTuple):
 
 
 class TextShape(NamedTuple):
-    """The number of lines of a rendered plain-text file, which all end with a newline."""
+    """The allowed content of a rendered text file: a number of lines with newlines."""
 
     lines: int
 
@@ -207,6 +207,7 @@ _LEAVES = frozenset([ast.Constant, ast.Name, ast.Load, ast.Store, str, int, type
 def _list_restricted_nodes(tree: ast.AST) -> Iterator[_RestrictedNode]:
     """Yield all nodes of a type that can execute code, such as calls and imports."""
     pending = [tree]
+    # The loop also visits the nodes that it appends to `pending`.
     for node in pending:
         if node.__class__ in _RESTRICTED:
             yield cast("_RestrictedNode", node)
@@ -292,6 +293,7 @@ def _find_markdown_problem(
             headings.append(line)
         elif first in "=-" and previous.strip() and _UNDERLINE.match(line):
             headings.append(previous)
+        # A line of a code block cannot be a heading that the next line underlines.
         previous = "" if fence else line
     if fence:
         return "a fenced block is not closed"

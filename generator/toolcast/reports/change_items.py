@@ -238,7 +238,7 @@ def _changed_field(change: Change) -> str:
 
 
 def _values_not_in_message(change: Change) -> tuple[Any, ...]:
-    """Return the old and new value, or `NO_VALUES` if the message contains what differs."""
+    """Return the old and new value; `NO_VALUES` if the message shows the difference."""
     values = change.before, change.after
     has_text = any(isinstance(value, str) and " " in value for value in values)
     are_containers = all(isinstance(value, dict | list) for value in values)
@@ -334,7 +334,10 @@ def format_grade_counts(verdict: Verdict) -> dict[str, str]:
 
 
 def describe_shared_definitions(verdict: Verdict) -> list[tuple[str, str]]:
-    """Return each file of shared definitions, with a clause on the changes that it causes."""
+    """Return each file of shared definitions with a clause on the changes it causes.
+
+    The clause has the number of changed lines, changes and tools.
+    """
     changes_by_file: dict[str, list[ChangeVerdict]] = {}
     for judged in verdict.changes:
         if judged.change.is_shared_definition:

@@ -139,6 +139,7 @@ def add_fingerprints(findings: Iterable[Finding]) -> Iterator[tuple[Finding, str
     for finding in findings:
         identity = "\0".join([finding.rule, finding.location.file, finding.message])
         counts[identity] += 1
+        # "replace", because UTF-8 cannot encode a lone surrogate in a message.
         digest = hashlib.sha256(
             f"{identity}\0{counts[identity]}".encode("utf-8", "replace")
         )

@@ -95,13 +95,19 @@ def _check_task_support(
 
 @rule("access/default-client", on="toolset", severity=Severity.ERROR, target="mcp")
 def check_mcp_client(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    """Report `targets.mcp.client` if it is unknown, or missing in a toolset with clients."""
+    """Report a missing or unknown `targets.mcp.client` in a toolset with clients.
+
+    In a toolset without clients, any `client` is unknown.
+    """
     yield from _check_target_client(toolset, "mcp")
 
 
 @rule("access/default-client", on="toolset", severity=Severity.ERROR, target="cli")
 def check_cli_client(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    """Report `targets.cli.client` if it is unknown, or missing in a toolset with clients."""
+    """Report a missing or unknown `targets.cli.client` in a toolset with clients.
+
+    In a toolset without clients, any `client` is unknown.
+    """
     yield from _check_target_client(toolset, "cli")
 
 
@@ -210,6 +216,7 @@ def check_endpoints(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]
     for plan in list_endpoints(toolset):
         path: Path = ("clients", plan.client) if plan.client else ("targets", "mcp")
         name = f"`{plan.client}`" if plan.client else "the endpoint"
+        # Paths that differ only in a final slash are the same endpoint.
         url_path = plan.path.rstrip("/")
         other = path_owners.setdefault(url_path, name)
         if other != name:
@@ -494,7 +501,10 @@ def _format_systems(noun: str, names: Sequence[str]) -> str:
 def check_unassigned_permissions(
     toolset: Toolset, workspace: Workspace
 ) -> Iterator[Problem]:
-    """Report permissions that no client has, or that tools need and no OAuth scope grants."""
+    """Report permissions that no client has.
+
+    With OAuth, also report permissions that tools need and no scope grants.
+    """
     oauth = toolset.targets.get("mcp", {}).get("http", {}).get("oauth")
     scopes = [] if oauth is None else list(oauth["scopes"].values())
     granted = {name for scope in scopes for name in scope.get("permissions", ())}

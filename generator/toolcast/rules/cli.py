@@ -100,8 +100,8 @@ def _compare_commands(command: CliCommand, other: CliCommand) -> tuple[str, str]
     if command.flag == other.flag:
         text = f"{keyword} {command.flag}" if command.flag else keyword
         return f"`{text}` is also the keyword of `{name}`", "choose another keyword"
-    # The flag can follow the arguments, so arguments at the same position must be parsed
-    # equally. One of the commands may have fewer arguments.
+    # Arguments at the same position must be parsed equally. One of the commands may have fewer
+    # arguments, so `strict` is false.
     for first, second in zip(command.positionals, other.positionals, strict=False):
         if first.rest != second.rest:
             return (

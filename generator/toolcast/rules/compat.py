@@ -22,7 +22,7 @@ _FIELDS = {"inputSchema": "parameters", "outputSchema": "returns", "_meta": "met
 
 @rule("compat/strict-client", on="tool", severity=Severity.ERROR, target="mcp")
 def check_protocol(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
-    """Report values for which clients with the official Python SDK reject the whole list."""
+    """Report values for which strict clients reject the server's whole list of tools."""
     yield from _check_definition(tool, is_tolerated=False)
 
 
@@ -84,7 +84,8 @@ def _is_reported_elsewhere(tool: ToolSpec, refusal: Refusal) -> bool:
         is_property = len(rest) == 2 and rest[0] == "properties"
         return not (is_property and isinstance(schema["properties"][rest[1]], bool))
     if first == "description":
-        return True  # Reported by `prompt/description-missing`.
+        # The rule `prompt/description-missing` reports a null or missing description.
+        return True
     # `spec/mcp-key` reports wrong values at these depths.
     depth = {"annotations": 1, "execution": 1, "icons": 2}.get(str(first))
     return len(rest) == depth and refusal.problem != "is missing"

@@ -103,7 +103,7 @@ def check_tables(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
     reported = {*declared}
     for access in _list_table_uses(scope, tool):
         table = access.table
-        # A string in the code that may be the name of a table counts only if a pool has it.
+        # If the code does not show that the name is a table, it counts only if a pool has it.
         is_table = access.is_certain or table in known_tables
         # Tables of another pool are reported by `data/wrong-pool`.
         if table in reported or not is_table or _find_right_pool(scope.toolset, access):

@@ -51,7 +51,10 @@ from .subjects import Scope
 Owner = Toolset | ToolSpec | ResourceSpec | PromptSpec
 
 LIFESPAN_DEPENDENCY = "lifespan_context"
-"""Dependency of an adapted lifespan; the runtime's `values.pydantic_functions` has it, too."""
+"""Name of the dependency that an adapted lifespan provides.
+
+`values.pydantic_functions` of the runtime defines the same name.
+"""
 _REMOVE_SLASH = "remove the `/` after it in the function's parameters"
 
 
@@ -144,7 +147,8 @@ def _check_dependency_parameters(
     """
     for name in uses:
         if name not in toolset.dependencies:
-            continue  # Reported by `handler/unknown-dependency`.
+            # The rule `handler/unknown-dependency` reports unknown dependencies.
+            continue
         if name in signature.positional_only:
             message = (
                 f"`{name}` is positional-only, but dependencies are passed by name"
@@ -519,6 +523,7 @@ def _suggest_package(toolset: Toolset, workspace: Workspace) -> str:
     for module in modules:
         if find_module(workspace, module) is not None:
             parts = module.split(".")
+            # The module and each of its parent packages can be what `handlers` should name.
             for count in range(1, len(parts) + 1):
                 packages[".".join(parts[:count])] = None
     return did_you_mean(package, packages)
@@ -634,8 +639,8 @@ def _compare_signature(
 def _list_always_sent(tool: ToolSpec) -> set[str]:
     """Return the names of the parameters that every valid call contains.
 
-    These are the parameters in `required`, also of `allOf`, and those that every action
-    requires.
+    These are the parameters in `required`, also in branches of `allOf`, and, if the parameter
+    that selects an action is required, those that every action requires.
     """
     names = set(tool.required)
     schemas = tool.parameters.get("allOf")
@@ -890,7 +895,8 @@ def check_unused_dependencies(
     specs = (*toolset.tools, *toolset.mcp_specs)
     used = {name for spec in specs for name in spec.uses}
     if toolset.values == "pydantic":
-        # A `Context` has the value of an adapted lifespan without `uses`.
+        # With `values: pydantic`, a handler can read this dependency from its `Context`
+        # parameter, without `uses` in the spec.
         used.add(LIFESPAN_DEPENDENCY)
     for name in toolset.dependencies:
         if name not in used:
@@ -930,6 +936,7 @@ def check_generated_imports(
         if not is_generated or imported.dotted in sources:
             continue
         help_ = "correct the import, or remove it"
+        # The generated module exists, so check the name that is imported from it.
         if name in sources:
             tree = ast.parse(sources[name])
             names = collect_bindings(tree.body, PythonModule(name, ""))

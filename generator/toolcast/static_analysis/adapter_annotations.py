@@ -1,4 +1,4 @@
-"""Annotations that adapters of functions print."""
+"""Annotations of parameters and results in generated adapters of functions."""
 
 from __future__ import annotations
 

@@ -232,7 +232,8 @@ class TypeReader:
                 if isinstance(meaning, Definition) and meaning.class_ is None:
                     is_generic = annotation.meaning == "typing.Generic"
                     variables[meaning.key] = is_generic
-        # The arguments of a base `Generic` come first: they decide the order.
+        # A base `Generic[...]` decides the order of a class's type arguments, so its
+        # variables come first.
         return sorted(variables, key=lambda key: not variables[key])
 
     def _find_bound_type(

@@ -211,6 +211,8 @@ class _Traversal:
             own_pools = self._get_own_pools(node)
             for reference_ in node.references:
                 target = reference_.target
+                # An accessor provides the connection to a pool; its own code is not
+                # traced.
                 if target.reference in self.code.accessors:
                     continue
                 enclosing_pools = self._find_enclosing_pools(reference_.context)
@@ -305,7 +307,7 @@ class PoolFinder:
     def find_pools(self, definition: Definition) -> frozenset[str]:
         """Return the pools that a definition uses, directly or through other functions.
 
-        For an accessor, this is its own pool.
+        For an accessor, this is its own pool; empty for code that uses no pool.
         """
         if definition.reference in self._accessors:
             return frozenset([self._accessors[definition.reference]])

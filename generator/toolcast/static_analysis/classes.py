@@ -34,7 +34,8 @@ _BASES = frozenset(
 )
 # Settings of a pydantic model that change neither the names nor the types of its fields.
 _HARMLESS_SETTINGS = frozenset(["frozen", "title", "use_attribute_docstrings"])
-# These settings are read here, or only change how pydantic converts values.
+# Settings of a pydantic model that this module reads, or that only change how pydantic
+# converts values.
 _KNOWN_SETTINGS = _HARMLESS_SETTINGS.union("""
     extra alias_generator populate_by_name validate_by_name arbitrary_types_allowed
     from_attributes protected_namespaces revalidate_instances str_strip_whitespace
@@ -156,6 +157,8 @@ def _read_enum_members(
                     raise UnknownTypeError(
                         f"`{node.name}.{name}` is only known at run time"
                     )
+                # The `auto()` of a StrEnum is the lower-case name; other enumerations
+                # count from 1.
                 members[name] = name.lower() if is_str_enum else len(members) + 1
             else:
                 members[name] = evaluate_literal(value)
@@ -289,6 +292,8 @@ def read_class_fields(
             except UnknownTypeError:
                 is_required = _read_value(reader, field, JsonType({})).is_required
                 annotation = read_annotation(names, field.module, field.annotation)
+                # Unknown metadata can be an alias or a validator, which changes the
+                # name or the accepted values.
                 if annotation.meaning == "typing.Annotated":
                     # The metadata can be an alias or a validator.
                     raise
@@ -380,6 +385,8 @@ def _collect_fields(
         annotation = read_annotation(reader.names, module, statement.annotation)
         if annotation.meaning == "dataclasses.InitVar":
             raise UnknownTypeError(f"`{node.name}.{name}` is an `InitVar`")
+        # pydantic treats names with a leading underscore as private attributes, not as
+        # fields.
         is_private = kind == "BaseModel" and name.startswith("_")
         is_not_field = annotation.meaning in ("typing.ClassVar", "dataclasses.KW_ONLY")
         if is_not_field or is_private:

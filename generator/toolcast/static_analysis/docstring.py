@@ -72,6 +72,8 @@ def parse_docstring(text: str | None, names: Collection[str]) -> Docstring:
             continue
     if not candidates:
         return Docstring(_strip_lines(text))
+    # The style that documents most of the parameters, then one that documents the
+    # result.
     best = max(
         candidates,
         key=lambda parsed: (

@@ -376,7 +376,7 @@ class _NodeReader:
             self.node.references.append(Reference(definition, node.lineno, context))
 
     def _add_references(self, node: ast.expr, context: EnclosingDefinitions) -> None:
-        """Add the references and table mentions of a name or an attribute chain."""
+        """Record the definitions and tables that a name or attribute chain names."""
         definition = self.local.resolve_own(node)
         tables = self.local.find_tables(node, definition)
         if tables:
@@ -449,6 +449,8 @@ class _NodeReader:
         is_certain = is_certainly_sql(sql)
         for table in find_sql_tables(sql):
             line = node.lineno + sql.count("\n", 0, table.start)
+            # The text can come from another expression or a file, and have more lines
+            # than this node.
             line = min(line, node.end_lineno or line)
             mention = TableMention(table.name, table.kind, line, context, is_certain)
             # Several possible values of a string repeat the same tables.

@@ -55,7 +55,7 @@ def evaluate_literal(node: ast.expr) -> Any:
 
     Raises:
         UnknownTypeError: the expression is not a literal, or its value is not JSON,
-            such as NaN, bytes or a string with a lone surrogate.
+            such as bytes, an infinite float or a string with a lone surrogate.
     """
     try:
         value = ast.literal_eval(node)

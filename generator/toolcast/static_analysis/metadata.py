@@ -30,7 +30,7 @@ _ANNOTATED_TYPES = {
     "Len": ("min_length", "max_length"),
     "Interval": ("gt", "ge", "lt", "le"),
 }
-"""Classes of `annotated_types`, with the limits that their arguments set."""
+"""The limits that the arguments of each class of `annotated_types` set, in order."""
 _CONVERTING_METADATA = frozenset(
     f"pydantic.{name}"
     for name in "AfterValidator BeforeValidator WrapValidator Strict AllowInfNan".split()
@@ -54,7 +54,7 @@ CONSTRAINED_TYPES = {
     "pydantic.condecimal": "decimal.Decimal",
     "pydantic.condate": "datetime.date",
 }
-"""Functions of pydantic that return a type with limits, with the type."""
+"""The type that each of these pydantic functions returns with additional limits."""
 
 
 class FieldSettings(NamedTuple):
@@ -131,7 +131,8 @@ def _read_field(
         settings = settings._replace(
             default=arguments.get("default"),
             is_optional=True,
-            # A direct call would receive the `FieldInfo` instead of the default.
+            # Called directly, the function would receive pydantic's `FieldInfo` object
+            # instead of the default.
             needs_pydantic=True,
         )
     for argument in ("validation_alias", "alias"):
@@ -161,11 +162,17 @@ def has_field_default(call: ast.Call) -> bool:
 
 
 def apply_keywords(schema: dict[str, Any], arguments: Mapping[str, ast.expr]) -> None:
-    """Add the keyword arguments of `Field`, or of `constr` and the like, to a schema."""
+    """Add the arguments of `Field`, `constr` or a similar function to a schema.
+
+    The schema is changed in place; arguments that set no keyword are skipped.
+
+    Raises:
+        UnknownTypeError: an argument is unknown or not a literal.
+    """
     for argument, node in arguments.items():
         if argument not in _IGNORED_ARGUMENTS:
             value = evaluate_literal(node)
-            # None is the default of all these arguments.
+            # All these arguments have the default None, which sets no limit.
             if value is not None:
                 apply_argument(schema, argument, value)
 

@@ -154,6 +154,7 @@ class ModuleNames:
                     and definition.module.name == module.name
                 )
                 rank = (is_local, _FOLLOWED_KINDS.index(definition.kind))
+                # Of definitions with equal ranks, the later one is preferred.
                 if rank >= best_rank:
                     best, best_rank = definition, rank
         return best

@@ -61,17 +61,17 @@ class Bindings(dict[str, list[Binding]]):
 
     @cached_property
     def functions(self) -> Mapping[str, FunctionDefinition]:
-        """Functions by name."""
+        """The last function that is bound to each name."""
         return {k: v for k, v in self._values() if isinstance(v, FunctionDefinition)}
 
     @cached_property
     def classes(self) -> Mapping[str, ast.ClassDef]:
-        """Classes by name."""
+        """The last class that is bound to each name."""
         return {k: v for k, v in self._values() if isinstance(v, ast.ClassDef)}
 
     @cached_property
     def assignments(self) -> Mapping[str, ast.expr]:
-        """Assigned expressions by name."""
+        """The last expression that is assigned to each name."""
         return {k: v for k, v in self._values() if isinstance(v, ast.expr)}
 
     def _values(self) -> Iterator[tuple[str, object]]:

@@ -44,7 +44,7 @@ _CONTAINER_FUNCTIONS = frozenset(
 )
 
 _ScopedNode = tuple[ast.expr, ExpressionScope]
-"""Expression with its scope."""
+"""An expression, and the scope in which its names are resolved."""
 
 
 def build_item(container: ast.expr, index: ast.expr = ANY_INDEX) -> ast.expr:

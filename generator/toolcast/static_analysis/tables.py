@@ -123,6 +123,7 @@ def _get_access_kind(word: str, previous: str, is_in_function: bool) -> str | No
         previous: the word before it.
         is_in_function: whether it is inside a function that contains FROM.
     """
+    # `TRUNCATE TABLE x` is a single access, so its word TABLE is skipped.
     if word in ("truncate", "table") and previous not in ("as", "truncate"):
         return "deletes" if word == "truncate" or previous == "drop" else "writes"
     if word == "from":
@@ -131,6 +132,8 @@ def _get_access_kind(word: str, previous: str, is_in_function: bool) -> str | No
             return None
         if previous == "delete":
             return "deletes"
+    # No table follows in `DO UPDATE`, `FOR UPDATE`, `FOR NO KEY UPDATE` and `ON
+    # UPDATE`.
     if word == "update" and previous in ("do", "for", "key", "on"):
         return None
     return _ACCESS_KINDS.get(word)

@@ -77,8 +77,8 @@ def render_mcp_definitions(toolset: Toolset, context: Context) -> Mapping[str, b
             path = f"{stem}.json"
             shape = JsonShape(tuple(values))
             files[path] = context.write(path, encode_json(values, ("mcp",)), shape)
-            # With `values: pydantic`, the handler's own annotations define the types of its
-            # arguments, so types generated from the spec would contradict them.
+            # With `values: pydantic`, the annotations of the handler differ from the strings
+            # that MCP passes, so no types are generated to compare the handler with.
             if spec.handler is not None and value_types is None:
                 files[f"{stem}.py"] = render_mcp_types(toolset, spec, context)
     return files

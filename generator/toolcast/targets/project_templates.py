@@ -35,7 +35,7 @@ REPLACED = {
 
 
 class Original(NamedTuple):
-    """A template of a target.
+    """A template of a target, which a project can replace.
 
     Attributes:
         path: the absolute path.
@@ -122,7 +122,7 @@ def list_project_templates(
 
 
 def build_copy(name: str, original: Original) -> bytes:
-    """Return the bytes of a template below a comment with its name and SHA-256 digest.
+    """Return a template's content after a first line with the template's digest.
 
     The digest lets `_is_old` report that the original has changed since.
     """
@@ -167,7 +167,7 @@ def _list_files(folder: str, subfolder: str) -> Iterator[str]:
 
 
 def _find_included(folder: str, names: set[str]) -> set[str]:
-    """Return the names of the templates that some templates include or extend.
+    """Return the names of the templates that other templates include or extend.
 
     Templates of included templates are followed. Unreadable templates are skipped.
     """

@@ -87,6 +87,7 @@ class PromptDocs:
     def __init__(self, toolset: Toolset, context: Context) -> None:
         self._toolset = toolset
         self._context = context
+        # The context of `build_prompt_docs` has no targets; then use those of the toolset.
         self._targets = context.targets or tuple(toolset.targets)
 
     @cached_property
@@ -240,6 +241,7 @@ class PromptDocs:
     ) -> bytes:
         shape = MarkdownShape(tuple(headings), names=self._names)
         path = f"prompts/{name}.md"
+        # If the project replaces one of these templates, the file may contain its words.
         templates = (_CLI,) if name == "cli" else _TEMPLATES
         return self._context.write(path, blocks[name], shape, templates)
 

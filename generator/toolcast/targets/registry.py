@@ -298,6 +298,7 @@ def _build_definition(
         "generated": format_signature(tool.source.file),
         "mcp": mcp,
         "summary": tool.summary,
+        # The MCP definition usually contains the description, which is then not repeated.
         "description": description if description != mcp.get("description") else None,
         "section": tool.section,
         "order": tool.order,

@@ -51,6 +51,7 @@ def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
         front = build_front_matter(owner)
         name = front["name"]
         files |= _render_skill(toolset, owner, f"skills/{name}", front, context)
+        # OpenClaw reads its settings from `metadata.openclaw`, so its files differ.
         if openclaw := get_openclaw_settings(owner):
             front["metadata"] = {**front.get("metadata", {}), "openclaw": openclaw}
             files |= _render_skill(toolset, owner, f"openclaw/{name}", front, context)
@@ -115,7 +116,9 @@ def _render_skill(
     return files
 
 
-def _definition_part(toolset: Toolset, tool: ToolSpec) -> Mapping[str, Any] | None:
+def _build_definition_part(
+    toolset: Toolset, tool: ToolSpec
+) -> Mapping[str, Any] | None:
     """Return the target's part of a tool's JSON definition, or None if it has none.
 
     `own` is the front matter of the tool's own skill. `when_lines` is the number of lines that
@@ -135,5 +138,5 @@ TARGET = Target(
     needs=("prompts",),
     purpose="Agent Skills for the toolset or each tool, as files and over MCP.",
     generate=generate,
-    definition_part=_definition_part,
+    definition_part=_build_definition_part,
 )

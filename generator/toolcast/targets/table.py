@@ -122,6 +122,7 @@ def _load_extension_targets(extensions: tuple[str, ...]) -> dict[str, Target]:
                     " letters, digits, `-` and `_`"
                 )
             targets[target.name] = _guard_functions(target)
+    # Check `needs` after all targets are loaded: a target may need one of a later extension.
     for target in targets.values():
         for need in target.needs:
             if need not in BUILT_IN and need not in targets:

@@ -80,6 +80,7 @@ class Context:
         allowed_words = self._list_template_terms([template])
         is_from_project = not is_built_in(template, self.own_templates)
         is_from_target = self.with_black and not is_built_in(template, self.templates)
+        # The name of a template of Python is, for example, `tool.py.jinja`.
         if ".py" in template and (is_from_project or is_from_target):
             data = format_python(template, data)
         shape = getattr(view, "shape", None)
@@ -109,9 +110,9 @@ class Context:
         return self._check_and_record(path, text.encode("utf-8"), shape, allowed_words)
 
     def _list_template_terms(self, templates: Iterable[str]) -> frozenset[str] | None:
-        """Return the words in those of the named templates that the project replaces.
+        """Return the words in the project's versions of some templates.
 
-        None if the project replaces none of them.
+        Built-in templates are ignored. None if the project replaces none of the templates.
         """
         if not self.own_templates:
             return None
@@ -139,8 +140,8 @@ class Context:
         """Raise an error unless this context created the file's bytes for this file type.
 
         Raises:
-            OutputShapeError: the path is invalid, or the bytes are from somewhere else or of
-                another kind.
+            OutputShapeError: the path is invalid, this context did not create the bytes, or
+                their shape is that of another file type.
         """
         if not isinstance(path, str) or not _OUTPUT_PATH.fullmatch(path):
             raise OutputShapeError(
@@ -162,21 +163,21 @@ class Context:
 
 
 class DefinitionPart(Protocol):
-    """Signature of the function that adds a target's part to a tool's definition."""
+    """Type of a function that returns a target's value for a tool's JSON definition."""
 
     def __call__(self, toolset: Toolset, tool: ToolSpec, /) -> Any:
         """Return a JSON value, or None to add nothing to the definition of this tool."""
 
 
 class OmissionReason(Protocol):
-    """Signature of the function that states why a tool's spec omits it from a target."""
+    """Type of a function that returns why a tool's spec omits the tool from a target."""
 
     def __call__(self, toolset: Toolset, tool: ToolSpec, /) -> str | None:
         """Return the reason of the tool's spec on one line; None if the tool is included."""
 
 
 class Generate(Protocol):
-    """Signature of the function that generates a target's files."""
+    """Type of a function that generates the files of a target."""
 
     def __call__(self, toolset: Toolset, context: Context, /) -> Mapping[str, bytes]:
         """Return bytes from the context by their path below the toolset's folder."""
@@ -184,7 +185,7 @@ class Generate(Protocol):
 
 @dataclass(frozen=True)
 class Target:
-    """One kind of generated output.
+    """One kind of generated output, such as MCP servers or prompts.
 
     The spec language defines `reads`, `reads_toolset` and `options` of built-in targets.
 

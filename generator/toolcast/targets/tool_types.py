@@ -295,7 +295,10 @@ def _format_type(type_: PythonType) -> str:
 
 
 def _append_classes(text: str, classes: dict[str, str]) -> str:
-    """Append the fields of each class that a type uses, also through other classes."""
+    """Return the text of a type, followed by the fields of each class that it uses.
+
+    Classes that the fields of a class use are included.
+    """
     used: dict[str, str] = {}
     pending = [text]
     while pending:

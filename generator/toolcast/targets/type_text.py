@@ -57,7 +57,7 @@ _VALUE_MODULES = {
 
 
 class TypePrinter:
-    """Builds the types of one generated module, and collects its imports.
+    """Builder of the types of one generated module, which also records its imports.
 
     Args:
         classes: the names of the module's classes and aliases.

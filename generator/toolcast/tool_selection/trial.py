@@ -395,6 +395,8 @@ def run_case(
             problems += _list_rank_problems(case, rank, first, top, gates.margin)
         problems += list_forbidden_choices(case, is_near, chosen)
         word_scores: dict[str, dict[str, float]] = {}
+        # The scores of words explain a failure, so they are computed only for failed
+        # cases.
         if problems:
             rival = _find_rival(case.tool, first, rank)
             word_scores = _compute_term_scores(index, message, case.tool, rival)

@@ -90,8 +90,8 @@ def plan(
 def apply(request: LettaRequest, overrides: Overrides, file: Path | None) -> int:
     """Apply the plan in `file`, or a plan that is made now if it is None.
 
-    Return `FINDINGS` if the plan was refused, or if something differs or is missing
-    afterwards.
+    Of the overrides, a saved plan uses only `accept_loss`. Return `FINDINGS` if the
+    plan was refused, or if something differs or is missing afterwards.
     """
     desired, backend = _connect(request)
     if file is not None:

@@ -29,7 +29,7 @@ def format_alias(name: str) -> str:
 def build_desired_entry(
     servers: Sequence[Mapping[str, Any]], desired: DesiredState, agent: DesiredAgent
 ) -> dict[str, Any]:
-    """Build the entry of the toolset's MCP server for an agent.
+    """Return the entry of the toolset's MCP server for an agent, with secrets.
 
     Headers that a user added to the existing entry are preserved, unless another owner
     created that entry for another server.

@@ -147,7 +147,10 @@ def _check_version(current: CurrentState) -> Iterator[Blocker]:
 
 
 def parse_version(text: str) -> tuple[int, ...] | None:
-    """Return a version's three numbers; None if the text has another form."""
+    """Return the first three numbers of a version; None for another form.
+
+    Example: (0, 16, 6) for `0.16.6`.
+    """
     match = re.match(r"(\d+)\.(\d+)\.(\d+)", text)
     return None if match is None else tuple(int(part) for part in match.groups())
 

@@ -46,12 +46,12 @@ class DesiredTool:
 
     @property
     def ends_turn(self) -> bool:
-        """Whether a call ends the agent's turn."""
+        """Whether the tool is attached and a call ends the agent's turn."""
         return self.attached and bool(self.part.get("ends_turn"))
 
     @property
     def requires_approval(self) -> bool:
-        """Whether a user must approve each call."""
+        """Whether the tool is attached and a user must approve each call."""
         return self.attached and bool(self.part.get("requires_approval"))
 
     @property
@@ -126,7 +126,10 @@ class DesiredState:
 
     @property
     def removed_names(self) -> dict[str, str]:
-        """The current name of each previous tool name that is no longer in use."""
+        """The current names of renamed tools, by previous name.
+
+        Previous names that a tool of the toolset uses again are left out.
+        """
         return {
             former: tool.name
             for tool in self.tools.values()

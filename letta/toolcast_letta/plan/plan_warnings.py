@@ -205,9 +205,11 @@ def _list_loop_rule_warnings(agent: AgentPlan) -> Iterator[str]:
 
 def _is_private(url: str) -> bool:
     host = urlsplit(url).hostname or ""
+    # Names with these endings are used only in private networks.
     if host == "localhost" or host.endswith((".local", ".svc", ".internal")):
         return True
     try:
         return not ipaddress.ip_address(host).is_global
     except ValueError:
+        # The host is a name, whose address is not looked up.
         return False

@@ -189,6 +189,7 @@ def fingerprint_registry(
             is_own = current.is_own_tool(name)
             owner = "ours" if is_own else tool.server_id or tool.type
             before = f"{owner} {tool.digest}"
+            # A wrong tag changes where Letta sends calls, so it is part of the state.
             if is_own and tool.called_at != desired.server_name:
                 before += f" called at {tool.called_at}"
         if name in desired.tools:
@@ -322,6 +323,7 @@ def _plan_agent(
     removed = {
         name for name in state.tools if _should_detach(name, desired, agent, current)
     }
+    # The rules of a renamed tool are kept, with its new name.
     rules_removed = (removed | set(former)) - set(renamed)
     remaining = [name for name in state.tools if name not in removed]
     wanted = (*agent.expected, *desired.canonical)
@@ -336,6 +338,7 @@ def _plan_agent(
     losses = find_losses(agent, state, after, rules)
     acceptable = {*losses, *state.accepted_losses}
     accepted = acceptable.intersection(overrides.accept_loss)
+    # A loss stays accepted until the tool is attached again.
     accepted |= {name for name in state.accepted_losses if name not in after}
     return AgentPlan(
         agent.name,

@@ -25,7 +25,7 @@ from ..v1.server_backend import ServerBackend
 SYNC_PATH = "/api/admin/sync-mcp-tools"
 _logger = logging.getLogger("toolcast.letta")
 _DEFAULT_STATE_FOLDER = Path(".toolcast/letta")
-# Seconds before each attempt; the last value is repeated.
+# The number of seconds to wait before each attempt; the last number is repeated.
 _RETRY_DELAYS_S = (1.0, 5.0, 20.0)
 
 

@@ -223,10 +223,11 @@ class LettaApi:
         self._send("PATCH", path, {"config": dict(config)})
 
     def refresh_server(self, server_id: str) -> None:
-        """Make Letta register an entry's tools again and delete removed ones.
+        """Make Letta register an entry's tools again.
 
-        The response does not report reliably which tools were registered or deleted:
-        read the registry afterwards.
+        Letta deletes registered tools that the MCP server no longer offers. The
+        response does not report reliably which tools were registered or deleted: read
+        the registry afterwards.
         """
         self._send("PATCH", f"/v1/mcp-servers/{quote(server_id, safe='')}/refresh", {})
 
@@ -402,6 +403,11 @@ class LettaApi:
     def _translate_errors(
         self, request: Callable[[], Any], label: str, *, changes: bool
     ) -> Any:
+        """Run a request; raise each of its failures as a `LettaError` without secrets.
+
+        With `changes`, a failure after which the change can have been made raises
+        `UnverifiedStateError`.
+        """
         from letta_client import APIConnectionError, APIError, APIStatusError
 
         try:

@@ -63,7 +63,10 @@ def build_server_config(
 
 
 def find_raw_entry(api: LettaApi, desired: DesiredState) -> dict[str, Any] | None:
-    """Return the entry as the API returns it, with secrets; None if it does not exist."""
+    """Return the toolset's entry as the API returns it; None if it does not exist.
+
+    It contains secrets: never print it.
+    """
     return _find_entry(api.list_servers(), desired)
 
 

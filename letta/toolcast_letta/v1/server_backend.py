@@ -117,7 +117,8 @@ class ServerBackend:
             for agent in plan.agents
             for line in _list_differences(agent, read_agent(api, agent.id), current)
         ]
-        # The next apply continues a baseline that is not finished.
+        # Finish the baseline only if no difference remains: the next apply continues an
+        # unfinished one.
         if not missed:
             self.baselines.finish(baseline)
         return build_apply_result(

@@ -216,8 +216,8 @@ def _undo_agent(
             tools.append(tool)
         else:
             removed.add(tool)
-            # After a rename, the previous name is not offered any more; the new name
-            # can be.
+            # The MCP server does not offer the previous name of a renamed tool any
+            # more, but it can offer the new name.
             new_name = renamed.get(tool)
             note = ""
             if new_name is not None and new_name in available:

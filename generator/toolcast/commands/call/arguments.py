@@ -178,7 +178,7 @@ def _print_error_line(line: str) -> None:
 
 
 class ArgumentParseError(ValueError):
-    """Invalid tool arguments on the command line; the message has a line per problem."""
+    """Raised for invalid arguments of a tool; the message has one line per problem."""
 
 
 def parse_arguments(
@@ -249,7 +249,8 @@ def describe_parameters(tool: Tool) -> Iterator[str]:
             details = ["one of " + ", ".join(values)]
         if isinstance(required, list) and name in required:
             details.append("required")
-        # A schema without a type accepts any JSON value, which text cannot express.
+        # Without a type, a parameter accepts any JSON value, which text cannot express, unless
+        # an `enum` lists the values.
         if types:
             accepts_text = any(type_ not in _JSON_TYPES for type_ in types)
         else:

@@ -177,6 +177,7 @@ def command(
     comparison, versions = result.comparison, result.versions
     if accept_file is None and result.root is not None:
         accept_file = os.path.join(result.root, ACCEPT_FILE)
+    # With `--accept`, a missing file is created below.
     elif accept_file is not None and not accepted and not os.path.lexists(accept_file):
         fail(f"--accept-file: {accept_file} does not exist")
     accept_file_name = accept_file or ""
@@ -211,6 +212,7 @@ def command(
         is_first=result.is_first,
         check_findings=result.check_findings,
     )
+    # `--bump` only prints the next version: the grades do not affect the exit code.
     if bump:
         from ...reports.formats import report_versions
 
@@ -337,7 +339,7 @@ def _add_acceptances(
     Args:
         file: the path of the file; it is created if it does not exist.
         file_name: the file's path in messages.
-        until: the last day of the acceptance; None for no limit.
+        until: the date on which the acceptance expires; None for no limit.
         changes: the changes of the comparison.
     """
     from toolcast_runtime.core.safe_folder import Folder
@@ -400,7 +402,7 @@ def _append_entries(text: str, entries: str) -> str:
 def _has_appended(
     old_entries: list[Acceptance], fingerprints: list[str], data: bytes
 ) -> bool:
-    """Return whether a file contains the old entries and then one per fingerprint.
+    """Return whether a file has the old entries, followed by one per fingerprint.
 
     False if the file is invalid.
     """

@@ -203,6 +203,7 @@ def _read_source(argument: str, headers: Sequence[str], seconds: float) -> ToolS
     if argument.startswith(_URL_PREFIXES):
         server = replace(parse_url_server(argument), headers=parse_headers(headers))
         return _read_server(server, seconds)
+    # An existing file takes precedence over REV:PATH, since its name may contain a colon.
     if os.path.lexists(argument):
         return read_lenient_source(argument)
     revision, colon, path = argument.partition(":")

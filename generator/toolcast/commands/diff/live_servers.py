@@ -370,6 +370,7 @@ def lock(
         if update and not _write_lock(workspace.root, locked.path, listing):
             is_failed = True
     code = CLEAN
+    # JSON and other formats for programs are printed even if no server was compared.
     if compared_paths or format_ != "text":
         against = compared_paths[0] if len(compared_paths) == 1 else "the locks"
         code = _print_changes(all_changes, against, limits, format_, workspace.root)

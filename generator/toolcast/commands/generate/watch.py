@@ -147,7 +147,7 @@ def watch_changes(
 
 
 class GenerateRuns:
-    """Runs the command `toolcast generate` repeatedly, until SIGINT or SIGTERM.
+    """Repeated runs of `toolcast generate`, until SIGINT or SIGTERM.
 
     Each run is a new process, so that it loads the current code, especially that of
     extensions. Creating an instance replaces the handlers of both signals.

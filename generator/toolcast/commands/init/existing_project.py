@@ -65,6 +65,7 @@ def format_setup_advice(
         f"{name}\n{text}" for name, text in linter_files if text is not None
     )
     pyproject, output, package = "pyproject.toml", layout.output, layout.output_package
+    # A linter whose settings already mention the output folder needs no advice.
     linters = {
         linter
         for linter in re.findall(r"\b(?:black|ruff)\b", linter_text)

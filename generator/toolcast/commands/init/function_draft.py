@@ -121,6 +121,7 @@ def draft_functions(
         if not tool.docstring.text:
             notes.append(f"{tool.location}: no description in a docstring: TODO texts")
         if not tool.returns_json or tool.fit is Fit.CONVERTED:
+            # The adapter is the last of its files, after missing `__init__.py` files.
             pydantic_handlers.append(list(adapter)[-1])
     if problems:
         raise EditRefusedError(

@@ -78,6 +78,7 @@ def command(
             "  help: pass the name of the new toolset as NAME"
         )
     try:
+        # NAME is missing only with `--from-function`, as checked above.
         if functions or name is None:
             edit = draft_functions(workspace, functions, name, toolset, section)
         elif kind == "tool":

@@ -205,7 +205,7 @@ def draft_tool(
         )
     else:
         reference = HandlerReference(f"{package}.{module}", module)
-        stub = _handler_files(workspace, reference, name)
+        stub = _render_handler_files(workspace, reference, name)
         files |= stub
         steps.append(f"write the handler in {list(stub)[-1]}")
     steps.append("toolcast generate")
@@ -316,7 +316,7 @@ def draft_stub(workspace: Workspace, owned: OwnedTool) -> ProjectEdit:
         last_key = next(reversed(tool.source.tree))
         text = f"{reference.module}:{reference.function}"
         editing.get_text(tool.source).insert_key((last_key,), "handler", text)
-    files = _handler_files(workspace, reference, tool.name, tool)
+    files = _render_handler_files(workspace, reference, tool.name, tool)
     path = list(files)[-1]
     if os.path.lexists(os.path.join(workspace.root, path)):
         raise EditRefusedError(
@@ -332,7 +332,7 @@ def draft_stub(workspace: Workspace, owned: OwnedTool) -> ProjectEdit:
     )
 
 
-def _handler_files(
+def _render_handler_files(
     workspace: Workspace,
     reference: HandlerReference,
     name: str,

@@ -127,7 +127,10 @@ def _list_findings(
     new_names: Mapping[str, str],
     today: datetime.date,
 ) -> Iterator[_FindingIdentity]:
-    """Yield the errors and warnings of a version that are not suppressed."""
+    """Yield the errors and warnings of a version that are not suppressed.
+
+    Notes are omitted. In owners and messages, old tool names are replaced by new ones.
+    """
     owners = {
         tool.source.file: f"{toolset.name}/{new_names.get(tool.name, tool.name)}"
         for toolset in workspace.toolsets

@@ -100,7 +100,10 @@ class CandidateGenerator:
         yield from _interleave(groups)
 
     def _get_first_valid(self, sent: Conjunction, values: list[Any]) -> Any:
-        """Return the first value that the sender's schemas accept, or the first value."""
+        """Return the first value that the sender's schemas accept.
+
+        If none is accepted, or no validator can be built, the first value is returned.
+        """
         keywords = ("$schema", "$defs", "definitions")
         root = self._sender.root if isinstance(self._sender.root, dict) else {}
         context = {keyword: root[keyword] for keyword in keywords if keyword in root}
@@ -108,7 +111,8 @@ class CandidateGenerator:
             is_valid = build_validator({**context, "allOf": list(sent)}).is_valid
             return next(filter(is_valid, values), values[0])
         except ValueError:
-            # The validator has only definitions: a reference to another part fails.
+            # The validator contains only the definitions of the schema, so a reference to
+            # another part of the schema has no target.
             return values[0]
 
     def _list_objects(

@@ -121,6 +121,7 @@ def format_types(types: frozenset[str]) -> str:
     if not types:
         return "no type"
     labels = {**TYPE_LABELS, "fraction": "a non-integer number"}
+    # The disjoint types `integer` and `fraction` together are JSON Schema's `number`.
     if types >= {"integer", "fraction"}:
         labels["integer"] = TYPE_LABELS["number"]
         types -= {"fraction"}

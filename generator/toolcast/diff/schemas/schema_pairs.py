@@ -140,6 +140,7 @@ class SchemaPair(NamedTuple):
 
     def get_property_location(self, name: str) -> str:
         """Return the location of a property of the value."""
+        # An empty name is written in quotes, because an empty location is the root.
         return f"{self.location}.{name}" if self.location else name or '""'
 
     def get_values(self, keyword: str) -> tuple[Any, Any]:
@@ -224,6 +225,7 @@ class SchemaPair(NamedTuple):
             message_values: the values for the message template.
         """
         old, new = self.get_values(keyword)
+        # A removed keyword has a path only in the old schema.
         node = self.before if new is ABSENT else self.after
         if edits is None:
             edits = self.build_edits(keyword)
@@ -368,6 +370,7 @@ def _merge_references(
     is_false = False
     if any(keyword in keywords for keyword in REFERENCES):
         target = version.resolve_reference(keywords)
+        # A reference to the schema `true` or `false` has no keywords to merge.
         if isinstance(target, bool):
             is_false = not target
             keywords = {k: v for k, v in keywords.items() if k not in REFERENCES}
@@ -408,6 +411,7 @@ def _follow_references(
             # annotations there.
             keywords = {k: v for k, v in keywords.items() if k in ANNOTATIONS}
         merged_keywords |= set(keywords) - ANNOTATIONS
+        # Merging keeps the meaning if no keyword depends on its neighbors or occurs twice.
         can_merge = (
             is_merged
             and _INDEPENDENT_KEYWORDS.issuperset(keywords)

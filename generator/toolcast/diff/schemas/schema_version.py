@@ -107,6 +107,7 @@ class SchemaVersion:
         """The path of each object in the schema, by the object's `id()`."""
         paths: dict[int, Path] = {}
         for path, node in _walk_objects(self.root):
+            # An object that occurs at several paths keeps the first path.
             paths.setdefault(id(node), path)
         return paths
 
@@ -136,8 +137,10 @@ class SchemaVersion:
             if isinstance(schema, dict):
                 if not _DRAFT_DEPENDENT_KEYWORDS.isdisjoint(schema):
                     return False
+                # 2020-12 has `prefixItems` instead of an array in `items`.
                 if isinstance(schema.get("items"), list):
                     return False
+                # draft-07 ignores keywords next to `$ref`, and newer drafts apply them.
                 if "$ref" in schema and not _ALLOWED_NEXT_TO_REF.issuperset(schema):
                     return False
                 pending += [subschema for _, subschema in list_subschemas(schema)]
@@ -160,6 +163,7 @@ class SchemaVersion:
         """Whether all references lead into `$defs` or `definitions`."""
         for _, node in _walk_objects(self.root):
             for keyword in REFERENCES:
+                # The default passes the check: an absent keyword is not a reference.
                 reference = node.get(keyword, "#/$defs/")
                 if not isinstance(reference, str):
                     return False
@@ -178,7 +182,11 @@ class SchemaVersion:
         return None
 
     def get_conjunction(self, schema: Any) -> Conjunction:
-        """Return a schema as a conjunction: references and `allOf` are replaced by schemas."""
+        """Return a schema as a conjunction, with references and `allOf` resolved.
+
+        The schema `true` is an empty conjunction, and any other value than an object is
+        `(False,)`. The result is cached by the identity of the schema.
+        """
         if schema is True:
             return ()
         if not isinstance(schema, dict):
@@ -202,6 +210,7 @@ class SchemaVersion:
         parts: list[Any] = []
         containers: list[tuple[Any, Collection[Any]]] = []
         pending, seen = [schema], set[int]()
+        # Validators of older drafts ignore keywords that 2019-09 and later introduced.
         unknown_keywords = (
             _KEYWORDS_SINCE_2019 if self.is_before_2019 else frozenset[str]()
         )
@@ -232,6 +241,7 @@ class SchemaVersion:
                 and keyword not in unknown_keywords
                 and (target is None or keyword not in REFERENCES)
             }
+            # A part that has only annotations accepts every value and can be omitted.
             if not self._annotations.issuperset(remaining):
                 parts.append(remaining)
             if "unevaluatedProperties" in remaining:
@@ -295,6 +305,8 @@ class SchemaVersion:
                     self.get_conjunction(part.get(keyword, True))
                     for keyword in _CONDITION_KEYWORDS
                 )
+                # The second case omits the negation of `if` and so includes more values,
+                # which is safe: each value must be in at least one case.
                 return [
                     (*other_parts, rest, *if_parts, *then_parts),
                     (*other_parts, rest, *else_parts),
@@ -304,6 +316,7 @@ class SchemaVersion:
     def get_item_schemas(self, schema: Mapping[str, Any]) -> ItemSchemas:
         """Return the schemas of an array's items, by the keywords of the schema's draft."""
         items = schema.get("items", True)
+        # Before 2020-12, an array in `items` has the schemas of the first items.
         if isinstance(items, list):
             return ItemSchemas(items, schema.get("additionalItems", True))
         leading = schema.get("prefixItems")
