@@ -92,6 +92,7 @@ class PromptBlocks:
         self.after = after
         self.cli = cli
         self.sections = {section.name: section for section in sections}
+        # The section `tools`, which contains tools without a section, always exists.
         self.sections.setdefault(_WITHOUT_SECTION, Section(_WITHOUT_SECTION))
 
     def group(self, tools: Iterable[Tool]) -> Iterator[tuple[Section, list[Tool]]]:

@@ -98,9 +98,11 @@ class Access:
         """
         settings = self.get_client(client)
         if settings is None or client is None:
+            # In a toolset without clients, only the permissions of the caller's token count.
             permission = self.tool_permissions.get(tool)
             return permission is None or self._caller_has(permission)
         allow, deny = self.get_lists(client)
+        # `deny` takes precedence over `allow`.
         if tool in deny:
             return False
         if tool in self.tool_clients and client not in self.tool_clients[tool]:

@@ -311,6 +311,8 @@ class CallContext:
     def cancel(self) -> None:
         """Mark the call as cancelled, and cancel the futures that its threads wait for."""
         self.cancelled = True
+        # Iterate over a copy: a thread whose future is cancelled removes the future from the
+        # set.
         for future in tuple(self._futures or ()):
             future.cancel()
 
@@ -320,6 +322,7 @@ class CallContext:
         if self._futures is None:
             self._futures = set()
         self._futures.add(future)
+        # The call may have been cancelled before the future was in the set.
         if self.cancelled:
             future.cancel()
         try:
@@ -374,6 +377,7 @@ class CallContext:
             RuntimeError: the handler is an async function. The other errors: see `ask`.
         """
         content = self.get_questions().ask_form_sync(schema, message, name)
+        # The thread cannot be stopped, so end a cancelled handler by an exception.
         if self.cancelled:
             raise DeclinedError(
                 "the call was cancelled before the answer; nothing was done"

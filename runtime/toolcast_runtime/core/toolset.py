@@ -94,6 +94,7 @@ class Toolset:
             self._access = self._override.apply(
                 self._access, self._resolve, self._is_known
             )
+            # The override file is read only once, when access is first checked.
             self._override = None
         return self._access
 

@@ -404,6 +404,7 @@ def _render_strict_parameters(
         parameters = _render_schema(tool, "parameters", provider.strict)
         reason = provider.refuses(parameters.schema)
         if reason:
+            # Treat a schema beyond the provider's limits like an inexpressible schema.
             raise InexpressibleError(("parameters",), "strict", reason)
     except InexpressibleError as error:
         message = f"no strict schema: it {error.reason}; the tool is not strict"

@@ -230,6 +230,8 @@ def parse_definition(text: str, stem: str) -> Tool:
     start = head.end()
     try:
         signature = json.loads(head[1])
+        # Parse the MCP definition first: `raw_decode` returns its end, and so its exact text,
+        # which `to_mcp_json` needs. Then parse the other fields.
         definition, end = _decode(text, start)
         values = json.loads(f"{text[:start]}null{text[end:]}")
     except (ValueError, RecursionError):

@@ -321,6 +321,7 @@ def spec_name(tool: str) -> str:
     a Windows device (`con`), of a hidden file (`.a`), of an option of programs (`-rf`), or of
     one of the toolset's own files (`toolset`, `definitions`).
     """
+    # Windows does not distinguish case, neither in device names nor in file names.
     lower = tool.lower()
     start = lower.partition(".")[0]
     is_reserved = start in WINDOWS_DEVICES or lower in ("toolset", "definitions")
@@ -338,6 +339,8 @@ def module_name(tool: str) -> str:
     name = re.sub(r"[^a-z0-9_]", "_", tool.lower()) or "_"
     if name[0].isdigit():
         name = f"n{name}"
+    # Avoid Python's keywords, Windows' devices, and names that pytest or packaging tools treat
+    # specially.
     if (
         keyword.iskeyword(name)
         or name in WINDOWS_DEVICES

@@ -120,6 +120,7 @@ def build_validator(
         validate_formats=asserts_formats,
         formats=_build_format_checks(draft) if asserts_formats else None,
         registry=registry,
+        # An untrusted schema must not cause access to files or URLs.
         retriever=_reject_reference,
         pattern_options=jsonschema_rs.FancyRegexOptions(
             backtrack_limit=_MAX_BACKTRACKS,
@@ -148,6 +149,8 @@ class PartValidators:
         """
         if path not in self._validators:
             pointer = quote(format_pointer(path), safe="/~")
+            # Refer to the subschema instead of copying it, so that its own references are
+            # resolved in the whole schema.
             part = {"$ref": f"{_SCHEMA_URI}#{pointer}"}
             if "$schema" in as_mapping(self._schema):
                 part["$schema"] = self._schema["$schema"]
@@ -183,6 +186,7 @@ def _build_format_checks(draft: str) -> dict[str, Callable[[str], bool]]:
     """
     from jsonschema_rs import Draft202012Validator
 
+    # The library would also check formats that Toolcast does not assert: accept any text.
     unasserted = FORMATS[len(ASSERTED_FORMATS) :]
     checks: dict[str, Callable[[str], bool]] = dict.fromkeys(unasserted, _accept_any)
     if draft:
