@@ -64,9 +64,6 @@ def _normalize_name(name: str) -> str:
     return re.sub(r"[^a-z0-9]+", "_", name.lower())
 
 
-# Conversion by a schema
-
-
 def parse_value(schema: Any, text: str) -> Any:
     """Convert text to a JSON value by the types in its schema.
 
@@ -205,9 +202,6 @@ def _dereference(references: References, schema: Any, depth: int) -> Any:
                 for alternative in alternatives
             ]
     return resolved
-
-
-# JSON in an argument, in a file, or on standard input
 
 
 def parse_json_object(text: str | None) -> dict[str, Any]:

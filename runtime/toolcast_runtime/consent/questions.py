@@ -114,7 +114,7 @@ class Questions:
                 "`ask` must be awaited, which a plain function cannot do: call `ask_sync`"
             )
         self.unawaited_count += 1
-        # The count is reduced when the coroutine runs, so a missing `await` is detected.
+        # `_ask_form` reduces the count when it runs, so that a missing `await` is detected.
         if asyncio.get_running_loop() is self._loop:
             return self._ask_form(schema, message, name)
         # A handler runs in the event loop of its dependencies, which may differ from the

@@ -131,7 +131,7 @@ class Folder:
 
     def list_entries(self) -> list[os.DirEntry[str]]:
         """Return the folder's entries, sorted by name."""
-        # Scanned by descriptor, entries also use the descriptor for their `stat` calls.
+        # Scan by descriptor if possible: `stat` calls of the entries then use it, too.
         target = self.path if self.descriptor is None else self.descriptor
         with self._path_in_errors(""), os.scandir(target) as entries:
             return sorted(entries, key=lambda entry: entry.name)

@@ -82,7 +82,7 @@ class StateSealer:
         security = RequestStateSecurity(
             keys=self._keys or [os.urandom(_MIN_KEY_BYTES)],
             ttl=_ANSWER_TIMEOUT_S,
-            # Another user of the same client cannot use the state.
+            # Bind the state to its user, so that another user of the client cannot use it.
             bind_principal=lambda context: _get_principal(),
         )
         return RequestStateBoundary(security, default_audience=self._audience)

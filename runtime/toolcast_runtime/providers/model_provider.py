@@ -261,7 +261,8 @@ class ProviderTools:
         try:
             restored = restore_arguments(arguments, tool.parameters)
         except ValueError:
-            # A string has a lone surrogate. The later call rejects it with a better message.
+            # A string has a lone surrogate. Pass the arguments on unchanged: the call rejects
+            # them.
             restored = dict(arguments)
         return ToolCall(tool.tool.name, restored)
 
