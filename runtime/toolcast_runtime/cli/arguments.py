@@ -141,7 +141,7 @@ def list_enum_values(schema: Any) -> list[str]:
 
 
 def format_value(value: Any) -> str:
-    """Return a value as the text of one argument."""
+    """Return a value as the text of one command-line argument: a string, or JSON."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
@@ -238,7 +238,7 @@ def _reject_constant(constant: str) -> NoReturn:
 
 
 def _is_source(text: str) -> bool:
-    """Return whether text names a source of JSON; JSON itself never begins like this."""
+    """Return whether text names a source of JSON: `-` or `@FILE`, which are not JSON."""
     return text == "-" or text.startswith("@")
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class UnknownClientError(LookupError):
-    """The toolset has no client of this name, or requires a client and got none."""
+    """Client name that the toolset does not have, or a missing client name."""
 
 
 class AccessError(Exception):
@@ -27,11 +27,11 @@ class AccessError(Exception):
 # Use NamedTuple instead of dataclass here, because importing `dataclasses` takes longer than
 # building a registry.
 class Client(NamedTuple):
-    """The access rules of a client, as the toolset declares them.
+    """Access rules of a client, as the toolset declares them.
 
     Attributes:
         allow: the tools that the client may use, or "*" for all of them.
-        deny: the tools that it may not use, whatever `allow` contains.
+        deny: the tools that the client may not use, whatever `allow` contains.
         permissions: the client's permissions. A tool that requires another permission is
             denied, whatever `allow` contains.
     """

@@ -105,7 +105,7 @@ def load_secret(name: str, environment: Mapping[str, str]) -> str | None:
 
 
 def read_secret_file(path: str) -> str:
-    """Return the text of a small file.
+    """Return the text of a UTF-8 file of at most 64 KiB, without a byte order mark.
 
     Raises:
         OSError: the file cannot be read.

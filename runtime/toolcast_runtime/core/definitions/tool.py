@@ -27,13 +27,13 @@ WINDOWS_DEVICES = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """An action of a tool: a value of its action parameter, with rules for the arguments.
+    """Action of a tool: a value of the action parameter, with rules for other arguments.
 
     Attributes:
         summary: what the action does, in one line.
         requires: parameters that must be present.
         requires_any: parameters of which at least one must be present.
-        accepts: the only other parameters that may be present; None if all may be.
+        accepts: the only further parameters that are allowed; None if all are allowed.
     """
 
     summary: str = ""
@@ -388,7 +388,7 @@ def _replace_digits(match: re.Match[str]) -> str:
 
 
 class ToolFilter(NamedTuple):
-    """A filter for the tools of a provider.
+    """Filter for the tools of a provider.
 
     Attributes:
         only: the only requested names; None for all.
@@ -415,7 +415,7 @@ class ToolProvider(Protocol):
         """Whether one of the provider's tools may be marked `always`."""
 
     def reserve_names(self, names: Collection[str]) -> None:
-        """Offer no tools with these names, which are in addition to names reserved before."""
+        """Reserve names, so that the provider offers no tools with these names."""
 
     def can_provide(self, name: str) -> bool:
         """Return whether the provider could have a tool of this name, now or later.

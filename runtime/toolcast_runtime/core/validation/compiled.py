@@ -178,11 +178,11 @@ def describe_format(name: str) -> str:
 
 @cache
 def _build_format_checks(draft: str) -> dict[str, Callable[[str], bool]]:
-    """Return check functions for formats, to replace the validator's own checks.
+    """Return check functions by format, which replace the validator's own checks.
 
     Args:
-        draft: an earlier draft, which gets the format checks of 2020-12: it defines fewer
-            formats, but schemas use the newer ones all the same. "" for 2020-12.
+        draft: an earlier draft of JSON Schema, "" for 2020-12. Earlier drafts define fewer
+            formats, but schemas use the newer ones anyway, so 2020-12's checks are added.
     """
     from jsonschema_rs import Draft202012Validator
 
