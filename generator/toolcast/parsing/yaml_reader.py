@@ -80,7 +80,7 @@ def _explain_error(error: yaml.MarkedYAMLError, text: str) -> tuple[int, str, st
         if context.endswith("flow node"):
             return start, problem, _COMMENT
     if _NO_BEGINNING in problem:
-        return start, problem, _help_with_character(text[start : start + 1])
+        return start, problem, _suggest_for_character(text[start : start + 1])
     help_ = next((help_ for part, help_ in _HELP if part in problem), "")
     if opened is not None and context.endswith(("flow sequence", "flow mapping")):
         help_ += (
@@ -89,7 +89,7 @@ def _explain_error(error: yaml.MarkedYAMLError, text: str) -> tuple[int, str, st
     return start, problem, help_
 
 
-def _help_with_character(character: str) -> str:
+def _suggest_for_character(character: str) -> str:
     if character == "\t":
         return "indent with spaces"
     return f"quote a string that begins with `{character}`"
