@@ -114,7 +114,7 @@ class ClientKind(NamedTuple):
         return tool.always
 
     def describe_unloaded_tool(self, tool: ToolSpec, server: str) -> str:
-        """Return the text of each request about a tool that is not loaded; "" if there is none."""
+        """Return the text about an unloaded tool that each request contains, or ""."""
         if self.loading is LoadingMode.NAMED:
             return f"{self.prefix.format(server)}{tool.name}\n"
         if self.loading is LoadingMode.ROUTED:

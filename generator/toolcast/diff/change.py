@@ -229,7 +229,10 @@ def locate_path(source: Source, path: Path) -> Location:
 
 
 def get_spec_value(tool: ToolSpec | Toolset, field: str) -> Any:
-    """Return the value of a field in the spec, or ABSENT if it is not set."""
+    """Return the value of a field as the spec file has it; ABSENT if it is not set.
+
+    Defaults are not applied.
+    """
     return get_key(tool.source.tree, field)
 
 

@@ -274,7 +274,10 @@ def _list_declared_values(
 def _list_boundary_values(
     type_name: str, parts: Iterable[Mapping[str, Any]]
 ) -> list[Any]:
-    """Return values of a type at and near the limits of schemas, and a few simple values."""
+    """Return values of a type at and near the limits of schemas.
+
+    A few simple values of the type are included.
+    """
     simple_values = _SIMPLE_VALUES[type_name]
     values: list[Any] = [simple_values[0]]
     for part in parts:

@@ -266,7 +266,7 @@ def _make_change(
     call: CallGrade,
     code_grader: CodeGrader,
 ) -> Change:
-    """Return a change with its grades, and the reasons for grades that are not usual."""
+    """Return a change with its grades, and reasons for grades that differ from the rule's."""
     rule = RULES[field, difference.kind]
     code, code_reason = code_grader.grade(difference, rule.grades.code)
     prompt, prompt_reason = grade_for_prompt(difference, rule.grades.prompt)

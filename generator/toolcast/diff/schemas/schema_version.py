@@ -449,7 +449,10 @@ def _walk_objects(value: Any) -> Iterator[tuple[Path, dict[str, Any]]]:
 
 @lru_cache(maxsize=4096)
 def matches_pattern(pattern: str, text: str) -> bool:
-    """Return whether a pattern matches, by the regular expression engine of the runtime."""
+    """Return whether a pattern matches a text, by the runtime's engine; cached.
+
+    False also for an invalid pattern.
+    """
     try:
         return bool(_build_pattern_validator(pattern).is_valid(text))
     except ValueError:
