@@ -35,7 +35,7 @@ class ModelText(NamedTuple):
 def list_texts(tool: ToolSpec) -> Iterator[ModelText]:
     """Yield all strings of a tool that a model reads.
 
-    First those of the definition, then those of the prompt docs.
+    Strings of the definition come first, then strings of the prompt docs.
     """
     for path, value in chain(_list_definition_fields(tool), _list_prompt_fields(tool)):
         yield from walk_strings(value, path)

@@ -70,8 +70,8 @@ def compare_alternatives_with_schema(
     """Yield differences between a single schema and a schema that is only alternatives.
 
     The single schema is compared with the most similar alternative, and the other alternatives
-    are differences. If it is not clear which alternative that is, the whole set is one
-    difference.
+    are differences. If no alternative is clearly the most similar one, all alternatives
+    together are one difference.
     """
     keyword = get_alternatives_keyword(pair.after)
     is_added = bool(keyword)
