@@ -131,7 +131,7 @@ def guard_function(
             return function(*args, **kwargs)
         except unchanged:
             raise
-        # Code of an extension can raise any exception.
+        # Catch all exceptions, because the code of an extension can raise any of them.
         except Exception as error:
             reason = f"{type(error).__name__}: {error}"
             raise ExtensionError(
@@ -164,7 +164,7 @@ def _list_entry_points() -> Mapping[str, list[EntryPoint]]:
 def _load_entry(origin: str, entry: EntryPoint) -> Any:
     try:
         value = entry.load()
-    # Code of an extension can raise any exception.
+    # Catch all exceptions, because the import of an extension can raise any of them.
     except Exception as error:
         reason = f"{type(error).__name__}: {error}"
         raise ExtensionError(f"{origin} cannot be loaded: {reason}") from error
@@ -184,7 +184,10 @@ def _format_line(error: Exception) -> str:
 
 
 def _find_package_path(module: str) -> str | None:
-    """Return the folder or file of the outermost package that is not a namespace package."""
+    """Return the folder or file of the outermost package that contains a module.
+
+    Namespace packages, which have no file, are skipped. None if nothing is imported.
+    """
     parts = module.split(".")
     for end in range(1, len(parts) + 1):
         loaded = sys.modules.get(".".join(parts[:end]))

@@ -35,7 +35,11 @@ def build_environment(workspace: Workspace) -> dict[str, str]:
 
 
 def check_imports(workspace: Workspace) -> Iterator[Finding]:
-    """Yield findings about imports and settings that a toolset or endpoint needs to start."""
+    """Yield findings about imports and settings that servers need to start.
+
+    Each toolset with the target `registry`, and each endpoint, is imported in a process
+    of its own. Missing settings are warnings, failed imports are errors.
+    """
     for toolset in workspace.toolsets:
         enabled = list_enabled_targets(tuple(toolset.targets), workspace.extensions)
         # The target `mcp`, for example, generates the registry that it needs.
@@ -87,7 +91,7 @@ def _run_import_check(workspace: Workspace, name: str) -> list[dict[str, Any]]:
     module = "toolcast_runtime.stdio.import_check"
     reason = ""
     try:
-        # S603: a module of the runtime, without a shell.
+        # Ruff's S603 does not apply: Python runs a module of the runtime without a shell.
         process = subprocess.run(  # noqa: S603
             [sys.executable, "-P", "-m", module, package],
             cwd=workspace.root,
@@ -170,7 +174,11 @@ def _read_line(files: ProjectFiles, file: str, number: int) -> str:
 
 
 def _locate_handlers(toolset: Toolset) -> Mapping[str, Location]:
-    """Return the location of each handler reference, by the runtime's label of its owner."""
+    """Return the location of each handler reference by the label of its owner.
+
+    Labels are those that the runtime's import check prints: the name of a tool, `the
+    lifespan`, `the ledger`, `resource NAME` or `prompt NAME`.
+    """
     locations = {
         tool.name: tool.source.location(("handler",)) for tool in toolset.tools
     }

@@ -196,7 +196,11 @@ def _take_snapshot(path: str) -> _Snapshot:
 
 
 def _read_stat(path: str) -> tuple[str, int]:
-    """Return the stat values of a file as text, and the time of its last change."""
+    """Return the stat values of a file as text, and the time of its last change.
+
+    For a symbolic link, these are the values of its target, with the link's own time in
+    the text. The time is 0 if the file cannot be read.
+    """
     try:
         status = os.lstat(path)
         link = ""
@@ -242,7 +246,10 @@ def save_digests(root: str, digests: Mapping[str, str]) -> None:
 
 
 def _find_cache_folder(root: str) -> str | None:
-    """Return the project's folder in the user's cache; None if there is no safe location."""
+    """Return the project's folder in the user's cache.
+
+    None if the user has no cache folder, or if it is inside of the project.
+    """
     real = os.path.realpath(root)
     if sys.platform == "win32":
         base = os.environ.get("LOCALAPPDATA", "")

@@ -76,7 +76,11 @@ def check_wheel(
 def _list_required(
     workspace: Workspace, outputs: Collection[str], names: Collection[str]
 ) -> Iterator[str]:
-    """Yield the required files that a wheel with these names lacks."""
+    """Yield the required files that a wheel with these names lacks.
+
+    Required are the generated `.py`, `.json` and `.md` files except tests, and the
+    modules of handlers.
+    """
     folder = workspace.package.replace(".", "/")
     for path in outputs:
         is_test = os.path.basename(path).startswith("test_")
@@ -97,7 +101,10 @@ def _list_required(
 def _list_wheel(
     root: str, backend: str, system: Mapping[str, Any]
 ) -> tuple[list[str] | None, str]:
-    """Return the files in the wheel of a project; None and a reason if it cannot be built."""
+    """Return the files in a project's wheel, or None and the reason of a failed build.
+
+    The build runs in a copy of the project, in a separate process with a timeout.
+    """
     # Imported late, because only `check --preflight` builds the wheel.
     import shutil
     import subprocess
@@ -112,7 +119,7 @@ def _list_wheel(
         environment = {**os.environ, "SETUPTOOLS_SCM_PRETEND_VERSION": "0"}
         try:
             shutil.copytree(root, copy, symlinks=True, ignore=ignore)
-            # S603: this module, without a shell.
+            # Ruff's S603 does not apply: Python runs this module without a shell.
             process = subprocess.run(  # noqa: S603
                 command,
                 cwd=copy,

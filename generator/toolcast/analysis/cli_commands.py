@@ -51,7 +51,7 @@ class CliCommand(NamedTuple):
     positionals: tuple[CliPositional, ...]
     action: Action | None
 
-    # Texts are properties, not fields: a comparison of commands does not need them.
+    # These texts are properties, not fields: a comparison of commands does not need them.
 
     @property
     def line(self) -> str:
@@ -95,7 +95,10 @@ def parse_usage(usage: str) -> tuple[CliPositional, ...]:
 def list_cli_commands(
     toolset: Toolset, tools: Sequence[ToolSpec]
 ) -> Iterator[CliCommand]:
-    """Yield the commands of the tools that have a keyword, in the order of the tools."""
+    """Yield the commands of the tools that have a keyword, in the order of the tools.
+
+    A tool with actions has one command for each action, without positional arguments.
+    """
     for tool in tools:
         if tool.cli is None or tool.cli.keyword is None:
             continue

@@ -94,6 +94,7 @@ def evaluate_condition(
     properties, tried = parameters.get("properties", {}), list_tried_names(condition)
     sampler = _Sampler(References(parameters), References(condition))
     values = _list_values_by_name(sampler, parameters, condition, tried)
+    # One call more than the limit shows that the sample is not complete.
     calls = list(islice(_list_calls(values, tried, parameters), _MAX_CALLS + 1))
     has_calls = is_satisfiable = False
     skipped: set[str] = set()
@@ -120,6 +121,7 @@ def evaluate_condition(
         for part in walk_schemas([condition, parameters], _list_children)
         for keyword in part
     }
+    # Only a complete sample can show that no valid call meets the condition.
     is_decided = (
         has_calls
         and sampler.is_complete
@@ -143,14 +145,19 @@ def _list_children(part: Mapping[str, Any]) -> Iterator[Any]:
 def _list_values_by_name(
     sampler: _Sampler, parameters: Mapping[str, Any], condition: Any, tried: set[str]
 ) -> dict[str, list[Any]]:
-    """Return sample values of the parameters, those of the condition first."""
+    """Return sample values of at most 12 parameters, those of the condition first.
+
+    The list of a parameter has only values that its schema accepts, and can be empty.
+    """
     properties = parameters.get("properties", {})
+    # The schema of a parameter can refer to definitions and depends on the dialect.
     context = {
         key: parameters[key]
         for key in ("$schema", "$defs", "definitions")
         if key in parameters
     }
     values: dict[str, list[Any]] = {}
+    # The number of parameters is limited, so those of the condition come first.
     for name in sorted(properties, key=lambda name: name not in tried)[:_MAX_NAMES]:
         samples = sampler.list_values(
             [properties[name]], sampler.list_members([condition], name, True), 0
@@ -228,6 +235,7 @@ class _Sampler:
             or depth > _MAX_DEPTH
             or max(sizes, default=0) > _MAX_LENGTH
         ):
+            # Omitted samples matter only for values that the condition tests.
             self.is_complete = self.is_complete and not tried
         if self._remaining < 0 or depth > _MAX_DEPTH:
             return []
@@ -236,6 +244,7 @@ class _Sampler:
         for part in self.list_parts(own, False):
             type_ = part.get("type", ())
             types.update([type_] if isinstance(type_, str) else type_)
+        # A schema without `type` allows all types.
         for type_ in sorted(types or {*_SIMPLE_VALUES, "array", "object"}):
             values += _SIMPLE_VALUES.get(type_, ())
         if not types or "object" in types:

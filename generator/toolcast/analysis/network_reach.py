@@ -248,7 +248,7 @@ def format_command_line(server: McpServer) -> str:
 def _get_host(url: str) -> str:
     literal = replace_references(url)
     try:
-        # Credentials before `@` are omitted.
+        # Omit the credentials, which precede `@` in a URL.
         host = urlsplit(literal).netloc.rpartition("@")[2]
     except ValueError:
         host = literal

@@ -61,7 +61,11 @@ def _render_action(action: Action) -> Code:
 
 
 def _render_result_limits(tool: ToolSpec) -> Iterator[Code]:
-    """Yield sentences about the size of results, and the parameter that selects fields."""
+    """Yield the sentences of a usage text about the size and selection of results.
+
+    One sentence for each limit of the result, and one for the parameter that selects
+    properties, if the tool has one.
+    """
     for unit, maximum in (tool.result.budget or {}).items():
         # `next` is the argument for the next call, not a limit.
         if unit != "next":

@@ -151,7 +151,11 @@ class ToolNames:
             yield name, self.retired[name]
 
     def find_unknown_names(self, text: str) -> Iterator[tuple[str, str]]:
-        """Yield each word that resembles a tool's name but is unknown, with a help text."""
+        """Yield each word that resembles a tool's name but is unknown, with a help text.
+
+        Each word is yielded once. Words of more than 128 characters are ignored, and so
+        are all words after the first 2,000 unknown words of the toolset.
+        """
         if "_" not in text and "`" not in text:
             return
         words = (match[1] or match[2] for match in _PROBABLE_MENTION.finditer(text))
@@ -166,7 +170,7 @@ class ToolNames:
                 yield word, self._suggestions[word]
 
     def _suggest(self, word: str) -> str:
-        """Return the help text for an unknown word; "" if it does not resemble a tool's name."""
+        """Return a suggestion for an unknown word; "" if it resembles no tool's name."""
         parts = _split_name(word)
         neighbors = [
             *self._by_part.get((parts[0], True), ())[:_MAX_NEIGHBORS],

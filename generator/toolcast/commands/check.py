@@ -100,7 +100,7 @@ def command(
         hidden_notes = [note for note in notes if note.rule in unsuppressable]
     printed = [finding for finding in findings if finding not in hidden_notes]
     code = print_findings(printed, format_, fail_on=lowest_severity, context=context)
-    # Not counted: every check without --preflight has this note, also of a new project.
+    # Do not count `output/unknown-wheel`, a note of every check without `--preflight`.
     counted = [note for note in hidden_notes if note.rule != "output/unknown-wheel"]
     if counted:
         notes_count = format_count(len(counted), "note")

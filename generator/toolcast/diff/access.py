@@ -100,7 +100,11 @@ def compare_toolsets(
 def _compare_client_names(
     before: Toolset, after: Toolset, files: SpecFiles
 ) -> Iterator[Change]:
-    """Yield the added and removed clients, and the change between none and some."""
+    """Yield the added and removed clients.
+
+    If only one version has clients, the first change reports that: without clients, a
+    toolset has one caller with all tools.
+    """
     if bool(before.clients) != bool(after.clients):
         event = "required" if after.clients else "not-required"
         counts = [len(toolset.clients) or ABSENT for toolset in (before, after)]
@@ -123,7 +127,11 @@ def _compare_client(
     old: Client,
     new: Client,
 ) -> Iterator[Change]:
-    """Yield the changes of the tools, lists and permissions of a client."""
+    """Yield the changes of the access, lists and permissions of a client.
+
+    A permission whose change affects a compared tool is not reported itself. If nothing
+    else changed, lists that differ are one safe change.
+    """
     path = ("clients", new.name)
     changes: list[Change] = []
     # A permission that changed the access to a tool is not reported a second time.
@@ -300,7 +308,11 @@ def _compare_external_tools(
 def _compare_server_clients(
     before: Toolset, after: Toolset, files: SpecFiles
 ) -> Iterator[Change]:
-    """Yield the changes of `clients` of external servers."""
+    """Yield the changes of `clients` of external servers.
+
+    There is one change for each client of both versions that gained or lost a server. If
+    `clients` differ, but no such client exists, there is one safe change.
+    """
     old_servers = {server.name: server for server in before.mcp_servers}
     for new in after.mcp_servers:
         old = old_servers.get(new.name)
@@ -321,7 +333,7 @@ def _compare_server_clients(
                     has_access,
                     server=new.name,
                 )
-        # The lists differ, but no client that exists in both versions is affected.
+        # Changed `clients` without an effect on a client of both versions are a safe change.
         if not has_changes:
             values = [
                 ABSENT if server.clients is None else list(server.clients)

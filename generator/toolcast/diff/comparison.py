@@ -119,7 +119,8 @@ def compare(
             changes += compare_tool(pair)
     changes += _compare_with_extensions(matched, extensions)
     changes = list(merge_moved_descriptions(changes, matched.tools))
-    # Comparisons use the rules without extensions; replace each by the extended rule.
+    # Comparisons attach built-in rules: replace each with the rule of the table that
+    # includes extensions.
     changes = [replace(change, rule=rules[change.rule.id]) for change in changes]
     changes = list(_apply_stability(changes, matched, before))
     changes.sort(key=lambda c: (c.toolset, c.tool, list(map(str, c.path)), c.rule.id))
@@ -222,7 +223,10 @@ def _load_functions(extensions: tuple[str, ...]) -> tuple[ChangeFunctions, ...]:
 def _guard_change_functions(
     entry_point: str, functions: ChangeFunctions
 ) -> ChangeFunctions:
-    """Return an extension's functions whose errors name the extension."""
+    """Return an extension's functions, wrapped so that errors name the extension.
+
+    A missing function stays None.
+    """
     compare_tool = functions.compare_tool
     compare_toolset = functions.compare_toolset
     # A generator raises only during iteration, so the guard must cover a complete list.
@@ -276,7 +280,8 @@ def _list_stability_levels(matched: MatchedTools, before: Workspace) -> _Levels:
         tool_levels = {tool.name: toolset.get_stability(tool) for tool in toolset.tools}
         for name, level in tool_levels.items():
             levels[toolset.name, name] = level
-        # A change of toolset.yaml can affect every tool: the most stable one decides.
+        # A change of toolset.yaml can affect every tool, so the level of the most stable
+        # tool applies.
         all_levels = [toolset.stability, *tool_levels.values()]
         levels[toolset.name, ""] = max(all_levels, key=_STABILITY_LEVELS.index)
     for old, new in matched.toolsets:

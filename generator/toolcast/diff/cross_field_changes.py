@@ -26,7 +26,10 @@ _RISKY_FOR_CALLS = Grades(call=Grade.RISKY)
 
 
 def compare_tools(pair: ToolPair) -> Iterator[Change]:
-    """Yield the changes of a tool's previous names, actions and command."""
+    """Yield the changes of a tool's previous names, command usage and actions.
+
+    Actions are compared only if both versions have the same action.
+    """
     yield from _compare_renamed_from(pair)
     yield from _compare_usage(pair)
     old_actions, new_actions = pair.before.actions, pair.after.actions
@@ -74,7 +77,10 @@ def compare_workspaces(before: Workspace, after: Workspace) -> Iterator[Change]:
 
 
 def _compare_renamed_from(pair: ToolPair) -> Iterator[Change]:
-    """Yield the changes of `renamed_from`."""
+    """Yield the added and removed previous names of a tool.
+
+    A removed name that another tool now has is risky for calls: that tool answers them.
+    """
     old, new = pair.before, pair.after
     # A rename adds the old name to `renamed_from`; the rename is reported separately.
     old_names = dict.fromkeys((*old.renamed_from, old.name))
@@ -103,7 +109,12 @@ def _compare_renamed_from(pair: ToolPair) -> Iterator[Change]:
 
 
 def _compare_usage(pair: ToolPair) -> Iterator[Change]:
-    """Yield the change of the usage of a command, which lists positional arguments."""
+    """Yield the change of a command's usage, which lists positional arguments.
+
+    The event is `extended` if only optional arguments were appended, `cut` if they were
+    removed from the end, and otherwise `changed`. Nothing is yielded if a version has
+    no command.
+    """
     old_cli, new_cli = pair.before.cli, pair.after.cli
     if old_cli is None or new_cli is None or not (old_cli.keyword and new_cli.keyword):
         return
@@ -139,7 +150,11 @@ def _is_optional_extension(
 def _compare_required_parameters(
     pair: ToolPair, old: Action, new: Action
 ) -> Iterator[Change]:
-    """Yield the changes of `requires_any`, of which an action needs one parameter."""
+    """Yield the changes of `requires_any`, of which an action needs one parameter.
+
+    A list that loses some names and gains others is both `narrowed` and `widened`. An
+    empty list requires nothing.
+    """
     before, after = set(old.requires_any), set(new.requires_any)
     if before == after:
         return
@@ -281,7 +296,10 @@ def _compare_exclusions(before: Toolset, after: Toolset) -> Iterator[Change]:
 
 
 def _get_target_removal_grades(target: str) -> Grades:
-    """Return the grades of removing a target, which apply to an excluded tool as well."""
+    """Return the grades of the change that removes a target from a toolset.
+
+    Excluding a tool from the target has the same effect on the tool.
+    """
     rules = load_table_rules(())
     rule = rules.get(f"target.{target}/unset") or rules["target/unset"]
     return rule.grades

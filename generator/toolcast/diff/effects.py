@@ -151,7 +151,10 @@ def _list_client_effects(
     old_versions: _OldVersions,
     count_tokens: Callable[[str], int],
 ) -> Iterator[Effect]:
-    """Yield the effects on each client that exists in both versions of a toolset."""
+    """Yield the effects on each client that exists in both versions of a toolset.
+
+    For each client: visible tools, then the number of tools, then token costs.
+    """
     # Imported late, because a comparison of equal projects does not need the targets.
     from ..targets.exposure import build_exposures
     from ..targets.prompt_blocks import build_prompt_docs
@@ -240,7 +243,7 @@ def _compare_visible_tools(
         old = old_targets.pop(id(old_versions.get(id(tool), tool)), no_targets)
         if old != targets:
             yield _make_visibility_effect(toolset, client, tool, old, targets)
-    # Entries that remain in `old_targets` have no counterpart in the new version.
+    # Tools that remain in `old_targets` were removed or are now hidden from the client.
     for tool, targets in before:
         if id(tool) in old_targets and targets:
             yield _make_visibility_effect(toolset, client, tool, targets, no_targets)

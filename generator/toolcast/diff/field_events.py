@@ -82,7 +82,12 @@ def _detect_events(node: Any, events: Any, old: Any, new: Any) -> Iterator[Event
 
 
 def _detect_entry_events(events: Any, old: Any, new: Any) -> Iterator[Event]:
-    """Yield the events of an object's entries, or of an array's items."""
+    """Yield the events of an object's entries, or of an array's items.
+
+    `more` and `less` are added and removed entries, `entry` is an entry with another
+    value (only in objects), and `moved` is another order of the common entries. An
+    absent value counts as empty.
+    """
     # One of the values can be ABSENT: then all entries are added or removed.
     if isinstance(old, dict) or isinstance(new, dict):
         old_entries, new_entries = as_mapping(old), as_mapping(new)

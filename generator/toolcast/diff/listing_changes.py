@@ -99,7 +99,7 @@ def compare_listings(
                 and explains_difference(variation, before, reading)
                 for variation in before.variations
             )
-            # Both readings usually have the same changes.
+            # Both readings usually have the same changes: report each change once.
             key = (kind, name, change.rule.id, change.path, is_varying)
             if key not in reported:
                 reported.add(key)
@@ -172,13 +172,17 @@ def _get_member_path(kind: str, change: Change) -> Path:
 def _compare_all(
     before: ServerListing, after: ServerListing, owner: ListingOwner
 ) -> Iterator[tuple[str, str, Change]]:
-    """Yield each change with the kind and the name of its entry."""
+    """Yield each change with the kind and the name of its entry.
+
+    The order is: instructions (with an empty name), tools, resources, templates,
+    prompts.
+    """
     if before.instructions != after.instructions:
         old = ABSENT if before.instructions is None else before.instructions
         new = ABSENT if after.instructions is None else after.instructions
         files = SpecFiles(owner.toolset, "", owner.build_source(), owner.build_source())
         change = make_change(files, _INSTRUCTIONS, ("instructions",), old, new)
-        # Both versions of the instructions are located in the same file.
+        # Instructions have one file in both versions, so use the location of the new one.
         yield "instructions", "", replace(change, is_in_old_version=False)
     for name, change in _compare_tools(before.tools, after.tools, owner):
         yield "tools", name, change
@@ -348,7 +352,11 @@ def _format_path(path: Path) -> str:
 def _compare_entries(
     kind: str, before: ServerListing, after: ServerListing, owner: ListingOwner
 ) -> Iterator[tuple[str, Change]]:
-    """Yield the changes of resources, templates or prompts, with their names."""
+    """Yield the changes of resources, templates or prompts, with their names.
+
+    An entry that only one listing has is one change; otherwise each differing member
+    is. An empty member equals a missing one.
+    """
     key, label = KINDS[kind][1], _KIND_LABELS[kind]
     old_entries = index_by_name(before.entries(kind), key)
     new_entries = index_by_name(after.entries(kind), key)

@@ -74,7 +74,11 @@ def _make_moved_change(removed: Change, added: Change) -> Change:
 
 
 def _grade_removed(change: Change, pair: ToolPair | None) -> Change:
-    """Grade a removed description safe if the parameter has the same text elsewhere."""
+    """Return the change of a removed description, regraded if the text remains.
+
+    It is safe if the same parameter still has the same description at another path;
+    otherwise the change is returned unchanged.
+    """
     field = change.path[0]
     schema = pair.after.schemas.get(str(field)) if pair is not None else None
     if schema is None:

@@ -59,7 +59,10 @@ def compare_toolsets(
 def _compare_transport(
     files: SpecFiles, path: Path, old: McpServer, new: McpServer
 ) -> Iterator[Change]:
-    """Yield the change of a server's command line or URL."""
+    """Yield the change of a server's command line or URL, with secrets masked.
+
+    The kind is `command`, `url`, or `transport` if a server changed between both forms.
+    """
     if (old.command, old.args, old.url) == (new.command, new.args, new.url):
         return
     kind, field = "transport", "url" if new.command is None else "command"
@@ -115,7 +118,11 @@ def _compare_tool_names(
 def _compare_offered_tools(
     files: SpecFiles, path: Path, old: McpServer, new: McpServer
 ) -> Iterator[Change]:
-    """Yield the changes of a server's `allow` and `deny`."""
+    """Yield the changes of a server's `allow` and `deny`.
+
+    A change between a list and all tools is reported first, then each named tool that
+    was gained or lost.
+    """
     if (old.allow is None) != (new.allow is None):
         rule_id = "server.allow/opened" if new.allow is None else "server.allow/listed"
         lists = [
@@ -177,10 +184,15 @@ def _compare_lock(
 
 
 def _compare_reached_resources(before: Toolset, after: Toolset) -> Iterator[Change]:
-    """Yield added and removed programs, hosts and variables, each once."""
+    """Yield added and removed programs, hosts and variables, each once.
+
+    Last are the variables whose values the toolset started or stopped sending to a
+    server.
+    """
     files = pair_toolset_files(before, after)
     old_resources, new_resources = _index_resources(before), _index_resources(after)
-    # A server with a program in both versions reports a changed program itself.
+    # If a server starts a program in both versions, its `command` change is reported
+    # already.
     old_programs = {s.name for s in before.mcp_servers if s.command is not None}
     new_programs = {s.name for s in after.mcp_servers if s.command is not None}
     servers_with_programs = old_programs & new_programs

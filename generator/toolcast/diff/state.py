@@ -1,6 +1,6 @@
 """Effective values of spec files, the form in which two versions are compared.
 
-Effective values contain all defaults, also those that another file sets. A null that means
+Effective values contain all defaults, including defaults from other files. A null that means
 "not set" is removed. Names that are computed from other names, such as a tool's module, are
 included.
 """
@@ -84,7 +84,10 @@ def build_toolset_pair(
     package: str,
     extensions: tuple[str, ...],
 ) -> FilePair:
-    """Return both versions of a `toolset.yaml`."""
+    """Return both versions of a `toolset.yaml`, with effective values.
+
+    Both have the new name of the toolset, so that a rename changes no default.
+    """
     files = pair_toolset_files(before, after)
     states = []
     for toolset, tree in zip((before, after), _get_trees(files), strict=True):
@@ -106,7 +109,12 @@ def build_tool_pair(
     toolsets: tuple[Toolset, Toolset],
     extensions: tuple[str, ...],
 ) -> FilePair:
-    """Return both versions of a tool's spec."""
+    """Return both versions of a tool's spec, with effective values.
+
+    Some values are computed: the module (unless the tool is renamed), the fields
+    omitted by default, and the command's keyword if both toolsets have the target
+    `cli`.
+    """
     has_cli = all("cli" in toolset.targets for toolset in toolsets)
     states = []
     for tree, tool, toolset in zip(_get_trees(files), tools, toolsets, strict=True):
@@ -130,7 +138,10 @@ def build_tool_pair(
 
 
 def pair_mcp_specs(before: Toolset, after: Toolset) -> Iterator[FilePair]:
-    """Yield both versions of the resources and MCP prompts that exist in both."""
+    """Yield both versions of the resources and MCP prompts that exist in both.
+
+    The effective values include `required`, the names of the required arguments.
+    """
     old_specs = {(spec.kind, spec.name): spec for spec in before.mcp_specs}
     for new in after.mcp_specs:
         old = old_specs.get((new.kind, new.name))
@@ -237,7 +248,7 @@ def _fill_entries(
     path: Path,
     source: _DefaultSource,
 ) -> dict[str, Any]:
-    """Return an object with the defaults of its fields."""
+    """Return an object with the defaults of its fields, without absent fields."""
     nodes = dict(fields)
     other_node = nodes.pop("*", None)
     # Without a schema for other keys, undeclared keys keep their values.

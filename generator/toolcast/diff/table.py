@@ -225,6 +225,7 @@ def load_table_rules(extensions: tuple[str, ...]) -> Mapping[str, ChangeRule]:
     for kind in FILE_KINDS:
         for field in list_fields(kind, extensions):
             for event in field.node.get("change", {}):
+                # `by` is not an event: it names a comparison function.
                 if event != "by":
                     rule = _build_field_rule(kind, field, event)
                     rules[rule.id] = rule
@@ -306,6 +307,7 @@ def _find_opposite_id(rule_id: str) -> str:
 
 
 def _build_field_rule(kind: str, field: Field, event: str) -> ChangeRule:
+    # An event without settings is null in the annotation.
     row = field.node["change"][event] or {}
     grades = _parse_grades(row)
     meaning = f"{_format_meaning(field, event, row)}. {row.get('means', '')}".strip()
@@ -344,7 +346,10 @@ def _get_opposite_event(node: Mapping[str, Any], event: str) -> str:
 
 
 def _format_meaning(field: Field, event: str, row: Mapping[str, Any]) -> str:
-    """Return the sentence that describes a kind of change in the docs, without values."""
+    """Return the sentence that describes a kind of change in the docs.
+
+    Placeholders for values become `...`.
+    """
     label = get_field_label(field.node, field.dotted_path.rpartition(".")[2]).format(
         "NAME"
     )

@@ -123,7 +123,8 @@ def compare_tools(pair: ToolPair) -> Iterator[Change]:
     file = build_tool_pair(pair.files, tools, toolsets, ())
     for text in _list_field_texts(file):
         yield from _compare_text(text, owner)
-    # `schema_changes` reports the edits of descriptions; only their content is compared.
+    # `schema_changes` reports edits of schema descriptions, so only their mentions and
+    # hidden characters are compared here.
     for text in _list_changed_descriptions(pair):
         yield from _compare_content(text, owner)
 
@@ -143,7 +144,11 @@ def compare_toolsets(
 
 
 def _list_field_texts(file: FilePair) -> Iterator[TextPair]:
-    """Yield the texts of a file's fields that models read."""
+    """Yield the texts of a file's fields that models read.
+
+    An inherited text that neither version writes itself is omitted, and so is the
+    comment of a tool without a command in a version.
+    """
     old_state, new_state = file.states
     trees = [old_state.values, new_state.values, old_state.written, new_state.written]
     has_description = any(
@@ -206,7 +211,7 @@ def _walk_field(
         yield path, trees
         return
     before, after = trees[:2]
-    # Texts of a `skill` are compared even if only one version has a skill.
+    # A skill's texts have defaults, so they are compared even if one version has no skill.
     if path and path != ("skill",) and (before is ABSENT or after is ABSENT):
         return
     head, *rest = pattern
@@ -223,7 +228,11 @@ def _get_text(value: Any) -> str | None:
 
 
 def _list_changed_descriptions(pair: ToolPair) -> Iterator[TextPair]:
-    """Yield the changed descriptions in a tool's schemas, without moved ones."""
+    """Yield the changed descriptions in a tool's schemas.
+
+    A text that the other version has elsewhere for the same parameter counts as absent,
+    so moved descriptions are not yielded.
+    """
     for field in ("parameters", "returns"):
         if getattr(pair.before, field) == getattr(pair.after, field):
             continue
@@ -264,7 +273,11 @@ def _get_description(schema: Mapping[str, Any] | None) -> str | None:
 
 
 def _compare_text(text: TextPair, owner: _Owner) -> Iterator[Change]:
-    """Yield the changes of a text: edit, mentions, hidden characters, and limits."""
+    """Yield the changes of a text: edit, mentions, hidden characters, and limits.
+
+    Nothing is yielded for equal texts. An edit that only updates names of renamed tools
+    is safe.
+    """
     old, new = text.before or "", text.after or ""
     if old == new:
         return
@@ -353,7 +366,11 @@ def _find_hidden_character(text: str) -> str | None:
 
 
 def _compare_mentions(text: TextPair, owner: _Owner) -> Iterator[_ContentChange]:
-    """Yield the added and removed mentions of tools and of unknown tools."""
+    """Yield the added and removed mentions of tools and of unknown tools.
+
+    A tool that is mentioned by its old and by its new name is the same. The tool's own
+    name is not a mention.
+    """
     renames = _list_renames(owner)
     names = [_list_tool_names(toolset) for toolset in owner.toolsets]
     current_names = {*renames.values()}
@@ -363,7 +380,7 @@ def _compare_mentions(text: TextPair, owner: _Owner) -> Iterator[_ContentChange]
         own_name = owner.names[version]
         own_tools = _find_mentioned_tools(version_text, names[version], own_name)
         tools.append({renames.get(name, name) for name in own_tools})
-        # A text that mentions a tool of only the other version mentions an unknown tool.
+        # A mentioned tool that exists only in the other version is unknown in this one.
         other_names = names[1 - version]
         other_tools = _find_mentioned_tools(version_text, other_names, own_name)
         missing = other_tools - names[version].keys() - current_names
@@ -450,7 +467,10 @@ def _update_tool_names(text: str, owner: _Owner) -> str:
 def _compare_length_to_limits(
     text: TextPair, limit_kind: LimitKind, owner: _Owner
 ) -> Iterator[Change]:
-    """Yield a change for each client limit that the length of a text crossed."""
+    """Yield a change for each client limit that the length of a text crossed.
+
+    Limits that only one version has are ignored.
+    """
     before, after = len(text.before or ""), len(text.after or "")
     old_tool, new_tool = owner.tools or (None, None)
     old_limits = list_tool_limits(owner.toolsets[0], old_tool, limit_kind)

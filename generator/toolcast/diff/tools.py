@@ -33,7 +33,7 @@ _ISO_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
 class MatchedTools(NamedTuple):
-    """The toolsets and tools of both versions, and the changes of all others.
+    """The toolsets and tools that both versions have, and the changes of the other ones.
 
     Attributes:
         toolsets: the old and the new version of each toolset.
@@ -124,9 +124,10 @@ def match_tools(
 def _match_toolsets(
     before: Workspace, after: Workspace
 ) -> tuple[list[tuple[Toolset, Toolset]], list[Change]]:
-    """Return the toolsets of both versions, and the changes of all others.
+    """Return the pairs of matched toolsets, and the changes of toolsets.
 
-    A toolset is matched by its name, or else by its folder.
+    A toolset is matched by its name, or else by its folder (as renamed). Toolsets without a
+    match are added or removed.
     """
     new_by_name = {toolset.name: toolset for toolset in after.toolsets}
     pairs = [
@@ -173,7 +174,7 @@ def _pair_by_key(
     added: list[_OwnedTool],
     get_new_keys: _GetKeys,
 ) -> list[tuple[_OwnedTool, _OwnedTool]]:
-    """Pair each removed tool with the first free added tool with the same key."""
+    """Pair each removed tool with the first unpaired added tool that has an equal key."""
     added_by_key: defaultdict[Hashable, deque[_OwnedTool]] = defaultdict(deque)
     for new in added:
         for key in get_new_keys(new):
@@ -195,7 +196,10 @@ def _pair_by_key(
 def _pair_similar(
     removed: list[_OwnedTool], added: list[_OwnedTool]
 ) -> list[tuple[_OwnedTool, _OwnedTool]]:
-    """Pair tools of a toolset whose long description and parameters are similar."""
+    """Pair tools of one toolset with a similar description and similar parameters.
+
+    Tools with a description of less than 60 characters are not paired.
+    """
     old_texts, new_texts = (
         {
             index: text
@@ -303,7 +307,7 @@ def _make_removed_change(
     name = owned.tool.name
     files = SpecFiles(owned.toolset.name, name, owned.tool.source, NOWHERE)
     for tool in new_toolset.tools:
-        # A tool that was merged into another: calls of its name reach the other tool.
+        # If the removed tool was merged into another tool, that tool answers its calls.
         if name in tool.renamed_from:
             return make_change(
                 files,

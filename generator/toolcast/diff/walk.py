@@ -206,7 +206,11 @@ class _FieldWalk:
     def _compare_keyed_list(
         self, node: Any, old: Any, new: Any, position: _WalkPosition
     ) -> Iterator[Change]:
-        """Yield the changes of an array whose items are identified by a field (`key`)."""
+        """Yield the changes of an array whose items are identified by a field (`key`).
+
+        Items of both versions are compared by the event `entry`, or else field by
+        field.
+        """
         events = node.get("change", {})
         old_entries = _index_entries(old, node["key"])
         new_entries = _index_entries(new, node["key"])
@@ -333,7 +337,7 @@ class _FieldWalk:
             if event.name in ("more", "less"):
                 old = new = event.key
         elif event.name in ("to null", "from null"):
-            # A null is set in the MCP definition, so the message has the field's own name.
+            # Such a null appears in the MCP definition, which uses the field's own name.
             label = format_value(field)
         template = row.get("says", _MESSAGES.get(event.name, _DEFAULT_MESSAGE))
         is_plural = "plural" in node
@@ -362,13 +366,18 @@ class _FieldWalk:
 def _select_values(
     node: Any, event: Event, position: _WalkPosition
 ) -> tuple[Path, Any, Any]:
-    """Return the path, the old and the new value of an event's change."""
+    """Return the path, the old and the new value of an event's change.
+
+    The values are those in the files, or the effective values if the files do not
+    differ. For an added or removed entry of an object, the path contains its key.
+    """
     events = node["change"]
     if event.key is not ABSENT and event.name in ENTRY_EVENTS:
         path = position.path if "key" in node else (*position.path, event.key)
         if "entry" in events or "any" in events:
             return path, event.old, event.new
-        # Without `entry` or `any`, entries are compared separately: only keys are values.
+        # Without the event `entry` or `any`, the contents of entries are compared
+        # separately, so this change contains only the key.
         old = ABSENT if event.old is ABSENT else event.key
         new = ABSENT if event.new is ABSENT else event.key
         return path, old, new

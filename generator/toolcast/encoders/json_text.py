@@ -64,6 +64,7 @@ def _encode_value(value: Any, line_start: str, width: int) -> str:
     else:
         return _encode_scalar(value)
     flat = ", ".join(rows)
+    # A member that spans several lines cannot be on one line with its siblings.
     if not rows or (len(flat) + 2 <= width and "\n" not in flat):
         return f"{opening}{flat}{closing}"
     body = f",{member_start}".join(rows)
@@ -73,6 +74,7 @@ def _encode_value(value: Any, line_start: str, width: int) -> str:
 def _encode_scalar(value: Any) -> str:
     if value is True or value is False or value is None:
         return _CONSTANTS[value]
+    # Enum members and other subclasses of `int` and `float` can override `__repr__`.
     if isinstance(value, int):
         return int.__repr__(value)
     if isinstance(value, SpelledNumber):
@@ -110,7 +112,7 @@ def _encode_string(text: str) -> str:
 
 
 def _escape(match: re.Match[str]) -> str:
-    """Escape a DEL or non-ASCII character unless it is visible."""
+    """Escape a DEL or a non-ASCII character; visible characters are returned unchanged."""
     if is_printable(match[0]):
         return match[0]
     return json.dumps(match[0])[1:-1] if match[0] != "\x7f" else "\\u007f"

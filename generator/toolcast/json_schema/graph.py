@@ -282,7 +282,10 @@ class JsonSchema:
         return {r.path[:-1]: r for r in self.references if r.target is not None}
 
     def _list_applied_paths(self, path: Path) -> Iterator[Path]:
-        """Yield the subschemas that apply to the same value as the one at `path`."""
+        """Yield the paths of subschemas that apply to the same value as the one at `path`.
+
+        These are the target of a reference, and branches such as those of `allOf`.
+        """
         schema = self.subschemas[path]
         reference = self._resolved_references.get(path)
         if reference is not None and reference.target is not None:
@@ -298,7 +301,10 @@ class JsonSchema:
                 yield (*path, *steps)
 
     def list_applied_schemas(self, path: Path = ()) -> Iterator[dict[str, Any]]:
-        """Yield a subschema and all others that apply to the same value, each once."""
+        """Yield a subschema and all schemas that apply to the same value, each once.
+
+        References are followed. Nothing is yielded if `path` is not a subschema's path.
+        """
         visited: set[Path] = set()
         pending = [path] if path in self.subschemas else []
         while pending:

@@ -165,7 +165,8 @@ def check_unused_locks(
         try:
             entries = files.entries(lock_folder)
         except OSError:
-            continue  # The folder does not exist.
+            # The folder of lock files need not exist.
+            continue
         for entry in entries:
             path = f"{lock_folder}/{entry.name}"
             if entry.is_folder or not path.endswith(".json") or path in used:

@@ -298,7 +298,8 @@ def find_declared_schema(file: str, text: str) -> str | None:
     """
     match = _SCHEMA_COMMENT.search(text)
     if match is None or ":" in match[1] or match[1].startswith("/"):
-        return None  # A URL or an absolute path.
+        # There is no comment, or the reference is a URL or an absolute path.
+        return None
     reference = match[1].partition("#")[0]
     path = posixpath.normpath(posixpath.join(posixpath.dirname(file), reference))
     return path if path.endswith(".json") and not path.startswith("..") else None

@@ -220,6 +220,7 @@ def _walk(top: Folder, files: Container[str]) -> Iterator[_Entry]:
         with top.open_subfolder(below) as folder:
             for entry in folder.list_entries():
                 path = f"{below}/{entry.name}" if below else entry.name
+                # A generated file such as `py.typed` can have the name of a tool's file.
                 if path not in files and TOOL_FILES.fullmatch(entry.name):
                     continue
                 status = entry.stat(follow_symlinks=False)
@@ -238,12 +239,14 @@ def _classify_file(
     entry: _Entry, generated: bytes | None, result: DiskDifferences
 ) -> None:
     """Add a regular file to the unchanged, differing or other files."""
+    # Files of different sizes differ, so only a file of the same size is read here.
     if generated is not None and entry.size == len(generated):
         data = entry.read(len(generated))
         if data == generated:
             result.unchanged.append(entry.path)
             return
     group = result.others if generated is None else result.differing
+    # The signature is at the start of a file, so a large file is not read completely.
     if entry.size > _MAX_FILE_BYTES:
         group[entry.path] = ExistingFile(None, find_source(entry.read(4_000)))
         return
@@ -332,7 +335,10 @@ def decide(
     *,
     force: bool,
 ) -> Decision:
-    """Decide what to write and to remove, and which files prevent the run.
+    """Return the files to write and to remove, and the files that prevent the run.
+
+    A file that cannot be restored prevents the run unless `force` is set, and so does a
+    user's file at the path of a generated file. Other files of the user stay unchanged.
 
     Args:
         difference: the differences of the output folder.

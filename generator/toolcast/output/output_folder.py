@@ -76,8 +76,12 @@ def diagnose(
 def _list_missing_folders(
     difference: DiskDifferences, files: Mapping[str, bytes]
 ) -> Iterator[str]:
-    """Yield the outermost missing folders, each with a final slash."""
+    """Yield the outermost missing folders, each with a final slash.
+
+    Yields only "" if all generated files are missing.
+    """
     missing = set(difference.missing)
+    # If all files are missing, the output folder itself is reported as missing.
     if missing and missing == set(files):
         yield ""
         return
@@ -256,7 +260,7 @@ class Replacement(NamedTuple):
 def check_unchanged(
     project: Folder, replacements: Sequence[Replacement]
 ) -> Iterator[Finding]:
-    """Yield a finding for each file that changed after it was read."""
+    """Yield a finding for each file that changed after it was read, or is unreadable."""
     for replacement in replacements:
         with contextlib.suppress(OSError):
             if _read_current(project, replacement) == replacement.before:
@@ -357,6 +361,7 @@ def write_output(
         if folder is not None:
             stack.enter_context(folder)
             stack.enter_context(lock_output_folder(folder))
+            # Compare only after the lock is acquired: until then, another run may write.
             difference = compare(folder, files)
         decision = decide(difference, recoverable, output, force=force)
         decision.refused.extend(check_unchanged(project, replacements))
@@ -407,10 +412,15 @@ def _remove_empty_folder_at(folder: Folder, name: str) -> None:
 def _remove_empty_folders(
     folder: Folder, folders: set[str], files: Mapping[str, bytes]
 ) -> None:
-    """Remove folders that are empty and not needed, deepest first."""
+    """Remove folders that are empty and that no generated file needs, deepest first.
+
+    A folder that contains only `__pycache__` counts as empty. Errors are ignored.
+    """
     needed = {parent for path in files for parent in list_parent_folders(path)}
+    # In reverse order, each folder comes before its parent folder.
     for path in sorted(folders - needed, reverse=True):
         parent_path, _, name = path.rpartition("/")
+        # Removing a folder that is not empty raises an OSError, and the folder stays.
         with contextlib.suppress(OSError), folder.open_subfolder(parent_path) as parent:
             with folder.open_subfolder(path) as candidate:
                 _remove_compiled(candidate)
@@ -418,7 +428,10 @@ def _remove_empty_folders(
 
 
 def _remove_compiled(folder: Folder) -> None:
-    """Remove `__pycache__` of a folder that contains nothing else, with its `.pyc` files."""
+    """Remove the `__pycache__` of a folder that contains nothing else.
+
+    Its `.pyc` files are removed, too.
+    """
     if [entry.name for entry in folder.list_entries()] != ["__pycache__"]:
         return
     with folder.open_subfolder("__pycache__") as cache:

@@ -38,7 +38,7 @@ class PythonShape(NamedTuple):
 
 
 class MarkdownShape(NamedTuple):
-    """The allowed content of a rendered Markdown file. No fence may remain open.
+    """The allowed content of a rendered Markdown file. Each code fence must be closed.
 
     Attributes:
         headings: the heading lines, in order.
@@ -58,7 +58,7 @@ class JsonShape(NamedTuple):
 
 
 class TextShape(NamedTuple):
-    """The number of lines of a rendered plain-text file, which all end with a newline."""
+    """The allowed content of a rendered text file: a number of lines with newlines."""
 
     lines: int
 

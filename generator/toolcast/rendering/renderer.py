@@ -213,8 +213,10 @@ def render(template: str, view: Any, folders: tuple[str, ...] = ()) -> bytes:
         TypeError,
         AttributeError,
         ValueError,
-        RecursionError,  # the template is nested too deeply, or includes itself
-        SyntaxError,  # the Python that Jinja compiles it to is nested too deeply
+        # A template that is nested too deeply, or that includes itself.
+        RecursionError,
+        # Jinja compiles a template to Python, which can be nested too deeply for Python.
+        SyntaxError,
     ) as error:
         name, line = _locate_error(error, template, folders)
         raise TemplateRenderError(_format_reason(error), name, line) from error

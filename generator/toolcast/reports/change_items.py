@@ -238,7 +238,7 @@ def _changed_field(change: Change) -> str:
 
 
 def _values_not_in_message(change: Change) -> tuple[Any, ...]:
-    """Return the old and new value, or `NO_VALUES` if the message contains what differs."""
+    """Return the old and new value; `NO_VALUES` if the message shows the difference."""
     values = change.before, change.after
     has_text = any(isinstance(value, str) and " " in value for value in values)
     are_containers = all(isinstance(value, dict | list) for value in values)
@@ -322,7 +322,10 @@ def count_by_grade(verdict: Verdict) -> dict[str, dict[str, int]]:
 
 
 def format_grade_counts(verdict: Verdict) -> dict[str, str]:
-    """Return counts by audience as text, `2 breaking, 1 risky`; "" if all changes are safe."""
+    """Return counts by audience as text, such as `2 breaking, 1 risky`.
+
+    The text of an audience is "" if all changes are safe for it.
+    """
     return {
         audience: ", ".join(
             f"{count:,} {grade}"
@@ -334,7 +337,10 @@ def format_grade_counts(verdict: Verdict) -> dict[str, str]:
 
 
 def describe_shared_definitions(verdict: Verdict) -> list[tuple[str, str]]:
-    """Return each file of shared definitions, with a clause on the changes that it causes."""
+    """Return each file of shared definitions with a clause on the changes it causes.
+
+    The clause has the number of changed lines, changes and tools.
+    """
     changes_by_file: dict[str, list[ChangeVerdict]] = {}
     for judged in verdict.changes:
         if judged.change.is_shared_definition:

@@ -40,7 +40,10 @@ _MAX_SARIF_RESULTS = 25_000
 def report_findings(
     findings: Sequence[Finding], format_: str, context: ReportContext | None = None
 ) -> str:
-    """Render findings in a format of `FORMATS`; untrusted text is escaped for it."""
+    """Render findings in a format of `FORMATS`; untrusted text is escaped for it.
+
+    The number of findings per file is limited; see `limit_findings`.
+    """
     context = context or ReportContext()
     if format_ == "github":
         items = build_finding_items(limit_findings(findings))
@@ -134,7 +137,9 @@ def _describe_change_rules(extensions: tuple[str, ...]) -> dict[str, ReportRule]
 
 
 def format_workflow_commands(items: Iterable[ReportItem], root: str | None) -> str:
-    """Return a GitHub workflow command for each item, with paths relative to the repository.
+    """Return a GitHub workflow command for each item, one per line.
+
+    Paths are relative to the repository.
 
     Args:
         items: the findings or changes.
@@ -155,6 +160,7 @@ def _format_workflow_command(item: ReportItem, root: str | None) -> str:
         message += f" ({item.help})"
     if item.acceptance_reason:
         message += f" (accepted: {item.acceptance_reason})"
+    # An accepted change must not appear as an error or a warning.
     severity = Severity.NOTE if item.acceptance_reason else item.severity
     command = "notice" if severity is Severity.NOTE else severity.label
     return f"::{command} {','.join(properties)}::{escape_workflow_message(message)}\n"
@@ -196,6 +202,7 @@ def encode_sarif(
                     }
                 },
                 "automationDetails": {"id": _sarif_category(command, root)},
+                # Columns of findings count characters, as Python strings do.
                 "columnKind": "unicodeCodePoints",
                 "originalUriBaseIds": {
                     _REPOSITORY_BASE_ID: {

@@ -84,7 +84,8 @@ def _is_reported_elsewhere(tool: ToolSpec, refusal: Refusal) -> bool:
         is_property = len(rest) == 2 and rest[0] == "properties"
         return not (is_property and isinstance(schema["properties"][rest[1]], bool))
     if first == "description":
-        return True  # Reported by `prompt/description-missing`.
+        # The rule `prompt/description-missing` reports a null or missing description.
+        return True
     # `spec/mcp-key` reports wrong values at these depths.
     depth = {"annotations": 1, "execution": 1, "icons": 2}.get(str(first))
     return len(rest) == depth and refusal.problem != "is missing"

@@ -147,7 +147,8 @@ def _check_dependency_parameters(
     """
     for name in uses:
         if name not in toolset.dependencies:
-            continue  # Reported by `handler/unknown-dependency`.
+            # The rule `handler/unknown-dependency` reports unknown dependencies.
+            continue
         if name in signature.positional_only:
             message = (
                 f"`{name}` is positional-only, but dependencies are passed by name"

@@ -110,7 +110,8 @@ def check_locked_names(toolset: Toolset, workspace: Workspace) -> Iterator[Probl
         try:
             listing = parse_lock(server.locked, server.lock or "")
         except ListingError:
-            continue  # Reported by `spec/server-lock`.
+            # The rule `spec/server-lock` reports an invalid lock file.
+            continue
         for server_tool in (tool["name"] for tool in listing.tools):
             name = server.get_local_name(server_tool)
             if name in specs and server.is_allowed(server_tool):

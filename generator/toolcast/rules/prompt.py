@@ -249,7 +249,7 @@ _OPTIONAL_START = re.compile(
 
 @dataclass(frozen=True)
 class Phrase:
-    """A suspicious phrase.
+    """A suspicious phrase in a text, as a regular expression.
 
     Attributes:
         description: the verb and object of the message, such as "has a chat token".
@@ -1009,7 +1009,8 @@ _COMPARED_CHARACTERS = 4
 def _is_empty_usage(text: str, tool: ToolSpec) -> bool:
     """Return whether a text on the use of a tool has no content of its own.
 
-    That is a text of filler words, or one that only repeats the tool's name and summary.
+    That is a short text, one of filler words only, or one whose other words are all in the
+    tool's name or summary.
     """
     # Without the tool's name, a text such as "Use get_weather" has only filler words.
     text = re.sub(re.escape(tool.name), " ", text, flags=re.IGNORECASE)

@@ -61,7 +61,9 @@ def _check_patterns(
             has no problem.
     """
     if schema.graph.exceeds_pattern_limit:
-        return  # Reported by `schema/bad-pattern`.
+        # There are too many large patterns to analyze each; `check_pattern_support` reports
+        # the schema instead.
+        return
     for path, text, is_key in schema.graph.patterns:
         problem = find_problem(text, analyze_pattern(text))
         if problem is not None:
@@ -512,7 +514,7 @@ _OTHER_FORMATS = (
 
 @dataclass(frozen=True, eq=False)
 class _Vocabulary:
-    """The standardized values of a keyword.
+    """The standardized values of a JSON Schema keyword, such as `format`.
 
     Attributes:
         keyword: the keyword.
@@ -647,7 +649,8 @@ def check_dangling_references(schema: ToolSchema, scope: Scope) -> Iterator[Prob
         name = parse_shared_name(reference.text)
         is_whole = f"{reference.text}/" == SHARED_REFERENCE_PREFIX and definitions
         if is_whole or (name is None and schema.is_shared(reference.path)):
-            continue  # Reported by `schema/definition-reference`.
+            # `schema/definition-reference` reports these references.
+            continue
         # Build the suggestions only here, because most schemas have no reference without target.
         if suggestions is None:
             suggestions = Suggestions(_list_targets(schema.graph, definitions))

@@ -346,7 +346,10 @@ _INDIRECT = re.compile(
 
 
 def _find_destruction(summary: str) -> str:
-    """Return the verb with which a summary announces a destruction, or ""."""
+    """Return the first verb of a summary that announces a destruction, or "".
+
+    A verb after a word such as "without" or "whether" in the same sentence is ignored.
+    """
     for match in _DESTRUCTION.finditer(summary):
         if not _INDIRECT.search(summary[: match.start()]):
             return match[1]

@@ -35,7 +35,7 @@ REPLACED = {
 
 
 class Original(NamedTuple):
-    """A template of a target.
+    """A template of a target, which a project can replace.
 
     Attributes:
         path: the absolute path.

@@ -163,21 +163,21 @@ class Context:
 
 
 class DefinitionPart(Protocol):
-    """Signature of the function that adds a target's part to a tool's definition."""
+    """Type of a function that returns a target's value for a tool's JSON definition."""
 
     def __call__(self, toolset: Toolset, tool: ToolSpec, /) -> Any:
         """Return a JSON value, or None to add nothing to the definition of this tool."""
 
 
 class OmissionReason(Protocol):
-    """Signature of the function that states why a tool's spec omits it from a target."""
+    """Type of a function that returns why a tool's spec omits the tool from a target."""
 
     def __call__(self, toolset: Toolset, tool: ToolSpec, /) -> str | None:
         """Return the reason of the tool's spec on one line; None if the tool is included."""
 
 
 class Generate(Protocol):
-    """Signature of the function that generates a target's files."""
+    """Type of a function that generates the files of a target."""
 
     def __call__(self, toolset: Toolset, context: Context, /) -> Mapping[str, bytes]:
         """Return bytes from the context by their path below the toolset's folder."""
@@ -185,7 +185,7 @@ class Generate(Protocol):
 
 @dataclass(frozen=True)
 class Target:
-    """One kind of generated output.
+    """One kind of generated output, such as MCP servers or prompts.
 
     The spec language defines `reads`, `reads_toolset` and `options` of built-in targets.
 

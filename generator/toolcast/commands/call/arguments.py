@@ -178,7 +178,7 @@ def _print_error_line(line: str) -> None:
 
 
 class ArgumentParseError(ValueError):
-    """Invalid tool arguments on the command line; the message has a line per problem."""
+    """Raised for invalid arguments of a tool; the message has one line per problem."""
 
 
 def parse_arguments(

@@ -33,10 +33,10 @@ def find_conflicts(root: str, paths: Iterable[str]) -> list[str]:
 
 
 def list_missing_packages(root: str, source: str, package: str) -> list[str]:
-    """Return the `__init__.py` files that a package and its parents need.
+    """Return the missing `__init__.py` files of a package and its parents, top first.
 
-    A folder that has Python files and no `__init__.py` is a namespace package, and stays one,
-    unless its parent is a regular package.
+    The paths are relative to the root. A folder with Python files, but without `__init__.py`,
+    is a namespace package, which needs no file unless its parent is a regular package.
 
     Args:
         root: the folder of the project.
@@ -58,6 +58,7 @@ def list_missing_packages(root: str, source: str, package: str) -> list[str]:
 
 
 def _has_python_files(folder: str) -> bool:
+    """Return whether a folder contains Python files at any depth; False if it is missing."""
     files = (file for _, _, names in os.walk(folder) for file in names)
     return any(file.endswith(".py") for file in files)
 

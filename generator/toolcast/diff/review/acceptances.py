@@ -63,7 +63,12 @@ class Acceptance:
         return self.until is not None and self.until <= today
 
     def accepts(self, change: Change) -> bool:
-        """Return whether the entry matches a change, expired or not."""
+        """Return whether the entry matches a change, expired or not.
+
+        An entry with a fingerprint matches only this fingerprint. Otherwise the rule
+        must be equal, the toolset too if the entry has one, and the tool must be equal;
+        an entry without a tool matches only changes of the toolset itself.
+        """
         # A fingerprint identifies one change; entries with one have no other selectors.
         if self.fingerprint:
             return self.fingerprint == change.fingerprint

@@ -83,7 +83,11 @@ def list_failing_audiences(grades: Grades, limits: Limits) -> list[str]:
 
 
 def format_limits(limits: Limits) -> str:
-    """Format limits as a value of `--fail-on`."""
+    """Format limits as a value of `--fail-on`.
+
+    Returns `none` without limits, only the grade if it is the same for all audiences,
+    and otherwise pairs such as `call=breaking,prompt=risky`.
+    """
     if not limits:
         return _NONE
     grades = set(limits.values())
@@ -194,6 +198,7 @@ def _build_proposal(
         return Proposal(
             after.name, old_version, new_version, step, proposed, reason, changes
         )
+    # Semantic Versioning (item 4) permits any change below 1.0.0, so steps are smaller.
     if numbers[0] == 0 and step != "patch":
         step = {"major": "minor", "minor": "patch"}[step]
         reason += f"; below 1.0.0 that is a {step} step"

@@ -78,6 +78,7 @@ def _compare_properties(pair: SchemaPair) -> Iterator[Difference | PendingPair]:
             yield pair.build_subpair("properties", name, location=location)
     removed = {name: before[name] for name in before if name not in after}
     added = {name: after[name] for name in after if name not in before}
+    # The search must be complete first, because the loop deletes names from its input.
     for old_name, new_name in list(_find_renamed(pair, removed, added)):
         yield _make_rename(pair, old_name, new_name)
         yield PendingPair(
@@ -266,6 +267,7 @@ def _compare_additional_properties(
 
 
 def _compare_dependencies(pair: SchemaPair) -> Iterator[Difference | PendingPair]:
+    # `dependencies` is the form before 2019-09 and can contain both schemas and names.
     for keyword in ("dependencies", "dependentSchemas", "dependentRequired"):
         before, after = (node.get_object(keyword) for node in pair.nodes)
         for name in dict.fromkeys((*before, *after)):
@@ -279,7 +281,11 @@ def _compare_dependencies(pair: SchemaPair) -> Iterator[Difference | PendingPair
 def _compare_dependency(
     pair: SchemaPair, keyword: str, name: str, old: Any, new: Any
 ) -> Iterator[Difference]:
-    """Yield differences of the names or the schema that a property entails."""
+    """Yield differences of one entry of a dependency keyword.
+
+    If the property `name` is present, the entry requires other properties or a schema. The
+    differences are added and removed names, and an added or removed schema.
+    """
     label = format_name(pair.get_property_location(name))
     old_names, new_names = (
         value if isinstance(value, list) else [] for value in (old, new)
@@ -333,6 +339,7 @@ class _ArrayItems:
 def compare_arrays(pair: SchemaPair) -> Iterator[Difference | PendingPair]:
     """Yield differences of the keywords of arrays, and the pairs of their item schemas."""
     before, after = map(_ArrayItems, pair.nodes, pair.versions)
+    # The three keywords define the item schemas together, so an edit replaces all of them.
     edits = pair.build_edits("prefixItems", "items", "additionalItems")
     old_count, new_count = len(before.leading), len(after.leading)
     for index in range(max(old_count, new_count)):
@@ -360,7 +367,11 @@ def compare_arrays(pair: SchemaPair) -> Iterator[Difference | PendingPair]:
 def _make_items_difference(
     pair: SchemaPair, before: _ArrayItems, after: _ArrayItems, edits: tuple[Edit, ...]
 ) -> Difference:
-    """Return the difference of further items if one of the schemas is a boolean."""
+    """Return the difference of the schema for further items, after the leading ones.
+
+    At least one of the two schemas is a boolean. The kind is `items-set` if the new
+    schema allows fewer items, and otherwise `items-removed`.
+    """
     old, new = before.rest.schema, after.rest.schema
     is_narrower = new is False or _normalize(old) is True
     if is_narrower:

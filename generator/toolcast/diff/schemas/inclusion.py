@@ -148,7 +148,10 @@ class InclusionProof:
     def _accepts_each_case(
         self, sent: Conjunction, limits: ValueLimits, schema: Any
     ) -> bool:
-        """Return whether a schema accepts each branch, or each type, of the sent values."""
+        """Return whether a schema accepts each branch, or each type, of the sent values.
+
+        False if there is nothing to split, or if too many splits are nested.
+        """
         if self._split_depth >= _MAX_NESTED_SPLITS:
             return False
         cases = list(self._split_cases(sent, limits))
@@ -297,7 +300,7 @@ class InclusionProof:
         return self._shares_definitions or not self._has_reference(schema)
 
     def _has_reference(self, schema: Any) -> bool:
-        """Return whether a schema contains a reference anywhere."""
+        """Return whether a schema contains a reference at any depth; the result is cached."""
         if not isinstance(schema, (dict, list)):
             return False
         found = self._contains_reference.get(id(schema))
@@ -390,7 +393,8 @@ def _accepts_numbers(limits: ValueLimits, part: Mapping[str, Any]) -> bool:
     bounds = (("minimum", -1), ("maximum", 1))
     for (keyword, sign), sent in zip(bounds, limits.sent_bounds, strict=True):
         accepted = own_limits.get_bound(keyword, as_integer=only_integers)
-        # A schema without a bound means the same as one with the bound of safe integers.
+        # An unbounded sender is assumed to send safe integers, so the bound of safe
+        # integers rejects nothing.
         adds_safe_bound = (
             accepted == Bound(sign * MAX_SAFE_INTEGER) and sent.value == sign * math.inf
         )
@@ -402,7 +406,11 @@ def _accepts_numbers(limits: ValueLimits, part: Mapping[str, Any]) -> bool:
 
 
 def _accepts_divisor(limits: ValueLimits, divisor: Any) -> bool:
-    """Return whether all numbers within limits are multiples of a `multipleOf` value."""
+    """Return whether all numbers within limits are surely multiples of a divisor.
+
+    None as divisor accepts all numbers. A divisor that is not an integer is accepted
+    only if the sender has the same one.
+    """
     if divisor is None:
         return True
     sent_divisors = limits.get_all("multipleOf")

@@ -230,7 +230,11 @@ def _build_enum_edits(
 
 
 def _compare_bounds(pair: SchemaPair) -> Iterator[Difference]:
-    """Yield differences of `minimum` and `maximum`, each with its exclusive form."""
+    """Yield differences of the lower and the upper bound of numbers.
+
+    An exclusive and an inclusive keyword form one bound. If both versions allow only
+    integers, bounds that allow the same integers are equal.
+    """
     before, after = (ValueLimits((node.keywords,)) for node in pair.nodes)
     only_integers = before.has_only_integers and after.has_only_integers
     for keyword, default in (("minimum", -math.inf), ("maximum", math.inf)):
@@ -269,7 +273,11 @@ def _compare_bounds(pair: SchemaPair) -> Iterator[Difference]:
 
 
 def _compare_counts(pair: SchemaPair) -> Iterator[Difference]:
-    """Yield differences of `minLength`, `maxItems` and the other limits of a count."""
+    """Yield differences of `minLength`, `maxItems` and the other limits of a count.
+
+    A minimum of 0 equals a missing one. `minContains` and `maxContains` are compared
+    only if both versions have `contains`.
+    """
     for keyword in _COUNT_KEYWORDS:
         old, new = pair.get_values(keyword)
         if keyword == "minContains":

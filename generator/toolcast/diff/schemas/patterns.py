@@ -11,7 +11,8 @@ import warnings
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-# Python has no public parser of regular expressions: `sre_parse` is deprecated for these modules.
+# Python has no public parser of regular expressions: `sre_parse` is deprecated in favor of
+# these private modules.
 from re import _constants as constants  # type: ignore[attr-defined]  # not in typeshed
 from re import _parser as parser  # type: ignore[attr-defined]  # not in typeshed
 from typing import Any, NamedTuple

@@ -49,7 +49,7 @@ def find_differences(
     Args:
         before: the old schema.
         after: the new schema.
-        root_label: what messages call a value of the schemas, such as: a call.
+        root_label: the name of a value of the schemas in messages, such as: a call.
 
     Raises:
         SchemaTooLargeError: the comparison needs too many pairs of subschemas.
@@ -58,7 +58,7 @@ def find_differences(
     seen: set[tuple[Any, ...]] = set()
     reported: set[tuple[Any, ...]] = set()
     budget = StepBudget(_MAX_REWRITE_STEPS)
-    # Pairs must stay alive: a freed schema's id() could be used again.
+    # Keep the pairs alive: `seen` contains id() values, which Python reuses for new objects.
     visited: list[SchemaPair] = []
     stack = [build_pending_root(before, after)]
     no_references = not before.has_references and not after.has_references
@@ -130,7 +130,11 @@ def _compare_pair(
 
 
 def _is_rewritten(pair: SchemaPair, budget: StepBudget) -> bool:
-    """Return whether schemas with branches or conditions accept the same values."""
+    """Return whether schemas are proved to be rewritten: they accept the same values.
+
+    False if neither has branches or a condition, or if the budget of steps is
+    exhausted.
+    """
     if all(_COMBINATORS.isdisjoint(node.keywords) for node in pair.nodes):
         return False
     schemas = pair.before.original, pair.after.original
@@ -152,7 +156,7 @@ def find_hidden_descriptions(
         before: the old schema.
         after: the new schema.
         differences: the differences that were found.
-        root_label: what messages call a value of the schemas.
+        root_label: the name of a value of the schemas in messages.
     """
     old_schemas = JsonSchema(before.root).subschemas
     old_texts = [schema.get("description") for schema in old_schemas.values()]
