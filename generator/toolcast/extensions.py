@@ -184,7 +184,10 @@ def _format_line(error: Exception) -> str:
 
 
 def _find_package_path(module: str) -> str | None:
-    """Return the folder or file of the outermost package that is not a namespace package."""
+    """Return the folder or file of the outermost package that contains a module.
+
+    Namespace packages, which have no file, are skipped. None if nothing is imported.
+    """
     parts = module.split(".")
     for end in range(1, len(parts) + 1):
         loaded = sys.modules.get(".".join(parts[:end]))

@@ -174,7 +174,11 @@ def _read_line(files: ProjectFiles, file: str, number: int) -> str:
 
 
 def _locate_handlers(toolset: Toolset) -> Mapping[str, Location]:
-    """Return the location of each handler reference, by the runtime's label of its owner."""
+    """Return the location of each handler reference by the label of its owner.
+
+    Labels are those that the runtime's import check prints: the name of a tool, `the
+    lifespan`, `the ledger`, `resource NAME` or `prompt NAME`.
+    """
     locations = {
         tool.name: tool.source.location(("handler",)) for tool in toolset.tools
     }

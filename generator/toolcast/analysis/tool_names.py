@@ -170,7 +170,7 @@ class ToolNames:
                 yield word, self._suggestions[word]
 
     def _suggest(self, word: str) -> str:
-        """Return the help text for an unknown word; "" if it does not resemble a tool's name."""
+        """Return a suggestion for an unknown word; "" if it resembles no tool's name."""
         parts = _split_name(word)
         neighbors = [
             *self._by_part.get((parts[0], True), ())[:_MAX_NEIGHBORS],

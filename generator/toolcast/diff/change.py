@@ -67,7 +67,7 @@ class ChangeRule:
 
     Attributes:
         id: unique id such as `tool.timeout/lowered`.
-        meaning: one sentence on what changes, and for whom.
+        meaning: one sentence that describes the change and the audience it affects.
         grades: the default grades; a single change can have others, with a reason.
         opposite: the id of the reverse change; the same id if that is of the same kind.
     """
@@ -229,7 +229,10 @@ def locate_path(source: Source, path: Path) -> Location:
 
 
 def get_spec_value(tool: ToolSpec | Toolset, field: str) -> Any:
-    """Return the value of a field in the spec, or ABSENT if it is not set."""
+    """Return the value of a field as the spec file has it; ABSENT if it is not set.
+
+    Defaults are not applied.
+    """
     return get_key(tool.source.tree, field)
 
 
@@ -307,7 +310,8 @@ def trim_common_ends(
 def _excerpt(text: str, prefix: int, suffix: int, context: int) -> str:
     """Return a text without most of its first `prefix` and last `suffix` characters.
 
-    A few of them are kept as context, cut at a space where there is one.
+    At each end, at most `context` of these characters are kept, cut at a space if possible.
+    `...` replaces the removed text.
     """
     start = max(0, prefix - context)
     end = len(text) - max(0, suffix - context)

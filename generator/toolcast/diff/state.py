@@ -1,6 +1,6 @@
 """Effective values of spec files, the form in which two versions are compared.
 
-Effective values contain all defaults, also those that another file sets. A null that means
+Effective values contain all defaults, including defaults from other files. A null that means
 "not set" is removed. Names that are computed from other names, such as a tool's module, are
 included.
 """

@@ -428,7 +428,10 @@ def _remove_empty_folders(
 
 
 def _remove_compiled(folder: Folder) -> None:
-    """Remove `__pycache__` of a folder that contains nothing else, with its `.pyc` files."""
+    """Remove the `__pycache__` of a folder that contains nothing else.
+
+    Its `.pyc` files are removed, too.
+    """
     if [entry.name for entry in folder.list_entries()] != ["__pycache__"]:
         return
     with folder.open_subfolder("__pycache__") as cache:

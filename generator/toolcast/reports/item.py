@@ -58,7 +58,7 @@ class ReportItem(NamedTuple):
         grades: the grades of a change: `breaking for call; risky for prompt`, or `safe`.
         is_failing: whether the change reaches a limit of `--fail-on`.
         values: the old and new value of a change, or `NO_VALUES`.
-        old_location: the location in the old version of what was removed; None otherwise.
+        old_location: the location of a removed value in the old version; None for other items.
         others: the locations of similar findings, or all tools with the same change.
         texts: the lines of the texts that a change adds; see `ReportContext.shows_texts`.
     """

@@ -355,9 +355,9 @@ def compare_other_lists(
         for comparison in _compare_entries(lock, kind, reviewed, entries, normalize):
             if comparison.change is not None:
                 changes.append(comparison.change)
-    is_explained = lock.is_varying("instructions", "", ()) and _differs_in_values(
-        lock.instructions, instructions
-    )
+    is_explained = lock.is_varying(
+        "instructions", "", ()
+    ) and _is_equal_except_volatile(lock.instructions, instructions)
     if instructions != lock.instructions and not is_explained:
         changes.append("the instructions changed, risky")
     return tuple(changes)
@@ -430,12 +430,14 @@ def _find_changed_path(
         if is_execution:
             continue
         values = [_get_value(entry, path) for entry in (reviewed, listed)]
-        if not lock.is_varying(kind, name, path) or not _differs_in_values(*values):
+        if not lock.is_varying(kind, name, path) or not _is_equal_except_volatile(
+            *values
+        ):
             return path
     return None
 
 
-def _differs_in_values(reviewed: Any, listed: Any) -> bool:
+def _is_equal_except_volatile(reviewed: Any, listed: Any) -> bool:
     """Return whether two values are equal except for dates, times, counts and paths.
 
     False if one of the values is None.
