@@ -37,8 +37,8 @@ def build_environment(workspace: Workspace) -> dict[str, str]:
 def check_imports(workspace: Workspace) -> Iterator[Finding]:
     """Yield findings about imports and settings that servers need to start.
 
-    Each toolset with the target `registry`, and each endpoint, is imported in a process
-    of its own. Missing settings are warnings, failed imports are errors.
+    Each toolset with a generated registry, and each endpoint, is imported in a separate
+    process. Missing settings are warnings, failed imports are errors.
     """
     for toolset in workspace.toolsets:
         enabled = list_enabled_targets(tuple(toolset.targets), workspace.extensions)
