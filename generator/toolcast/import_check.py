@@ -27,7 +27,10 @@ _MISMATCH = "SignatureMismatchError: "
 
 
 def build_environment(workspace: Workspace) -> dict[str, str]:
-    """Return the environment of a process that imports handlers and generated code."""
+    """Return the environment of a process that imports handlers and generated code.
+
+    In PYTHONPATH, the project's source folders and root come before the current value.
+    """
     sources = [os.path.join(workspace.root, source) for source in workspace.sources]
     path = [*map(os.path.normpath, sources), workspace.root]
     path.append(os.environ.get("PYTHONPATH", ""))
