@@ -173,7 +173,10 @@ def _load_entry(origin: str, entry: EntryPoint) -> Any:
 
 
 def _format_line(error: Exception) -> str:
-    """Return the innermost line of an extension in a traceback, in parentheses."""
+    """Return the innermost line of an extension in a traceback, in parentheses.
+
+    The text begins with a space; empty if no line of the traceback is in an extension.
+    """
     import traceback
 
     paths = tuple(list_loaded_paths())
@@ -184,7 +187,10 @@ def _format_line(error: Exception) -> str:
 
 
 def _find_package_path(module: str) -> str | None:
-    """Return the folder or file of the outermost package that is not a namespace package."""
+    """Return the folder or file of the outermost package that contains a module.
+
+    Namespace packages, which have no file, are skipped. None if nothing is imported.
+    """
     parts = module.split(".")
     for end in range(1, len(parts) + 1):
         loaded = sys.modules.get(".".join(parts[:end]))

@@ -128,7 +128,10 @@ def _report_retired_name(mention: FileMention, help_: str) -> Finding:
 def _report_template_error(
     workspace: Workspace, failure: TemplateRenderError
 ) -> Finding:
-    """Return the finding, located in the template if it is one of the project's."""
+    """Return the finding about a template that cannot be rendered.
+
+    It is located in the template if the project has it, and otherwise at toolcast.yaml.
+    """
     location, message = Location(WORKSPACE_FILE), str(failure)
     if failure.template and workspace.templates is not None:
         own = f"{workspace.templates}/{failure.template}"

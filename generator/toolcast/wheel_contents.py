@@ -101,7 +101,10 @@ def _list_required(
 def _list_wheel(
     root: str, backend: str, system: Mapping[str, Any]
 ) -> tuple[list[str] | None, str]:
-    """Return the files in the wheel of a project; None and a reason if it cannot be built."""
+    """Return the files in a project's wheel, or None and the reason of a failed build.
+
+    The build runs in a copy of the project, in a separate process with a timeout.
+    """
     # Imported late, because only `check --preflight` builds the wheel.
     import shutil
     import subprocess

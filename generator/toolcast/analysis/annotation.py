@@ -86,14 +86,21 @@ class AnnotationChecker:
     def check_parameter(
         self, schema_type: PythonType, node: ast.expr, path: str
     ) -> list[str]:
-        """Return messages about valid arguments that a parameter's annotation rejects."""
+        """Return messages about valid arguments that a parameter's annotation rejects.
+
+        Empty if annotation and schema fit, or if a type is unknown.
+        """
         self._remaining, self._is_parameter = _MAX_COMPARED_ANNOTATIONS, True
         return list(self._compare(schema_type, self._module, node, path, 0))
 
     def check_result(
         self, schema_type: PythonType, node: ast.expr, path: str
     ) -> list[str]:
-        """Return messages about values that a result's annotation allows, but not the schema."""
+        """Return messages about values that only a result's annotation allows.
+
+        The schema does not allow these values. Empty if annotation and schema fit, or
+        if a type is unknown.
+        """
         self._remaining, self._is_parameter = _MAX_COMPARED_ANNOTATIONS, False
         return list(self._compare(schema_type, self._module, node, path, 0))
 
@@ -276,7 +283,10 @@ class AnnotationChecker:
 def _find_nested_messages(
     attempts: Sequence[Sequence[str]], path: str
 ) -> Sequence[str]:
-    """Return the messages of the first attempt that are about a part of the value at a path."""
+    """Return the messages of the first attempt that concern a part of the value.
+
+    Empty if all attempts failed at the value itself.
+    """
     nested = (
         messages for messages in attempts if not messages[0].startswith(f"`{path}` ")
     )

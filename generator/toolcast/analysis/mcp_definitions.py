@@ -28,7 +28,10 @@ _SEARCH_HINT = "anthropic/searchHint"
 def list_handler_arguments(
     spec: ResourceSpec | PromptSpec,
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return all arguments of a handler, and those that every request contains."""
+    """Return the names of a handler's arguments: all, and the required ones.
+
+    Arguments of a resource are the variables of its URI template, which are all required.
+    """
     if isinstance(spec, ResourceSpec):
         variables = list_variables(spec.uri_template or "")
         return variables, variables

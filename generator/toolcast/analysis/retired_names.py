@@ -117,7 +117,11 @@ def scan_files(workspace: Workspace) -> ScanResult:
 
 
 def _list_files(workspace: Workspace, entry: str) -> Iterator[tuple[str, str]]:
-    """Yield path and problem of each file of an entry in `scan`; "" if there is no problem."""
+    """Yield path and problem of each file of an entry in `scan`.
+
+    The problem is "" for a file that can be scanned. An entry that is a symbolic link,
+    or does not exist, yields itself with a problem.
+    """
     path = os.path.join(workspace.root, entry)
     if os.path.islink(path):
         yield entry, f"`{entry}` is a symbolic link, and links are not followed"

@@ -37,12 +37,19 @@ _COPIED_FIELDS = ("license", "compatibility", "metadata")
 
 
 def has_toolset_skill(toolset: Toolset) -> bool:
-    """Return whether the toolset has one skill for its tools, instead of one for each tool."""
+    """Return whether the toolset has one skill for its tools (the default).
+
+    With `per: tool` in the target `skills`, each tool has a skill instead.
+    """
     return bool(toolset.targets.get("skills", {}).get("per") != "tool")
 
 
 def has_skill(toolset: Toolset, tool: ToolSpec) -> bool:
-    """Return whether a tool has a skill of its own."""
+    """Return whether a tool has a skill of its own.
+
+    It has one if its spec has `skill`, or if the toolset has no skill; never if it is
+    excluded from the target `prompts` or `skills`.
+    """
     is_excluded = any(
         exclusion.tool == tool.name and exclusion.target in ("prompts", "skills")
         for exclusion in toolset.exclusions
@@ -78,7 +85,8 @@ def build_description(owner: Toolset | ToolSpec) -> str:
     """Return the default of a skill's description, before `<` and `>` are replaced.
 
     For a tool: its summary and `when_to_use`. For a toolset: the first paragraphs of its
-    instructions, else the summaries of its tools.
+    instructions; without instructions, the summaries of its tools, or only its title if it
+    has clients.
     """
     if isinstance(owner, ToolSpec):
         return " ".join(f"{owner.summary} {owner.when_to_use or ''}".split())
@@ -113,7 +121,11 @@ def _extract_introduction(instructions: str) -> str:
 
 
 def _sanitize_description(text: str) -> str:
-    """Return a text that validators accept: without angle brackets, and cut off if too long."""
+    """Return a description that validators of skills accept.
+
+    Angle brackets are replaced, and a text of more than 1,024 characters is cut off
+    between words.
+    """
     text = text.translate(_BRACKETS)
     if len(text) <= MAX_DESCRIPTION_CHARACTERS:
         return text
@@ -168,7 +180,7 @@ def build_skill_files(
 
 
 def _group_skill_tools(toolset: Toolset) -> Iterator[tuple[Section, list[ToolSpec]]]:
-    """Yield the sections of the toolset's skill with their tools, without empty sections."""
+    """Yield the nonempty sections of the toolset's skill with their tools."""
     excluded = toolset.list_excluded_tools("skills")
     for section, tools in group_tools_by_section(toolset):
         included = [tool for tool in tools if tool.name not in excluded]

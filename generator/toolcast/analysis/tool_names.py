@@ -74,7 +74,7 @@ def is_ambiguous_name(name: str) -> bool:
 
 
 def find_mentions(text: str, pattern: re.Pattern[str] | None) -> Iterator[Mention]:
-    """Yield the mentions in a text, in their order."""
+    """Yield the mentions in a text, in their order; nothing without a pattern."""
     for match in () if pattern is None else pattern.finditer(text):
         group = match.lastindex or 0
         start, end = match.span(group)
@@ -170,7 +170,7 @@ class ToolNames:
                 yield word, self._suggestions[word]
 
     def _suggest(self, word: str) -> str:
-        """Return the help text for an unknown word; "" if it does not resemble a tool's name."""
+        """Return a suggestion for an unknown word; "" if it resembles no tool's name."""
         parts = _split_name(word)
         neighbors = [
             *self._by_part.get((parts[0], True), ())[:_MAX_NEIGHBORS],

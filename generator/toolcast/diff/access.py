@@ -310,8 +310,8 @@ def _compare_server_clients(
 ) -> Iterator[Change]:
     """Yield the changes of `clients` of external servers.
 
-    One change for each client of both versions that gained or lost a server. If
-    `clients` differ without such a client, one safe change.
+    There is one change for each client of both versions that gained or lost a server. If
+    `clients` differ, but no such client exists, there is one safe change.
     """
     old_servers = {server.name: server for server in before.mcp_servers}
     for new in after.mcp_servers:

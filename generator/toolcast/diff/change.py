@@ -67,7 +67,7 @@ class ChangeRule:
 
     Attributes:
         id: unique id such as `tool.timeout/lowered`.
-        meaning: one sentence on what changes, and for whom.
+        meaning: one sentence that describes the change and the audience it affects.
         grades: the default grades; a single change can have others, with a reason.
         opposite: the id of the reverse change; the same id if that is of the same kind.
     """
@@ -136,7 +136,11 @@ class Change:
 
     @property
     def fingerprint(self) -> str:
-        """Hash of the change, 12 hexadecimal digits; does not depend on line numbers."""
+        """Hash of the change, 12 hexadecimal digits.
+
+        It depends on the rule, the names of toolset and tool, the path and both values, but
+        not on the message, the grades or line numbers.
+        """
         values = [
             None if value is ABSENT else [value] for value in (self.before, self.after)
         ]
@@ -229,7 +233,10 @@ def locate_path(source: Source, path: Path) -> Location:
 
 
 def get_spec_value(tool: ToolSpec | Toolset, field: str) -> Any:
-    """Return the value of a field in the spec, or ABSENT if it is not set."""
+    """Return the value of a field as the spec file has it; ABSENT if it is not set.
+
+    Defaults are not applied.
+    """
     return get_key(tool.source.tree, field)
 
 
@@ -250,7 +257,10 @@ def get_key(value: Any, key: str) -> Any:
 
 
 def is_equal_json(left: Any, right: Any) -> bool:
-    """Return whether two JSON values are equal, ignoring the order of object keys."""
+    """Return whether two JSON values are equal, ignoring the order of object keys.
+
+    1 equals 1.0, and `true` differs from 1.
+    """
     if left is right:
         return True
     # `==` is not enough, because True == 1 in Python. Equal `repr` is a fast test, but
@@ -307,7 +317,8 @@ def trim_common_ends(
 def _excerpt(text: str, prefix: int, suffix: int, context: int) -> str:
     """Return a text without most of its first `prefix` and last `suffix` characters.
 
-    A few of them are kept as context, cut at a space where there is one.
+    At each end, at most `context` of these characters are kept, cut at a space if possible.
+    `...` replaces the removed text.
     """
     start = max(0, prefix - context)
     end = len(text) - max(0, suffix - context)

@@ -296,7 +296,10 @@ def _compare_exclusions(before: Toolset, after: Toolset) -> Iterator[Change]:
 
 
 def _get_target_removal_grades(target: str) -> Grades:
-    """Return the grades of removing a target, which apply to an excluded tool as well."""
+    """Return the grades of the change that removes a target from a toolset.
+
+    Excluding a tool from the target has the same effect on the tool.
+    """
     rules = load_table_rules(())
     rule = rules.get(f"target.{target}/unset") or rules["target/unset"]
     return rule.grades

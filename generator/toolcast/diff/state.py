@@ -1,6 +1,6 @@
 """Effective values of spec files, the form in which two versions are compared.
 
-Effective values contain all defaults, also those that another file sets. A null that means
+Effective values contain all defaults, including defaults from other files. A null that means
 "not set" is removed. Names that are computed from other names, such as a tool's module, are
 included.
 """
@@ -304,7 +304,13 @@ def _compute_admin_token_variable(toolset: Toolset, package: str, path: Path) ->
 
 
 def _compute_endpoint(toolset: Toolset, package: str, path: Path) -> Any:
-    """Return the attribute of a client's endpoint that the last key of a path names."""
+    """Return the attribute of a client's endpoint that the last key of a path names.
+
+    The key before it is the client's name.
+
+    Raises:
+        LookupError: the client has no endpoint.
+    """
     client = path[-2]
     for endpoint in list_endpoints(toolset):
         if endpoint.client == client:

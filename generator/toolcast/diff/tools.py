@@ -33,7 +33,7 @@ _ISO_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
 class MatchedTools(NamedTuple):
-    """The toolsets and tools of both versions, and the changes of all others.
+    """The toolsets and tools that both versions have, and the changes of the other ones.
 
     Attributes:
         toolsets: the old and the new version of each toolset.
@@ -124,9 +124,10 @@ def match_tools(
 def _match_toolsets(
     before: Workspace, after: Workspace
 ) -> tuple[list[tuple[Toolset, Toolset]], list[Change]]:
-    """Return the toolsets of both versions, and the changes of all others.
+    """Return the pairs of matched toolsets, and the changes of toolsets.
 
-    A toolset is matched by its name, or else by its folder.
+    A toolset is matched by its name, or else by its folder (as renamed). Toolsets without a
+    match are added or removed.
     """
     new_by_name = {toolset.name: toolset for toolset in after.toolsets}
     pairs = [

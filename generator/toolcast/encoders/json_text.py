@@ -112,7 +112,7 @@ def _encode_string(text: str) -> str:
 
 
 def _escape(match: re.Match[str]) -> str:
-    """Escape a DEL or non-ASCII character unless it is visible."""
+    """Escape a DEL or a non-ASCII character; visible characters are returned unchanged."""
     if is_printable(match[0]):
         return match[0]
     return json.dumps(match[0])[1:-1] if match[0] != "\x7f" else "\\u007f"

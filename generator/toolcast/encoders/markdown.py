@@ -250,7 +250,11 @@ def encode_script_json(value: Any) -> Code:
 
 
 def hash_source(source: str) -> str:
-    """Return the CSP level 3 `hash-source` that allows one inline script or style sheet."""
+    """Return the hash by which a content security policy allows an inline script.
+
+    It is the `hash-source` of CSP level 3 with SHA-256, in single quotes. It also
+    applies to style sheets.
+    """
     digest = hashlib.sha256(source.encode("utf-8")).digest()
     return f"'sha256-{base64.b64encode(digest).decode('ascii')}'"
 

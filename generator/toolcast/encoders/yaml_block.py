@@ -134,7 +134,7 @@ def _encode_flow(value: Any) -> str:
 
 
 def _encode_float(value: float) -> str:
-    """Encode a float with a decimal point, which YAML 1.1 and 1.2 both read as a number."""
+    """Encode a float so that YAML 1.1 and 1.2 both read a number: `1.0e+3` for `1e3`."""
     spelling = str(getattr(value, "spelling", repr(value)))
     mantissa, _, exponent = spelling.lower().partition("e")
     if "." not in mantissa:

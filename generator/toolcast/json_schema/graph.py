@@ -301,7 +301,10 @@ class JsonSchema:
                 yield (*path, *steps)
 
     def list_applied_schemas(self, path: Path = ()) -> Iterator[dict[str, Any]]:
-        """Yield a subschema and all others that apply to the same value, each once."""
+        """Yield a subschema and all schemas that apply to the same value, each once.
+
+        References are followed. Nothing is yielded if `path` is not a subschema's path.
+        """
         visited: set[Path] = set()
         pending = [path] if path in self.subschemas else []
         while pending:

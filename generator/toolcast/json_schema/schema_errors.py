@@ -147,7 +147,10 @@ def _list_engine_errors(
 
 
 def _convert_error(error: jsonschema_rs.ValidationError) -> ValidationError | None:
-    """Convert an error of jsonschema-rs to one of `jsonschema`; None for a match limit."""
+    """Convert an error of jsonschema-rs to an error of `jsonschema`.
+
+    None if a pattern reached the match limit of the engine.
+    """
     import jsonschema
 
     kind: Any = error.kind

@@ -335,7 +335,10 @@ def decide(
     *,
     force: bool,
 ) -> Decision:
-    """Decide what to write and to remove, and which files prevent the run.
+    """Return the files to write and to remove, and the files that prevent the run.
+
+    A file that cannot be restored prevents the run unless `force` is set, and so does a
+    user's file at the path of a generated file. Other files of the user stay unchanged.
 
     Args:
         difference: the differences of the output folder.

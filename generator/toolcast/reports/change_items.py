@@ -322,7 +322,10 @@ def count_by_grade(verdict: Verdict) -> dict[str, dict[str, int]]:
 
 
 def format_grade_counts(verdict: Verdict) -> dict[str, str]:
-    """Return counts by audience as text, `2 breaking, 1 risky`; "" if all changes are safe."""
+    """Return counts by audience as text, such as `2 breaking, 1 risky`.
+
+    The text of an audience is "" if all changes are safe for it.
+    """
     return {
         audience: ", ".join(
             f"{count:,} {grade}"

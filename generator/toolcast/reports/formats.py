@@ -137,7 +137,9 @@ def _describe_change_rules(extensions: tuple[str, ...]) -> dict[str, ReportRule]
 
 
 def format_workflow_commands(items: Iterable[ReportItem], root: str | None) -> str:
-    """Return a GitHub workflow command for each item, with paths relative to the repository.
+    """Return a GitHub workflow command for each item, one per line.
+
+    Paths are relative to the repository.
 
     Args:
         items: the findings or changes.

@@ -58,7 +58,7 @@ class ReportItem(NamedTuple):
         grades: the grades of a change: `breaking for call; risky for prompt`, or `safe`.
         is_failing: whether the change reaches a limit of `--fail-on`.
         values: the old and new value of a change, or `NO_VALUES`.
-        old_location: the location in the old version of what was removed; None otherwise.
+        old_location: the location of a removed value in the old version; None for other items.
         others: the locations of similar findings, or all tools with the same change.
         texts: the lines of the texts that a change adds; see `ReportContext.shows_texts`.
     """
@@ -107,7 +107,10 @@ class ReportRule(NamedTuple):
 
 
 def locate_in_repository(location: Location, root: str | None) -> Location:
-    """Return a location with its path relative to the repository that contains `root`."""
+    """Return a location with its path relative to the repository that contains `root`.
+
+    Without `root`, the location is returned unchanged.
+    """
     prefix = path_in_repository(root) if root is not None else ""
     return location._replace(file=prefix + location.file)
 

@@ -373,7 +373,10 @@ def _get_section(change: Change) -> str:
 
 
 def _explain_version(proposal: Proposal) -> str:
-    """Return a sentence on the proposed version, which the maintainer removes from the entry."""
+    """Return a sentence on the proposed version and the reason of its step.
+
+    The maintainer removes the sentence from the changelog entry.
+    """
     reason = escape_markdown(proposal.reason)
     if not proposal.version:
         return f"No version is proposed for this {proposal.step} step: {reason}."

@@ -116,7 +116,7 @@ def render_changes(verdict: Verdict, context: ReportContext) -> str:
 
 
 def _heading_key(item: ReportItem) -> tuple[str, ...]:
-    """Return the values that items below one heading have in common; () for safe changes."""
+    """Return a key that is equal for items below one heading; () for safe changes."""
     if item.grades == Grade.SAFE.label and not item.is_failing:
         return ()
     return (

@@ -157,7 +157,7 @@ def _list_findings(
 def _remove_shared(
     identities: list[_FindingIdentity], key: str, shared_counts: Counter[object]
 ) -> list[_FindingIdentity]:
-    """Return the findings of a version without those that the other version has, too.
+    """Return the findings of one version without the findings of both versions.
 
     Args:
         identities: the findings.

@@ -42,7 +42,7 @@ _UNRELATED = -1
 
 
 def compare_branches(pair: SchemaPair) -> Iterator[Difference | PendingPair]:
-    """Yield differences of branches and conditions, and the pairs of branches that match."""
+    """Yield differences of branches and conditions, and pairs of matching branches."""
     for keyword in ("allOf", *_ALTERNATIVE_KEYWORDS):
         yield from _compare_branch_keyword(pair, keyword)
     if ABSENT in pair.get_values("not"):
@@ -70,8 +70,8 @@ def compare_alternatives_with_schema(
     """Yield differences between a single schema and a schema that is only alternatives.
 
     The single schema is compared with the most similar alternative, and the other alternatives
-    are differences. If it is not clear which alternative that is, the whole set is one
-    difference.
+    are differences. If no alternative is clearly the most similar one, all alternatives
+    together are one difference.
     """
     keyword = get_alternatives_keyword(pair.after)
     is_added = bool(keyword)
@@ -236,7 +236,7 @@ def _shares_types(pair: SchemaPair, branches: list[Any], index: int) -> bool:
 def _list_branch_values(
     version: SchemaVersion, branches: list[Any]
 ) -> list[list[Any]] | None:
-    """Return the values of each branch, or None if a branch is not just a list of values."""
+    """Return the values of each branch; None if a branch is more than a list of values."""
     value_lists: list[list[Any]] = []
     for branch in branches:
         if not isinstance(branch, dict) or not branch.keys() <= _VALUE_KEYWORDS:

@@ -281,9 +281,10 @@ def _compare_dependencies(pair: SchemaPair) -> Iterator[Difference | PendingPair
 def _compare_dependency(
     pair: SchemaPair, keyword: str, name: str, old: Any, new: Any
 ) -> Iterator[Difference]:
-    """Yield differences of what the presence of a property requires.
+    """Yield differences of one entry of a dependency keyword.
 
-    These are added and removed names, and an added or removed schema.
+    If the property `name` is present, the entry requires other properties or a schema. The
+    differences are added and removed names, and an added or removed schema.
     """
     label = format_name(pair.get_property_location(name))
     old_names, new_names = (

@@ -107,7 +107,10 @@ def _build_receivers(
 
 
 def _count_affordable_examples(version: SchemaVersion) -> int:
-    """Return how many examples can be validated; 0 if references lead to too many paths."""
+    """Return how many examples can be validated, at most 600.
+
+    0 if references lead to too many paths.
+    """
     visits: int | None = 1
     if version.has_references:
         visits = count_max_visits(version.root, _MAX_VISIT_DEPTH, _MAX_VISITS)

@@ -75,11 +75,14 @@ class CodeGrader:
         )
 
     def grade(self, difference: Difference, grade: Grade) -> tuple[Grade, str]:
-        """Return the grade of a change for code, and the reason if it is not the usual one.
+        """Return the grade of a change for code, and the reason if it differs from `grade`.
+
+        A change is safe for code if the project has no Python code for the tool, or if the
+        generated types at the location are equal. The reason is empty if `grade` applies.
 
         Args:
             difference: the change.
-            grade: the usual grade of its kind.
+            grade: the default grade of its kind.
         """
         if not self._has_python:
             return Grade.SAFE, "" if grade is Grade.SAFE else _NO_PYTHON
@@ -114,7 +117,7 @@ class CodeGrader:
 
 
 def _contains_location(outer: str, location: str) -> bool:
-    """Return whether a location is equal to another one, or below it."""
+    """Return whether `location` is equal to `outer`, or nested in it."""
     if location == outer:
         return True
     if not outer or not location.startswith(outer):
@@ -266,7 +269,7 @@ def _make_change(
     call: CallGrade,
     code_grader: CodeGrader,
 ) -> Change:
-    """Return a change with its grades, and the reasons for grades that are not usual."""
+    """Return a change with its grades, and reasons for grades that differ from the rule's."""
     rule = RULES[field, difference.kind]
     code, code_reason = code_grader.grade(difference, rule.grades.code)
     prompt, prompt_reason = grade_for_prompt(difference, rule.grades.prompt)

@@ -269,7 +269,11 @@ class CallGrader:
         return any(name in part.get("properties", {}) for part in parts)
 
     def grade_combination(self) -> CallGrade | None:
-        """Return the grade of all changes together if no single change explains an example."""
+        """Return the grade of all changes together, or None.
+
+        It is breaking if an example is invalid only because of several changes, and None
+        without such an example.
+        """
         _, combined_example = self._examples
         if combined_example is ABSENT:
             return None
@@ -277,11 +281,14 @@ class CallGrader:
 
 
 def grade_for_prompt(difference: Difference, grade: Grade) -> tuple[Grade, str]:
-    """Return the grade of a change for models, and the reason if it is not the usual one.
+    """Return the grade of a change for models, and the reason if it differs from `grade`.
+
+    A description or title that differs only in white space is safe, and so is a title that
+    only spells the property's name differently.
 
     Args:
         difference: the change.
-        grade: the usual grade of its kind.
+        grade: the default grade of its kind.
     """
     is_text = difference.kind.startswith(("description-", "title-"))
     if not is_text or grade is Grade.SAFE:
@@ -310,7 +317,7 @@ def _was_closed(difference: Difference) -> bool:
 
 
 def _set_at_path(root: Any, path: Path, value: Any) -> Any:
-    """Return a copy of a schema with a value set at a path, or removed if it is ABSENT.
+    """Return a copy of a schema with a value set at a path; ABSENT removes the path.
 
     Missing objects and array items on the path are created.
     """

@@ -108,7 +108,7 @@ class SchemaPair(NamedTuple):
         before: the old schema.
         after: the new schema.
         location: the location of the values, such as `options.depth`; empty for the root.
-        root_label: what messages call a value of the root schema, such as: a call.
+        root_label: the name of a value of the root schema in messages, such as: a call.
         direction: 1 if a value that the schema rejects is invalid; -1 if it is valid, as
             inside `not`; 0 if that depends on other keywords, as inside `oneOf`.
         before_version: the version that contains the old schema.
@@ -275,7 +275,7 @@ class Difference(NamedTuple):
         before: the old JSON value, or ABSENT.
         after: the new JSON value, or ABSENT.
         message: the message about the change.
-        edits: the edits that make this change without the others; empty for a change that
+        edits: the edits that make only this change and no other; empty for a change that
             makes no value invalid.
         pair: the schemas in which the change is.
     """
@@ -306,8 +306,8 @@ def build_pair(
 ) -> SchemaPair:
     """Return a pair of schemas, each merged with the schemas that it refers to.
 
-    If only one of them cannot be merged, neither is: the keywords that prevent it would
-    appear to remove what the reference or `allOf` declares.
+    If one of the two schemas cannot be merged, neither is. Otherwise the unmerged schema
+    would seem to lack the keywords that its reference or `allOf` declares.
     """
     old = _merge_references(before, pending.before)
     new = _merge_references(after, pending.after)

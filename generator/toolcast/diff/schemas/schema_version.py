@@ -172,7 +172,10 @@ class SchemaVersion:
         return True
 
     def resolve_reference(self, schema: Mapping[str, Any]) -> Any:
-        """Return the schema that a schema refers to, or None if there is no such schema."""
+        """Return the schema that a schema refers to.
+
+        None if the schema has no reference, or if the reference has no target.
+        """
         for keyword in REFERENCES:
             if isinstance(schema.get(keyword), str):
                 try:
@@ -200,8 +203,8 @@ class SchemaVersion:
     def list_evaluated_names(self, part: Mapping[str, Any]) -> set[str]:
         """Return the properties that a part of a conjunction evaluates.
 
-        `unevaluatedProperties` does not apply to those in the `allOf` and the reference
-        targets of its own schema.
+        These are its `properties`, and the properties in its `allOf` and reference targets.
+        `unevaluatedProperties` does not apply to them.
         """
         names = set(part.get("properties", ()))
         return names | self._evaluated_names.get(id(part), set())
@@ -261,8 +264,9 @@ class SchemaVersion:
     def collect_applicable(self, *schemas: Any) -> list[dict[str, Any]]:
         """Return all object schemas that can apply to the value that some schemas apply to.
 
-        These are the schemas themselves, and those that they refer to or contain as a
-        branch, condition or the like, whichever branches a value matches.
+        These are the schemas themselves, the targets of their references, and nested
+        branches and conditions, whether or not a value matches the branch. At most 400
+        schemas are returned.
         """
         applicable: list[dict[str, Any]] = []
         pending, seen = [*schemas], set[int]()
@@ -449,7 +453,10 @@ def _walk_objects(value: Any) -> Iterator[tuple[Path, dict[str, Any]]]:
 
 @lru_cache(maxsize=4096)
 def matches_pattern(pattern: str, text: str) -> bool:
-    """Return whether a pattern matches, by the regular expression engine of the runtime."""
+    """Return whether a pattern matches a text, by the runtime's engine; cached.
+
+    False also for an invalid pattern.
+    """
     try:
         return bool(_build_pattern_validator(pattern).is_valid(text))
     except ValueError:

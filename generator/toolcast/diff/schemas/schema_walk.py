@@ -49,7 +49,7 @@ def find_differences(
     Args:
         before: the old schema.
         after: the new schema.
-        root_label: what messages call a value of the schemas, such as: a call.
+        root_label: the name of a value of the schemas in messages, such as: a call.
 
     Raises:
         SchemaTooLargeError: the comparison needs too many pairs of subschemas.
@@ -156,7 +156,7 @@ def find_hidden_descriptions(
         before: the old schema.
         after: the new schema.
         differences: the differences that were found.
-        root_label: what messages call a value of the schemas.
+        root_label: the name of a value of the schemas in messages.
     """
     old_schemas = JsonSchema(before.root).subschemas
     old_texts = [schema.get("description") for schema in old_schemas.values()]
