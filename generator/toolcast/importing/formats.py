@@ -21,6 +21,8 @@ Values are copied without conversion. A key that is not imported is reported in 
 
 from __future__ import annotations
 
+import contextlib
+import importlib.metadata
 from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -66,6 +68,19 @@ class ToolSource:
     rejected: Mapping[str, str] = field(default_factory=dict)
     has_mcp_specs: bool = False
     server: PythonServer | None = None
+
+    @property
+    def server_version(self) -> str:
+        """The server's own version, or "".
+
+        Servers without a version report that of the library on which they are built.
+        """
+        version = (self.listing.server_info or {}).get("version")
+        for library in _SERVER_LIBRARIES:
+            with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+                if version == importlib.metadata.version(library):
+                    return ""
+        return version if isinstance(version, str) else ""
 
     def find_tool(self, name: str) -> Mapping[str, Any] | None:
         """Return the MCP definition of a tool, or None if the source does not list it."""
@@ -124,6 +139,8 @@ def source_from_server(
     )
 
 
+_SERVER_LIBRARIES = ("fastmcp", "mcp")
+"""Distributions whose version a server without one reports."""
 OPENAI_CHAT = "OpenAI Chat Completions format"
 OPENAI_RESPONSES = "OpenAI Responses format"
 ANTHROPIC = "Anthropic format"
@@ -237,11 +254,14 @@ def parse_tool_list(
     if isinstance(tools, list) and any(map(_is_sdk_dump, tools)):
         body = value = _convert_sdk_dump({**body, "tools": tools})
         tools = body["tools"]
-    if not isinstance(tools, list) or not _has_non_mcp_tools(tools):
-        # The body differs from the value if the list was found in another member.
-        is_extracted = isinstance(tools, list) and "tools" not in value
-        listing = parse_listing(body if is_extracted else value, name, notes)
-        return ToolSource(name, (MCP,), listing)
+    if not isinstance(tools, list):
+        return ToolSource(name, (MCP,), parse_listing(value, name, notes))
+    if not _has_non_mcp_tools(tools):
+        members = {k: v for k, v in body.items() if k != "functions" or "tools" in body}
+        source = ToolSource(
+            name, (MCP,), parse_listing({**members, "tools": tools}, name, notes)
+        )
+        return source if keeps_all else _extract_clients(source)
     drafts: list[_ToolDraft] = []
     omissions: list[str] = []
     problems: list[str] = []
@@ -312,6 +332,24 @@ def _extract_body(value: Any) -> Mapping[str, Any]:
         for tool in value.values()
     )
     return {"tools": value} if is_object_of_tools else value
+
+
+def _extract_clients(source: ToolSource) -> ToolSource:
+    """Return a copy in which `clients` of tools are spec fields: MCP has no such member."""
+    fields = {
+        tool["name"]: {"clients": tool["clients"]}
+        for tool in source.listing.tools
+        if _is_client_list(tool.get("clients"))
+    }
+    tools = tuple(
+        {k: v for k, v in tool.items() if k != "clients" or tool["name"] not in fields}
+        for tool in source.listing.tools
+    )
+    return replace(source, listing=replace(source.listing, tools=tools), fields=fields)
+
+
+def _is_client_list(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(name, str) for name in value)
 
 
 def _has_non_mcp_tools(tools: list[Any]) -> bool:
@@ -404,9 +442,12 @@ def _convert_tool(tool: Mapping[str, Any]) -> _ToolDraft | None:
         members = {"inputSchema": "inputSchema"}
         return _rename_keys(BEDROCK, {**tool, "inputSchema": schema["json"]}, members)
     if "inputSchema" in tool:
-        return _ToolDraft(
+        draft = _ToolDraft(
             MCP, dict(tool), expressible_members=frozenset(get_mcp_members())
         )
+        if _is_client_list(tool.get("clients")):
+            draft.fields["clients"] = draft.definition.pop("clients")
+        return draft
     if "input_schema" in tool:
         draft = _rename_keys(
             ANTHROPIC, tool, {"input_schema": "inputSchema"}, dropped_keys={"type"}

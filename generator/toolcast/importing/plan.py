@@ -114,9 +114,8 @@ def update_toolset(
     A list in a file usually has neither, so that the toolset's own values stay. Fields that
     handlers need are added to a toolset without handlers.
     """
-    info = source.listing.server_info or {}
     server_fields = {
-        "version": info.get("version"),
+        "version": source.server_version,
         "instructions": source.listing.instructions,
     }
     own_fields = {"version": toolset.version, "instructions": toolset.instructions}
@@ -137,8 +136,8 @@ def _build_toolset_fields(source: ToolSource, name: str) -> dict[str, Any]:
     title = info.get("title") or info.get("name")
     fields: dict[str, Any] = {"name": name}
     fields["title"] = title if isinstance(title, str) and title.strip() else name
-    if isinstance(info.get("version"), str) and info["version"]:
-        fields["version"] = info["version"]
+    if version := source.server_version:
+        fields["version"] = version
     if source.listing.instructions:
         fields["instructions"] = source.listing.instructions
     fields["targets"] = _DEFAULT_TARGETS
@@ -365,6 +364,11 @@ def plan_import(
         *mcp_specs.notes,
         *([] if source.has_mcp_specs else _list_other_entries(source)),
     )
+    version = (source.listing.server_info or {}).get("version")
+    if version and not source.server_version:
+        notes += (
+            f"`version` is not imported: {version} is that of the server's library",
+        )
     unchanged_count = len(selection.tools) - len(new_tools)
     unchanged_count -= len(weakened.keys() | changed_fields.keys())
     return ImportPlan(

@@ -31,7 +31,7 @@ _COMPARED_MEMBERS = ("content", "structuredContent", "isError")
 
 
 class RecordedCall(NamedTuple):
-    """Call of a tool, with its location `file:line`."""
+    """A call of a tool from a file, with its location `file:line`."""
 
     location: str
     tool: str
@@ -39,7 +39,7 @@ class RecordedCall(NamedTuple):
 
 
 class CallDifference(NamedTuple):
-    """Difference between the results of two servers.
+    """A difference between the results of the same call on two servers.
 
     Attributes:
         call: the call.
@@ -53,7 +53,9 @@ class CallDifference(NamedTuple):
 
 
 def read_calls(path: str) -> list[RecordedCall]:
-    """Read a file of calls.
+    """Return the calls of a file, in its order.
+
+    Blank lines are skipped; missing arguments are an empty object.
 
     Raises:
         ListingError: the file cannot be read, or a line is not a call.
@@ -90,7 +92,7 @@ def compare_calls(
     calls: Sequence[RecordedCall],
     tools: Sequence[Mapping[str, Any]],
 ) -> Iterator[CallDifference]:
-    """Run calls on two servers, and yield the differences of their results.
+    """Run calls on two servers, and yield each difference of their results.
 
     Args:
         original: the server whose results are expected.
@@ -141,6 +143,11 @@ def _compare_results(
     ours: Mapping[str, Any],
     definition: Mapping[str, Any] | None,
 ) -> CallDifference | None:
+    """Return the difference between two results of a call; None if they are equal.
+
+    Different error texts, and arguments that the schema refuses, are permitted
+    differences.
+    """
     is_error, is_our_error = bool(theirs.get("isError")), bool(ours.get("isError"))
     if is_error and is_our_error:
         if _encode(theirs, "content") == _encode(ours, "content"):

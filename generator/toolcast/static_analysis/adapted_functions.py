@@ -42,7 +42,7 @@ _INJECTIONS = ("Depends", "Resolve")
 
 
 class AdaptedFunction(NamedTuple):
-    """Function that `source` of an `adapt` decorator names.
+    """The function that the argument `source` of an `adapt` decorator names.
 
     Attributes:
         module: the module of the function.
@@ -60,7 +60,10 @@ class AdaptedFunction(NamedTuple):
 def find_adapted_source(
     names: ModuleNames, module: PythonModule, node: FunctionDefinition
 ) -> str | None:
-    """Return the argument `source` of a function's `adapt` decorator; None without it."""
+    """Return the argument `source` of a function's `adapt` decorator.
+
+    None without this decorator, or if the argument is not a literal.
+    """
     for decorator in node.decorator_list:
         if not isinstance(decorator, ast.Call):
             continue
@@ -77,10 +80,11 @@ def find_adapted_source(
 def find_adapted_function(
     names: ModuleNames, source: str
 ) -> AdaptedFunction | str | None:
-    """Return the function at a `module:outer.inner` source.
+    """Return the function that a `module:outer.inner` source names.
 
     Returns:
-        The function, a problem, or None if the module is not part of the project.
+        The function, the reason why it does not exist, or None if its module is not
+        part of the project.
     """
     module_name, _, path = source.partition(":")
     module = names.load_module(module_name)
@@ -125,7 +129,8 @@ def has_only_registrations(
 ) -> bool:
     """Return whether all decorators register the function at a server of its module.
 
-    These decorators return the function unchanged.
+    Such decorators return the function unchanged. True for a function without
+    decorators.
     """
     return all(
         _is_registration(decorator) and _is_server(names, module, decorator)
@@ -200,7 +205,10 @@ def list_unsupported_uses(
 
 
 def find_alias(annotation: ast.expr | None, default: ast.expr | None) -> str | None:
-    """Return the name that callers send, if pydantic's `Field` sets one for a parameter."""
+    """Return the name that callers send for a parameter; None for its own name.
+
+    pydantic's `Field` sets another name, in the default or in the annotation.
+    """
     for expression in (default, annotation):
         for node in ast.walk(expression) if expression is not None else ():
             if not isinstance(node, ast.Call) or get_last_name(node.func) != "Field":

@@ -1,4 +1,4 @@
-"""Comparison of a module's FastMCP or SDK server with the generated server."""
+"""Comparison of a Python module's FastMCP or SDK server with the generated server."""
 
 from __future__ import annotations
 
@@ -21,7 +21,15 @@ if TYPE_CHECKING:
 def build_module_server(
     workspace: Workspace, reference: str, interpreter: str | None, seconds: float
 ) -> ExternalServer:
-    """Return the server of a module, after a check that it has one.
+    """Return the settings that start the MCP server of a Python module.
+
+    The module is imported once in a separate process, to check that it has a server.
+
+    Args:
+        workspace: the project, from whose source folders the module is imported.
+        reference: the module, or `MODULE:OBJECT`.
+        interpreter: the path of the Python that imports the module; None for this one.
+        seconds: the time limit.
 
     Raises:
         ListingError: the module cannot be imported, or has no single server.
@@ -37,7 +45,10 @@ def build_module_server(
 def build_generated_server(
     workspace: Workspace, toolset: Toolset, interpreter: str | None, seconds: float
 ) -> ExternalServer:
-    """Return the generated server of a toolset, which needs handlers and `targets.mcp`."""
+    """Return the settings that start a toolset's generated MCP server over stdio.
+
+    The toolset must have the target `mcp`.
+    """
     from ...importing.python_server import build_python_server
 
     sources = [os.path.join(workspace.root, source) for source in workspace.sources]
@@ -50,7 +61,9 @@ def build_generated_server(
 def compare_lists(
     original: ExternalServer, generated: ExternalServer, toolset: Toolset
 ) -> Iterator[Change]:
-    """Yield the differences of the lists of two servers, in both kinds of protocol versions.
+    """Yield the differences between the listings of two servers, each once.
+
+    Both servers are read in the stateless and in the handshake versions of MCP.
 
     Raises:
         ListingError: a server cannot be read.
@@ -63,6 +76,7 @@ def compare_lists(
     owner = ListingOwner(toolset.name, toolset.source.file, files)
     reported = set()
     for handshake_only in (False, True):
+        # The original server is started twice, to recognize values that change on every start.
         expected = read_server(original, twice=True, handshake_only=handshake_only)
         actual = read_server(generated, handshake_only=handshake_only)
         for change in compare_listings(actual, expected, owner).changes:
@@ -75,7 +89,14 @@ def compare_lists(
 def verify_calls(
     path: str, original: ExternalServer, generated: ExternalServer, toolset: Toolset
 ) -> int:
-    """Run the calls of a file on both servers, print the differences, return the exit code."""
+    """Make the calls of a file on both servers, and print the differences of their results.
+
+    Permitted differences are printed as notes. Ends the program with exit code 2 if the file
+    or a server cannot be read.
+
+    Returns:
+        `FINDINGS` if a difference is not permitted, otherwise `CLEAN`.
+    """
     from ...analysis.mcp_definitions import build_mcp_definition
     from ...mcp_client.recorded_calls import compare_calls, read_calls
     from ...mcp_client.server_listing import ListingError
