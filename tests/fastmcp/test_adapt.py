@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import asyncio
 import inspect
 import sys
 import types
@@ -18,7 +19,7 @@ from toolcast.static_analysis.adapted_functions import (
 )
 from toolcast_runtime.core.calls.handlers import HandlerAdapter, load_function
 from toolcast_runtime.core.validation.checker import DeclaredNames
-from toolcast_runtime.fastmcp import Recorder, adapt, adapt_lifespan
+from toolcast_runtime.fastmcp import Recorder, adapt, adapt_lifespan, build_server
 from toolcast_runtime.fastmcp.context import FastMcpContext, SdkContext
 
 
@@ -195,3 +196,13 @@ def test_unsupported_uses_are_found(parameters: str, body: str, use: str) -> Non
     contexts = {n: "fastmcp" for n in given if n in ("ctx", "c")}
     found = list(list_unsupported_uses(node, contexts, given))
     assert [one.startswith(use) for one in found] == ([True] if use else [])
+
+
+async def test_a_factory_is_called_outside_of_the_event_loop() -> None:
+    """Factories may run an event loop of their own, or be coroutine functions."""
+
+    async def load() -> str:
+        return "server"
+
+    assert build_server(lambda: asyncio.run(load())) == "server"
+    assert build_server(load) == "server"
