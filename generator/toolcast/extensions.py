@@ -173,7 +173,10 @@ def _load_entry(origin: str, entry: EntryPoint) -> Any:
 
 
 def _format_line(error: Exception) -> str:
-    """Return the innermost line of an extension in a traceback, in parentheses."""
+    """Return the innermost line of an extension in a traceback, in parentheses.
+
+    The text begins with a space; empty if no line of the traceback is in an extension.
+    """
     import traceback
 
     paths = tuple(list_loaded_paths())

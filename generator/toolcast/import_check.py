@@ -27,7 +27,10 @@ _MISMATCH = "SignatureMismatchError: "
 
 
 def build_environment(workspace: Workspace) -> dict[str, str]:
-    """Return the environment of a process that imports handlers and generated code."""
+    """Return the environment of a process that imports handlers and generated code.
+
+    In PYTHONPATH, the project's source folders and root come before the current value.
+    """
     sources = [os.path.join(workspace.root, source) for source in workspace.sources]
     path = [*map(os.path.normpath, sources), workspace.root]
     path.append(os.environ.get("PYTHONPATH", ""))
@@ -37,8 +40,8 @@ def build_environment(workspace: Workspace) -> dict[str, str]:
 def check_imports(workspace: Workspace) -> Iterator[Finding]:
     """Yield findings about imports and settings that servers need to start.
 
-    Each toolset with the target `registry`, and each endpoint, is imported in a process
-    of its own. Missing settings are warnings, failed imports are errors.
+    Each toolset with a generated registry, and each endpoint, is imported in a separate
+    process. Missing settings are warnings, failed imports are errors.
     """
     for toolset in workspace.toolsets:
         enabled = list_enabled_targets(tuple(toolset.targets), workspace.extensions)

@@ -221,7 +221,10 @@ def _get_change_time(status: os.stat_result) -> int:
 
 
 def load_digests(root: str) -> dict[str, list[str]]:
-    """Return the stored digests of generated files, by path below the output folder."""
+    """Return the stored digests of generated files, by path below the output folder.
+
+    The newest digest of a path is last. Empty if nothing is stored.
+    """
     lines = _read(root, "digests").split("\0\n")
     pairs = (line.partition("\0")[::2] for line in lines)
     return {path: digests.split(" ") for path, digests in pairs if digests}

@@ -92,6 +92,7 @@ class PromptBlocks:
         self.after = after
         self.cli = cli
         self.sections = {section.name: section for section in sections}
+        # The section `tools`, which contains tools without a section, always exists.
         self.sections.setdefault(_WITHOUT_SECTION, Section(_WITHOUT_SECTION))
 
     def group(self, tools: Iterable[Tool]) -> Iterator[tuple[Section, list[Tool]]]:
@@ -317,7 +318,7 @@ def command_rows(program: str, line: str, comment: str) -> list[str]:
     escaped = _HTML_ELEMENT.sub(lambda match: match[1].upper(), line)
     escaped = _MARKUP_START.sub(r"\<", escaped)
     words = f"{program} {escaped}".split(" ")
-    # Two columns are for the backslash.
+    # Reserve two columns for the backslash that continues a long command.
     command = _fill_rows(words, "  ", "      ", _WIDTH - 2)
     rows = [f"{row} \\" for row in command[:-1]] + command[-1:]
     margin = " " * _COMMENT_COLUMN

@@ -442,7 +442,7 @@ def _build_skill_tool(tool: Tool) -> SkillTool:
 
 
 def _get_skill_settings(tool: Tool) -> Mapping[str, Any]:
-    """Return the part of a tool's definition for skills."""
+    """Return the settings for skills in a tool's definition; empty if there are none."""
     settings: Mapping[str, Any] = tool.parts.get("skills", {})
     return settings
 
@@ -477,7 +477,7 @@ class ServedSkills:
         return []
 
     def list_resources(self) -> list[dict[str, Any]]:
-        """Return the SKILL.md of each skill, as `resources/list` shows it."""
+        """Return the definition of each skill's SKILL.md for `resources/list`."""
         resources = []
         for skill in self._list_skills():
             text = skill.files[MAIN_FILE]
@@ -501,7 +501,7 @@ def _get_root_uri(skill: Skill) -> str:
 
 
 def _build_entry(skill: Skill) -> dict[str, Any]:
-    """Return a skill as the extension's methods send it."""
+    """Return a skill's entry: its SKILL.md URI, front matter, and files with digests."""
     root = _get_root_uri(skill)
     resources = []
     for path, text in skill.files.items():

@@ -187,7 +187,7 @@ def list_tool_limits(
 def list_crossed_limits(
     limits: Iterable[ClientLimit], before: int, after: int
 ) -> list[ClientLimit]:
-    """Return the limits that only one of two sizes exceeds."""
+    """Return the limits that only one of two sizes exceeds, in their order."""
     low, high = sorted((before, after))
     # A size that equals the maximum is still accepted.
     return [limit for limit in limits if low <= limit.maximum < high]

@@ -207,7 +207,12 @@ class _Sampler:
         self.is_complete = True
 
     def list_parts(self, schemas: list[Any], is_tried: bool) -> list[Mapping[str, Any]]:
-        """Return the schemas that apply to the same value."""
+        """Return the schemas that apply to the same value, at most 400.
+
+        Args:
+            schemas: the schemas to start from; their references and branches are followed.
+            is_tried: whether the schemas are part of the condition, not of the parameters.
+        """
         next_schemas = self._references[is_tried].list_tried_schemas
         return list(islice(walk_schemas(schemas, next_schemas), _MAX_SCHEMAS))
 

@@ -85,7 +85,8 @@ def build_description(owner: Toolset | ToolSpec) -> str:
     """Return the default of a skill's description, before `<` and `>` are replaced.
 
     For a tool: its summary and `when_to_use`. For a toolset: the first paragraphs of its
-    instructions, else the summaries of its tools.
+    instructions; without instructions, the summaries of its tools, or only its title if it
+    has clients.
     """
     if isinstance(owner, ToolSpec):
         return " ".join(f"{owner.summary} {owner.when_to_use or ''}".split())

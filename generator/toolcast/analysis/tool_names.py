@@ -74,7 +74,7 @@ def is_ambiguous_name(name: str) -> bool:
 
 
 def find_mentions(text: str, pattern: re.Pattern[str] | None) -> Iterator[Mention]:
-    """Yield the mentions in a text, in their order."""
+    """Yield the mentions in a text, in their order; nothing without a pattern."""
     for match in () if pattern is None else pattern.finditer(text):
         group = match.lastindex or 0
         start, end = match.span(group)

@@ -42,7 +42,10 @@ def select_listed_tools(toolset: Toolset, tools: Sequence[ToolSpec]) -> list[Too
 
 
 def list_server_tools(toolset: Toolset, tools: Sequence[ToolSpec]) -> tuple[Tool, ...]:
-    """Return the search tools that the MCP server lists for a client with these tools."""
+    """Return the search tools that the MCP server lists for a client with these tools.
+
+    Empty if the server lists all tools itself, so that there is nothing to search.
+    """
     # The server extends the instructions exactly if there are tools to search.
     has_searched_tools = get_served_instructions(toolset, tools) != toolset.instructions
     return tuple(SEARCH_TOOLS.values()) if has_searched_tools else ()
@@ -59,7 +62,10 @@ def count_listed_tools(toolset: Toolset, tools: Sequence[ToolSpec]) -> int:
 
 
 def get_served_instructions(toolset: Toolset, tools: Sequence[ToolSpec]) -> str | None:
-    """Return the instructions that the MCP server sends to a client with these tools."""
+    """Return the instructions that the MCP server sends to a client with these tools.
+
+    If there are tools to search, they begin with a sentence about the search.
+    """
     hidden_count = len(tools) - len(select_listed_tools(toolset, tools))
     has_external = has_tool_search(toolset) and bool(
         get_server_option(toolset, "external")

@@ -136,7 +136,11 @@ class Change:
 
     @property
     def fingerprint(self) -> str:
-        """Hash of the change, 12 hexadecimal digits; does not depend on line numbers."""
+        """Hash of the change, 12 hexadecimal digits.
+
+        It depends on the rule, the names of toolset and tool, the path and both values, but
+        not on the message, the grades or line numbers.
+        """
         values = [
             None if value is ABSENT else [value] for value in (self.before, self.after)
         ]
@@ -253,7 +257,10 @@ def get_key(value: Any, key: str) -> Any:
 
 
 def is_equal_json(left: Any, right: Any) -> bool:
-    """Return whether two JSON values are equal, ignoring the order of object keys."""
+    """Return whether two JSON values are equal, ignoring the order of object keys.
+
+    1 equals 1.0, and `true` differs from 1.
+    """
     if left is right:
         return True
     # `==` is not enough, because True == 1 in Python. Equal `repr` is a fast test, but

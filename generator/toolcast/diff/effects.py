@@ -183,7 +183,10 @@ def _list_client_effects(
 
 
 def _list_shared_clients(before: Toolset, after: Toolset) -> Iterator[str]:
-    """Yield the clients of both versions; "" if both have no clients."""
+    """Yield the names of the clients of both versions; "" if neither has clients.
+
+    Nothing is yielded if only one version has clients.
+    """
     if not before.clients and not after.clients:
         yield ""
     for client in after.clients:

@@ -288,7 +288,7 @@ def _compare_members(
         if is_compared or path == ("name",):
             continue
         values = _get_value(old, path), _get_value(new, path)
-        is_restated = _is_restated(path, *values) and not _loses_promise(
+        is_restated = _is_restated(path, *values) and not _loses_hint(
             path, values[0], new
         )
         rule_id = _RESTATED if is_restated else _MEMBER_CHANGED
@@ -322,7 +322,7 @@ def _is_restated(path: Path, old: Any, new: Any) -> bool:
     return True
 
 
-def _loses_promise(path: Path, old: Any, new_definition: _Definition) -> bool:
+def _loses_hint(path: Path, old: Any, new_definition: _Definition) -> bool:
     """Return whether an old hint that differed from MCP's default has changed.
 
     False if the new definition has `readOnlyHint: true`.

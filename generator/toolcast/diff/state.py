@@ -304,7 +304,13 @@ def _compute_admin_token_variable(toolset: Toolset, package: str, path: Path) ->
 
 
 def _compute_endpoint(toolset: Toolset, package: str, path: Path) -> Any:
-    """Return the attribute of a client's endpoint that the last key of a path names."""
+    """Return the attribute of a client's endpoint that the last key of a path names.
+
+    The key before it is the client's name.
+
+    Raises:
+        LookupError: the client has no endpoint.
+    """
     client = path[-2]
     for endpoint in list_endpoints(toolset):
         if endpoint.client == client:

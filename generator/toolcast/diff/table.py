@@ -296,7 +296,10 @@ def _load_listed_rules() -> Mapping[str, ChangeRule]:
 
 
 def _find_opposite_id(rule_id: str) -> str:
-    """Return the id of the reverse change by naming patterns; default: the same id."""
+    """Return the id of the reverse change by naming patterns.
+
+    If no pattern yields an existing id, the same id is returned.
+    """
     rows = _load_data()["kinds"]
     for first, second in _OPPOSITE_PATTERNS:
         for pattern, replacement in ((first, second), (second, first)):

@@ -46,7 +46,7 @@ class Region(NamedTuple):
     newline: bytes
 
 
-def _marker_location(path: str, line: int, text: str) -> Location:
+def _build_marker_location(path: str, line: int, text: str) -> Location:
     # A marker must be the only text of its line, so the location is the whole line.
     return Location(path, line, 1, len(text) + 1)
 
@@ -54,7 +54,7 @@ def _marker_location(path: str, line: int, text: str) -> Location:
 def _report_marker(
     path: str, line: int, text: str, message: str, help_: str
 ) -> Finding:
-    location = _marker_location(path, line, text)
+    location = _build_marker_location(path, line, text)
     return Finding(
         "output/invalid-marker", Severity.ERROR, location, message, help_, text
     )
@@ -224,7 +224,7 @@ def check_stale_regions(documents: Sequence[Document]) -> Iterator[Finding]:
             yield Finding(
                 "output/outdated-region",
                 Severity.ERROR,
-                _marker_location(document.path, region.line, region.text),
+                _build_marker_location(document.path, region.line, region.text),
                 "the region differs from the specs",
                 "run `toolcast generate`, which replaces all lines between the markers;"
                 " first move text of your own out of the region",

@@ -232,7 +232,7 @@ class _ListReader:
         result = _get_result(response)
         if result is None:
             raise ListingError(
-                f"the server rejected `initialize`: {_error_message(response)}"
+                f"the server rejected `initialize`: {_get_error_message(response)}"
             )
         version = result.get("protocolVersion")
         self.protocol = version if isinstance(version, str) else _HANDSHAKE_VERSION
@@ -333,7 +333,7 @@ class _ListReader:
             result = _get_result(response)
             if result is None:
                 raise _ErrorResponseError(
-                    _error_code(response), _error_message(response)
+                    _get_error_code(response), _get_error_message(response)
                 )
             if kind not in result:
                 raise ListingError(f"the response to `{method}` has no `{kind}`")
@@ -400,13 +400,13 @@ def _get_result(response: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
     return result if isinstance(result, dict) else None
 
 
-def _error_code(response: Mapping[str, Any]) -> int | None:
+def _get_error_code(response: Mapping[str, Any]) -> int | None:
     error = response.get("error")
     code = error.get("code") if isinstance(error, dict) else None
     return code if isinstance(code, int) else None
 
 
-def _error_message(response: Mapping[str, Any]) -> str:
+def _get_error_message(response: Mapping[str, Any]) -> str:
     error = response.get("error")
     message = error.get("message") if isinstance(error, dict) else None
     return message if isinstance(message, str) else "the response has no `result`"

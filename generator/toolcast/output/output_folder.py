@@ -228,7 +228,10 @@ def _group_by_source(
 
 
 def _batch_sources(sources: Iterable[str]) -> Iterator[list[str]]:
-    """Yield each source on its own, but very many sources of one folder together."""
+    """Yield batches of sources: one source each, or all sources of a folder.
+
+    The sources of a folder are one batch if there are more than 20.
+    """
     folders: dict[str, list[str]] = {}
     for source in sources:
         folders.setdefault(source.rpartition("/")[0], []).append(source)

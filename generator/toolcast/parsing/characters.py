@@ -44,8 +44,8 @@ _JOINERS = re.compile("[\u200c\u200d]+")
 _MAX_COMBINING_MARKS = 4
 """The maximum number of consecutive combining marks that is accepted."""
 # French punctuation, numbers and names contain single rare spaces, so only runs are
-# found. Pairs of wide spaces (U+3000) are accepted: some Chinese paragraphs begin with
-# two.
+# reported. Pairs of wide spaces (U+3000) are accepted, because some Chinese paragraphs
+# start with two.
 _RARE_SPACES = "\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f"
 _SPACE_RUN = re.compile(
     f"[{_RARE_SPACES}][ \t{_RARE_SPACES}\u3000]|[ \t\u3000][{_RARE_SPACES}]|\u3000[ \t]|[ \t]\u3000"
@@ -179,7 +179,7 @@ def _list_varied_ideographs() -> frozenset[str]:
 def _can_join(before: str, joiner: str) -> bool:
     """Return whether a joiner is valid after the characters before it.
 
-    Valid are letters of scripts with joiners and, for a zero-width joiner, emoji.
+    It is valid in scripts with joiners and, for a zero-width joiner, after emoji.
     """
     letter = before[-1:]
     if letter == "":

@@ -144,7 +144,8 @@ class Source:
 
     def _find_span(self, path: Path, at_key: bool) -> tuple[Span, str]:
         _, value, mark, key = self._follow(path)
-        # An object or array can have many lines, so the location is that of its key.
+        # An object or array can have hundreds of lines, so the location is that of its
+        # key.
         if key >= 0 and (at_key or isinstance(value, (dict, list))):
             mark = key
         return get_span(

@@ -80,7 +80,7 @@ def _explain_error(error: yaml.MarkedYAMLError, text: str) -> tuple[int, str, st
         if context.endswith("flow node"):
             return start, problem, _COMMENT
     if _NO_BEGINNING in problem:
-        return start, problem, _help_with_character(text[start : start + 1])
+        return start, problem, _suggest_for_character(text[start : start + 1])
     help_ = next((help_ for part, help_ in _HELP if part in problem), "")
     if opened is not None and context.endswith(("flow sequence", "flow mapping")):
         help_ += (
@@ -89,7 +89,7 @@ def _explain_error(error: yaml.MarkedYAMLError, text: str) -> tuple[int, str, st
     return start, problem, help_
 
 
-def _help_with_character(character: str) -> str:
+def _suggest_for_character(character: str) -> str:
     if character == "\t":
         return "indent with spaces"
     return f"quote a string that begins with `{character}`"
@@ -112,7 +112,8 @@ _TOO_DEEP = "exceeded maximum nesting depth"
 
 # The maximum number of merge conflicts that are reported for one file.
 _MAX_CONFLICTS_SHOWN = 20
-# Git writes conflict markers at the first column, whatever the indentation of the file.
+# Git writes conflict markers at the first column, independently of the file's
+# indentation.
 _CONFLICT_MARK = re.compile(r"^(?:<{7}|={7}|>{7})(?: .*)?$", re.MULTILINE)
 # libyaml's parser is faster, but PyYAML can be built without it.
 _Parser: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -166,7 +167,7 @@ def _find_conflicts(text: str) -> Iterator[re.Match[str]]:
 
 
 class _ReadAbortedError(Exception):
-    """Signal that stops the reader after an error that makes the rest unreadable."""
+    """Signal that stops the reader after an error: the rest cannot be read."""
 
 
 class _Reader:
@@ -211,7 +212,7 @@ class _Reader:
     def report_conflict(self, mark: re.Match[str]) -> None:
         """Add a finding at a merge conflict marker.
 
-        The opening marker stands for the whole conflict; another one was left over.
+        A `<<<<<<<` marker is reported as a conflict, another marker as a leftover.
         """
         message = "a merge conflict begins here: the file contains both versions"
         if mark[0][0] != "<":
@@ -414,8 +415,8 @@ _CONSTANTS: dict[str, bool | None] = {
 _BOOLEANS = frozenset(["yes", "no", "on", "off"])
 # The length of the longest word in `_BOOLEANS`.
 _MAX_BOOLEAN_CHARACTERS = 3
-# A scalar that begins with another character is a string in YAML 1.1 and 1.2, except
-# for the constants and booleans.
+# A scalar with another first character is a string in YAML 1.1 and 1.2, except for the
+# constants and booleans.
 _NUMBER_STARTS = frozenset("+-.0123456789=<")
 _AMBIGUOUS = (
     (re.compile(r"[-+]?0[0-9_]+"), "an octal number"),
@@ -445,12 +446,12 @@ _MAX_DIGITS = 400
 # The maximum number of digits of an integer; the runtime has the same limit for
 # arguments.
 _MAX_WHOLE_DIGITS = 100
-# Every integer with at most this many digits fits into 63 bits.
+# Every integer of up to 18 digits fits into 63 bits.
 _DIGITS_OF_63_BITS = 18
 
 
 class ScalarError(ValueError):
-    """Plain scalar that YAML readers read differently, or that JSON cannot hold."""
+    """Plain scalar that YAML readers read differently, or that is not valid in JSON."""
 
 
 def parse_plain_scalar(text: str) -> str | int | float | bool | None:

@@ -184,7 +184,9 @@ def remove_from_server(editing: EditSession, owned: OwnedTool) -> None:
             # If the entry cannot be edited, it keeps a name that is no longer called,
             # which does no harm.
             with suppress(UneditableValueError):
-                _remove_entry(text, (*_tools_path(server), server_name), server.tools)
+                _remove_entry(
+                    text, (*_build_tools_path(server), server_name), server.tools
+                )
         return
     servers = [other.name for other in toolset.mcp_servers]
     _remove_entry(text, ("mcp_servers", server.name), servers)
@@ -195,7 +197,7 @@ def _find_server(toolset: Toolset, tool: ToolSpec) -> McpServer | None:
     return next((s for s in toolset.mcp_servers if s.name == name), None)
 
 
-def _tools_path(server: McpServer) -> tuple[str, ...]:
+def _build_tools_path(server: McpServer) -> tuple[str, ...]:
     return ("mcp_servers", server.name, "tools")
 
 
@@ -210,7 +212,7 @@ def _set_local_name(
         server_name: the tool's name at the server.
         local_name: the tool's name in the toolset.
     """
-    path = _tools_path(server)
+    path = _build_tools_path(server)
     if server_name not in server.tools:
         if server.tools:
             last_tool = list(server.tools)[-1]

@@ -253,7 +253,9 @@ def load_edited_workspace(
         EditRefusedError: the specs cannot be loaded, or the edit adds an error.
     """
     files = EditedFiles(DiskFiles(workspace.root), after)
-    loaded = load_workspace(workspace.root, files=files, known=_known_tools(workspace))
+    loaded = load_workspace(
+        workspace.root, files=files, known=_build_known_tools(workspace)
+    )
     if loaded.workspace is None or has_errors(loaded.findings):
         message = "the specs cannot be loaded after this change"
         errors = tuple(_select_errors(loaded.findings))
@@ -265,15 +267,19 @@ def load_edited_workspace(
     ]
     # Errors that the specs already have do not refuse the edit.
     if new_errors:
-        old_keys = {_finding_key(error, renamed) for error in _list_errors(workspace)}
-        new_errors = [e for e in new_errors if _finding_key(e, renamed) not in old_keys]
+        old_keys = {
+            _build_finding_key(error, renamed) for error in _list_errors(workspace)
+        }
+        new_errors = [
+            e for e in new_errors if _build_finding_key(e, renamed) not in old_keys
+        ]
     if new_errors:
         message = "the specs would have the errors above after this change"
         raise EditRefusedError(message, findings=tuple(new_errors))
     return loaded.workspace
 
 
-def _known_tools(workspace: Workspace) -> KnownTools:
+def _build_known_tools(workspace: Workspace) -> KnownTools:
     """Return the loaded tools, so that unchanged files are not parsed again."""
     return {
         (tool.source.file, tool.source.data, workspace.extensions): (tool, [])
@@ -282,7 +288,9 @@ def _known_tools(workspace: Workspace) -> KnownTools:
     }
 
 
-def _finding_key(finding: Finding, renamed: tuple[str, str]) -> tuple[str, str, str]:
+def _build_finding_key(
+    finding: Finding, renamed: tuple[str, str]
+) -> tuple[str, str, str]:
     """Return a key that is the same for a finding before and after an edit.
 
     A rename moves files, so that its keys contain no file.

@@ -90,7 +90,7 @@ def rename_tool(
     editing = _undo_rename(workspace, owned, new, handler)
     if editing is None:
         editing = _edit_specs(workspace, owned, new, handler)
-    editing.move(tool.source.file, _spec_path(tool, new), existing)
+    editing.move(tool.source.file, _build_spec_path(tool, new), existing)
     rename_in_other_files(editing, workspace, owned, new)
     rename_in_markdown_regions(editing, workspace, owned, new)
     tolerated_rules = {"name/retired-name-used"}
@@ -179,12 +179,12 @@ def _undo_rename(
         data = editing.get_text(owned.tool.source).encode()
     except UneditableValueError:
         return None
-    file = _spec_path(owned.tool, new).removeprefix(f"{owned.toolset.folder}/")
+    file = _build_spec_path(owned.tool, new).removeprefix(f"{owned.toolset.folder}/")
     is_in_index = index is not None and index.has(file, data)
     return editing if is_in_index else None
 
 
-def _spec_path(tool: ToolSpec, name: str) -> str:
+def _build_spec_path(tool: ToolSpec, name: str) -> str:
     """Return the path of a tool's spec under another name, in the same folder."""
     return f"{posixpath.dirname(tool.source.file)}/{spec_name(name)}.yaml"
 
@@ -321,7 +321,7 @@ def _find_in_defining_module(
         raise EditRefusedError(message, "rename it by hand")
     definition = definitions[0]
     _refuse_other_bindings(module, tree, old, new, {id(definition)})
-    lines = _line_starts(module.data)
+    lines = _list_line_starts(module.data)
     start = lines[definition.lineno - 1] + definition.col_offset
     match = _DEF_KEYWORD.match(module.data, start)
     if match is None:
@@ -344,7 +344,7 @@ class _UseSearch:
     ) -> None:
         self._module, self._tree, self._old = module, tree, old
         self._is_function_of_module = is_function_of_module
-        self._lines = _line_starts(module.data)
+        self._lines = _list_line_starts(module.data)
         nodes = list(ast.walk(tree))
         self._python_module = PythonModule(module.name, module.file)
         self._imports = collect_imports(nodes, self._python_module)
@@ -352,7 +352,7 @@ class _UseSearch:
             name
             for node in nodes
             if not isinstance(node, ast.alias)
-            for name in _bound_names(node)
+            for name in _list_bound_names(node)
         }
 
     def find(self, new: str) -> tuple[list[_Occurrence], list[RemainingMention]]:
@@ -372,7 +372,7 @@ class _UseSearch:
             if isinstance(node, ast.ImportFrom):
                 for alias in node.names:
                     if alias.name == self._old and self._imports_function(node, alias):
-                        occurrences.append(_Occurrence(self._offset(alias), alias))
+                        occurrences.append(_Occurrence(self._get_offset(alias), alias))
                         if alias.asname is None:
                             own_aliases.add(id(alias))
             elif isinstance(node, ast.Attribute) and node.attr == self._old:
@@ -427,7 +427,7 @@ class _UseSearch:
             root = f"{root}.{imported.name}"
         return ".".join([root, *reversed(names)])
 
-    def _offset(self, node: ast.alias) -> int:
+    def _get_offset(self, node: ast.alias) -> int:
         return self._lines[node.lineno - 1] + node.col_offset
 
 
@@ -446,7 +446,7 @@ def _refuse_other_bindings(
     other_lines: set[int] = set()
     for node in ast.walk(tree):
         line = getattr(node, "lineno", 1)
-        bound = _bound_names(node)
+        bound = _list_bound_names(node)
         if new in bound or (isinstance(node, ast.Name) and node.id == new):
             raise EditRefusedError(
                 f"{module.file}:{line}: the module already uses the name `{new}`"
@@ -478,7 +478,7 @@ def _list_name_uses(
                 yield _Occurrence(start, node)
 
 
-def _bound_names(node: ast.AST) -> frozenset[str]:
+def _list_bound_names(node: ast.AST) -> frozenset[str]:
     """Return the names that a node binds or declares, in any scope."""
     names: list[str | None] = []
     definitions = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
@@ -522,7 +522,7 @@ def _has_renamed_tree(
         return False
 
 
-def _line_starts(data: bytes) -> list[int]:
+def _list_line_starts(data: bytes) -> list[int]:
     starts = [0]
     starts += [match.end() for match in re.finditer(rb"\r\n|\r|\n", data)]
     return starts

@@ -107,7 +107,10 @@ class ReportRule(NamedTuple):
 
 
 def locate_in_repository(location: Location, root: str | None) -> Location:
-    """Return a location with its path relative to the repository that contains `root`."""
+    """Return a location with its path relative to the repository that contains `root`.
+
+    Without `root`, the location is returned unchanged.
+    """
     prefix = path_in_repository(root) if root is not None else ""
     return location._replace(file=prefix + location.file)
 

@@ -100,7 +100,7 @@ def _walk(node: _NameNode, value: Any, path: Path) -> Iterator[NameLocation]:
             yield NameLocation((*path, step), step, is_key=True)
         if node.has_name_values and isinstance(step, int) and isinstance(entry, str):
             yield NameLocation((*path, step), entry)
-        # `*` stands only for keys that the spec language does not define.
+        # `*` applies only to keys that the spec language does not define.
         subfield = node.subfields.get(str(step) if step in node.known_keys else "*")
         if subfield is not None:
             yield from _walk(subfield, entry, (*path, step))

@@ -152,7 +152,7 @@ def _replace_nulls(node: Mapping[str, Any], value: Any) -> Any:
     }
 
 
-# The code finds these kinds of names by their path in `toolset.yaml`, so fields of
+# The code identifies these kinds of names by their path in `toolset.yaml`, so fields of
 # extensions cannot contain them.
 _PATH_SPECIFIC_KINDS = frozenset(["enabled_target", "option", "tool_entry"])
 

@@ -83,10 +83,10 @@ class SettingsBackend:
             offered,
             unreachable,
             {},
-            {agent.name: self._agent(settings, agent) for agent in desired.agents},
+            {agent.name: self._read_agent(settings, agent) for agent in desired.agents},
         )
 
-    def _agent(self, settings: Settings, agent: DesiredAgent) -> AgentState:
+    def _read_agent(self, settings: Settings, agent: DesiredAgent) -> AgentState:
         homes = settings.list_homes(agent.id)
         has_base_url = self.base_url is not None
         # The file lists this agent once, so its location needs no option.

@@ -40,7 +40,10 @@ class Verification:
 
     @property
     def all_match(self) -> bool:
-        """Whether Letta matches the specs and no check failed."""
+        """Whether Letta matches the specs and no check failed.
+
+        Skipped checks do not count as failed.
+        """
         return not self.differences and all(
             check.passed is not False for check in self.checks
         )

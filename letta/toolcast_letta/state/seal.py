@@ -63,7 +63,9 @@ class Seal:
         text = json.dumps(
             value, ensure_ascii=False, separators=(",", ":"), sort_keys=True
         ).encode("utf-8", "surrogatepass")
-        return "hmac-sha256:" + hmac.new(self._key(), text, hashlib.sha256).hexdigest()
+        return (
+            "hmac-sha256:" + hmac.new(self._get_key(), text, hashlib.sha256).hexdigest()
+        )
 
     def is_valid(self, value: Any, seal: Any) -> bool:
         """Return whether a signature matches a JSON value.
@@ -139,7 +141,7 @@ class Seal:
             )
         return value
 
-    def _key(self) -> bytes:
+    def _get_key(self) -> bytes:
         value = self._environment.get(KEY_VARIABLE, "").strip()
         if value:
             if len(value) < _MIN_KEY_LENGTH:

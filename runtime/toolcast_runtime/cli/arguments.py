@@ -64,9 +64,6 @@ def _normalize_name(name: str) -> str:
     return re.sub(r"[^a-z0-9]+", "_", name.lower())
 
 
-# Conversion by a schema
-
-
 def parse_value(schema: Any, text: str) -> Any:
     """Convert text to a JSON value by the types in its schema.
 
@@ -144,7 +141,7 @@ def list_enum_values(schema: Any) -> list[str]:
 
 
 def format_value(value: Any) -> str:
-    """Return a value as the text of one argument."""
+    """Return a value as the text of one command-line argument: a string, or JSON."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
@@ -207,9 +204,6 @@ def _dereference(references: References, schema: Any, depth: int) -> Any:
     return resolved
 
 
-# JSON in an argument, in a file, or on standard input
-
-
 def parse_json_object(text: str | None) -> dict[str, Any]:
     """Parse the arguments in a JSON text; None is an empty object.
 
@@ -244,7 +238,7 @@ def _reject_constant(constant: str) -> NoReturn:
 
 
 def _is_source(text: str) -> bool:
-    """Return whether text names a source of JSON; JSON itself never begins like this."""
+    """Return whether text names a source of JSON: `-` or `@FILE`, which are not JSON."""
     return text == "-" or text.startswith("@")
 
 

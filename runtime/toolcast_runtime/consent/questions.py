@@ -114,6 +114,7 @@ class Questions:
                 "`ask` must be awaited, which a plain function cannot do: call `ask_sync`"
             )
         self.unawaited_count += 1
+        # `_ask_form` reduces the count when it runs, so that a missing `await` is detected.
         if asyncio.get_running_loop() is self._loop:
             return self._ask_form(schema, message, name)
         # A handler runs in the event loop of its dependencies, which may differ from the
@@ -177,6 +178,7 @@ class Questions:
             await self._record_question(needed.round, question, recorded_message)
             if needed.is_repeated:
                 await self._release_rounds()
+            # The question is recorded, so the client may get it now.
             needed.put()
             self.is_pending = True
             raise
@@ -222,6 +224,7 @@ class Questions:
         Raises:
             DeclinedError: another call has claimed the round, or it is unknown.
         """
+        # Several questions of one request have the same round, which is claimed once.
         if round in self._claimed_rounds:
             return
         with self._decline_on_store_error():

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class UnknownClientError(LookupError):
-    """The toolset has no client of this name, or requires a client and got none."""
+    """Client name that the toolset does not have, or a missing client name."""
 
 
 class AccessError(Exception):
@@ -27,11 +27,11 @@ class AccessError(Exception):
 # Use NamedTuple instead of dataclass here, because importing `dataclasses` takes longer than
 # building a registry.
 class Client(NamedTuple):
-    """The access rules of a client, as the toolset declares them.
+    """Access rules of a client, as the toolset declares them.
 
     Attributes:
         allow: the tools that the client may use, or "*" for all of them.
-        deny: the tools that it may not use, whatever `allow` contains.
+        deny: the tools that the client may not use, whatever `allow` contains.
         permissions: the client's permissions. A tool that requires another permission is
             denied, whatever `allow` contains.
     """
@@ -98,9 +98,11 @@ class Access:
         """
         settings = self.get_client(client)
         if settings is None or client is None:
+            # In a toolset without clients, only the permissions of the caller's token count.
             permission = self.tool_permissions.get(tool)
             return permission is None or self._caller_has(permission)
         allow, deny = self.get_lists(client)
+        # `deny` takes precedence over `allow`.
         if tool in deny:
             return False
         if tool in self.tool_clients and client not in self.tool_clients[tool]:

@@ -161,7 +161,7 @@ class ArgumentConversionError(Exception):
 
 
 class Block(dict[str, Any]):
-    """An MCP content block. A handler may return one as its result."""
+    """MCP content block as a dict, which a handler may return as its result."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +190,7 @@ class ToolResponse:
 
     @property
     def success(self) -> bool:
-        """True if there is no error."""
+        """Whether the call succeeded, that is, `error` is None."""
         return self.error is None
 
     def text(self) -> str:
@@ -200,7 +200,10 @@ class ToolResponse:
         return json.dumps(self.result, ensure_ascii=False)
 
     def model_dump(self) -> dict[str, Any]:
-        """Return the result, the error, and the note if there is one, as a dict."""
+        """Return a dict with `result` and `error`, and with `note` if there is a note.
+
+        Content blocks are not included.
+        """
         fields = {"result": self.result, "error": self.error}
         return fields if self.note is None else {**fields, "note": self.note}
 
@@ -311,15 +314,18 @@ class CallContext:
     def cancel(self) -> None:
         """Mark the call as cancelled, and cancel the futures that its threads wait for."""
         self.cancelled = True
+        # Iterate over a copy: a thread whose future is cancelled removes the future from the
+        # set.
         for future in tuple(self._futures or ()):
             future.cancel()
 
     @contextmanager
     def track_future(self, future: Future[Any]) -> Iterator[None]:
-        """Cancel a future if the call is cancelled while a thread waits for it in the block."""
+        """Cancel a future if the call is or was cancelled before the block ends."""
         if self._futures is None:
             self._futures = set()
         self._futures.add(future)
+        # The call may have been cancelled before the future was in the set.
         if self.cancelled:
             future.cancel()
         try:
@@ -374,6 +380,7 @@ class CallContext:
             RuntimeError: the handler is an async function. The other errors: see `ask`.
         """
         content = self.get_questions().ask_form_sync(schema, message, name)
+        # The thread cannot be stopped, so end a cancelled handler by an exception.
         if self.cancelled:
             raise DeclinedError(
                 "the call was cancelled before the answer; nothing was done"

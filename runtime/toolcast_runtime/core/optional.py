@@ -46,7 +46,7 @@ __all__ = [
 
 
 class OptionalPartError(RuntimeError):
-    """An optional part of the runtime cannot be loaded. The text names the part."""
+    """Failure to load an optional part of the runtime; the message names the part."""
 
 
 class OptionalModule(NamedTuple):

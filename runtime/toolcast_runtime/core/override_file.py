@@ -76,6 +76,7 @@ class OverrideFile:
 
 def _read_file(path: str) -> Any:
     try:
+        # Read one byte more than the limit, to detect a larger file.
         data = read_regular_file(path, _MAX_FILE_BYTES + 1)
     except OSError as error:
         reason = error.strerror or type(error).__name__

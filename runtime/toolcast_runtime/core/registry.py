@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 class UnknownToolError(LookupError):
-    """The client has no tool of this name."""
+    """Tool name that does not exist, or that the client may not use."""
 
 
 class Registry:
@@ -458,7 +458,7 @@ class Registry:
         return self.toolsets[0]
 
     def reserve_names(self, names: Iterable[str]) -> None:
-        """Keep the providers from offering tools with these names."""
+        """Prevent providers from offering tools with these names."""
         for toolset in self.toolsets:
             toolset.reserve_names(names)
 

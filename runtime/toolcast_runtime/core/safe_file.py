@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _READ = os.O_RDONLY
+# With O_NONBLOCK, opening does not block if a pipe has replaced the file after the check.
 for _flag in ("O_BINARY", "O_CLOEXEC", "O_NONBLOCK", "O_NOCTTY"):
     _READ |= getattr(os, _flag, 0)
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
@@ -104,7 +105,7 @@ def load_secret(name: str, environment: Mapping[str, str]) -> str | None:
 
 
 def read_secret_file(path: str) -> str:
-    """Return the text of a small file.
+    """Return the text of a UTF-8 file of at most 64 KiB, without a byte order mark.
 
     Raises:
         OSError: the file cannot be read.

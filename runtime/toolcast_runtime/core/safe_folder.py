@@ -37,11 +37,11 @@ _LOCKED_ERRORS = (errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES)
 
 
 class SymlinkError(OSError):
-    """A part of the path to a folder is a symbolic link."""
+    """Symbolic link in the path to a folder, which is not followed."""
 
 
 class ConcurrentRunError(Exception):
-    """Another run is writing into this folder."""
+    """Lock of a folder that another run holds."""
 
 
 class _DirFd(TypedDict, total=False):
@@ -49,7 +49,7 @@ class _DirFd(TypedDict, total=False):
 
 
 class Folder:
-    """An open folder; a `with` block closes it. Every `OSError` has the whole path.
+    """Open folder, which a `with` block closes. Every `OSError` contains the whole path.
 
     Args:
         path: the folder's path.
@@ -131,7 +131,7 @@ class Folder:
 
     def list_entries(self) -> list[os.DirEntry[str]]:
         """Return the folder's entries, sorted by name."""
-        # Scanned by descriptor, entries also use the descriptor for their `stat` calls.
+        # Scan by descriptor if possible: `stat` calls of the entries then use it, too.
         target = self.path if self.descriptor is None else self.descriptor
         with self._path_in_errors(""), os.scandir(target) as entries:
             return sorted(entries, key=lambda entry: entry.name)

@@ -24,7 +24,7 @@ _MIN_SECRET_LENGTH = 6
 
 
 class MissingVariableError(LookupError):
-    """An environment variable that a server needs has no value. The message names it."""
+    """Environment variable without a value that a server needs; the message names it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,8 +172,9 @@ def expand_variables(text: str, environment: Mapping[str, str]) -> str:
 def _get_variable(name: str, environment: Mapping[str, str]) -> str:
     """Return the value of a variable, or of the file that `<name>_FILE` names; "" if unset.
 
-    A file that cannot be read is an error also if the reference has a default, because a
-    request without the intended token would hide the reason.
+    Raises:
+        MissingVariableError: the file cannot be read. A default in the reference is not used
+            then, because a request without the intended token would hide the reason.
     """
     if value := environment.get(name):
         return value

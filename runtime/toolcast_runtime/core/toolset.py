@@ -94,18 +94,27 @@ class Toolset:
             self._access = self._override.apply(
                 self._access, self._resolve, self._is_known
             )
+            # The override file is read only once, when access is first checked.
             self._override = None
         return self._access
 
     def reserve_names(self, names: Iterable[str]) -> None:
-        """Keep the providers from offering tools with these names."""
+        """Prevent providers from offering tools with these names."""
         for provider in self.providers:
             provider.reserve_names({*names})
 
     async def list_remote_tools(
         self, client: str | None, *, is_always: bool
     ) -> list[Tool]:
-        """Return the providers' tools that a client may use; see the method of `Registry`."""
+        """Return the providers' tools that a client may use.
+
+        With `is_always`, return only tools that are marked `always`, and do not query providers
+        that have none.
+
+        Raises:
+            UnknownClientError: the toolset has no such client.
+            AccessError: the access rules cannot be loaded.
+        """
         tools: list[Tool] = []
         access = self.access()
         wanted = ToolFilter(*access.get_lists(client), client)
@@ -181,7 +190,7 @@ class Toolset:
             await self.close()
 
     async def close(self) -> None:
-        """Close providers and lifespan; see `Registry.close`."""
+        """Close the providers, then the ledger, then the lifespan; later calls reopen them."""
         for provider in self.providers:
             await provider.close()
         if "calls" in self.__dict__:
@@ -305,7 +314,7 @@ class Toolset:
 
 
 class ToolMatch(NamedTuple):
-    """A tool that a client may use.
+    """Tool that a client may use, with its provider and toolset.
 
     Attributes:
         tool: the tool.

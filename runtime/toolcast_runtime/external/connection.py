@@ -188,6 +188,7 @@ class Connection:
             if refused.is_session_lost and not is_repeated:
                 await self._restart(session, Event.SESSION_LOST, _SESSION_GRACE_S)
                 if refused.can_repeat:
+                    # The server has not run the call, so it is safe to send it again.
                     is_repeated = True
                     continue
             self._change_state(Event.REFUSED)
@@ -303,13 +304,14 @@ class Connection:
             started_at = loop.time()
             reason = await self._connect()
             if reason is None:
+                # Only the session was lost, so open a new one without a delay.
                 continue
             was_stable = loop.time() - started_at > _STABLE_CONNECTION_S
             if was_stable:
                 max_delay = _MIN_RECONNECT_DELAY_S
             else:
                 max_delay = min(_MAX_RECONNECT_DELAY_S, max_delay * 2)
-            # Random, but not for cryptography.
+            # The module `random` is sufficient, because the delay is not a secret.
             delay = max_delay * random.uniform(0.5, 1.0)  # noqa: S311
             self._set_down(reason, delay)
             await asyncio.sleep(delay)

@@ -62,7 +62,7 @@ class ExternalTools:
         return False
 
     def reserve_names(self, names: Collection[str]) -> None:
-        """Offer no tools with these names, which local tools have.
+        """Reserve names, so that no tools with these names are offered.
 
         Call this before the first connection.
         """

@@ -84,6 +84,7 @@ def select_tools(
         if not server.is_allowed(server_name):
             continue
         name = server.get_local_name(server_name)
+        # State only the first problem of each tool.
         problem = next(_find_problems(name, definition, tools, reserved_by_key), None)
         if problem is not None:
             omissions.append(f"`{server_name}` {problem}")
@@ -172,6 +173,7 @@ def _build_tool(
     returns = server_definition.get("outputSchema")
     result = ResultForm(**server.result, returns=returns) if server.result else None
     if server.result.get("send") == "text":
+        # MCP requires structured content from a tool with an `outputSchema`.
         definition.pop("outputSchema", None)
     return Tool(
         name=name,

@@ -27,7 +27,7 @@ _SDK_LOG_FILTER = _SdkLogFilter()
 
 
 def suppress_sdk_logs() -> None:
-    """Drop the SDK's logs in tasks that set `IS_SDK_LOG_SUPPRESSED`; elsewhere keep them.
+    """Drop the SDK's log records in tasks that set `IS_SDK_LOG_SUPPRESSED`.
 
     The filter is added to each logger, because a logger's filters do not apply to the records of
     its child loggers.

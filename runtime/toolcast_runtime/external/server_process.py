@@ -25,7 +25,7 @@ READ_BYTES = 1 << 16
 
 _SIGNAL_TIMEOUT_S = 1.0
 """How long a process may take to end after SIGTERM, and again after SIGKILL."""
-# The same environment variables that the MCP SDK's client passes to servers.
+# Names of the environment variables that a server inherits: those of the MCP SDK's own client.
 _INHERITED = (
     "APPDATA HOMEDRIVE HOMEPATH LOCALAPPDATA PATH PATHEXT PROCESSOR_ARCHITECTURE"
     " SYSTEMDRIVE SYSTEMROOT TEMP USERNAME USERPROFILE"

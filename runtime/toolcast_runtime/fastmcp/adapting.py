@@ -41,11 +41,11 @@ class Recorder:
         return self._record("tool", options.get("name") or name, name)
 
     def prompt(self, name: Any = None, **options: Any) -> Any:
-        """Record a prompt, like `tool`."""
+        """Record a prompt, as `@server.prompt`, `@server.prompt()` or with a name."""
         return self._record("prompt", options.get("name") or name, name)
 
     def resource(self, uri: str, **options: Any) -> Any:
-        """Record a resource or template by its URI, and by its name."""
+        """Return a decorator that records a resource or template by URI and by name."""
 
         def decorate(function: _Function) -> _Function:
             name = options.get("name") or function.__name__

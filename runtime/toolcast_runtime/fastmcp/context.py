@@ -57,6 +57,7 @@ class SdkContext(Members):
     ) -> None:
         """Send a log message to the client."""
         if self._call.request is not None:
+            # Handlers may log any object, but the data of MCP's log messages is JSON.
             data = to_jsonable_python(data, fallback=str)
             self._call.request.send_log(level, data, logger_name)
             await self._call.request.flush()
@@ -68,6 +69,7 @@ class SdkContext(Members):
 
     async def elicit(self, message: str, schema: Any) -> Any:
         """Ask the user to fill in a form; return the SDK's result."""
+        # The SDK is in `sys.modules`, because the handler has imported its `Context`.
         forms: Any = sys.modules["mcp.server.elicitation"]
         content = await self._ask(message, forms.render_elicitation_schema(schema))
         if isinstance(content, Mapping):

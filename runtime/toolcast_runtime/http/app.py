@@ -219,7 +219,8 @@ def build_http_app(
                 )
         finally:
             if is_alone:
-                # All calls have ended or were cancelled; this writes their pending records.
+                # All calls have ended or were cancelled; closing the registry writes their
+                # pending records to the ledger.
                 await server.registry.close()
 
     return _PathRouter(apps, lifespan, hosts)

@@ -76,10 +76,12 @@ def _limit_by_descriptors(limit: int, quarters: int) -> int:
     """Lower a limit to some quarters of the process's file descriptors."""
     try:
         import resource
-    except ImportError:  # Windows has no such limit
+    except ImportError:
+        # The module `resource` is missing on Windows, which has no such limit.
         return limit
     descriptors = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-    if descriptors < 0:  # unlimited
+    # A negative value means that the number of descriptors is unlimited.
+    if descriptors < 0:
         return limit
     return max(_MIN_CONNECTIONS, min(limit, descriptors * quarters // 4))
 
@@ -134,7 +136,8 @@ class BoundedProtocol(H11Protocol):
         if self.transport.is_closing() or not self._unread:
             return
         if self.conn.their_state is h11.DONE:
-            # A pipelined request: it is parsed after the response to the previous one.
+            # Pause reading: a pipelined request is parsed after the response to the previous
+            # request.
             self.transport.pause_reading()
             return
         end, lines = len(self._unread), self._unread.count(b"\n")

@@ -79,6 +79,7 @@ class Tokens:
                     self._digests = frozenset(map(_digest, tokens))
                     self._last_stat = stat
             except (OSError, ValueError):
+                # Accept no tokens while their file cannot be read.
                 if self._digests:
                     _logger.error("cannot read the file in %s_FILE", self.name)
                 self._digests, self._last_stat = frozenset(), None
@@ -249,8 +250,10 @@ class ListenSettings:
                 )
         if problems:
             raise SettingsError("; ".join(problems))
+        # A wildcard address such as 0.0.0.0 is not a host that clients use.
         if not _is_wildcard(host):
             hosts = (*hosts, host)
+        # Clients on the same machine may use any name of the loopback interface.
         if is_loopback(host) or _is_wildcard(host):
             hosts = (*hosts, "127.0.0.1", "localhost", "::1")
         return cls(settings, host, tokens, hosts, issuer)
@@ -337,6 +340,7 @@ def is_safe_url(url: str) -> bool:
         return False
     if not parts.hostname or port == 0 or parts.username is not None:
         return False
+    # Search the text, because `urlsplit` returns "" for an empty query and for a missing one.
     if "?" in url or "#" in url:
         return False
     if parts.scheme == "https":

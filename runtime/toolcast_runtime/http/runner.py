@@ -147,7 +147,7 @@ def serve_http(server: ToolsetServer, options: HttpOptions) -> None:
                 listeners = self.servers[0].sockets
                 log_endpoints(listening, _format_origin(options.host, listeners))
 
-    # uvicorn restores these signal handlers when it has stopped.
+    # Install the signal handlers before uvicorn replaces them; it restores them at its end.
     ending.install_handlers()
     Server(settings).run()
 

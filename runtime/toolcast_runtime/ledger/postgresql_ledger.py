@@ -83,7 +83,11 @@ class PostgresqlLedger(RecordBatches[Connection]):
         self._settings = settings
 
     async def write(self, record: Record) -> None:
-        """Write a record; raise `LedgerError` after 30 seconds; see `Ledger.write`."""
+        """Write a record and wait until it is stored, for at most 30 seconds.
+
+        Raises:
+            LedgerError: the record cannot be stored in this time.
+        """
         try:
             await asyncio.wait_for(super().write(record), _WRITE_TIMEOUT_S)
         except TimeoutError as error:

@@ -60,7 +60,11 @@ class Recorder:
         context: CallContext,
         prepare: Callable[[], Awaitable[CallResult]],
     ) -> CallResult:
-        """Record the start of a call, run it with `prepare`, and record its end."""
+        """Record the start of a call, run it with `prepare`, and record its end.
+
+        If the start cannot be recorded, the call is not run and the response is an error. If
+        only the end cannot be recorded, an error is logged.
+        """
         if self._settings is None:
             _logger.error(
                 "rejected a call of %s: it is persistent, but no ledger is configured",

@@ -66,7 +66,11 @@ class SqliteLedger(RecordBatches[sqlite3.Connection]):
         self._in_log = 0
 
     async def write(self, record: Record) -> None:
-        """Write a record and wait until it is committed; see `Ledger.write`."""
+        """Write a record and wait until it is committed.
+
+        Raises:
+            LedgerError: the record cannot be stored.
+        """
         if not self._write_at_once(record):
             await super().write(record)
 

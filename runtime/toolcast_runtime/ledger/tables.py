@@ -44,7 +44,7 @@ class ApprovalsTable:
         self._settings = settings
 
     async def record_question(self, asked: PendingQuestion) -> None:
-        """Insert a question; see `Approvals`."""
+        """Insert a question with its arguments, in which secrets are replaced."""
         start_retention(self._settings)
         values = (
             asked.round,
@@ -60,15 +60,15 @@ class ApprovalsTable:
         await self._execute_in_thread(_INSERT_QUESTION, values)
 
     async def claim_round(self, round: str) -> bool:
-        """Mark a round as used; return False if it was used before; see `Approvals`."""
+        """Mark a round as used; return False if it is unknown or was used before."""
         return await self._execute_in_thread(_CLAIM_ROUND, (_now(), round)) > 0
 
     async def release_round(self, round: str) -> None:
-        """Mark a round as unused; see `Approvals`."""
+        """Mark a round as unused, so that it can be claimed again."""
         await self._execute_in_thread(_RELEASE_ROUND, (round,))
 
     async def record_answer(self, round: str, question: str, action: str) -> None:
-        """Store the answer to a question; see `Approvals`."""
+        """Store the answer to a question, and mark its round as used."""
         await self._execute_in_thread(_UPDATE_ANSWER, (action, _now(), round, question))
 
     async def _execute_in_thread(self, statement: str, values: tuple[Any, ...]) -> int:

@@ -74,7 +74,7 @@ class McpRequest:
 
     @property
     def server_name(self) -> str:
-        """The name of the server, as clients get it."""
+        """Name of the server in `serverInfo`."""
         return self._server.name
 
     @property
@@ -84,7 +84,7 @@ class McpRequest:
 
     @property
     def session_id(self) -> str:
-        """The id of the MCP session; where the transport has none, one of the connection."""
+        """Id of the MCP session; a generated id of the connection if there is no session."""
         state = _get_state(self._context)
         own_id: str = state.setdefault(_SESSION_KEY, secrets.token_hex(16))
         return CALLER.get().session or own_id

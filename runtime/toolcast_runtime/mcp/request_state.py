@@ -82,6 +82,7 @@ class StateSealer:
         security = RequestStateSecurity(
             keys=self._keys or [os.urandom(_MIN_KEY_BYTES)],
             ttl=_ANSWER_TIMEOUT_S,
+            # Bind the state to its user, so that another user of the client cannot use it.
             bind_principal=lambda context: _get_principal(),
         )
         return RequestStateBoundary(security, default_audience=self._audience)
@@ -123,6 +124,8 @@ def make_sealer(
         asking = [
             tool.name for tool in server.tools(client) if tool.confirm is not None
         ]
+        # Fail at startup for tools that always or sometimes ask. Questions of handlers are not
+        # known in advance, and are declined at run time with `refusal`.
         if asking:
             raise SealingError(f"`{asking[0]}` has a `confirm`: {refusal}")
     return StateSealer(f"{server.name} {client or ''}", keys, refusal)

@@ -89,7 +89,7 @@ _ALL_INTERFACES = "0.0.0.0"  # noqa: S104
 class AsgiApp:
     """ASGI application to run in a server such as uvicorn, or to mount in Starlette or FastAPI.
 
-    It does not know its address, so it assumes that it can be reached at any. It therefore
+    The application does not know its address, so it assumes that other machines can reach it, and
     starts only if each client has a token and allowed hosts are set.
 
     Args:

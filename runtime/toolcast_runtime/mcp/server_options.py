@@ -144,6 +144,7 @@ def _serve_http(
 ) -> None:
     if options.no_lifespan:
         parser.error("--no-lifespan cannot be used with --http")
+    # The imports create many objects that live as long as the process.
     with gc_freeze():
         from ..http.runner import HttpOptions, serve_http
     names = [field.name for field in fields(HttpOptions)]

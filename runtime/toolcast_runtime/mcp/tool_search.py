@@ -138,7 +138,7 @@ class SearchToolProvider:
     list_tools: Callable[[], Awaitable[list[Tool]]]
 
     def find(self, name: str) -> ToolMatch:
-        """Return one of the two tools, ready to be called."""
+        """Return a search tool by name, with this object as its provider."""
         # This class is not a full ToolProvider, but a call uses only the method `call_tool`.
         return ToolMatch(
             SEARCH_TOOLS[name], cast("ToolProvider", self), self.registry.toolsets[0]

@@ -139,4 +139,5 @@ def _append_tools(local_tools: Any, external_tools: list[Mapping[str, Any]]) -> 
     text = json.dumps(external_tools, ensure_ascii=False).encode("utf-8")
     if local_tools.text == b"[]":
         return RawJson(text)
+    # Join the two arrays as JSON text, because the local list is never parsed.
     return RawJson(local_tools.text[:-1] + b"," + text[1:])

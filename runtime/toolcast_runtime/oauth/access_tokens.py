@@ -34,7 +34,7 @@ _TOKEN_TYPES = frozenset(("jwt", "at+jwt", "application/at+jwt"))
 
 
 class InvalidTokenError(Exception):
-    """The access token is not valid here; the message contains no part of the token."""
+    """Access token that an endpoint rejects; the message contains no part of the token."""
 
 
 class AccessTokens:

@@ -115,6 +115,7 @@ class RequestLimiter:
         finally:
             self._callers[token_digest] -= 1
             if not self._callers[token_digest]:
+                # The last caller has received the response, or all callers have disconnected.
                 del self._callers[token_digest], self._requests[token_digest]
                 request.cancel()
 

@@ -133,7 +133,8 @@ def describe_relations(members: Sequence[Mapping[str, Any]]) -> list[Any]:
     required_sets = [frozenset(member.get("required", ())) for member in members]
     relations = []
     for member in members:
-        # A closed alternative rejects the properties of the others, so the names alone matter.
+        # If a closed alternative lacks names of others, list the names of each alternative, with
+        # `true` for schemas that do not differ.
         properties = {
             name: schema if name in differing else True
             for name, schema in member.get("properties", {}).items()

@@ -27,7 +27,7 @@ from .model_provider import (
 )
 from .tool_results import IMAGES, PDF, Answer, Media
 
-# Names are checked here, because the API rejects a request with an invalid tool name.
+# Pattern of valid tool names; other names are mapped to valid ones.
 _NAMES = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _PAGE = "its page on structured outputs, limits of a request"
 SEARCH = {"type": "tool_search_tool_bm25_20251119", "name": "tool_search_tool_bm25"}

@@ -222,7 +222,8 @@ def list_valid_examples(
             continue
         original = example.get("arguments", {})
         arguments = renamed_keys(original, parameters.names)
-        with suppress(ValueError):  # a string contains a lone surrogate
+        # Omit an example with a lone surrogate in a string, which cannot be validated.
+        with suppress(ValueError):
             if (
                 validator.is_valid(arguments)
                 and restore_arguments(arguments, parameters) == original

@@ -74,7 +74,8 @@ def close(
     # name, so none is left for `unevaluatedProperties`.
     keywords = ("additionalProperties", "unevaluatedProperties")
     closing = next((key for key in keywords if key in schema), None)
-    # An object without properties, below the root, is a map: calls need undeclared names.
+    # An object below the root without properties is a map, which needs undeclared names and so
+    # cannot be closed.
     if closing is None or schema[closing] is not False:
         is_map = not properties and len(path) > 1
         if closing or is_map:

@@ -162,6 +162,7 @@ class Flattener:
         if not isinstance(target, Mapping):
             return self._merge_member(siblings, target, path), path
         target_path = self.parts.get_path(target)
+        # Count every inlined reference, because references to references can multiply.
         self._remaining -= 1
         is_open = id(target) in self.opened
         if is_open or len(self.opened) > MAX_DEPTH or self._remaining < 0:
@@ -254,6 +255,7 @@ def replace_keywords(
         has_accepted_type = enum_types is None or get_type_name(value) in enum_types
         if has_accepted_type and flattener.dialect.accepts_integers(value):
             schema = _replace_keyword(schema, "const", "enum", [value])
+    # Keep `oneOf` if the schema also has an `anyOf`: a schema cannot have two of them.
     becomes_any_of = accepts("anyOf") and not accepts("oneOf") and "anyOf" not in schema
     for keyword in ("oneOf", "anyOf"):
         members = schema.get(keyword)
@@ -361,6 +363,7 @@ def _replace_prefix_items(
     max_items = schema.get("maxItems")
     count = len(item_schemas)
     if other_items is False or (isinstance(max_items, int) and max_items <= count):
+        # No items may follow the listed ones, so limit the number of items instead.
         schema = {**schema, "maxItems": min(count, max_items or count)}
     else:
         if flattener.dialect.is_closed and other_items in (True, {}):

@@ -261,7 +261,8 @@ class ProviderTools:
         try:
             restored = restore_arguments(arguments, tool.parameters)
         except ValueError:
-            # A string has a lone surrogate. The later call rejects it with a better message.
+            # A string has a lone surrogate. Pass the arguments on unchanged: the call rejects
+            # them.
             restored = dict(arguments)
         return ToolCall(tool.tool.name, restored)
 
@@ -404,6 +405,7 @@ def _render_strict_parameters(
         parameters = _render_schema(tool, "parameters", provider.strict)
         reason = provider.refuses(parameters.schema)
         if reason:
+            # Treat a schema beyond the provider's limits like an inexpressible schema.
             raise InexpressibleError(("parameters",), "strict", reason)
     except InexpressibleError as error:
         message = f"no strict schema: it {error.reason}; the tool is not strict"

@@ -210,6 +210,7 @@ class ProviderLists:
             LookupError: the server does not exist or has no lock.
         """
         locked_tools = self._list_locked_tools(server, client)
+        # Without `tool_search`, `openai_mcp` returns exactly one entry.
         (tool,) = openai_mcp(server, url, locked_tools, tool_search=False)
         return [{**tool, "require_approval": "always"}]
 
@@ -243,6 +244,7 @@ def anthropic_toolset(
         configs[tool.name] = {"enabled": True}
         if tool_search and not tool.always:
             configs[tool.name]["defer_loading"] = True
+    # All tools are disabled by default, so that only the tools in `configs` are enabled.
     toolset: dict[str, Any] = {
         "type": "mcp_toolset",
         "mcp_server_name": server,

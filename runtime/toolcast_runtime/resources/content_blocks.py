@@ -186,7 +186,8 @@ class ContentStore:
         self._limits = limits
         self._clock = clock
         self._lock = threading.Lock()
-        # Keys are URIs, in order of insertion, so that `_free_space` removes the oldest first.
+        # Contents by URI. The dict keeps the order of insertion, so that `_free_space` removes
+        # the oldest first.
         self._stored: dict[str, _StoredContent] = {}
         self._bytes = 0
 

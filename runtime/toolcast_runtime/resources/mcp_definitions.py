@@ -105,6 +105,7 @@ def _read_definitions(
                 value.get("values", {}),
                 tuple(value.get("clients", ())),
             )
+            # Entries without `order` come last, because False sorts before True.
             position = "order" not in value, int(value.get("order", 0))
         except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
             raise DefinitionError(
@@ -263,6 +264,7 @@ def check_prompt_arguments(
 
 
 def _fill_placeholders(text: str, arguments: Mapping[str, str]) -> str:
+    # Replace all placeholders in one pass, so that placeholders in argument values stay text.
     return _PLACEHOLDER.sub(lambda match: arguments.get(match[1], ""), text)
 
 

@@ -90,6 +90,7 @@ def list_schemas_on_path(returns: Any, path: str) -> Sequence[Mapping[str, Any]]
 
 def _walk_path(schema: Any, names: Sequence[str]) -> Iterator[Mapping[str, Any]]:
     for name in names:
+        # A path has no name for an array: `items.title` is the title of each item.
         while _is_array_schema(schema):
             yield schema
             schema = schema["items"]

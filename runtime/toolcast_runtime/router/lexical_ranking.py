@@ -285,7 +285,7 @@ class LexicalRanking:
     def _find_distinctive(
         self, evidence: Mapping[str, Mapping[int, float]]
     ) -> frozenset[str]:
-        """Return the names of tools that match a word which not too many tools contain."""
+        """Return the names of tools that match a word in at most two thirds of the tools."""
         max_tools = _MAX_DISTINCTIVE_SHARE * len(self._names)
         return frozenset(
             self._names[row]

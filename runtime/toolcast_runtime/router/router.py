@@ -131,6 +131,7 @@ class Router:
         only tools that match a word of the message, not all tools as with `route`.
         """
         route = await self.route(message, tools)
+        # A model returns names without scores: rank them by the words of the message.
         scores = route.scores or (await Router().route(message, tools)).scores
         if route.scores or route.doubt:
             return list(scores)
@@ -198,6 +199,7 @@ class ChatModel:
         base_url = expand_variables(self.base_url, os.environ).rstrip("/")
         key = expand_variables(self.api_key or "", os.environ)
         headers = {"Authorization": f"Bearer {key}"} if key else {}
+        # Test for 0, because `history[-0:]` is the whole history.
         last_messages = history[-self.history :] if self.history else ()
         request = self._build_request(message, tools, last_messages)
         # httpx uses the proxies of the environment, but no credentials of a .netrc file, so

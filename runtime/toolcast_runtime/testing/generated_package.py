@@ -339,11 +339,13 @@ def _exchange(server: subprocess.Popen[bytes], version: str) -> bytes:
         # Flush instead of closing stdin: a server may exit when its stdin is closed.
         server.stdin.flush()
         for line in server.stdout:
+            # The beginning of each line is for the error message.
             output += line[:200]
             if json.loads(line).get("id") == "tools" and b'"tools":[' in line:
                 return _extract_array(line)
     except (BrokenPipeError, ValueError) as error:
         output += f" ({error})".encode()
+    # End the server first: reading stderr lasts until the server closes it.
     server.kill()
     log = server.stderr.read()[-2000:].decode(errors="replace")
     raise RuntimeError(f"no tools/list answer\nstdout: {output!r}\nstderr: {log}")
@@ -382,5 +384,6 @@ def _encode_line(message: Mapping[str, Any]) -> bytes:
 def _extract_array(line: bytes) -> bytes:
     text = line.decode("utf-8")
     start = text.index('"tools":[') + len('"tools":')
+    # Decode only to find the end of the array: the raw text is compared.
     _, end = json.JSONDecoder().raw_decode(text, start)
     return text[start:end].encode("utf-8")

@@ -60,6 +60,7 @@ def run_check(folder: Path) -> None:
 
     [program] = entry_points(group="console_scripts", name="toolcast")
     output = StringIO()
+    # The command raises SystemExit in any case, with the exit code 0 on success.
     with (
         redirect_stdout(output),
         redirect_stderr(output),

@@ -133,6 +133,7 @@ def _make_adapter(class_: type) -> Any:
         raise ImportError(
             f"{class_.__name__} needs pydantic: pip install 'toolcast-runtime[models]'"
         ) from error
+    # Pydantic's TypeAdapter does not support models of the v1 API.
     if any(base.__module__.startswith("pydantic.v1") for base in class_.__mro__):
         raise ValueError(
             f"{class_.__name__} is a model of pydantic.v1; help: derive it from a class of"
@@ -271,6 +272,7 @@ def typed_function(
         return convert_result(result)
 
     if model is not None:
+        # `HandlerAdapter` decides by the signature how it passes the arguments.
         signature = _build_signature(function)
         call_handler.__signature__ = signature  # type: ignore[attr-defined]
     return call_handler

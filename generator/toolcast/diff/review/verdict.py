@@ -74,7 +74,10 @@ def parse_limits(text: str) -> Limits:
 
 
 def list_failing_audiences(grades: Grades, limits: Limits) -> list[str]:
-    """Return the audiences whose grade is at least the limit."""
+    """Return the audiences whose grade is at least the limit, in the order of AUDIENCES.
+
+    An audience without a limit is never included.
+    """
     return [
         audience
         for audience, grade in zip(AUDIENCES, grades, strict=True)
@@ -209,7 +212,7 @@ def _build_proposal(
 
 
 def _describe_unusable_version(version: str) -> str:
-    """Return why no version can be derived from the old one."""
+    """Return the reason why no version can be derived from an old version."""
     if not version:
         return "toolset.yaml had no `version`"
     if _VERSION.fullmatch(version):

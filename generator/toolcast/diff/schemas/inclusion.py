@@ -259,7 +259,10 @@ class InclusionProof:
         return False
 
     def _is_disjoint(self, sent: Conjunction, schema: Any) -> bool:
-        """Return whether a schema of the receiver accepts none of the sent values."""
+        """Return whether a schema of the receiver surely accepts none of the sent values.
+
+        False if that cannot be proved.
+        """
         self.spend(1 + len(sent) // 4)
         if are_disjoint(sent, self.receiver.get_conjunction(schema)):
             return True
@@ -366,7 +369,7 @@ def _is_valid(
 
 
 def are_disjoint(first: Conjunction, second: Conjunction) -> bool:
-    """Return whether no value can be valid for two conjunctions.
+    """Return whether no value can be valid for two conjunctions; False if unknown.
 
     Types, bounds and enum values are compared, those of required properties included.
     """

@@ -269,7 +269,11 @@ class CallGrader:
         return any(name in part.get("properties", {}) for part in parts)
 
     def grade_combination(self) -> CallGrade | None:
-        """Return the grade of all changes together if no single change explains an example."""
+        """Return the grade of all changes together, or None.
+
+        It is breaking if an example is invalid only because of several changes, and None
+        without such an example.
+        """
         _, combined_example = self._examples
         if combined_example is ABSENT:
             return None

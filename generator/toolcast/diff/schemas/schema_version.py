@@ -172,7 +172,10 @@ class SchemaVersion:
         return True
 
     def resolve_reference(self, schema: Mapping[str, Any]) -> Any:
-        """Return the schema that a schema refers to, or None if there is no such schema."""
+        """Return the schema that a schema refers to.
+
+        None if the schema has no reference, or if the reference has no target.
+        """
         for keyword in REFERENCES:
             if isinstance(schema.get(keyword), str):
                 try:

@@ -59,7 +59,10 @@ def get_value_type(value: Any) -> str:
 
 
 def get_allowed_types(schema: Mapping[str, Any]) -> frozenset[str]:
-    """Return the types that `type` allows; without the keyword, all types."""
+    """Return the types that `type` allows; without the keyword, all types.
+
+    `number` becomes `integer` and `fraction`. Unknown types are ignored.
+    """
     types = schema.get("type")
     if types is None:
         return ALL_TYPES

@@ -217,7 +217,7 @@ async def run_provider(
 async def run_proxied(
     proxies: Proxies, tool: Tool, arguments: Mapping[str, Any], context: CallContext
 ) -> Outcome:
-    """Run a proxied tool on the external server that it names."""
+    """Call a proxied tool on its external server; return the outcome."""
     return await await_outcome(lambda: proxies.call_proxied(tool, arguments, context))
 
 
@@ -227,12 +227,15 @@ async def run_call_in_loop(
     arguments: Mapping[str, Any],
     context: CallContext,
 ) -> Outcome:
-    """Run a call in an event loop that may differ from its caller's."""
+    """Run a call in `loop`, which may differ from the current event loop."""
     return await run_in_loop(loop, run(arguments, context))
 
 
 def accept_any_result(tool: Tool, result: Any) -> list[str]:
-    """Return no problems: a provider validates the results of its own tools."""
+    """Return an empty list of problems for any result.
+
+    Used instead of validation, for example because a provider validates its own results.
+    """
     return []
 
 
@@ -292,7 +295,7 @@ def _validate_response(
 
 
 def _get_error_text(tool: Tool, error: Any) -> str:
-    """Return an error as text; a fixed sentence if it is blank."""
+    """Return `str(error)`; a fixed sentence if that is blank."""
     text = str(error)
     return text if text.strip() else f"the {tool.kind} failed"
 

@@ -94,7 +94,8 @@ class HandlerAdapter:
         if self._keywords is not None:
             accepted &= self._keywords
         self._accepted = accepted
-        # A wrapper can pass parameters that the function which it wraps requires.
+        # `inspect.signature` of a wrapper returns the signature of the wrapped function, whose
+        # required parameters the wrapper may pass itself.
         is_wrapper = hasattr(function, "__wrapped__")
         self._required = [
             p.name

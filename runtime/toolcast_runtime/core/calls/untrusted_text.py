@@ -120,7 +120,8 @@ class RateLimitFilter(logging.Filter):
     def __init__(self, *loggers: str) -> None:
         super().__init__()
         self._loggers = loggers
-        # The time of the last passed record and the count of suppressed ones, by kind.
+        # For each kind: the time of the last passed record, and the number of records that were
+        # suppressed since.
         self._passed: dict[object, tuple[float, int]] = {}
 
     def filter(self, record: logging.LogRecord) -> bool:

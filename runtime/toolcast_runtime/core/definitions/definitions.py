@@ -63,7 +63,7 @@ _decode = json.JSONDecoder().raw_decode
 
 
 class DefinitionError(ImportError):
-    """The folder `tools/` differs from what Toolcast generated. The message names the fix."""
+    """Difference between a generated package and its files; the message names the fix."""
 
 
 def load_tools(
@@ -72,7 +72,9 @@ def load_tools(
     dependencies: Sequence[str],
     sections: Sequence[str],
 ) -> dict[str, Tool]:
-    """Return the tools of a generated package by name, in the declared order.
+    """Load and validate the tools of a generated package; return them by name.
+
+    The order is by section, then by `order`, then by name.
 
     Args:
         package: the generated package `tools`.
@@ -230,6 +232,8 @@ def parse_definition(text: str, stem: str) -> Tool:
     start = head.end()
     try:
         signature = json.loads(head[1])
+        # Parse the MCP definition first: `raw_decode` returns its end, and so its exact text,
+        # which `to_mcp_json` needs. Then parse the other fields.
         definition, end = _decode(text, start)
         values = json.loads(f"{text[:start]}null{text[end:]}")
     except (ValueError, RecursionError):

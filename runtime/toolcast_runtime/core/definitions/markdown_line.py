@@ -33,8 +33,8 @@ _FORBIDDEN_ELEMENTS = frozenset(
 )
 # Attributes with which an element can cover the page or run a script.
 _FORBIDDEN_ATTRIBUTE = re.compile(r"\s(?:style|on[a-z]+)\s*(?:=|$|\s)", re.IGNORECASE)
-# Elements that hide or change their content even without an attribute. The others do so only
-# with an attribute, and may stay open without one.
+# Elements that hide or change their content even without attributes, and so must be closed. Other
+# elements need to be closed only if they have attributes.
 _HIDING_ELEMENTS = frozenset(
     (
         "applet audio canvas colgroup datalist details dialog form meter object option"

@@ -27,13 +27,13 @@ WINDOWS_DEVICES = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """An action of a tool: a value of its action parameter, with rules for the arguments.
+    """Action of a tool: a value of the action parameter, with rules for other arguments.
 
     Attributes:
         summary: what the action does, in one line.
         requires: parameters that must be present.
         requires_any: parameters of which at least one must be present.
-        accepts: the only other parameters that may be present; None if all may be.
+        accepts: the only further parameters that are allowed; None if all are allowed.
     """
 
     summary: str = ""
@@ -321,6 +321,7 @@ def spec_name(tool: str) -> str:
     a Windows device (`con`), of a hidden file (`.a`), of an option of programs (`-rf`), or of
     one of the toolset's own files (`toolset`, `definitions`).
     """
+    # Windows does not distinguish case, neither in device names nor in file names.
     lower = tool.lower()
     start = lower.partition(".")[0]
     is_reserved = start in WINDOWS_DEVICES or lower in ("toolset", "definitions")
@@ -338,6 +339,8 @@ def module_name(tool: str) -> str:
     name = re.sub(r"[^a-z0-9_]", "_", tool.lower()) or "_"
     if name[0].isdigit():
         name = f"n{name}"
+    # Avoid Python's keywords, Windows' devices, and names that pytest or packaging tools treat
+    # specially.
     if (
         keyword.iskeyword(name)
         or name in WINDOWS_DEVICES
@@ -385,7 +388,7 @@ def _replace_digits(match: re.Match[str]) -> str:
 
 
 class ToolFilter(NamedTuple):
-    """A filter for the tools of a provider.
+    """Filter for the tools of a provider.
 
     Attributes:
         only: the only requested names; None for all.
@@ -412,7 +415,7 @@ class ToolProvider(Protocol):
         """Whether one of the provider's tools may be marked `always`."""
 
     def reserve_names(self, names: Collection[str]) -> None:
-        """Offer no tools with these names, which are in addition to names reserved before."""
+        """Reserve names, so that the provider offers no tools with these names."""
 
     def can_provide(self, name: str) -> bool:
         """Return whether the provider could have a tool of this name, now or later.

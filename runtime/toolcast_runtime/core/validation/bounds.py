@@ -148,7 +148,7 @@ class Bound(NamedTuple):
 
     @classmethod
     def max(cls, bounds: Iterable[Bound]) -> Bound:
-        """Return the bound for a value to which any one of the bounds applies."""
+        """Return the bound for a value to which exactly one, unknown bound applies."""
         return cls(*map(max, zip(cls(), *bounds, strict=True)))
 
 

@@ -120,6 +120,7 @@ def build_validator(
         validate_formats=asserts_formats,
         formats=_build_format_checks(draft) if asserts_formats else None,
         registry=registry,
+        # An untrusted schema must not cause access to files or URLs.
         retriever=_reject_reference,
         pattern_options=jsonschema_rs.FancyRegexOptions(
             backtrack_limit=_MAX_BACKTRACKS,
@@ -148,6 +149,8 @@ class PartValidators:
         """
         if path not in self._validators:
             pointer = quote(format_pointer(path), safe="/~")
+            # Refer to the subschema instead of copying it, so that its own references are
+            # resolved in the whole schema.
             part = {"$ref": f"{_SCHEMA_URI}#{pointer}"}
             if "$schema" in as_mapping(self._schema):
                 part["$schema"] = self._schema["$schema"]
@@ -175,14 +178,15 @@ def describe_format(name: str) -> str:
 
 @cache
 def _build_format_checks(draft: str) -> dict[str, Callable[[str], bool]]:
-    """Return check functions for formats, to replace the validator's own checks.
+    """Return check functions by format, which replace the validator's own checks.
 
     Args:
-        draft: an earlier draft, which gets the format checks of 2020-12: it defines fewer
-            formats, but schemas use the newer ones all the same. "" for 2020-12.
+        draft: an earlier draft of JSON Schema, "" for 2020-12. Earlier drafts define fewer
+            formats, but schemas use the newer ones anyway, so 2020-12's checks are added.
     """
     from jsonschema_rs import Draft202012Validator
 
+    # The library would also check formats that Toolcast does not assert: accept any text.
     unasserted = FORMATS[len(ASSERTED_FORMATS) :]
     checks: dict[str, Callable[[str], bool]] = dict.fromkeys(unasserted, _accept_any)
     if draft:

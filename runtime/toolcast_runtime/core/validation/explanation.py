@@ -339,7 +339,7 @@ def _fix_plural(message: str) -> str:
 
 
 def _format_condition(error: ValidationError) -> str:
-    """Return the condition under which the violated rule applies; "" if there is none."""
+    """Return text that states the `if` under which a violated rule applies; "" without `if`."""
     for step in reversed(error.schema_path[:-1]):
         if step in ("then", "else"):
             matches = "matches" if step == "then" else "does not match"

@@ -216,6 +216,8 @@ class References:
         fragment = unquote(fragment)
         anchors, resources = self._declared_names
         if uri:
+            # Compare the last part of the URIs too: a relative `$id` or reference has only
+            # this part.
             name = uri.rpartition("/")[2]
             bases = [
                 schema
@@ -230,6 +232,7 @@ class References:
             targets = [_follow_pointer(base, fragment) for base in bases]
         else:
             targets = anchors.get(fragment, [])
+        # Several bases may lead to the same schema, which is listed once.
         by_id = {id(target): target for target in targets if target is not None}
         return list(by_id.values())
 
