@@ -191,6 +191,13 @@ SECRETS = [
     "privateKey/x.txt",
     "kubeconfig.yaml",
     "terraform.tfstate",
+    "passWord.txt",
+    "db_passPhrase",
+    "service-account.json",
+    "gcpServiceAccount/key1",
+    "pwd.txt",
+    "PASSCODES.csv",
+    "authtoken.bin",
 ]
 
 

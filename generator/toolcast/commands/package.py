@@ -13,6 +13,7 @@ import zipfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 
 import click
 
@@ -51,8 +52,8 @@ _SECRET_NAME = re.compile(
     re.IGNORECASE,
 )
 _SECRET_WORDS = frozenset("""
-    secret credential cred token password passwd passphrase key apikey accesskey secretkey
-    privatekey accesstoken
+    secret credential cred token password passwd passphrase passcode pwd key apikey accesskey
+    secretkey privatekey accesstoken authtoken serviceaccount
     """.split())
 _WORDS_OF_SECRET_MODULES = _SECRET_WORDS | {"api", "client", "access", "private", "my"}
 """Words of a Python module that only contains secrets, such as `my_api_key.py`."""
@@ -227,6 +228,8 @@ class _Selection:
         if is_module:
             has_secret_word = not _SECRET_WORDS.isdisjoint(words)
             return has_secret_word and _WORDS_OF_SECRET_MODULES.issuperset(words)
+        # Also terms whose parts are separated: `passWord.txt`, `service-account.json`.
+        words += map("".join, pairwise(words))
         return bool(_SECRET_NAME.fullmatch(name)) or not _SECRET_WORDS.isdisjoint(words)
 
 

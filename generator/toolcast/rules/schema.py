@@ -753,8 +753,8 @@ class PatternAnalysis(NamedTuple):
             return False
         if self.depth > 1:
             is_short = length < _MAX_NESTED_LENGTH
-            return is_short and float(self.depth) ** length <= _MAX_BACKTRACKS
-        return float(length + 1) ** min(self.repeats, 40) <= _MAX_BACKTRACKS
+            return is_short and self.depth**length <= _MAX_BACKTRACKS
+        return (length + 1) ** min(self.repeats, 40) <= _MAX_BACKTRACKS
 
 
 @lru_cache(maxsize=4096)

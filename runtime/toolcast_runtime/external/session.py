@@ -294,7 +294,14 @@ class Session:
             # an unknown session, and any server may use the SDK's code of a closed connection.
             with contextlib.suppress(TimeoutError):
                 is_lost = not await self.is_alive()
-        if is_lost and not is_rejected and error.code == types.CONNECTION_CLOSED:
+        is_closed = error.code == types.CONNECTION_CLOSED and not any(
+            ping_failure.is_session_rejected
+            for ping_failure in HTTP_FAILURES.get() or ()
+        )
+        if is_stateless and failure is not None and failure.is_version_rejected:
+            with contextlib.suppress(TimeoutError):
+                is_lost = is_rejected = not await self._has_version()
+        if is_lost and not is_rejected and is_closed:
             self._process_exit.set_reason("the connection to the server was lost")
             return RequestRefusedError("the connection to the tool's server was lost")
         message = error.message
@@ -330,6 +337,19 @@ class Session:
             return not is_rejected and error.code not in _SERVER_ERROR_CODES
         except ValidationError:
             return True
+        return True
+
+    async def _has_version(self) -> bool:
+        """Return whether the server still has the protocol version of this session.
+
+        Raises:
+            TimeoutError: the server did not answer.
+        """
+        async with asyncio.timeout(_PING_TIMEOUT_S):
+            try:
+                await self._client.session.send_discover(self._client.protocol_version)
+            except MCPError:
+                return False
         return True
 
     async def end(self, reason: str, grace: float) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 import re
+import weakref
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -147,7 +148,9 @@ class ResourceServer:
 
     def _log_limited(self, text: str, *values: str, level: int = logging.INFO) -> None:
         """Log an event that any caller can cause, at most once a second per last value."""
-        _logger.log(level, text, *values, extra={"kind": (id(self), values[-1])})
+        _logger.log(
+            level, text, *values, extra={"kind": (weakref.ref(self), values[-1])}
+        )
 
     def can_grant(self, permission: str) -> bool:
         """Return whether any scope grants a permission at this endpoint."""
