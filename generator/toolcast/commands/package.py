@@ -229,7 +229,7 @@ class _Selection:
             has_secret_word = not _SECRET_WORDS.isdisjoint(words)
             return has_secret_word and _WORDS_OF_SECRET_MODULES.issuperset(words)
         # Also terms whose parts are separated: `passWord.txt`, `service-account.json`.
-        words += map("".join, pairwise(words))
+        words += ["".join(pair) for pair in pairwise(words)]
         return bool(_SECRET_NAME.fullmatch(name)) or not _SECRET_WORDS.isdisjoint(words)
 
 
