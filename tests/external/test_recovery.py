@@ -176,7 +176,7 @@ async def test_server_that_restarts_with_another_protocol_version_is_called(
     assert (server.calls, warnings(caplog)) == (3, [])
 
 
-@pytest.mark.parametrize("code", [-32602, -32601, -32603, -32020])
+@pytest.mark.parametrize("code", [-32602, -32603, -32020, -32042])
 async def test_error_of_a_stateless_server_is_not_a_lost_version(
     upstream: Start, proxied: Proxied, code: int
 ) -> None:

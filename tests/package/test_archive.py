@@ -194,7 +194,7 @@ SECRETS = [
     "passWord.txt",
     "db_passPhrase",
     "service-account.json",
-    "gcpServiceAccount/key1",
+    "gcpServiceAccount/a.txt",
     "pwd.txt",
     "PASSCODES.csv",
     "authtoken.bin",

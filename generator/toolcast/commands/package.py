@@ -221,15 +221,15 @@ class _Selection:
         name = posixpath.basename(path)
         stem, _, suffix = name.rpartition(".")
         is_module = not is_folder and suffix in ("py", "pyi")
-        words = [
-            word.lower().removesuffix("s")
-            for word in _NAME_WORD.findall(stem if is_module else name)
+        parts = [
+            part.lower() for part in _NAME_WORD.findall(stem if is_module else name)
         ]
+        words = {part.removesuffix("s") for part in parts}
         if is_module:
             has_secret_word = not _SECRET_WORDS.isdisjoint(words)
             return has_secret_word and _WORDS_OF_SECRET_MODULES.issuperset(words)
         # Also terms whose parts are separated: `passWord.txt`, `service-account.json`.
-        words += ["".join(pair) for pair in pairwise(words)]
+        words.update("".join(pair).removesuffix("s") for pair in pairwise(parts))
         return bool(_SECRET_NAME.fullmatch(name)) or not _SECRET_WORDS.isdisjoint(words)
 
 

@@ -18,7 +18,9 @@ _MAX_ERROR_CHARACTERS = 500
 _MCP_ERROR_STATUSES = (400, 404)
 """HTTP statuses with which MCP 2026-07-28 sends ordinary JSON-RPC errors."""
 # Older servers answer requests without a session with these codes, or without JSON-RPC.
-_VERSION_ERROR_CODES = frozenset([None, -32000, -32001, types.INVALID_REQUEST])
+_VERSION_ERROR_CODES = frozenset(
+    [None, -32000, -32001, types.INVALID_REQUEST, types.METHOD_NOT_FOUND]
+)
 
 
 @dataclass(frozen=True, slots=True)
