@@ -14,7 +14,10 @@ from toolcast_runtime import testing
 
 
 def main() -> int:
-    """Return the exit code: 1 if --check finds other fields in the file."""
+    """Write the file, or check it with --check; return the exit code.
+
+    The exit code is 1 if --check finds a missing or different file, otherwise 0.
+    """
     path = Path(testing.__path__[0]) / "spec_fields.json"
     text = render_definition_fields()
     if path.is_file() and path.read_text("utf-8") == text:

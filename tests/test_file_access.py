@@ -33,6 +33,8 @@ ELSEWHERE = {
     ("toolcast_runtime/stdio/process.py", "os.open"),
     # An archive is put together in memory.
     ("toolcast/commands/package.py", "import zipfile"),
+    # Servers whose calls are compared run in temporary folders.
+    ("toolcast/mcp_client/recorded_calls.py", "import tempfile"),
     # `check --preflight` builds the project's wheel from a copy in a temporary folder.
     ("toolcast/wheel_contents.py", "import shutil"),
     ("toolcast/wheel_contents.py", "import tempfile"),

@@ -77,7 +77,7 @@ MAY_IMPORT = {
         "suggestions",
     },
     # It imports generated code and handlers in other processes.
-    "import_check": {"findings", "model", "parsing", "suggestions"},
+    "import_check": {"findings", "model", "parsing", "targets", "suggestions"},
     "diff": {
         "extensions",
         "analysis",

@@ -22,7 +22,7 @@ EXTERNAL_TOOLS = ExternalTools(
     )
 )
 
-# Selects tools for a message. If the model fails, all routed tools are listed.
+# The model selects tools for a message. If it fails, all routed tools are listed.
 ROUTER = Router(
     ChatModel(
         base_url="${KIRISHIMA_ROUTER_URL:-}",

@@ -48,7 +48,7 @@ SERVER = McpServer(
         hosts_variable="KIRISHIMA_ALLOWED_HOSTS",
     ),
     external=True,
-    # Loaded on first use.
+    # The package `skills` is imported on first use.
     skills=".skills",
 )
 

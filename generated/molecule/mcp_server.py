@@ -35,7 +35,7 @@ SERVER = McpServer(
         admin_variable="MOLECULE_ADMIN_TOKEN",
         hosts_variable="MOLECULE_ALLOWED_HOSTS",
     ),
-    # Loaded on first use.
+    # The package `skills` is imported on first use.
     skills=".skills",
 )
 

@@ -47,7 +47,7 @@ SERVER = McpServer(
         admin_variable="REN_ADMIN_TOKEN",
         hosts_variable="REN_ALLOWED_HOSTS",
     ),
-    # Loaded on first use.
+    # The package `skills` is imported on first use.
     skills=".skills",
     parts=(LETTA,),
 )

@@ -29,13 +29,14 @@ CHANGES = "toolcast.diff"
 _GROUPS = (TARGETS, RULES, COMMANDS, FIELDS, CHANGES)
 
 _LOADED: dict[str, None] = {}
+"""Modules whose entry points were loaded, in the order of loading."""
 
 _Parameters = ParamSpec("_Parameters")
 _Result = TypeVar("_Result")
 
 
 class ExtensionError(Exception):
-    """Raised when a listed extension cannot be used; the message has the reason."""
+    """Listed extension that cannot be used; the message has the reason."""
 
 
 @dataclass(frozen=True)
@@ -130,7 +131,7 @@ def guard_function(
             return function(*args, **kwargs)
         except unchanged:
             raise
-        # Code of an extension can raise any exception.
+        # Catch all exceptions, because the code of an extension can raise any of them.
         except Exception as error:
             reason = f"{type(error).__name__}: {error}"
             raise ExtensionError(
@@ -163,7 +164,7 @@ def _list_entry_points() -> Mapping[str, list[EntryPoint]]:
 def _load_entry(origin: str, entry: EntryPoint) -> Any:
     try:
         value = entry.load()
-    # Code of an extension can raise any exception.
+    # Catch all exceptions, because the import of an extension can raise any of them.
     except Exception as error:
         reason = f"{type(error).__name__}: {error}"
         raise ExtensionError(f"{origin} cannot be loaded: {reason}") from error
@@ -172,7 +173,10 @@ def _load_entry(origin: str, entry: EntryPoint) -> Any:
 
 
 def _format_line(error: Exception) -> str:
-    """Return the innermost line of an extension in a traceback, in parentheses."""
+    """Return the innermost line of an extension in a traceback, in parentheses.
+
+    The text begins with a space; empty if no line of the traceback is in an extension.
+    """
     import traceback
 
     paths = tuple(list_loaded_paths())
@@ -183,7 +187,10 @@ def _format_line(error: Exception) -> str:
 
 
 def _find_package_path(module: str) -> str | None:
-    """Return the folder or file of the outermost package that is not a namespace package."""
+    """Return the folder or file of the outermost package that contains a module.
+
+    Namespace packages, which have no file, are skipped. None if nothing is imported.
+    """
     parts = module.split(".")
     for end in range(1, len(parts) + 1):
         loaded = sys.modules.get(".".join(parts[:end]))

@@ -93,8 +93,8 @@ def sort_findings(findings: Iterable[Finding]) -> list[Finding]:
 def group_similar(findings: Iterable[Finding]) -> list[Finding]:
     """Represent many similar findings by one, and sort the result.
 
-    Findings are similar if they differ only in location, numbers and names in backticks. A
-    few similar findings are kept as they are.
+    Findings are similar if they differ only in location, numbers and names in backticks. Up
+    to five similar findings are kept unchanged; of more, the first represents all.
     """
     groups: dict[object, list[Finding]] = {}
     for finding in findings:

@@ -17,14 +17,20 @@ from .model.model import Toolset, Workspace
 from .parsing.project_files import DiskFiles, ProjectFiles
 from .parsing.tree import Path, Source
 from .suggestions import format_first
+from .targets.table import list_enabled_targets
 
 _IMPORT_TIMEOUT_S = 120.0
 _MAX_NAMES_SHOWN = 5
 _MAX_FILE_BYTES = 1 << 20
+_MISMATCH = "SignatureMismatchError: "
+"""Name of the runtime's exception in the report of the imports."""
 
 
 def build_environment(workspace: Workspace) -> dict[str, str]:
-    """Return the environment of a process that imports handlers and generated code."""
+    """Return the environment of a process that imports handlers and generated code.
+
+    In PYTHONPATH, the project's source folders and root come before the current value.
+    """
     sources = [os.path.join(workspace.root, source) for source in workspace.sources]
     path = [*map(os.path.normpath, sources), workspace.root]
     path.append(os.environ.get("PYTHONPATH", ""))
@@ -32,9 +38,15 @@ def build_environment(workspace: Workspace) -> dict[str, str]:
 
 
 def check_imports(workspace: Workspace) -> Iterator[Finding]:
-    """Yield findings about imports and settings that a toolset or endpoint needs to start."""
+    """Yield findings about imports and settings that servers need to start.
+
+    Each toolset with a generated registry, and each endpoint, is imported in a separate
+    process. Missing settings are warnings, failed imports are errors.
+    """
     for toolset in workspace.toolsets:
-        if "registry" in toolset.targets:
+        enabled = list_enabled_targets(tuple(toolset.targets), workspace.extensions)
+        # The target `mcp`, for example, generates the registry that it needs.
+        if "registry" in {*toolset.targets}.union(*(t.needs for t in enabled)):
             records = _run_import_check(workspace, toolset.name)
             files = DiskFiles(workspace.root)
             yield from _report_failed_imports(toolset, records, files)
@@ -42,7 +54,7 @@ def check_imports(workspace: Workspace) -> Iterator[Finding]:
                 toolset.name, records, toolset.source, ("name",)
             )
     for endpoint in workspace.endpoints:
-        # The handlers of its toolsets were imported above.
+        # The toolsets' imports were reported above; report only the endpoint's package.
         records = _run_import_check(workspace, endpoint.name)
         path = ("endpoints", endpoint.name)
         yield from _report_missing_settings(
@@ -76,13 +88,13 @@ def _report_missing_settings(
 def _run_import_check(workspace: Workspace, name: str) -> list[dict[str, Any]]:
     """Import a generated package in a new process, and return the records it prints.
 
-    If the process ends early, a failure of the import that it had begun is added.
+    If the process ends early, the last record is a failure of the import in progress.
     """
     package = ".".join(filter(None, (workspace.package, name)))
     module = "toolcast_runtime.stdio.import_check"
     reason = ""
     try:
-        # S603: a module of the runtime, without a shell.
+        # Ruff's S603 does not apply: Python runs a module of the runtime without a shell.
         process = subprocess.run(  # noqa: S603
             [sys.executable, "-P", "-m", module, package],
             cwd=workspace.root,
@@ -135,17 +147,23 @@ def _report_failed_imports(
             location = Location(file, line, column, len(text.rstrip()) + 1)
         listed = format_first([f"`{name}`" for name in names if name], _MAX_NAMES_SHOWN)
         subject = f"the handler of {listed}"
+        problem = f"cannot be imported: {error}"
+        help_ = "install its dependencies for the Python that runs this command"
+        _, is_mismatch, difference = error.partition(_MISMATCH)
+        if is_mismatch:
+            problem = f"does not accept the spec's arguments: {difference}"
+            help_ = "rename or add parameters of the handler, or change the spec"
         if not names[0]:
             subject = f"the package of `{toolset.name}`"
         elif " " in names[0]:
-            # Tool names have no spaces: this is a label such as `the lifespan`.
+            # Tool names have no spaces; a name with a space is a label: `the lifespan`.
             subject = names[0]
         yield Finding(
             "handler/import-error",
             Severity.ERROR,
             location,
-            f"{subject} cannot be imported: {error}",
-            "install its dependencies for the Python that runs this command",
+            f"{subject} {problem}",
+            help_,
             text,
         )
 
@@ -159,7 +177,11 @@ def _read_line(files: ProjectFiles, file: str, number: int) -> str:
 
 
 def _locate_handlers(toolset: Toolset) -> Mapping[str, Location]:
-    """Return the location of each handler reference, by the runtime's label of its owner."""
+    """Return the location of each handler reference by the label of its owner.
+
+    Labels are those that the runtime's import check prints: the name of a tool, `the
+    lifespan`, `the ledger`, `resource NAME` or `prompt NAME`.
+    """
     locations = {
         tool.name: tool.source.location(("handler",)) for tool in toolset.tools
     }

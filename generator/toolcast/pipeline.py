@@ -68,6 +68,7 @@ def generate(
     """
     progress.stage("reading")
     workspace, findings = load_workspace(root, progress.step)
+    # Rules expect specs that have passed validation.
     if workspace is None or has_errors(findings):
         return GenerationResult(workspace, {}, sort_findings(findings))
 
@@ -127,11 +128,15 @@ def _report_retired_name(mention: FileMention, help_: str) -> Finding:
 def _report_template_error(
     workspace: Workspace, failure: TemplateRenderError
 ) -> Finding:
-    """Return the finding, located in the template if it is one of the project's."""
+    """Return the finding about a template that cannot be rendered.
+
+    It is located in the template if the project has it, and otherwise at toolcast.yaml.
+    """
     location, message = Location(WORKSPACE_FILE), str(failure)
     if failure.template and workspace.templates is not None:
         own = f"{workspace.templates}/{failure.template}"
         if os.path.lexists(os.path.join(workspace.root, own)):
+            # Line 0 means the whole file, which also has column 0.
             column = min(failure.line, 1)
             location = Location(own, failure.line, column, column + 1)
             message = failure.reason

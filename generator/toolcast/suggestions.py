@@ -25,7 +25,10 @@ _MAX_SUGGESTIONS = 20
 
 
 def format_types(types: Iterable[str]) -> str:
-    """Join types of JSON Schema with `or`, as in `an object or a boolean`."""
+    """Join types of JSON Schema with `or`, as in `an object or a boolean`.
+
+    The order is that of `TYPE_LABELS`; unknown types are omitted.
+    """
     included = frozenset(types)
     return " or ".join(label for name, label in TYPE_LABELS.items() if name in included)
 
@@ -55,7 +58,11 @@ def describe_value(value: Any) -> str:
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Return `did you mean `x`?` for the most similar known name; empty if none is similar."""
+    """Return `did you mean `x`?` for the most similar known name.
+
+    Empty if no name is similar. Case, spaces, `-` and `_` are ignored. A name of more than 100
+    characters has no suggestion, and only the first 1,000 known names are compared.
+    """
     if len(name) > _MAX_NAME_LENGTH:
         return ""
     import difflib
@@ -69,7 +76,10 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
 
 def suggest_name(name: str, known: Collection[str]) -> str:
-    """Return the help for an unknown name: the most similar known name, or all of them."""
+    """Return the help for an unknown name: the most similar known name, or a list.
+
+    Only the first 20 known names are used. Without known names: `none is defined`.
+    """
     names = list(known)[:_MAX_SUGGESTIONS]
     if not names:
         return "none is defined"

@@ -54,7 +54,7 @@ def find_outcome(root: str, command: str) -> RunOutcome | None:
         OSError: a file was removed in the meantime.
     """
     parts = _read(root, "last-run").split(_SEPARATOR)
-    # The last part is empty, so that a truncated file is detected.
+    # A complete file has 8 parts, of which the last is empty; fewer mean truncation.
     if (
         len(parts) != 8
         or parts[0] != _identify_run(command)
@@ -112,7 +112,8 @@ def save_outcome(
         now = time.time_ns()
         output_snapshot = _take_snapshot(output)
         snapshots.append(output_snapshot)
-        # A change right after this run might not alter the stat values of recent files.
+        # A change right after this run might not alter the stat values of recent files, so
+        # their digests are stored.
         for path, changed in output_snapshot.changed.items():
             digest = digests.get(path[len(output) + 1 :].replace(os.sep, "/"))
             if digest is not None and is_as_new(changed, now):
@@ -184,8 +185,8 @@ def _take_snapshot(path: str) -> _Snapshot:
             if entry.name in _IGNORED_FOLDERS:
                 continue
             if entry.is_dir(follow_symlinks=False):
-                # Times of folders change with ignored folders in them, so only their files
-                # have stat values.
+                # The time of a folder also changes with its ignored subfolders, so the
+                # snapshot has the folder's path, but only the stat values of files.
                 pending.append(entry.path)
                 lines.append(entry.path)
             else:
@@ -195,7 +196,11 @@ def _take_snapshot(path: str) -> _Snapshot:
 
 
 def _read_stat(path: str) -> tuple[str, int]:
-    """Return the stat values of a file as text, and the time of its last change."""
+    """Return the stat values of a file as text, and the time of its last change.
+
+    For a symbolic link, these are the values of its target, with the link's own time in
+    the text. The time is 0 if the file cannot be read.
+    """
     try:
         status = os.lstat(path)
         link = ""
@@ -216,7 +221,10 @@ def _get_change_time(status: os.stat_result) -> int:
 
 
 def load_digests(root: str) -> dict[str, list[str]]:
-    """Return the stored digests of generated files, by path below the output folder."""
+    """Return the stored digests of generated files, by path below the output folder.
+
+    The newest digest of a path is last. Empty if nothing is stored.
+    """
     lines = _read(root, "digests").split("\0\n")
     pairs = (line.partition("\0")[::2] for line in lines)
     return {path: digests.split(" ") for path, digests in pairs if digests}
@@ -241,7 +249,10 @@ def save_digests(root: str, digests: Mapping[str, str]) -> None:
 
 
 def _find_cache_folder(root: str) -> str | None:
-    """Return the project's folder in the user's cache; None if there is no safe location."""
+    """Return the project's folder in the user's cache.
+
+    None if the user has no cache folder, or if it is inside of the project.
+    """
     real = os.path.realpath(root)
     if sys.platform == "win32":
         base = os.environ.get("LOCALAPPDATA", "")

@@ -38,6 +38,8 @@ def check_wheel(
 ) -> Iterator[Finding]:
     """Yield a finding if the wheel lacks files, or if its contents are unknown.
 
+    A project without a build backend or without handlers has no findings.
+
     Args:
         workspace: the project.
         outputs: the generated files, relative to the output folder.
@@ -74,7 +76,11 @@ def check_wheel(
 def _list_required(
     workspace: Workspace, outputs: Collection[str], names: Collection[str]
 ) -> Iterator[str]:
-    """Yield the required files that a wheel with these names lacks."""
+    """Yield the required files that a wheel with these names lacks.
+
+    Required are the generated `.py`, `.json` and `.md` files except tests, and the
+    modules of handlers.
+    """
     folder = workspace.package.replace(".", "/")
     for path in outputs:
         is_test = os.path.basename(path).startswith("test_")
@@ -95,8 +101,11 @@ def _list_required(
 def _list_wheel(
     root: str, backend: str, system: Mapping[str, Any]
 ) -> tuple[list[str] | None, str]:
-    """Return the files in the wheel of a project; None and a reason if it cannot be built."""
-    # Not needed by `check` without `--preflight`.
+    """Return the files in a project's wheel, or None and the reason of a failed build.
+
+    The build runs in a copy of the project, in a separate process with a timeout.
+    """
+    # Imported late, because only `check --preflight` builds the wheel.
     import shutil
     import subprocess
     import tempfile
@@ -106,11 +115,11 @@ def _list_wheel(
         ignore = shutil.ignore_patterns(*_NOT_COPIED)
         paths = system.get("backend-path", [])
         command = [sys.executable, "-P", "-m", __name__, backend, *map(str, paths)]
-        # Without the history, tools such as setuptools-scm need a version.
+        # The copy has no Git history, from which setuptools-scm would compute a version.
         environment = {**os.environ, "SETUPTOOLS_SCM_PRETEND_VERSION": "0"}
         try:
             shutil.copytree(root, copy, symlinks=True, ignore=ignore)
-            # S603: this module, without a shell.
+            # Ruff's S603 does not apply: Python runs this module without a shell.
             process = subprocess.run(  # noqa: S603
                 command,
                 cwd=copy,

@@ -303,3 +303,18 @@ def test_a_reason_over_several_lines_is_refused_once(
     assert result.exit_code == 1
     assert result.output.count("refused: ") == 1
     assert "\n  make a new plan\n" in result.output
+
+
+@pytest.mark.parametrize(
+    "option", ["--allow-delete", "--allow-capture", "--drop-stale"]
+)
+def test_saved_plan_keeps_its_overrides(
+    option: str, run: Callable[..., Result], toy: Any
+) -> None:
+    run("plan", "--out", "p.json")
+    names = toy.names()
+    result = run("apply", "p.json", option, "run_code")
+    assert result.exit_code == 2
+    assert f"{option} cannot change a saved plan" in result.output
+    assert "help: make a plan with `toolcast letta plan --out FILE`" in result.output
+    assert toy.names() == names

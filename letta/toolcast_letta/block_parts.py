@@ -8,17 +8,19 @@ class BlockTextError(Exception):
 
 
 def build_markers(toolset: str) -> tuple[str, str]:
-    """Return the texts before and after the toolset's part of a block."""
+    """Return the first and the last line of the toolset's part of a memory block."""
     return f"[toolcast {toolset}: from the specs]", f"[toolcast {toolset}: end]"
 
 
 def split_block(value: str, toolset: str) -> tuple[str, str, str]:
     """Return the text before the toolset's part, the part, and the text after it.
 
-    The part includes its markers; it is empty if the block has none.
+    The part includes its two markers. Without markers, the part and the text after it
+    are empty.
 
     Raises:
-        BlockTextError: the value does not contain each marker once, in order.
+        BlockTextError: only one marker occurs, a marker occurs several times, or the
+            end marker is first.
     """
     begin, end = build_markers(toolset)
     counts = (value.count(begin), value.count(end))
@@ -35,10 +37,11 @@ def split_block(value: str, toolset: str) -> tuple[str, str, str]:
 def insert_part(value: str, part: str, toolset: str) -> str:
     """Return a block's value with the toolset's part replaced, or appended if missing.
 
-    An empty part removes the existing one.
+    An appended part is separated by a blank line. An empty part removes the existing
+    one; without an existing one, the value is returned unchanged.
 
     Raises:
-        BlockTextError: the value does not contain each marker once, in order.
+        BlockTextError: the value has invalid markers; see `split_block`.
     """
     before, old, after = split_block(value, toolset)
     if part and old:

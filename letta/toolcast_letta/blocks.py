@@ -24,7 +24,7 @@ _FORMAT = "toolcast-letta-blocks/1"
 
 
 class BlockError(Exception):
-    """A block cannot be read, compared or written; the message has one reason a line."""
+    """Failure to read, compare or write a block; one reason on each line."""
 
 
 @dataclass(frozen=True)
@@ -54,11 +54,13 @@ class BlockChange:
 def list_block_changes(
     api: LettaApi, toolset: Toolset, desired: DesiredState
 ) -> list[BlockChange]:
-    """Return the current and desired values of the blocks that the toolset declares.
+    """Return the current and desired value of each block that the toolset declares.
+
+    Blocks that already match are included.
 
     Raises:
         BlockError: a block does not exist, is too short for the text, or has invalid
-            markers.
+            markers. The message lists all such blocks.
         LettaError: a request failed.
     """
     changes: list[BlockChange] = []
@@ -89,7 +91,11 @@ def list_block_changes(
 
 
 def format_block_changes(changes: Sequence[BlockChange]) -> Iterator[str]:
-    """Yield a unified diff of each block that differs, and one line for each other."""
+    """Yield the lines of a unified diff for each block that differs.
+
+    A block that matches the specs has one line that says so; the lines have no line
+    ends.
+    """
     for change in changes:
         if not change.is_changed:
             yield f"{change.agent}: `{change.label}` matches the specs"
@@ -106,7 +112,7 @@ def format_block_changes(changes: Sequence[BlockChange]) -> Iterator[str]:
 def save_block_changes(
     changes: Sequence[BlockChange], toolset: str, base_url: str, path: Path, seal: Seal
 ) -> None:
-    """Save the changes for review and for writing them later.
+    """Save the changes with a signature, for review and for writing them later.
 
     Raises:
         StateError: see `Seal.save`.
@@ -123,10 +129,10 @@ def save_block_changes(
 def load_block_changes(
     path: Path, toolset: str, base_url: str, seal: Seal
 ) -> list[BlockChange]:
-    """Load saved changes.
+    """Load changes that `save_block_changes` saved.
 
     Raises:
-        BlockError: they are for another toolset or server.
+        BlockError: the file is for another toolset or server.
         StateError: see `Seal.load`.
     """
     value = seal.load(path, _FORMAT)
@@ -169,6 +175,7 @@ def write_block_changes(
             problems.append(
                 f"the specs' text for {label} has changed since it was shown"
             )
+        # An earlier run may already have written the desired value.
         elif current.before not in (change.before, change.after):
             problems.append(f"{label} was changed since it was shown")
     if problems:
@@ -179,6 +186,8 @@ def write_block_changes(
         if not current.is_changed:
             continue
         api.write_block(change.agent_id, change.label, change.after)
+        # Letta has no conditional requests: read the block again to detect a change by
+        # another client.
         if (api.find_block(change.agent_id, change.label) or ("", 0))[
             0
         ] != change.after:
@@ -194,7 +203,8 @@ def render_block(toolset: Toolset, content: str) -> str:
 
     Args:
         toolset: the toolset.
-        content: `tools` for the attached tools, `data` for the tables that they use.
+        content: `tools` for the attached tools, any other value for the tables that
+            they use.
 
     Raises:
         BlockTextError: a text of the specs contains a marker.
@@ -209,7 +219,7 @@ def render_block(toolset: Toolset, content: str) -> str:
     )
     text = "\n".join(lines)
     begin, end = build_markers(toolset.name)
-    # `insert_part` finds the part only if each marker occurs once.
+    # `split_block` finds the part again only if each marker occurs once.
     if begin in text or end in text:
         raise BlockTextError(f"a summary or section contains `{begin}` or `{end}`")
     return f"{begin}\n{text}\n{end}"
@@ -218,7 +228,7 @@ def render_block(toolset: Toolset, content: str) -> str:
 def _render_tools(toolset: Toolset, attached: Sequence[ToolSpec]) -> Iterator[str]:
     yield f"The {len(attached)} attached tools of {toolset.name}:"
     sections = {section.name: section.heading for section in toolset.sections}
-    # None stands for the tools without a declared section, which are last.
+    # Tools without a declared section come last; None stands for them.
     section_names = [*sections, None]
     for name in section_names:
         section_tools = [

@@ -12,6 +12,8 @@ def compute_digest(value: Any) -> str:
 
     The order of object keys does not change the digest.
     """
+    # Sorted keys and fixed separators give equal values the same digest. A JSON string
+    # can contain a lone surrogate, which UTF-8 cannot encode without `surrogatepass`.
     text = json.dumps(
         value, ensure_ascii=False, separators=(",", ":"), sort_keys=True
     ).encode("utf-8", "surrogatepass")

@@ -20,12 +20,13 @@ from toolcast.extension_api import (
 )
 
 ANY_TOOL = "*"
-"""Stands for a tool whose name is known only at run time."""
+"""The name that stands for a called tool whose name is known only at run time."""
 
 _CALLING_FUNCTIONS = frozenset(
     "call_tool call_tool_sync acall_tool call_tool_mcp".split()
 )
-# Functions that return a tool, which any code may call afterwards.
+# Functions that return a tool. Such a call counts as a call of the tool, because any
+# code can call the returned tool later.
 _TOOL_GETTERS = frozenset(["get_langchain_tool"])
 _LOOKUP_FUNCTIONS = frozenset(["get_tool", "find_tool", *_TOOL_GETTERS])
 _RUNNING_METHODS = frozenset(
@@ -41,7 +42,8 @@ _SENDING_METHODS = frozenset("""
     """.split())
 # Attributes between resource and method; they only change the type of the response.
 _WRAPPERS = frozenset(["with_raw_response", "with_streaming_response"])
-# Clients of these libraries have methods with the names in _SENDING_METHODS, too.
+# Clients of these libraries also have methods with the names in _SENDING_METHODS, and
+# do not send messages to Letta agents.
 _UNRELATED_PACKAGES = frozenset(
     ["azure", "openai", "anthropic", "langchain", "slack_sdk", "telegram", "discord"]
 )
@@ -52,6 +54,8 @@ _MESSAGE_ROUTE = re.compile(
     r"\b(?:agents|conversations|groups|environments)/[^/\s]+/messages"
     r"(?:/(?:async|stream|batch))?/?(?![\w/-])"
 )
+# Functions that do not send their string arguments as a message: requests of other
+# kinds, string methods, logging and exceptions.
 _READING_FUNCTIONS = frozenset("""
     get head options delete patch startswith endswith match search fullmatch
     compile append debug info warning error exception print ToolError ValueError
@@ -61,10 +65,10 @@ _READING_VERBS = frozenset(["GET", "HEAD", "OPTIONS", "DELETE", "PATCH"])
 
 
 class MessageSendVisitor:
-    """Visitor that records where a function sends a message to an agent.
+    """Visitor that records where a function sends a message to a Letta agent.
 
-    Calls of tools are recorded with the tools' names; the caller decides which tools
-    send messages.
+    The results are in `observations`, each once. Calls of tools are recorded with the
+    tools' names; the caller decides which tools send messages.
     """
 
     def __init__(self) -> None:
@@ -74,8 +78,13 @@ class MessageSendVisitor:
         self._speaks_mcp = False
 
     def visit_name(self, node: ast.expr, local: LocalScope) -> None:
-        """Record a chain of names such as `client.agents.messages.create`."""
-        # Functions of the package itself are analyzed on their own.
+        """Record a chain of names that sends a message.
+
+        An example is `client.agents.messages.create`. References to functions of the
+        package are skipped, because these are visited themselves.
+        """
+        # A function of the analyzed package is visited itself, where its own calls are
+        # recorded.
         if local.resolve_own(node) is None:
             self._record_chain(node, local)
 
@@ -90,7 +99,10 @@ class MessageSendVisitor:
             self._add(node)
 
     def visit_call(self, node: ast.Call, local: LocalScope) -> None:
-        """Record a call that sends a message by a chain, a URL or a tool."""
+        """Record a call that sends a message, and make it the innermost call.
+
+        Recognized are a chain of names, a URL in an argument, and a call of a tool.
+        """
         self._calls.append(node)
         if local.is_attribute_getter(node):
             self._record_chain(node, local)
@@ -116,7 +128,10 @@ class MessageSendVisitor:
         self._calls.pop()
 
     def visit_string(self, node: ast.expr, text: str) -> None:
-        """Record a string with the route for messages, or with MCP's method for calls."""
+        """Record a string that contains the route for messages, or `tools/call`.
+
+        The route is recorded only inside a call; MCP's method `tools/call` only once.
+        """
         if text == _MCP_CALL_METHOD and not self._speaks_mcp:
             self._speaks_mcp = True
             self._add(node, (ANY_TOOL,))
@@ -124,7 +139,7 @@ class MessageSendVisitor:
             self._record_route(node)
 
     def visit_return(self, node: ast.expr, local: LocalScope) -> None:
-        """Record a return value with the route for messages: its use is unknown."""
+        """Record a returned URL for messages, because the caller's use is unknown."""
         if any(_is_message_address(text) for text in local.find_strings(node)):
             self._add(node)
 
@@ -155,7 +170,10 @@ class MessageSendVisitor:
         return False
 
     def _record_route(self, node: ast.expr) -> None:
-        """Record a route for messages, unless a surrounding call only reads."""
+        """Record a message URL, unless the name or HTTP method of a call only reads.
+
+        All surrounding calls are examined.
+        """
         for call in self._calls:
             texts = [
                 argument.value
@@ -165,7 +183,8 @@ class MessageSendVisitor:
             ]
             if not _is_posting(get_last_name(call.func), texts):
                 return
-        # Record the whole call if it is on the same line.
+        # For the message, the whole call is clearer than the URL, but only if both are
+        # on the line that is reported.
         innermost = self._calls[-1]
         self._add(innermost if innermost.lineno == node.lineno else node)
 
@@ -184,12 +203,13 @@ class MessageSendVisitor:
 
 
 def _sends_message(chain: Sequence[str], package: str) -> bool:
-    """Return whether a chain of names sends a message.
+    """Return whether a chain of names is a call that sends a message to an agent.
 
     Args:
-        chain: the names from left to right, with aliases resolved.
-        package: the dotted name of the module that the first name is from; empty if
-            unknown.
+        chain: the names from left to right, such as `client`, `agents`, `messages`,
+            `create`, with aliases resolved.
+        package: the dotted name of the module that the first name is imported from;
+            empty if unknown.
     """
     names = [name for name in chain if name not in _WRAPPERS]
     if not names:
@@ -202,13 +222,17 @@ def _sends_message(chain: Sequence[str], package: str) -> bool:
     if len(names) >= 3 and last in _SENDING_METHODS and names[-2] == "messages":
         return names[-3] in _MESSAGE_RESOURCES
     has_letta = any("letta" in name.casefold() for name in (*names, package))
+    # Other libraries have `batches.create`, too, so a name with `letta` is required.
     if last == "create" and names[-2:-1] == ["batches"]:
         return has_letta
     return has_letta and bool(_LETTA_SENDING_FUNCTION.fullmatch(last))
 
 
 def _is_message_resource(chain: Sequence[str]) -> bool:
-    """Return whether a chain is the message resource itself, which can be passed on."""
+    """Return whether a chain ends at a message resource, such as `agents.messages`.
+
+    The resource can be passed to another function, which then sends the message.
+    """
     names = [name for name in chain if name not in _WRAPPERS]
     return (
         len(names) >= 2 and names[-1] == "messages" and names[-2] in _MESSAGE_RESOURCES
@@ -221,11 +245,14 @@ def _is_message_address(text: str) -> bool:
 
 
 def _is_posting(function: str, texts: Sequence[str]) -> bool:
-    """Return whether a call can send a request that is not known to only read.
+    """Return whether a call can send a POST request.
+
+    A constant HTTP method among the arguments decides; otherwise every function counts
+    whose name is not known to only read.
 
     Args:
         function: the last name of the called function.
-        texts: the constant arguments.
+        texts: the constant string arguments.
     """
     if any(text.upper() == "POST" for text in texts):
         return True
@@ -235,9 +262,9 @@ def _is_posting(function: str, texts: Sequence[str]) -> bool:
 
 
 def _find_called_tools(node: ast.Call, local: LocalScope) -> tuple[str, ...]:
-    """Return the names of the tools that a call can call.
+    """Return the names of the tools that a call can run; empty if it runs no tool.
 
-    `ANY_TOOL` stands for names that the code does not show.
+    `ANY_TOOL` stands for a name that the code does not show.
     """
     name = get_last_name(node.func)
     if name in _CALLING_FUNCTIONS or name in _TOOL_GETTERS:
@@ -253,5 +280,7 @@ def _find_tool_names(node: ast.Call, local: LocalScope) -> tuple[str, ...]:
     keywords = {keyword.arg: keyword.value for keyword in node.keywords}
     argument = node.args[0] if node.args else keywords.get("name")
     texts = local.find_strings(argument) if argument is not None else ()
+    # A name with control characters is not a tool's name: the analysis found another
+    # string.
     names = tuple(text for text in texts if text.isprintable())
     return names or (ANY_TOOL,)

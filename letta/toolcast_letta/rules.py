@@ -42,7 +42,7 @@ from .specs import (
 
 
 def has_target(toolset: Toolset, workspace: Workspace) -> bool:
-    """Return whether the target `letta` is enabled."""
+    """Return whether the target `letta` is enabled for a toolset."""
     chosen = list_enabled_targets(tuple(toolset.targets), workspace.extensions)
     return "letta" in {target.name for target in chosen}
 
@@ -55,8 +55,8 @@ def has_attached_tools(toolset: Toolset) -> bool:
 def list_registered_tools(toolset: Toolset) -> Sequence[ToolSpec]:
     """Return the tools that Letta registers for the toolset's MCP server.
 
-    Letta registers every tool that the server offers it, attached or not. Without
-    settings for Letta these are all tools.
+    These are the tools that the server offers to Letta, attached or not; all tools if
+    the toolset has no `letta` object.
     """
     return list_offered_tools(toolset) if has_settings(toolset) else toolset.tools
 
@@ -64,22 +64,28 @@ def list_registered_tools(toolset: Toolset) -> Sequence[ToolSpec]:
 def analyze_handler(
     workspace: Workspace, toolset: Toolset, tool: ToolSpec
 ) -> ReachableCode | None:
-    """Return the code that a tool's handler reaches, and its uses that send messages."""
+    """Return the code that a tool's handler reaches, with its message-sending uses.
+
+    None if the tool has no handler that can be found.
+    """
     return trace_handler(workspace, toolset, tool, MessageSendVisitor)
 
 
 def find_sending_uses(
     workspace: Workspace, toolset: Toolset
 ) -> dict[str, TracedObservation]:
-    """Return the tools whose handlers send a message to the agent, with the first use.
+    """Return the first message-sending use of each handler that has one, by tool name.
 
-    A handler sends a message itself, or calls another tool of the toolset that does.
+    A handler sends a message to the agent itself, or calls a tool that does: a tool
+    with such a handler or with `calls_agent_loop`. A call of an unknown tool counts if
+    any tool of the toolset sends messages.
     """
     uses_by_tool: dict[str, tuple[TracedObservation, ...]] = {}
     current_names: dict[str, str] = {}
     for tool in toolset.tools:
         reached = analyze_handler(workspace, toolset, tool)
         uses_by_tool[tool.name] = reached.observations if reached else ()
+        # Code can still call a tool by a previous name.
         current_names |= dict.fromkeys((*tool.renamed_from, tool.name), tool.name)
     sending_uses: dict[str, TracedObservation] = {}
     for name, uses in uses_by_tool.items():
@@ -91,7 +97,8 @@ def find_sending_uses(
         for tool in toolset.tools
         if get_letta_fields(tool).get("calls_agent_loop")
     }
-    # A tool that calls a sending tool sends, too: repeat until no tool is added.
+    # A tool that calls a tool which sends messages also sends messages: repeat until no
+    # tool is added.
     is_growing = True
     while is_growing:
         is_growing = False
@@ -109,7 +116,7 @@ def find_sending_uses(
 
 
 def describe_sending_use(use: TracedObservation) -> str:
-    """Return what a use does, as a phrase that follows its location."""
+    """Return what a use does, as a verb phrase for a message after its location."""
     code = f"`{use.text[:80]}`"
     if not use.tools:
         return f"sends a message to the agent: {code}"
@@ -132,7 +139,7 @@ def check_duplicate_confirmation(tool: ToolSpec, scope: Scope) -> Iterator[Probl
 
 @rule("letta/circular-tool", on="tool", severity=Severity.ERROR)
 def check_circular_tool(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
-    """Yield a problem if a tool is attached to the agent whose loop it calls."""
+    """Yield a problem if an attached tool declares `calls_agent_loop`."""
     letta = get_letta_fields(tool)
     if letta.get("attached") and letta.get("calls_agent_loop"):
         yield problem_at(
@@ -184,9 +191,9 @@ def check_circular_handler(toolset: Toolset, workspace: Workspace) -> Iterator[P
 
 @rule("letta/refused-approval", on="toolset", severity=Severity.WARNING)
 def check_refused_approval(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    """Yield the attached tools whose calls the server refuses after an approval."""
+    """Yield attached tools with `confirm` whose approved calls the server refuses."""
     client = toolset.find_client(build_settings(toolset).server.client or "")
-    # Only for such a client the server accepts an approval by Letta.
+    # With `client_confirms`, the server accepts an approval that the client requested.
     if client is not None and client.client_confirms:
         return
     for tool in toolset.tools:
@@ -200,12 +207,15 @@ def check_refused_approval(toolset: Toolset, workspace: Workspace) -> Iterator[P
 
 
 _MAX_TIMEOUT_S = 120.0
-"""The timeout of an attached tool."""
+"""The maximum timeout of an attached tool."""
 
 
 @rule("letta/long-timeout", on="tool", severity=Severity.ERROR)
 def check_long_timeout(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
-    """Yield a problem if the timeout of an attached tool is too long."""
+    """Yield a problem if the timeout of an attached tool is more than two minutes.
+
+    The toolset's timeout counts for a tool without its own.
+    """
     timeout = scope.toolset.timeout if tool.timeout is None else tool.timeout
     if get_letta_fields(tool).get("attached") and timeout > _MAX_TIMEOUT_S:
         is_own = tool.timeout is not None
@@ -223,7 +233,10 @@ def check_long_timeout(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
 def check_unused_loop_declaration(
     toolset: Toolset, workspace: Workspace
 ) -> Iterator[Problem]:
-    """Yield the tools that declare a loop call which their handlers do not make."""
+    """Yield tools with `calls_agent_loop` whose handlers send no message.
+
+    Handlers that cannot be analyzed completely are skipped.
+    """
     looping = [
         tool for tool in toolset.tools if get_letta_fields(tool).get("calls_agent_loop")
     ]
@@ -245,12 +258,12 @@ def check_unused_loop_declaration(
 
 
 _MAX_NAME_CHARACTERS = 48
-"""The length of a tool name that Letta accepts."""
+"""The maximum length of a tool name in Letta."""
 
 
 @rule("letta/name-too-long", on="tool", severity=Severity.ERROR)
 def check_name_too_long(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
-    """Yield a problem if the name of an attached tool is too long for Letta."""
+    """Yield a problem if an attached tool's name has more than 48 characters."""
     if get_letta_fields(tool).get("attached") and len(tool.name) > _MAX_NAME_CHARACTERS:
         yield problem_at(
             tool,
@@ -263,7 +276,10 @@ def check_name_too_long(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
 
 @rule("letta/nested-definition", on="tool", severity=Severity.ERROR)
 def check_nested_definition(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
-    """Yield the references of an attached tool that Letta resolves incorrectly."""
+    """Yield the references of an attached tool that Letta resolves incorrectly.
+
+    Letta resolves a reference by its last name only, as if it were in `$defs` directly.
+    """
     schema = tool.schemas["parameters"]
     nested = [r for r in schema.references if _is_nested(r)]
     if not nested or not get_letta_fields(tool).get("attached"):
@@ -281,7 +297,10 @@ def check_nested_definition(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
 
 
 def _is_nested(reference: Reference) -> bool:
-    """Return whether a reference names a schema that is nested inside a definition."""
+    """Return whether a reference names an existing schema inside a definition.
+
+    Example: `#/$defs/order/properties/item`.
+    """
     is_definition = reference.text.startswith("#/$defs/")
     return (
         is_definition
@@ -293,7 +312,7 @@ def _is_nested(reference: Reference) -> bool:
 def _describe_misread_reference(
     schema: JsonSchema, reference: Reference, stored: Any
 ) -> str:
-    """Return how Letta misinterprets a reference; empty if it resolves it correctly."""
+    """Return how Letta misreads a reference; empty if it resolves it correctly."""
     definition = schema.get_value(reference.target or ())
     stored_node = _find_value(stored, reference.path[:-1])
     last = reference.text.rpartition("/")[2]
@@ -325,7 +344,11 @@ _DEFINITION_SLASHES = "#/$defs/name".count("/")
 
 @rule("letta/missing-decision", on="toolset", severity=Severity.ERROR)
 def check_missing_decision(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    """Yield the tools without a valid decision about their attachment."""
+    """Yield the tools without a valid decision about their attachment.
+
+    These are attached tools that are excluded or not offered to Letta, and unattached
+    tools without a reason. Only toolsets with the target `letta` are checked.
+    """
     if not has_target(toolset, workspace):
         return
     excluded = toolset.list_excluded_tools("letta")
@@ -354,12 +377,16 @@ def check_missing_decision(toolset: Toolset, workspace: Workspace) -> Iterator[P
 
 @rule("letta/duplicate-name", on="toolset", severity=Severity.ERROR)
 def check_duplicate_name(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    """Yield the tools whose names another toolset also registers in Letta."""
+    """Yield the tools whose names an earlier toolset also registers in Letta.
+
+    Only toolsets with attached tools are compared.
+    """
     if not has_attached_tools(toolset):
         return
     first: dict[str, str] = {}
     for other in workspace.toolsets:
-        # Of two toolsets with the same name of a tool, only the later one is reported.
+        # If two toolsets have a tool of the same name, only the later toolset gets the
+        # finding.
         if other.name == toolset.name:
             break
         if has_attached_tools(other):
@@ -381,7 +408,10 @@ _Fault = tuple[tuple[str | int, ...], str, str]
 
 @rule("letta/invalid-settings", on="toolset", severity=Severity.ERROR)
 def check_settings(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    """Yield the problems of the toolset's settings for Letta."""
+    """Yield the problems of the toolset's settings for Letta.
+
+    Only toolsets with the target `letta` are checked.
+    """
     if not has_target(toolset, workspace):
         return
     if not has_settings(toolset):
@@ -471,7 +501,7 @@ def _check_agent(toolset: Toolset, agent: LettaAgent) -> Iterator[_Fault]:
 
 @rule("letta/skipped-schema", on="tool", severity=Severity.ERROR)
 def check_skipped_schema(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
-    """Yield the reasons why Letta would skip an attached tool."""
+    """Yield the reasons why Letta would skip an attached tool because of its schema."""
     if not get_letta_fields(tool).get("attached"):
         return
     for path, reason in find_schema_problems(tool.parameters):
@@ -485,12 +515,19 @@ def check_skipped_schema(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
 
 @rule("letta/undeclared-loop", on="toolset", severity=Severity.WARNING)
 def check_undeclared_loop(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    """Yield the tools that send a message to the agent without declaring it."""
+    """Yield the unattached tools that send a message without declaring it.
+
+    Toolsets without any `letta` in their specs are skipped; `letta/circular-handler`
+    reports attached tools.
+    """
+    # A toolset that does not use Letta needs no declaration.
     if not any(get_letta_fields(tool) for tool in toolset.tools):
         return
     sending_uses = find_sending_uses(workspace, toolset)
     for tool in toolset.tools:
         letta = get_letta_fields(tool)
+        # `letta/circular-handler` reports attached tools, and declared tools need no
+        # finding.
         if letta.get("attached") or letta.get("calls_agent_loop"):
             continue
         use = sending_uses.get(tool.name)
@@ -510,7 +547,8 @@ def check_undeclared_loop(toolset: Toolset, workspace: Workspace) -> Iterator[Pr
 def check_unanalyzed_code(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     """Yield the handlers of tools with `letta` whose code cannot be analyzed.
 
-    Tools that declare data are covered by `handler/unanalyzed-code`.
+    At most three reasons are reported for each tool. Tools that declare data are
+    skipped: `handler/unanalyzed-code` reports them.
     """
     for tool in toolset.tools:
         if not get_letta_fields(tool) or tool.data:

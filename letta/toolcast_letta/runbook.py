@@ -218,7 +218,8 @@ def build_tool_runbook(toolset: Toolset, tool: ToolSpec, package: str) -> ToolRu
     name = encode_shell_argument(tool.name)
     is_approved = bool(part.get("requires_approval"))
     is_called = is_attached and bool(tool.examples)
-    # Without this option, verification skips these tools.
+    # Without this option, `toolcast letta verify` skips tools that change data or
+    # require approval.
     changing = " --call-changing" if can_change_data(tool) or is_approved else ""
     only = f" --tool {name}{changing}" if is_called else " --no-calls"
     turn = f" --no-calls --turn {name}{changing}"
@@ -268,7 +269,10 @@ def build_tool_runbook(toolset: Toolset, tool: ToolSpec, package: str) -> ToolRu
 
 
 def render_tool_page(workspace: Workspace, toolset: Toolset, name: str) -> str | None:
-    """Return the runbook of a tool, by its current or a previous name; None if unknown."""
+    """Return a tool's runbook as Markdown; None if the toolset lacks the tool.
+
+    The name can be a current or a previous one.
+    """
     for tool in toolset.tools:
         if name == tool.name or name in tool.renamed_from:
             package = ".".join(filter(None, (workspace.package, toolset.name)))
@@ -279,9 +283,9 @@ def render_tool_page(workspace: Workspace, toolset: Toolset, name: str) -> str |
 
 
 def format_tool_list(toolset: Toolset) -> str:
-    """Return one line for each tool: attached, or the reason for not being attached.
+    """Return one line for each tool, sorted: `attached`, or why it is not attached.
 
-    The text ends with a newline.
+    The text ends with a newline; it is empty without tools.
     """
     lines = []
     for tool in sorted(toolset.tools, key=lambda tool: tool.name):
@@ -303,10 +307,8 @@ def _format_command(verb: str, toolset: Toolset, rest: str = "") -> str:
 
 
 def _encode_deploy_command(package: str) -> Code:
-    """Return the command that starts the server over HTTP in one process.
-
-    Hosting platforms set host and port in environment variables.
-    """
+    """Return the command that starts the generated HTTP server, as a code block."""
+    # Hosting platforms set host and port in these environment variables.
     options = '--host "${HOST:-127.0.0.1}" --port "${PORT:-8000}"'
     return _encode_commands(
         f".venv/bin/python -m {package}.mcp_server --http {options}"

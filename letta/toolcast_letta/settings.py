@@ -29,10 +29,10 @@ Source: the registry of Letta's server 0.16.6.
 
 
 class LettaServer(NamedTuple):
-    """The MCP server's entry in Letta.
+    """The MCP server's entry in Letta, as a toolset declares it.
 
-    Either `url` or `url_env` is set. `client` is the client profile that the MCP server
-    uses for requests from Letta.
+    Either `url` or `url_env` is set. `client` names the client profile whose tools the
+    MCP server offers to Letta.
     """
 
     name: str
@@ -43,7 +43,7 @@ class LettaServer(NamedTuple):
 
 
 class LettaBlock(NamedTuple):
-    """A memory block of an agent, and what Toolcast writes to it: `tools` or `data`."""
+    """A memory block, and whether Toolcast writes `tools` or `data` into its part."""
 
     label: str
     content: str

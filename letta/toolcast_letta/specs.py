@@ -26,7 +26,8 @@ def has_settings(toolset: Toolset) -> bool:
 def build_settings(toolset: Toolset) -> LettaSettings:
     """Build the toolset's settings for Letta, with defaults for omitted fields.
 
-    Without a `letta` object, they have an entry with the toolset's name and no agents.
+    A toolset without a `letta` object gets a server entry with the toolset's name and
+    no agents.
     """
     value = toolset.extensions.get("letta", {})
     options = {key: value[key] for key in ("backend", "on_start") if key in value}
@@ -55,12 +56,16 @@ def _build_agent(name: str, body: Mapping[str, Any]) -> LettaAgent:
 
 
 def list_offered_tools(toolset: Toolset) -> list[ToolSpec]:
-    """Return the tools that the MCP server offers to Letta, in the toolset's order."""
+    """Return the tools that the MCP server offers to Letta, in the toolset's order.
+
+    Without clients these are all tools; with clients, those that Letta's client may
+    call. The list is empty if the toolset lacks Letta's client.
+    """
     tools = list(toolset.list_target_tools("mcp"))
     if not toolset.clients:
         return tools
     client = toolset.find_client(build_settings(toolset).server.client or "")
-    # The rule `letta/invalid-settings` reports this.
+    # The rule `letta/invalid-settings` reports a missing or unknown client.
     if client is None:
         return []
     return [tool for tool in tools if toolset.is_offered(tool, client)]
@@ -93,7 +98,7 @@ def _collect_spec_fields(tool: ToolSpec) -> dict[str, Any]:
 
 
 def find_omission_reason(toolset: Toolset, tool: ToolSpec) -> str | None:
-    """Return why a tool is not attached; None if it is."""
+    """Return why a tool is not attached to Letta agents; None if it is attached."""
     part = build_tool_part(toolset, tool)
     return None if part["attached"] else part.get("reason", "it is not attached")
 

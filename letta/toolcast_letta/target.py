@@ -69,7 +69,7 @@ class LettaView(NamedTuple):
 
 
 def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
-    """Render `letta.py` and `runbook.md`."""
+    """Return the generated `letta.py` and `runbook.md` by file name."""
     settings = build_settings(toolset)
     view = LettaView(
         header=encode_header(f"{toolset.folder}/toolset.yaml"),
@@ -101,7 +101,7 @@ def _build_server_view(server: LettaServer) -> ServerView:
 
 
 def _build_agent_view(agent: LettaAgent) -> AgentView:
-    # Sorted, so that the output does not depend on the order in the spec.
+    # Sort these fields, so that the output does not depend on their order in the spec.
     fields = {
         **vars(agent),
         "expects": tuple(sorted(agent.expects)),

@@ -1,4 +1,4 @@
-"""The tools of a registry as LangChain tools.
+"""LangChain tools for the tools of a registry.
 
 The model gets the spec's own schema, and the registry validates the arguments. Needs
 `langchain-core`.
@@ -33,7 +33,7 @@ _ACTIONS = ("accept", "decline", "cancel")
 
 
 class SpecTool(BaseTool):
-    """A tool for LangChain, sync and async.
+    """LangChain tool that calls a tool of the registry, sync or async.
 
     `_run` and `_arun` accept only the tool's arguments, so that a tool can have arguments named
     `config`, `run_manager` or `self`.
@@ -44,12 +44,13 @@ class SpecTool(BaseTool):
     handle_tool_error: bool = True
 
     def get_input_schema(self, config: Any = None) -> type[BaseModel]:
-        """Return a Pydantic model that accepts exactly the arguments that the spec's schema accepts."""
+        """Return a Pydantic model that validates arguments with the spec's schema."""
         return self._schema_model
 
     @cached_property
     def _schema_model(self) -> type[BaseModel]:
-        # Built on first use: a class takes a hundred times as long as the tool, and few need it.
+        # Build the class on first use: building takes a hundred times as long as the tool
+        # itself, and few programs need the class.
         return _build_schema_model(self.registry, self.name, self.client)
 
     def _run(self, /, **arguments: Any) -> str | list[dict[str, Any]]:
@@ -69,7 +70,7 @@ class SpecTool(BaseTool):
 
 
 class LangChainTools:
-    """The LangChain tools of a registry's local tools; each is created when requested."""
+    """Factory of LangChain tools for a registry's local tools."""
 
     def __init__(self, registry: Registry) -> None:
         self._registry = registry
@@ -147,7 +148,7 @@ def _format_content(response: ToolResponse) -> str | list[dict[str, Any]]:
     """Return the content of LangChain's message to the model: text, or content blocks."""
     if response.error is not None:
         media = [block for block in response.content or () if block["type"] != "text"]
-        # An exception cannot contain media, so its message describes them.
+        # A ToolException contains only text, so media of the error are described.
         descriptions = map(describe_block, to_langchain_blocks(media))
         raise ToolException("\n".join([response.error, *descriptions]))
     note = response.note
@@ -158,7 +159,7 @@ def _format_content(response: ToolResponse) -> str | list[dict[str, Any]]:
 
 
 class _GraphInterrupt:
-    """Asks the user for one call of a tool by interrupting the LangGraph graph that runs it.
+    """Question to the user by interrupting the LangGraph graph that runs the call.
 
     The graph stops with the question. When it is resumed with the answer, it runs the node again.
     `langgraph` is used only if the program has imported it.
@@ -201,7 +202,8 @@ class _GraphInterrupt:
             put = partial(setattr, self, "raised", stop)
             raise InputRequiredError(round, put, is_repeated=True) from None
         except (RuntimeError, KeyError):
-            # Outside a graph, or in a graph without a checkpointer.
+            # `interrupt` raises these errors outside of a graph, and in a graph without a
+            # checkpointer.
             raise DeclinedError(_format_no_user(question)) from None
         if not isinstance(answer, Mapping) or answer.get("action") not in _ACTIONS:
             raise DeclinedError(

@@ -1,4 +1,4 @@
-"""Compose the prompt blocks of a toolset from their pieces.
+"""Composition of the prompt blocks of a toolset from rendered pieces.
 
 A piece consists of complete lines of Markdown that the generator's templates rendered. The pieces of
 tools are in their definitions; those of sections, the preamble and the CLI block are in the generated
@@ -21,9 +21,9 @@ __all__ = ["CliBlock", "Prompts", "Section"]
 
 _WITHOUT_SECTION = "tools"
 _COMMENT_COLUMN = 50
-"""The column of comments; fixed, so that no row depends on another command's length."""
+"""Column of comments; it is fixed, so that no row depends on another command's length."""
 _WIDTH = 120
-"""Characters of a row."""
+"""Maximum length of a row."""
 # HTML elements that hide or change the rest of a rendered page. Other names in angle brackets, such
 # as `<name>`, have no effect.
 _HTML_ELEMENT = re.compile(
@@ -38,7 +38,7 @@ _MARKUP_START = re.compile(r"<(?=[!?])")
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """The pieces of a section.
+    """Rendered pieces of a section.
 
     Attributes:
         name: the name that definitions use. The section `tools` also has the tools without one.
@@ -55,7 +55,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class CliBlock:
-    """The pieces of the block that lists the commands.
+    """Rendered pieces of the block that lists the commands.
 
     Attributes:
         program: what a user types before each command.
@@ -71,7 +71,7 @@ class CliBlock:
 
 
 class PromptBlocks:
-    """The composer: joins the pieces of a toolset with those of any of its tools.
+    """Composer of prompt blocks from a toolset's pieces and the pieces of its tools.
 
     Args:
         before: the lines of the preamble above its sections.
@@ -92,6 +92,7 @@ class PromptBlocks:
         self.after = after
         self.cli = cli
         self.sections = {section.name: section for section in sections}
+        # The section `tools`, which contains tools without a section, always exists.
         self.sections.setdefault(_WITHOUT_SECTION, Section(_WITHOUT_SECTION))
 
     def group(self, tools: Iterable[Tool]) -> Iterator[tuple[Section, list[Tool]]]:
@@ -114,7 +115,7 @@ class PromptBlocks:
         return ""
 
     def preamble(self, tools: Iterable[Tool]) -> str:
-        """Return the list of the tools by their sections."""
+        """Return the preamble: a bullet for each documented tool, grouped by section."""
         sections = [
             f"\n{section.label}{_compose_bullets(members)}"
             for section, members in self.group(tools)
@@ -122,12 +123,12 @@ class PromptBlocks:
         return f"{self.before}{''.join(sections)}{self.after}"
 
     def guidance(self, tools: Iterable[Tool]) -> str:
-        """Return when and how to use the tools; "" when their pieces have no such text."""
+        """Return the usage texts of the documented tools, one after another; "" if none."""
         usages = map(_compose_usage, filter(_is_documented, tools))
         return "\n".join(filter(None, usages))
 
     def cli_block(self, tools: Iterable[Tool]) -> str:
-        """Return the commands of the tools.
+        """Return the CLI block with the commands of the tools.
 
         Raises:
             LookupError: the toolset has no command line.
@@ -188,7 +189,7 @@ def _join(rows: Iterable[str]) -> str:
 
 
 class Prompts:
-    """The prompt blocks of a registry's tools, for each client its own.
+    """Prompt blocks of a registry's tools for each client.
 
     A method that accepts a client raises `UnknownClientError` where the toolset has no such
     client, and `AccessError` where access cannot be resolved.
@@ -252,7 +253,7 @@ class Prompts:
         return self._blocks.preamble(self._registry.tools(client))
 
     def guidance(self, names: Iterable[str], client: str | None = None) -> str:
-        """Return when and how to use the named tools, for a request that offers only these.
+        """Return the usage texts of named tools, for a request that offers only these.
 
         Tools without such a text, for example those of external servers, and tools that the
         client may not have are omitted.
@@ -303,7 +304,7 @@ class Prompts:
 
 
 def command_rows(program: str, line: str, comment: str) -> list[str]:
-    """Return the rows of a command with its comment: next to it, or below a long command.
+    """Return the lines of a command with its comment, next to it or below a long command.
 
     A row has at most 120 columns unless a single word is longer. A long command continues after
     a backslash, a long comment in further rows.
@@ -317,7 +318,7 @@ def command_rows(program: str, line: str, comment: str) -> list[str]:
     escaped = _HTML_ELEMENT.sub(lambda match: match[1].upper(), line)
     escaped = _MARKUP_START.sub(r"\<", escaped)
     words = f"{program} {escaped}".split(" ")
-    # Two columns are for the backslash.
+    # Reserve two columns for the backslash that continues a long command.
     command = _fill_rows(words, "  ", "      ", _WIDTH - 2)
     rows = [f"{row} \\" for row in command[:-1]] + command[-1:]
     margin = " " * _COMMENT_COLUMN

@@ -30,24 +30,26 @@ __all__ = ["SectionTexts", "Skill", "Skills"]
 
 MAIN_FILE = "SKILL.md"
 MAX_LINES = 499
-"""Lines of a SKILL.md that the standard recommends."""
+"""Maximum number of lines of a SKILL.md that the standard recommends."""
 MAX_BYTES = 20_000
-"""Bytes of a SKILL.md: about 5,000 tokens."""
+"""Maximum size of a SKILL.md: about 5,000 tokens."""
 
-# Programs may execute !`...` and blocks that begin with ```!, replace $ARGUMENTS and $1 by their
-# arguments and ${NAME} by their folders, and read a file for @name.
+# Patterns to escape, with their replacements. Programs that load skills may execute !`...` and
+# blocks that begin with ```!, replace $ARGUMENTS and $1 by arguments and ${NAME} by folders, and
+# read a file for @name.
 _EXECUTED_PATTERNS = (
     (re.compile(r"(?<=!)(?=`)|(?<=```)(?=!)"), " "),
-    # One backslash prevents the replacement, but two do not.
+    # Insert a space after two backslashes: one backslash prevents the replacement of `$1`, but
+    # two do not.
     (re.compile(r"(?<=\\\\\$)(?=ARGUMENTS|[0-9])"), " "),
     (re.compile(r"(?<!\\)(?=\$(?:ARGUMENTS|[0-9]))|(?<=\$)(?=\{[A-Z_])"), r"\\"),
     (re.compile(r"(?<!\S)(?=@\S)"), r"\\"),
 )
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_]+(-[A-Za-z0-9_]+)*")
-# Some YAML parsers read these words as other types than strings.
+# Words that some YAML parsers read as booleans or null, so they must be quoted.
 _YAML_KEYWORDS = frozenset(["yes", "no", "on", "off", "true", "false", "null"])
-# Characters that a quoted YAML string must escape. Also three hyphens, because one parser ends the
-# front matter at any of them; and !`, which a program might execute.
+# Text that is escaped in a quoted YAML string: special characters; `---`, because one parser ends
+# the front matter there; and !`, which a program might execute.
 _ESCAPED = re.compile(
     r'["\\]|--(?=-)|!(?=`)|[^ -~\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]'
 )
@@ -56,13 +58,14 @@ _DIRECTORY = "inode/directory"
 
 
 class SkillTool(NamedTuple):
-    """The documentation of a tool in a skill.
+    """Documentation of a tool in a skill.
 
     Attributes:
         name: the tool's name.
         summary: its summary as one line of Markdown.
         usage: when and how to use it, as lines.
-        when_lines: how many of these lines, at the beginning, say when to choose it.
+        when_lines: the number of lines at the beginning of `usage` that describe when to
+            choose the tool.
         is_deprecated: whether the tool is deprecated.
     """
 
@@ -74,7 +77,7 @@ class SkillTool(NamedTuple):
 
 
 class SectionTexts(NamedTuple):
-    """The texts of a section as Markdown; "" for a text that the section lacks."""
+    """Texts of a section as Markdown; "" for a text that the section lacks."""
 
     heading: str = ""
     intro: str = ""
@@ -82,7 +85,7 @@ class SectionTexts(NamedTuple):
 
 
 class SkillSection(NamedTuple):
-    """Tools under one heading; "" for a text that the section lacks."""
+    """Section of a skill with its tools; "" for a text that the section lacks."""
 
     name: str
     heading: str
@@ -92,7 +95,7 @@ class SkillSection(NamedTuple):
 
 
 class SkillFile(NamedTuple):
-    """A file of a skill.
+    """File of a skill.
 
     Attributes:
         text: the complete text.
@@ -104,7 +107,7 @@ class SkillFile(NamedTuple):
 
 
 class _Heading(str):
-    """A line that is a heading."""
+    """Line of Markdown that is a heading."""
 
 
 def build_toolset_files(
@@ -115,9 +118,9 @@ def build_toolset_files(
 ) -> dict[str, SkillFile]:
     """Return the files of a toolset's skill by path, SKILL.md first.
 
-    SKILL.md has the tools, with when to choose them; the rest of a tool's documentation is in a
-    file of its own. If SKILL.md would be too long, each section has a file for its tools
-    instead.
+    SKILL.md lists the tools and describes when to choose them; the rest of a tool's usage is in a
+    separate file. If SKILL.md would be too long, it only links to one file per section, which
+    documents the section's tools.
     """
     headings = [
         _Heading(f"## {'Tools' if section.heading == title else section.heading}")
@@ -180,7 +183,7 @@ def _bullet(tool: SkillTool) -> str:
 
 
 def _link_section_file(section: SkillSection) -> Iterator[str]:
-    """Yield the line for a section whose tools are documented in a file of their own."""
+    """Yield the line that links to the separate file of a section's tools."""
     path, count = _get_path(section.name), len(section.tools)
     yield f"{count} {'tool' if count == 1 else 'tools'}: read [{path}]({path}) to choose one."
 
@@ -194,8 +197,8 @@ def _document_tools(section: SkillSection) -> Iterator[str]:
 
 
 def _get_rest(tool: SkillTool) -> Sequence[str]:
-    """Return the lines of a tool's usage after those that say when to choose it."""
-    # An empty line separates the two parts.
+    """Return the lines of a tool's usage after its first part, when to choose the tool."""
+    # Skip the empty line that separates the two parts.
     return tool.usage[tool.when_lines + bool(tool.when_lines) :]
 
 
@@ -210,7 +213,7 @@ def _paragraph(text: str) -> list[str]:
 def _build_file(
     lines: Iterable[str], front_matter: Mapping[str, Any] | None = None
 ) -> SkillFile:
-    """Return a file; its lines are escaped, and those of type `_Heading` are its headings."""
+    """Build a file from lines, which are escaped; lines of type `_Heading` are headings."""
     text_lines, headings = [], []
     if front_matter:
         text_lines += [render_front_matter(front_matter), ""]
@@ -223,7 +226,7 @@ def _build_file(
 
 
 def _escape_line(line: str) -> str:
-    """Escape whatever a program could execute, replace, or read as a file."""
+    """Return a line in which programs find nothing to execute, replace, or read as a file."""
     for pattern, escape in _EXECUTED_PATTERNS:
         line = pattern.sub(escape, line)
     return line
@@ -250,7 +253,7 @@ def _render_mapping(values: Mapping[str, Any], indent: str) -> Iterator[str]:
                 yield prefix
                 yield from _render_collection(value, f"{indent}  ")
         else:
-            # A skill's name is unquoted, if it can be.
+            # Write a skill's name without quotes if possible.
             is_plain = key == "name" and _is_plain(str(value))
             yield f"{prefix} {value if is_plain else _render_scalar(value)}"
 
@@ -265,7 +268,7 @@ def _render_collection(
         if not isinstance(value, Mapping | list | tuple):
             yield f"{indent}- {_render_scalar(value)}"
         elif value:
-            # The first line of a nested collection is on the line of its hyphen.
+            # In YAML, the first line of a nested collection follows the hyphen of its item.
             first, *rest = _render_collection(value, f"{indent}  ")
             yield f"{indent}- {first.lstrip(' ')}"
             yield from rest
@@ -304,7 +307,7 @@ def _escape_match(match: re.Match[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Skill:
-    """A skill.
+    """Agent Skill with its files.
 
     Attributes:
         front_matter: the values of the front matter in SKILL.md; always with `name` and
@@ -323,13 +326,13 @@ class Skill:
 
     @property
     def description(self) -> str:
-        """What the skill does, and when to use it."""
+        """Description of the skill's purpose and of when to use the skill."""
         description: str = self.front_matter["description"]
         return description
 
 
 class ToolDocs(Protocol):
-    """The prompts of a toolset; its skills have the same sections."""
+    """Prompts of a toolset, which determine the sections of its skills."""
 
     @property
     def registry(self) -> Registry:
@@ -342,7 +345,7 @@ class ToolDocs(Protocol):
 
 
 class Skills:
-    """The skills of a toolset: one for the toolset, and those of single tools.
+    """Agent Skills of a toolset: one for the whole toolset, and those of single tools.
 
     Args:
         prompts: the toolset's prompts.
@@ -430,7 +433,8 @@ def _build_skill(
 
 def _build_skill_tool(tool: Tool) -> SkillTool:
     usage = tool.prompt.usage if tool.prompt else ()
-    # By default the first paragraph says when to choose the tool.
+    # Without `when_lines`, the first paragraph counts as the description of when to choose the
+    # tool.
     first_paragraph = list(takewhile(bool, usage))
     when_lines = _get_skill_settings(tool).get("when_lines", len(first_paragraph))
     summary = escape_markdown_line(tool.summary)
@@ -438,13 +442,13 @@ def _build_skill_tool(tool: Tool) -> SkillTool:
 
 
 def _get_skill_settings(tool: Tool) -> Mapping[str, Any]:
-    """Return the part of a tool's definition for skills."""
+    """Return the settings for skills in a tool's definition; empty if there are none."""
     settings: Mapping[str, Any] = tool.parts.get("skills", {})
     return settings
 
 
 class ServedSkills:
-    """The skills of one client, as MCP resources.
+    """Skills of one client as MCP resources, computed at each request.
 
     Args:
         list_skills: returns the skills that the client may have now.
@@ -473,7 +477,7 @@ class ServedSkills:
         return []
 
     def list_resources(self) -> list[dict[str, Any]]:
-        """Return the SKILL.md of each skill, as `resources/list` shows it."""
+        """Return the definition of each skill's SKILL.md for `resources/list`."""
         resources = []
         for skill in self._list_skills():
             text = skill.files[MAIN_FILE]
@@ -497,7 +501,7 @@ def _get_root_uri(skill: Skill) -> str:
 
 
 def _build_entry(skill: Skill) -> dict[str, Any]:
-    """Return a skill as the extension's methods send it."""
+    """Return a skill's entry: its SKILL.md URI, front matter, and files with digests."""
     root = _get_root_uri(skill)
     resources = []
     for path, text in skill.files.items():

@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from tests.commands.running import run
+from toolcast.commands.init.scaffold import list_missing_packages
 
 THEIRS = {
     "Makefile": "check: ; echo ours\n",
@@ -138,3 +139,35 @@ def test_a_project_that_is_there_already(tmp_path: Path) -> None:
     before = files(tmp_path)
     run(tmp_path, "toolcast", "init", "--into", "--name", "other", expect=2)
     assert files(tmp_path) == before
+
+
+@pytest.mark.parametrize(
+    ("files", "source", "package", "missing"),
+    [
+        ([], ".", "handlers", ["handlers/__init__.py"]),
+        (["handlers/README.md"], ".", "handlers", ["handlers/__init__.py"]),
+        (["handlers/__init__.py"], ".", "handlers", []),
+        (["acme/core/work.py"], ".", "acme.tools", ["acme/tools/__init__.py"]),
+        (["acme/work.py"], ".", "acme", []),
+        (
+            ["src/shop/__init__.py", "src/shop/agent/work.py"],
+            "src",
+            "shop.agent",
+            ["src/shop/agent/__init__.py"],
+        ),
+        (
+            ["src/shop/agent/data.json"],
+            "src",
+            "shop.agent",
+            ["src/shop/__init__.py", "src/shop/agent/__init__.py"],
+        ),
+        (["src/other.py"], "src", "shop", ["src/shop/__init__.py"]),
+    ],
+)
+def test_packages_without_init_file_are_completed(
+    files: list[str], source: str, package: str, missing: list[str], tmp_path: Path
+) -> None:
+    for file in files:
+        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / file).write_text("")
+    assert list_missing_packages(str(tmp_path), source, package) == missing

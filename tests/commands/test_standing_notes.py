@@ -49,3 +49,18 @@ def test_other_notes_are_printed_as_ever(project: Project) -> None:
         "note: prompt/parameter-undescribed: " in said
         and "1 note that cannot be suppressed is hidden" in said
     )
+
+
+def test_wheel_that_was_not_built_is_not_counted(project: Project) -> None:
+    """A new project has this note until `--preflight` builds the wheel."""
+    project.edit(
+        "specs/toy/toolset.yaml",
+        'mcp_servers: {mail: {url: "https://mail.example/mcp"}}\n',
+        "",
+    )
+    project.write(
+        "pyproject.toml", '[build-system]\nbuild-backend = "hatchling.build"\n'
+    )
+    project.generate()
+    assert project.toolcast("check").stderr == ""
+    assert "note: output/unknown-wheel" in project.toolcast("check", "--all").stderr

@@ -57,7 +57,7 @@ text: dict   text: dict[str, Any]   text: Mapping   text: "Mapping[str, Any]"   
 text: Dict[str, Any]   text: typing.Mapping[str, str]   text: MutableMapping[str, Any]
 text: Optional[dict[str, Any]]   text: Annotated[Mapping[str, Any], "all"]   text: Given
 text: More   text: Old   text: Own   text: Functional   text: Alias   text: NewDict
-text: Imported   text: collections.OrderedDict   text: "NoteArguments"   text: Mapping[str, Any] = {}
+text: Imported   text: collections.Counter[str]   text: collections.OrderedDict   text: "NoteArguments"   text: Mapping[str, Any] = {}
 """
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+
+from toolcast_runtime.stdio import import_check
 
 Make = Callable[..., Any]
 NOTE = "summary: Do some work of a day.\nparameters: {type: object}\nhandler: "
@@ -115,3 +118,114 @@ def test_nothing_is_imported_while_outputs_are_not_right(make_project: Make) -> 
     assert code == 1
     assert "output/missing" in text
     assert not (project.root / "told").exists()
+
+
+WRONG_SIGNATURES = {
+    "decorated": ("@kept\ndef work(text: str): ...\n", "no parameter `words`"),
+    "cached": (
+        "@functools.lru_cache\ndef work(text: str): ...\n",
+        "no parameter `words`",
+    ),
+    "by factory": ("@named(3)\ndef work(wrods: str): ...\n", "no parameter `words`"),
+    "instance": ("work = Caller()\n", "no parameter `words`"),
+    "method": ("work = Caller().speak\n", "no parameter `words`"),
+    "static method": ("work = Caller.shout\n", "no parameter `words`"),
+    "class": ("class work:\n    def __init__(self, text): ...\n", "requires `text`"),
+    "redefined": (
+        "def work(words): ...\ndef work(text): ...\n",
+        "no parameter `words`",
+    ),
+    "async": ("@kept\nasync def work(text): ...\n", "no parameter `words`"),
+    "more": ("@named(1)\ndef work(words, more): ...\n", "requires `more`"),
+}
+RIGHT_SIGNATURES = [
+    "@kept\ndef work(words: str): ...\n",
+    "@kept\ndef work(arguments: dict): ...\n",
+    # The wrapper passes the session.
+    "@with_session\ndef work(session, words): ...\n",
+    "class work:\n    def __init__(self, words): ...\n",
+    "@named(2)\ndef work(words, more=None): ...\n",
+    "@named(2)\ndef work(**arguments): ...\n",
+]
+DECORATORS = """\
+import functools
+def kept(function):
+    @functools.wraps(function)
+    def inner(*args, **keywords): return function(*args, **keywords)
+    return inner
+def with_session(function):
+    @functools.wraps(function)
+    def inner(**keywords): return function(None, **keywords)
+    return inner
+def named(count): return lambda function: function
+class Caller:
+    def __call__(self, text): ...
+    def speak(self, text): ...
+    @staticmethod
+    def shout(text): ...
+"""
+WORDS_SPEC = """\
+summary: Shout some words to all.
+parameters: {type: object, properties: {words: {type: string}}, required: [words]}
+handler: handlers.toy:work
+"""
+
+
+def find_signature_errors(project: Any, code: str) -> dict[str, str]:
+    """Return the errors of a tool, a resource and a prompt with the same handler."""
+    project.write("handlers/toy.py", DECORATORS + code)
+    importlib.invalidate_caches()
+    forget_modules()
+    errors = import_check.find_problems("generated.toy")
+    return {error["name"]: error["error"] for error in errors if "name" in error}
+
+
+@pytest.fixture
+def shouting(make_project: Make, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    project = make_project({"shout": WORDS_SPEC}, toolset="targets: {mcp: {}}\n")
+    project.write(
+        "specs/toy/mcp_resources/page.yaml",
+        "name: page\ndescription: A page.\nuri_template: page://{words}\n"
+        "handler: handlers.toy:work\n",
+    )
+    project.write(
+        "specs/toy/mcp_prompts/greet.yaml",
+        "name: greet\ndescription: Greet.\narguments: [{name: words, required: true}]\n"
+        "handler: handlers.toy:work\n",
+    )
+    project.write("handlers/toy.py", "def work(words: str): ...\n")
+    project.generate()
+    # Python compares only seconds and sizes, so it would reuse bytecode of another case.
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    monkeypatch.syspath_prepend(str(project.root))
+    forget_modules()
+    yield project
+    forget_modules()
+
+
+def forget_modules() -> None:
+    for name in [*sys.modules]:
+        if name.partition(".")[0] in ("generated", "handlers"):
+            del sys.modules[name]
+
+
+def test_signatures_of_imported_handlers_are_checked(shouting: Any) -> None:
+    """The source shows no signature of decorated functions, methods and classes."""
+    for label, (code, problem) in WRONG_SIGNATURES.items():
+        errors = find_signature_errors(shouting, code)
+        assert errors.keys() == {"shout", "resource page", "prompt greet"}, label
+        assert all(problem in error for error in errors.values()), (label, errors)
+        assert all("SignatureMismatchError: it " in e for e in errors.values())
+    for code in RIGHT_SIGNATURES:
+        assert find_signature_errors(shouting, code) == {}, code
+
+
+def test_preflight_reports_a_decorated_handler(shouting: Any) -> None:
+    shouting.write("handlers/toy.py", DECORATORS + WRONG_SIGNATURES["decorated"][0])
+    code, text = told(shouting)
+    assert code == 1
+    assert (
+        "the handler of `shout`, `resource page`, `prompt greet` does not accept the spec's"
+        " arguments: it has no parameter `words`" in " ".join(text.split())
+    )
+    assert "help: rename or add parameters of the handler" in text

@@ -80,7 +80,7 @@ async def test_a_handler_that_does_not_end_is_told_and_refused_in_the_end(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     # Longer than a cancelled task takes to give its thread up: until then both are counted.
-    monkeypatch.setattr(worker_threads, "_SECONDS_UNTOLD", 0.4)
+    monkeypatch.setattr(worker_threads, "_ABANDONED_LOG_DELAY_S", 0.4)
     release = threading.Event()
 
     async def stubborn() -> None:

@@ -20,7 +20,7 @@ from toolcast_runtime.core.calls.tool_calls import ToolCalls
 from toolcast_runtime.core.question import PendingQuestion
 from toolcast_runtime.ledger import LedgerError, LedgerSettings, Record
 from toolcast_runtime.ledger.recorder import open_ledger
-from toolcast_runtime.ledger.tables import ApprovalsTable, remove_old, stop
+from toolcast_runtime.ledger.tables import ApprovalsTable, remove_old, stop_retention
 
 NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
 
@@ -190,5 +190,5 @@ def test_a_ledger_that_cannot_be_changed_keeps_its_rows_and_says_so(
 
     caplog.set_level(logging.WARNING, "toolcast.ledger")
     asyncio.run(ask())
-    stop(settings)
+    stop_retention(settings)
     assert "rows older than 90d cannot be removed" in caplog.text

@@ -173,7 +173,7 @@ def test_a_sink_tries_again_more_and_more_seldom(
             raise LedgerError("away")
 
     news: Any = SimpleNamespace(clear=lambda: None, wait=waited.append)
-    sink._news = news
+    sink._wake_event = news
     monkeypatch.setattr(sink, "_post_all", post_all)
     monkeypatch.setattr(http_sink.time, "sleep", slept.append)
     with pytest.raises(Over):
@@ -242,7 +242,7 @@ def test_rows_are_looked_for_where_the_file_is(tmp_path: Path) -> None:
     ],
 )
 def test_a_time_is_hours_or_days(keep: str, time: timedelta) -> None:
-    assert tables._time(keep) == time
+    assert tables._parse_duration(keep) == time
 
 
 def test_two_batches_have_a_pause_between_them(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -277,7 +277,7 @@ def sink(tmp_path: Path) -> HttpSink:
 
 def test_what_a_sink_has_by_itself(sink: HttpSink) -> None:
     assert (sink._timeout, sink._max_waiting, sink._waiting) == (10.0, 100_000, 0)
-    assert (sink._process, sink._told) == (0, "")
+    assert (sink._process, sink._logged_reason) == (0, "")
 
 
 class Chunks(httpx.SyncByteStream):
@@ -371,9 +371,9 @@ def test_a_row_is_claimed_for_four_requests(
         clock += 0.1
         assert claimed() == "b"
         assert http_sink._count(outbox) == 1
-        assert sink._open_rows() == 1
+        assert sink._count_open_rows() == 1
         outbox.execute("UPDATE claims SET status = 400 WHERE id = 'c'")
-        assert sink._open_rows() == 0
+        assert sink._count_open_rows() == 0
 
 
 def test_why_rows_wait_is_said_once(
@@ -408,7 +408,7 @@ async def test_closing_waits_ten_seconds_for_the_endpoint(
     now: Any = SimpleNamespace(monotonic=lambda: 100.0 + sum(given))
     monkeypatch.setattr(http_sink, "time", now)
     monkeypatch.setattr(asyncio, "sleep", sleep)
-    monkeypatch.setattr(sink, "_open_rows", lambda: rows)
+    monkeypatch.setattr(sink, "_count_open_rows", lambda: rows)
     sink._process = process
     await sink.close()
     assert {*given} == ({0.02} if slept else set())

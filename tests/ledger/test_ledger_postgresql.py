@@ -208,7 +208,7 @@ async def test_what_ended_while_the_database_was_away_is_recorded_when_it_is_bac
 ) -> None:
     """Longer than calls wait for it."""
     ledger = "toolcast_runtime.ledger.postgresql_ledger"
-    monkeypatch.setattr(f"{ledger}._RETURN_SECONDS", 0.2)
+    monkeypatch.setattr(f"{ledger}._RECONNECT_TIMEOUT_S", 0.2)
     monkeypatch.setattr(records, "_RETRY_INTERVAL_S", 0.1)
     name = url.rpartition("/")[2]
 

@@ -12,6 +12,9 @@ import pytest
 from tests.mcp_client.test_read_server import REPLAYING
 from tests.module_graph import ROOT
 from tests.program import toolcast
+from toolcast.diff.listing_changes import compare_listings
+from toolcast.diff.listing_workspace import ListingOwner
+from toolcast.mcp_client.server_listing import parse_listing
 
 SEND: dict[str, Any] = {
     "name": "send",
@@ -229,3 +232,65 @@ def test_verify_compares_kinds_that_specs_declare(project: Path, file: Path) -> 
     lists(file, SEND, prompts=[{"name": "other"}])
     code, text = verify(project, "--mcp-stdio", " ".join([*COMMAND, str(file)]))
     assert code == 1 and "are not compared" not in text, text
+
+
+PAGE = {"uri": "page://a", "name": "page", "description": "A page."}
+CHANGED_MEMBERS: list[tuple[dict[str, Any], dict[str, Any], str]] = [
+    (
+        {"size": 1},
+        {"size": 2},
+        "`size` of the resource `page://a` is `2` instead of `1`",
+    ),
+    ({}, {"size": 2}, "`size` of the resource `page://a` is set to `2`"),
+    ({"size": 1}, {}, "`size` of the resource `page://a` is removed, was `1`"),
+    (
+        {"mimeType": "text/plain"},
+        {"mimeType": "text/html"},
+        "`mimeType` of the resource `page://a` is `text/html` instead of `text/plain`",
+    ),
+    (
+        {"annotations": {"priority": 0.5, "audience": ["user"]}},
+        {"annotations": {"priority": 1, "audience": ["user"]}},
+        "`annotations.priority` of the resource `page://a` is `1` instead of `0.5`",
+    ),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "text"), CHANGED_MEMBERS)
+def test_changes_of_entries_show_both_values(
+    old: dict[str, Any], new: dict[str, Any], text: str
+) -> None:
+    before, after = (
+        parse_listing({"tools": [], "resources": [{**PAGE, **members}]}, "list", ())
+        for members in (old, new)
+    )
+    found = compare_listings(before, after, ListingOwner("toy", "toy/toolset.yaml"))
+    assert [change.message for change in found.changes] == [text]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "text"),
+    [
+        (
+            {},
+            {"annotations": {"destructiveHint": True}},
+            '`annotations` of `send` is set to `{"destructiveHint": true}`, with the same'
+            " meaning",
+        ),
+        (
+            {"annotations": {"openWorldHint": True, "title": "A"}},
+            {"annotations": {"title": "A"}},
+            "`annotations.openWorldHint` of `send` is removed, was `true`, with the same"
+            " meaning",
+        ),
+    ],
+)
+def test_restated_members_show_both_values(
+    old: dict[str, Any], new: dict[str, Any], text: str
+) -> None:
+    before, after = (
+        parse_listing({"tools": [{**SEND, **members}]}, "list", ())
+        for members in (old, new)
+    )
+    found = compare_listings(before, after, ListingOwner("toy", "toy/toolset.yaml"))
+    assert [change.message for change in found.changes] == [text]

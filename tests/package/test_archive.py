@@ -408,3 +408,10 @@ def test_which_toolset(project: Project) -> None:
 OTHER = (
     "summary: Throws a ball.\nparameters: {type: object}\nhandler: handlers.toy:ping\n"
 )
+
+
+def test_package_removes_leftovers_of_killed_runs(project: Project) -> None:
+    leftover = project.write(f"dist/.toolcast-{'0a' * 8}.tmp", "half")
+    own = project.write("dist/.toolcast-notes.tmp", "mine")
+    archive(project.root)
+    assert not leftover.exists() and own.exists()

@@ -320,7 +320,7 @@ async def test_others_are_answered_while_a_large_result_is_shaped(
 ) -> None:
     """But for where every thread is taken: then it is shaped all the same."""
     monkeypatch.setattr(worker_threads, "MAX_THREADS", places)
-    monkeypatch.setattr(worker_threads, "_SECONDS_FOR_A_THREAD", 0.01)
+    monkeypatch.setattr(worker_threads, "_THREAD_TIMEOUT_S", 0.01)
 
     async def whole(*_: Any) -> Any:
         return ToolResponse([1] * 100_000), "ok"

@@ -74,7 +74,7 @@ async def test_there_are_never_more_threads_than_places() -> None:
 async def test_more_than_the_most_are_refused_until_one_is_free(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(worker_threads, "_SECONDS_FOR_A_THREAD", 0.05)
+    monkeypatch.setattr(worker_threads, "_THREAD_TIMEOUT_S", 0.05)
     release = threading.Event()
     hung = [
         asyncio.create_task(run_in_thread(release.wait)) for _ in range(MAX_THREADS)

@@ -238,6 +238,14 @@ def test_gates_come_from_the_toolset_and_from_options(
     assert wide.returncode == 1 and "have a case, but 50% must" in wide.stdout
 
 
+def test_a_message_of_a_case_names_the_case(pages: Callable[..., Any]) -> None:
+    project = pages(archive_page="cases: [{message: archive a page}]\n")
+    done = project.toolcast("select", "archive a page")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "\nthe case at " in done.stdout
+    assert done.stdout.endswith("expects `archive_page`\n")
+
+
 def test_a_margin_is_a_part_of_the_score(pages: Callable[..., Any]) -> None:
     project = pages(archive_page="cases: [{message: archive a page}]\n")
     value = json.loads(project.toolcast("select", "--format", "json").stdout)

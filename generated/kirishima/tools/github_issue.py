@@ -95,7 +95,7 @@ def call(
 
 
 if TYPE_CHECKING:
-    # Never runs. A type checker reports a handler that does not match these types.
+    # This code never runs. Type checkers report handlers that do not match the types.
     def check_github_issue_result(result: ObjectResult[GithubIssueResult]) -> None: ...
 
     def _check(

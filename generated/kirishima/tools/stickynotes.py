@@ -65,7 +65,7 @@ def call(
 
 
 if TYPE_CHECKING:
-    # Never runs. A type checker reports a handler that does not match these types.
+    # This code never runs. Type checkers report handlers that do not match the types.
     def check_stickynotes_result(result: ObjectResult[StickynotesResult]) -> None: ...
 
     def _check(

@@ -42,7 +42,7 @@ def call(
 
 
 if TYPE_CHECKING:
-    # Never runs. A type checker reports a handler that does not match these types.
+    # This code never runs. Type checkers report handlers that do not match the types.
     def check_desktop_type_result(result: ObjectResult[DesktopTypeResult]) -> None: ...
 
     def _check(

@@ -37,7 +37,7 @@ def call(**arguments: Unpack[GoalGetArguments]) -> Coroutine[Any, Any, GoalGetRe
 
 
 if TYPE_CHECKING:
-    # Never runs. A type checker reports a handler that does not match these types.
+    # This code never runs. Type checkers report handlers that do not match the types.
     def check_goal_get_result(result: ObjectResult[GoalGetResult]) -> None: ...
 
     def _check(as_keywords: HandlerForm, arguments: GoalGetArguments) -> None:

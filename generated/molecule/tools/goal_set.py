@@ -42,7 +42,7 @@ def call(**arguments: Unpack[GoalSetArguments]) -> Coroutine[Any, Any, GoalSetRe
 
 
 if TYPE_CHECKING:
-    # Never runs. A type checker reports a handler that does not match these types.
+    # This code never runs. Type checkers report handlers that do not match the types.
     def check_goal_set_result(result: ObjectResult[GoalSetResult]) -> None: ...
 
     def _check(

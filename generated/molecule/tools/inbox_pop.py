@@ -38,7 +38,7 @@ def call(**arguments: Unpack[InboxPopArguments]) -> Coroutine[Any, Any, InboxPop
 
 
 if TYPE_CHECKING:
-    # Never runs. A type checker reports a handler that does not match these types.
+    # This code never runs. Type checkers report handlers that do not match the types.
     def check_inbox_pop_result(result: ObjectResult[InboxPopResult]) -> None: ...
 
     def _check(as_keywords: HandlerForm, arguments: InboxPopArguments) -> None:

@@ -51,7 +51,7 @@ def call(
 
 
 if TYPE_CHECKING:
-    # Never runs. A type checker reports a handler that does not match these types.
+    # This code never runs. Type checkers report handlers that do not match the types.
     def check_list_peers_result(result: ObjectResult[ListPeersResult]) -> None: ...
 
     def _check(as_keywords: HandlerForm, arguments: ListPeersArguments) -> None:

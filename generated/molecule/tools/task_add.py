@@ -45,7 +45,7 @@ def call(**arguments: Unpack[TaskAddArguments]) -> Coroutine[Any, Any, TaskAddRe
 
 
 if TYPE_CHECKING:
-    # Never runs. A type checker reports a handler that does not match these types.
+    # This code never runs. Type checkers report handlers that do not match the types.
     def check_task_add_result(result: ObjectResult[TaskAddResult]) -> None: ...
 
     def _check(

@@ -49,7 +49,7 @@ def call(**arguments: Unpack[TaskListArguments]) -> Coroutine[Any, Any, TaskList
 
 
 if TYPE_CHECKING:
-    # Never runs. A type checker reports a handler that does not match these types.
+    # This code never runs. Type checkers report handlers that do not match the types.
     def check_task_list_result(result: ObjectResult[TaskListResult]) -> None: ...
 
     def _check(as_keywords: HandlerForm, arguments: TaskListArguments) -> None:

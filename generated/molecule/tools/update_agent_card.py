@@ -31,7 +31,7 @@ def call(**arguments: Unpack[UpdateAgentCardArguments]) -> Coroutine[Any, Any, A
 
 
 if TYPE_CHECKING:
-    # Never runs. A type checker reports a handler that does not match these types.
+    # This code never runs. Type checkers report handlers that do not match the types.
     def _check(as_keywords: HandlerForm, arguments: UpdateAgentCardArguments) -> None:
         from examples.molecule.workspaces import update_agent_card
 

@@ -47,7 +47,7 @@ def call(
 
 
 if TYPE_CHECKING:
-    # Never runs. A type checker reports a handler that does not match these types.
+    # This code never runs. Type checkers report handlers that do not match the types.
     def check_create_notecard_result(
         result: ObjectResult[CreateNotecardResult],
     ) -> None: ...

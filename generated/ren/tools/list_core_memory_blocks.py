@@ -44,7 +44,7 @@ def call(
 
 
 if TYPE_CHECKING:
-    # Never runs. A type checker reports a handler that does not match these types.
+    # This code never runs. Type checkers report handlers that do not match the types.
     def check_list_core_memory_blocks_result(
         result: ObjectResult[ListCoreMemoryBlocksResult],
     ) -> None: ...

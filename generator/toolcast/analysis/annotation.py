@@ -34,13 +34,13 @@ _TABLES = frozenset(["Mapping", "dict"])
 _OTHER_TYPES = frozenset(["tuple", "set", "frozenset", "bytes", "complex", "Literal"])
 _SCALARS = frozenset(["str", "int", "float", "bool", "None"])
 _SUPPORTED_TYPES = _ARRAYS | _TABLES | _OTHER_TYPES | _SCALARS
-# Qualifiers and metadata: the first argument is the type itself.
+# Wrappers such as `Annotated[int, ...]`, whose first argument is the type itself.
 _WRAPPERS = frozenset(["NotRequired", "Required", "ReadOnly", "Final", "Annotated"])
 # Numeric promotions of type checkers: an `int` is accepted as a `float`, for example.
 _ACCEPTED_AS = {"int": {"int", "float"}, "bool": {"bool", "int", "float"}}
 _SCHEMA_NAMES = {type_.name: name for name, type_ in SCALARS.items()}
 _MAX_DEPTH = 12
-# Bounds the annotations that one comparison reads.
+# Limits the work of one comparison: the number of annotations that it reads.
 _MAX_COMPARED_ANNOTATIONS = 2_000
 
 
@@ -86,14 +86,21 @@ class AnnotationChecker:
     def check_parameter(
         self, schema_type: PythonType, node: ast.expr, path: str
     ) -> list[str]:
-        """Return messages about valid arguments that a parameter's annotation rejects."""
+        """Return messages about valid arguments that a parameter's annotation rejects.
+
+        Empty if annotation and schema fit, or if a type is unknown.
+        """
         self._remaining, self._is_parameter = _MAX_COMPARED_ANNOTATIONS, True
         return list(self._compare(schema_type, self._module, node, path, 0))
 
     def check_result(
         self, schema_type: PythonType, node: ast.expr, path: str
     ) -> list[str]:
-        """Return messages about values that a result's annotation allows, but not the schema."""
+        """Return messages about values that only a result's annotation allows.
+
+        The schema does not allow these values. Empty if annotation and schema fit, or
+        if a type is unknown.
+        """
         self._remaining, self._is_parameter = _MAX_COMPARED_ANNOTATIONS, False
         return list(self._compare(schema_type, self._module, node, path, 0))
 
@@ -141,7 +148,11 @@ class AnnotationChecker:
     def _match(
         self, schema_type: PythonType, alternative: _Alternative, path: str, depth: int
     ) -> Iterator[str]:
-        """Yield the reasons why a member of the schema's type and an alternative do not fit."""
+        """Yield the reasons why a member of the schema's type does not fit an alternative.
+
+        Nothing is yielded if they fit. For a parameter the alternative must accept the
+        member's values, for a result the reverse.
+        """
         module, name = alternative.module, alternative.name
         arguments = alternative.arguments
         match schema_type:
@@ -164,7 +175,8 @@ class AnnotationChecker:
             case Table() | ObjectName() | NamedType("str") | Choice((str(),)) if (
                 name == "Iterable" and self._is_parameter
             ):
-                # Iterating over a string or an object yields strings.
+                # Iterating over a string or an object yields strings, so the item type of
+                # the annotation must accept strings.
                 item = NamedType("str")
                 for argument in arguments[-1:]:
                     if any(self._compare(item, module, argument, path, depth + 1)):
@@ -271,7 +283,10 @@ class AnnotationChecker:
 def _find_nested_messages(
     attempts: Sequence[Sequence[str]], path: str
 ) -> Sequence[str]:
-    """Return the messages of the first attempt that are about a part of the value at a path."""
+    """Return the messages of the first attempt that concern a part of the value.
+
+    Empty if all attempts failed at the value itself.
+    """
     nested = (
         messages for messages in attempts if not messages[0].startswith(f"`{path}` ")
     )
@@ -317,7 +332,7 @@ def _accepts_literal(value: str | int | bool | None, alternative: _Alternative) 
         for argument in alternative.arguments
         if isinstance(argument, ast.Constant)
     ]
-    # `True == 1` in Python, but they are different JSON values.
+    # `True == 1` in Python, but `true` and 1 are different JSON values.
     is_listed = any(
         constant == value and type(constant) is type(value) for constant in constants
     )

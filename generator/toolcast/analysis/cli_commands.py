@@ -16,7 +16,7 @@ from ..encoders.python import option_name
 from ..model.model import Action, Toolset, ToolSpec
 from ..model.toolset_parts import omit_none
 
-# `<name>`, `[<name>]` or `<name>...`
+# Matches `<name>`, the optional `[<name>]`, and `<name...>` for all remaining values.
 _POSITIONAL = re.compile(r"(?P<open>\[?)<(?P<name>[^<>\[\]\s]+?)(?P<rest>\.\.\.)?>\]?")
 
 
@@ -51,7 +51,7 @@ class CliCommand(NamedTuple):
     positionals: tuple[CliPositional, ...]
     action: Action | None
 
-    # Properties, because comparing commands needs neither the schema nor the summary.
+    # These texts are properties, not fields: a comparison of commands does not need them.
 
     @property
     def line(self) -> str:
@@ -95,7 +95,10 @@ def parse_usage(usage: str) -> tuple[CliPositional, ...]:
 def list_cli_commands(
     toolset: Toolset, tools: Sequence[ToolSpec]
 ) -> Iterator[CliCommand]:
-    """Yield the commands of the tools that have a keyword, in the order of the tools."""
+    """Yield the commands of the tools that have a keyword, in the order of the tools.
+
+    A tool with actions has one command for each action, without positional arguments.
+    """
     for tool in tools:
         if tool.cli is None or tool.cli.keyword is None:
             continue
@@ -125,7 +128,10 @@ def _format_options(tool: ToolSpec, names: Sequence[str]) -> list[str]:
 
 
 class CliBlockTexts(NamedTuple):
-    """Texts of the CLI block other than the commands, encoded as Markdown."""
+    """Texts of the CLI block (the list of commands in prompt docs), as Markdown.
+
+    The commands themselves are not included.
+    """
 
     program: Code
     heading: Code
@@ -156,7 +162,11 @@ def get_cli_program(toolset: Toolset, package: str) -> str:
 
 
 def build_cli_definition(toolset: Toolset, tool: ToolSpec) -> dict[str, Any] | None:
-    """Return the `cli` of a tool's definition: its commands, and their lines in the CLI block."""
+    """Return the `cli` of a tool's definition: its commands and their lines.
+
+    None if the spec has no `cli`. A tool that `cli` excludes from the command line has the
+    command None and the reason.
+    """
     if tool.cli is None:
         return None
     if tool.cli.keyword is None:

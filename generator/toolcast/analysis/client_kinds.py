@@ -53,7 +53,8 @@ class ClientLimit(NamedTuple):
         client: the title of the client or provider.
         kind: the limited quantity.
         maximum: the largest accepted number.
-        is_refused: whether excess is rejected or the tool omitted; otherwise it is cut off.
+        is_refused: whether a larger request is rejected or the tool is omitted; otherwise the
+            text is cut off.
         source: the source of the number.
         prefix: for names, the prefix of the tool's name, with `{}` for the server's name.
     """
@@ -108,13 +109,13 @@ class ClientKind(NamedTuple):
         if self.loading is LoadingMode.UPFRONT or tool_count < self.defers_from:
             return True
         if self.mark:
-            # An entry of the spec wins over the hint that Toolcast generates.
+            # A `meta` entry of the spec overrides the hint that Toolcast generates.
             default = has_hints and tool.always
             return (tool.meta or {}).get(self.mark, default) is True
         return tool.always
 
     def describe_unloaded_tool(self, tool: ToolSpec, server: str) -> str:
-        """Return the text of each request about a tool that is not loaded; "" if there is none."""
+        """Return the text about an unloaded tool that each request contains, or ""."""
         if self.loading is LoadingMode.NAMED:
             return f"{self.prefix.format(server)}{tool.name}\n"
         if self.loading is LoadingMode.ROUTED:
@@ -173,7 +174,7 @@ def list_tool_limits(
         tool: the tool; None for the limits of all clients.
         kind: the kind of limit.
     """
-    # A set, because clients of the same kind have equal limits.
+    # A set removes duplicates, because clients of the same kind have equal limits.
     limits = {
         limit
         for client in list_callers(toolset)
@@ -186,7 +187,7 @@ def list_tool_limits(
 def list_crossed_limits(
     limits: Iterable[ClientLimit], before: int, after: int
 ) -> list[ClientLimit]:
-    """Return the limits that only one of two sizes exceeds."""
+    """Return the limits that only one of two sizes exceeds, in their order."""
     low, high = sorted((before, after))
     # A size that equals the maximum is still accepted.
     return [limit for limit in limits if low <= limit.maximum < high]

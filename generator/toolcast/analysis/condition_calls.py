@@ -1,4 +1,7 @@
-"""Sample calls by which a condition of `confirm` is evaluated, as the runtime does it."""
+"""Evaluation of a `confirm` condition on sample calls, as the runtime evaluates it.
+
+The condition is a JSON Schema: a call whose arguments match it needs a confirmation.
+"""
 
 from __future__ import annotations
 
@@ -59,7 +62,8 @@ class ConditionResult(NamedTuple):
     Attributes:
         skipped_defaults: optional parameters, and optional properties in them, for which a
             call with their default meets the condition, and the same call without does not.
-        is_unsatisfiable: whether no valid call meets the condition.
+        is_unsatisfiable: whether no valid call meets the condition; False if the sample calls
+            cannot decide that.
     """
 
     skipped_defaults: tuple[str, ...]
@@ -67,11 +71,11 @@ class ConditionResult(NamedTuple):
 
 
 def list_tried_names(condition: Any) -> set[str]:
-    """Return the names of parameters that a condition contains, also below `not`."""
+    """Return the parameter names that a condition refers to, including inside `not`."""
     references = References(condition)
     names: set[str] = set()
     for part in walk_schemas([condition], references.list_tried_schemas):
-        # The condition can be invalid; another problem reports that.
+        # Check each type, because the condition can be an invalid schema here.
         required = [
             part.get("required"),
             *as_mapping(part.get("dependentRequired")).values(),
@@ -102,6 +106,7 @@ def evaluate_condition(
     properties = parameters.get("properties", {})
     sampler = _Sampler(References(parameters), References(condition))
     values = _list_values_by_name(sampler, parameters, condition, tried)
+    # One call more than the limit shows that the sample is not complete.
     calls = list(islice(_list_calls(values, tried, parameters), _MAX_CALLS + 1))
     has_calls = is_satisfiable = False
     skipped: set[str] = set()
@@ -126,6 +131,7 @@ def evaluate_condition(
             ):
                 skipped.add(name)
     keywords = _collect_keywords([condition, parameters])
+    # Only a complete sample can show that no valid call meets the condition.
     is_decided = (
         has_calls
         and sampler.is_complete
@@ -192,14 +198,19 @@ def _list_children(part: Mapping[str, Any]) -> Iterator[Any]:
 def _list_values_by_name(
     sampler: _Sampler, parameters: Mapping[str, Any], condition: Any, tried: set[str]
 ) -> dict[str, list[Any]]:
-    """Return sample values of the parameters, those of the condition first."""
+    """Return sample values of at most 12 parameters, those of the condition first.
+
+    The list of a parameter has only values that its schema accepts, and can be empty.
+    """
     properties = parameters.get("properties", {})
+    # The schema of a parameter can refer to definitions and depends on the dialect.
     context = {
         key: parameters[key]
         for key in ("$schema", "$defs", "definitions")
         if key in parameters
     }
     values: dict[str, list[Any]] = {}
+    # The number of parameters is limited, so those of the condition come first.
     for name in sorted(properties, key=lambda name: name not in tried)[:_MAX_NAMES]:
         samples = sampler.list_values(
             [properties[name]], sampler.list_members([condition], name, True), 0
@@ -249,7 +260,12 @@ class _Sampler:
         self.is_complete = True
 
     def list_parts(self, schemas: list[Any], is_tried: bool) -> list[Mapping[str, Any]]:
-        """Return the schemas that apply to the same value."""
+        """Return the schemas that apply to the same value, at most 400.
+
+        Args:
+            schemas: the schemas to start from; their references and branches are followed.
+            is_tried: whether the schemas are part of the condition, not of the parameters.
+        """
         next_schemas = self._references[is_tried].list_tried_schemas
         return list(islice(walk_schemas(schemas, next_schemas), _MAX_SCHEMAS))
 
@@ -292,6 +308,7 @@ class _Sampler:
             or depth > _MAX_DEPTH
             or max(sizes, default=0) > _MAX_LENGTH
         ):
+            # Omitted samples matter only for values that the condition tests.
             self.is_complete = self.is_complete and not tried
         if self._remaining < 0 or depth > _MAX_DEPTH:
             return []
@@ -300,6 +317,7 @@ class _Sampler:
         for part in self.list_parts(own, False):
             type_ = part.get("type", ())
             types.update([type_] if isinstance(type_, str) else type_)
+        # A schema without `type` allows all types.
         for type_ in sorted(types or {*_SIMPLE_VALUES, "array", "object"}):
             values += _SIMPLE_VALUES.get(type_, ())
         if not types or "object" in types:

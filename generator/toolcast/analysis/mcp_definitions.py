@@ -28,7 +28,10 @@ _SEARCH_HINT = "anthropic/searchHint"
 def list_handler_arguments(
     spec: ResourceSpec | PromptSpec,
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return all arguments of a handler, and those that every request contains."""
+    """Return the names of a handler's arguments: all, and the required ones.
+
+    Arguments of a resource are the variables of its URI template, which are all required.
+    """
     if isinstance(spec, ResourceSpec):
         variables = list_variables(spec.uri_template or "")
         return variables, variables
@@ -60,7 +63,7 @@ def build_mcp_definition(tool: ToolSpec, *, has_hints: bool = False) -> dict[str
     values["parameters"] = "inputSchema", tool.listed_parameters
     values["returns"] = "outputSchema", tool.listed_returns
     if tool.result.send == "text":
-        # Results of such a tool have no structured content that a schema could describe.
+        # A result sent as text has no structured content that a schema could describe.
         del values["returns"]
     values["icons"] = "icons", None if tool.icons is None else list(tool.icons)
     if "description" not in tool.mcp_omit:
@@ -91,7 +94,10 @@ def build_mcp_definition(tool: ToolSpec, *, has_hints: bool = False) -> dict[str
 
 
 def list_refusals(definition: Mapping[str, Any]) -> dict[str, list[Refusal]]:
-    """Return the rejected parts of a definition by protocol version, without valid versions."""
+    """Return the parts of a definition that MCP rejects, by protocol version.
+
+    Versions that accept the definition are omitted.
+    """
     old, new = REVISIONS
     listed = {old: downgrade_definition(definition), new: definition}
     refusals = {
@@ -102,7 +108,10 @@ def list_refusals(definition: Mapping[str, Any]) -> dict[str, list[Refusal]]:
 
 
 def list_refused_paths(definition: Mapping[str, Any]) -> dict[str, list[str]]:
-    """Return the paths of `list_refusals`, which the generated tests expect."""
+    """Return the sorted paths of the parts that MCP rejects, by protocol version.
+
+    The generated tests expect these paths; see `list_refusals`.
+    """
     return {
         revision: sorted({refusal.path_text for refusal in refusals})
         for revision, refusals in list_refusals(definition).items()

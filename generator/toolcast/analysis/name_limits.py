@@ -27,7 +27,11 @@ _MAX_NAME_CHARACTERS = 64
 
 
 def describe_name_problem(name: str) -> str:
-    """Return why some provider rejects a tool name; "" if all providers accept it."""
+    """Return why some provider rejects a tool name; "" if all providers accept it.
+
+    The text is a predicate such as `has 70 characters; ...`. Checked in this order:
+    length, dots, the first character.
+    """
     if len(name) > _MAX_NAME_CHARACTERS:
         return (
             f"has {len(name)} characters; OpenAI, Anthropic and Bedrock accept at most"

@@ -167,7 +167,7 @@ def collect_server_variables(toolset: Toolset) -> dict[str, dict[str, Any]]:
     variables: dict[str, dict[str, Any]] = {}
     proxied = toolset.proxied_servers
     is_external = toolset.targets.get("mcp", {}).get("external")
-    # Without external tools, the MCP server uses only proxied servers.
+    # Without external tools, the MCP server connects only to servers used as proxies.
     servers = [s for s in toolset.mcp_servers if is_external or s.name in proxied]
     for server in servers:
         about = f"For the server `{server.title or server.name}`."
@@ -248,7 +248,7 @@ def format_command_line(server: McpServer) -> str:
 def _get_host(url: str) -> str:
     literal = replace_references(url)
     try:
-        # Credentials before `@` are omitted.
+        # Omit the credentials, which precede `@` in a URL.
         host = urlsplit(literal).netloc.rpartition("@")[2]
     except ValueError:
         host = literal

@@ -61,7 +61,11 @@ def _render_action(action: Action) -> Code:
 
 
 def _render_result_limits(tool: ToolSpec) -> Iterator[Code]:
-    """Yield sentences about the size of results, and the parameter that selects fields."""
+    """Yield the sentences of a usage text about the size and selection of results.
+
+    One sentence for each limit of the result, and one for the parameter that selects
+    properties, if the tool has one.
+    """
     for unit, maximum in (tool.result.budget or {}).items():
         # `next` is the argument for the next call, not a limit.
         if unit != "next":
@@ -88,7 +92,11 @@ def list_used_sections(toolset: Toolset, target: str) -> list[Section]:
 
 
 def list_block_names(toolset: Toolset) -> list[str]:
-    """Return the names of the prompt blocks, which are their file names without `.md`."""
+    """Return the names of the prompt blocks, which are their file names without `.md`.
+
+    The order is that of the prompt: preamble, sections, CLI. Empty without the target
+    `prompts`.
+    """
     if "prompts" not in toolset.targets:
         return []
     names = [section.name for section, _ in group_tools_by_section(toolset)]
@@ -105,7 +113,7 @@ def group_tools_by_section(
     """
     declared = {section.name for section in toolset.sections}
     sections = list(toolset.sections)
-    # A declared section can have the name of the default section.
+    # A declared section with the name of the default section replaces it.
     if OTHER_SECTION not in declared:
         sections.append(Section(OTHER_SECTION, toolset.heading, "Tools"))
     tools_by_section: dict[str, list[ToolSpec]] = {}

@@ -36,7 +36,7 @@ _SKIPPED_FOLDERS = frozenset(["node_modules", "__pycache__", "venv", "build", "d
 _CODE = (".py", ".pyi")
 _PROSE = (".md", ".txt", ".rst", ".mdx")
 _TEXT_TOKENS = frozenset([tokenize.STRING, tokenize.COMMENT])
-# From Python 3.12 on, an f-string is many tokens; it is treated as one string, as before.
+# Python 3.12 and newer split an f-string into many tokens; here it counts as one string.
 _FSTRING_START = getattr(tokenize, "FSTRING_START", -1)
 _FSTRING_END = getattr(tokenize, "FSTRING_END", -1)
 
@@ -85,7 +85,10 @@ def list_retired_names(workspace: Workspace) -> frozenset[str]:
 
 @lru_cache(maxsize=2)
 def scan_files(workspace: Workspace) -> ScanResult:
-    """Find the retired names in the files below `scan`. Each file is read once."""
+    """Find the retired names in the files that `scan` in toolcast.yaml lists.
+
+    Each file is read once. The scan stops after 20,000 files or 1,000 mentions.
+    """
     names = list_retired_names(workspace)
     if not names or not workspace.scan:
         return ScanResult((), ())
@@ -114,7 +117,11 @@ def scan_files(workspace: Workspace) -> ScanResult:
 
 
 def _list_files(workspace: Workspace, entry: str) -> Iterator[tuple[str, str]]:
-    """Yield path and problem of each file of an entry in `scan`; "" if there is no problem."""
+    """Yield path and problem of each file of an entry in `scan`.
+
+    The problem is "" for a file that can be scanned. An entry that is a symbolic link,
+    or does not exist, yields itself with a problem.
+    """
     path = os.path.join(workspace.root, entry)
     if os.path.islink(path):
         yield entry, f"`{entry}` is a symbolic link, and links are not followed"
@@ -129,7 +136,7 @@ def _list_files(workspace: Workspace, entry: str) -> Iterator[tuple[str, str]]:
 
 
 def _walk_folder(workspace: Workspace, entry: str) -> Iterator[tuple[str, str]]:
-    # Specs and outputs are checked by rules of their own.
+    # Other rules check the specs and the outputs, so the scan skips their folders.
     skipped = {*workspace.not_scanned, *workspace.toolset_folders, workspace.output}
     skipped = {os.path.normpath(path).replace(os.sep, "/") for path in skipped}
     pending = [os.path.normpath(entry).replace(os.sep, "/")]
@@ -211,7 +218,8 @@ def blank_code(text: str) -> str:
     return "\n".join("".join(line) for line in output)
 
 
-# Fields of a definition for previous names, functions and the definition's origin.
+# Fields of a tool's definition that may contain retired names: previous names, handler
+# references, and the origin of the file.
 _IGNORED_FIELDS = frozenset(["renamed_from", "handler", "generated"])
 
 
@@ -221,9 +229,10 @@ _JSON_ESCAPE = re.compile(rb"\\(?:u[0-9a-fA-F]{4}|.)")
 
 
 def _split_words(data: bytes) -> list[bytes]:
-    """Return the words of a text, with those after a JSON escape or a server's prefix.
+    """Return the words of a file, to select the files that may mention a name.
 
-    The first word of each mentioned name is among them; not every word is a mention.
+    Words after a JSON escape, and after `__` as in a server's prefix, are included. So a
+    mentioned name always has its first word in the list, but not every word is a mention.
     """
     # A name without letters and digits has only the empty word, which all texts have.
     words = [*data.translate(_BLANKED).split(), b""]
@@ -254,7 +263,7 @@ def find_mentions_in_outputs(
         output: the output folder.
         files: the content of the generated files by their paths below the output folder.
     """
-    # A search for each name would take as many passes through all files as there are names.
+    # Comparing sets of words needs one pass through the files instead of one per name.
     first_words = {_split_words(name.encode())[0] for name in retired}
     candidates = [
         path
@@ -262,7 +271,7 @@ def find_mentions_in_outputs(
         if path.startswith(f"{toolset.name}/")
         and not first_words.isdisjoint(_split_words(files[path]))
     ]
-    # Outputs repeat the names in `deny` and `exclusions`, which an import keeps.
+    # Names in `deny` and `exclusions` are correct in outputs, which repeat these lists.
     forbidden = {name for client in toolset.clients for name in client.deny}
     forbidden |= {exclusion.tool for exclusion in toolset.exclusions}
     names = retired.keys() - collect_other_names(toolset) - forbidden

@@ -29,7 +29,7 @@ MAX_DESCRIPTION_CHARACTERS = 1024
 _WORD_BOUNDARY = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[^A-Za-z0-9]+")
 # Validators of skills reject `<` and `>` in descriptions; quotation marks replace them.
 _BRACKETS = str.maketrans("<>", "\u2039\u203a")
-# Begins a line of a heading, a list, a table, a quotation, HTML or code.
+# Matches the start of a heading, a list item, a table, a quotation, HTML or code.
 _NOT_PLAIN = re.compile(
     r"^\s*(?:[-*+]\s|\d+[.)]\s|[-=]{2,}\s*$|[#|><]|```|~~~)", re.MULTILINE
 )
@@ -37,12 +37,19 @@ _COPIED_FIELDS = ("license", "compatibility", "metadata")
 
 
 def has_toolset_skill(toolset: Toolset) -> bool:
-    """Return whether the toolset has one skill for its tools, instead of one for each tool."""
+    """Return whether the toolset has one skill for its tools (the default).
+
+    With `per: tool` in the target `skills`, each tool has a skill instead.
+    """
     return bool(toolset.targets.get("skills", {}).get("per") != "tool")
 
 
 def has_skill(toolset: Toolset, tool: ToolSpec) -> bool:
-    """Return whether a tool has a skill of its own."""
+    """Return whether a tool has a skill of its own.
+
+    It has one if its spec has `skill`, or if the toolset has no skill; never if it is
+    excluded from the target `prompts` or `skills`.
+    """
     is_excluded = any(
         exclusion.tool == tool.name and exclusion.target in ("prompts", "skills")
         for exclusion in toolset.exclusions
@@ -78,7 +85,8 @@ def build_description(owner: Toolset | ToolSpec) -> str:
     """Return the default of a skill's description, before `<` and `>` are replaced.
 
     For a tool: its summary and `when_to_use`. For a toolset: the first paragraphs of its
-    instructions, else the summaries of its tools.
+    instructions; without instructions, the summaries of its tools, or only its title if it
+    has clients.
     """
     if isinstance(owner, ToolSpec):
         return " ".join(f"{owner.summary} {owner.when_to_use or ''}".split())
@@ -113,7 +121,11 @@ def _extract_introduction(instructions: str) -> str:
 
 
 def _sanitize_description(text: str) -> str:
-    """Return a text that validators accept: without angle brackets, and cut off if too long."""
+    """Return a description that validators of skills accept.
+
+    Angle brackets are replaced, and a text of more than 1,024 characters is cut off
+    between words.
+    """
     text = text.translate(_BRACKETS)
     if len(text) <= MAX_DESCRIPTION_CHARACTERS:
         return text
@@ -137,7 +149,7 @@ def list_shared_texts(toolset: Toolset) -> Iterator[tuple[tuple[str, ...], str]]
     for field in ("description", "guidance"):
         if text := toolset.skill.get(field):
             yield ("skill", field), text
-    # The instructions are the default of both texts.
+    # `instructions` is the default of the description and of the guidance.
     if {"description", "guidance"} - toolset.skill.keys() and toolset.instructions:
         yield ("instructions",), toolset.instructions
 
@@ -145,7 +157,11 @@ def list_shared_texts(toolset: Toolset) -> Iterator[tuple[tuple[str, ...], str]]
 def build_skill_files(
     owner: Toolset | ToolSpec, front_matter: Mapping[str, Any]
 ) -> Mapping[str, SkillFile]:
-    """Return the files of a skill by their paths."""
+    """Return the files of a skill by their paths below the skill's folder.
+
+    The skill of a toolset covers all its tools by section, that of a tool only the
+    tool.
+    """
     if isinstance(owner, ToolSpec):
         return build_tool_skill(front_matter, _build_skill_tool(owner))
     sections = [
@@ -164,7 +180,7 @@ def build_skill_files(
 
 
 def _group_skill_tools(toolset: Toolset) -> Iterator[tuple[Section, list[ToolSpec]]]:
-    """Yield the sections of the toolset's skill with their tools, without empty sections."""
+    """Yield the nonempty sections of the toolset's skill with their tools."""
     excluded = toolset.list_excluded_tools("skills")
     for section, tools in group_tools_by_section(toolset):
         included = [tool for tool in tools if tool.name not in excluded]

@@ -33,7 +33,10 @@ class ModelText(NamedTuple):
 
 
 def list_texts(tool: ToolSpec) -> Iterator[ModelText]:
-    """Yield all strings that a model reads: those of the definition and of the prompt docs."""
+    """Yield all strings of a tool that a model reads.
+
+    Strings of the definition come first, then strings of the prompt docs.
+    """
     for path, value in chain(_list_definition_fields(tool), _list_prompt_fields(tool)):
         yield from walk_strings(value, path)
 
@@ -60,7 +63,10 @@ def collect_strings(value: Any, strings: list[str]) -> None:
 
 
 def is_in_definition(path: Path) -> bool:
-    """Return whether a path of `list_texts` is in the definition, not in the prompt docs."""
+    """Return whether a path of `list_texts` is in the definition of the tool.
+
+    Otherwise the text is only in the prompt docs.
+    """
     return path[0] in _DEFINITION_FIELDS or path[0] == "mcp"
 
 
@@ -140,9 +146,12 @@ def list_prose(owner: Owner) -> Prose:
 
 
 def _list_tool_prose(tool: ToolSpec) -> Prose:
-    """Yield the texts of a tool, its parameters, actions, examples and skill."""
+    """Yield the texts of a tool, its parameters, actions, examples and skill.
+
+    Empty texts, and texts that the spec does not set, are omitted.
+    """
     for field in ("title", "summary", "description", "when_to_use", "guidance"):
-        # A field that the spec omits is derived from another one, such as `summary`.
+        # An omitted field has the text of another field, which is yielded itself.
         if field in tool.fields:
             yield from _yield_text(getattr(tool, field), field)
     for field, schema in tool.schemas.items():

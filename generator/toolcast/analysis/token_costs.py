@@ -124,6 +124,7 @@ def load_token_counter(name: str) -> TokenCounter:
 
 
 def _parse_ranks(data: bytes) -> dict[bytes, int]:
+    # Each line of a vocabulary file contains a token in Base64 and its rank.
     pairs = (line.split() for line in data.splitlines())
     return {binascii.a2b_base64(token): int(rank) for token, rank in pairs}
 
@@ -234,6 +235,7 @@ def compute_client_costs(
     kind = kind or find_client_kind(toolset, client)
     # Clients of a provider's API use the generated registry, all others the MCP server.
     target = "registry" if kind is not None and kind.is_api else "mcp"
+    # Without an MCP server, the registry determines the tools.
     if target not in toolset.targets:
         target = "registry"
     tools = [

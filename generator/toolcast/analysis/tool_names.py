@@ -17,7 +17,7 @@ NOT_LISTED_REASON = "The server no longer lists it."
 _NAME_START, _NAME_END = r"(?<![A-Za-z0-9_-])", r"(?![A-Za-z0-9_-])"
 # Clients prefix the tools of a server: `mcp__notes__find_note`.
 _SERVER_PREFIX = r"mcp__[A-Za-z0-9_-]+?__"
-# `memory` is an English word, but a tool's name after `call`.
+# A plain word such as `memory` is a tool's name only in backticks or after such a verb.
 _PLAIN_WORD = re.compile(r"[A-Za-z][a-z]*")
 _CALL_VERBS = r"\b(?:[Cc]all|[Ii]nvoke|[Pp]refer|[Rr]un)(?:s|ed|ing)?\s+"
 _CODE_BEFORE = frozenset("/\\=@$<")
@@ -51,7 +51,7 @@ def compile_mention_pattern(
         names: the names to find.
         in_code: whether a word in quotation marks is a mention, too: `"memory"`.
     """
-    # Longer names first: an alternation takes the first match.
+    # Longer names come first, because an alternation uses its first match.
     ordered = sorted(names, key=len, reverse=True)
     words = "|".join(re.escape(name) for name in ordered if is_ambiguous_name(name))
     others = "|".join(
@@ -74,7 +74,7 @@ def is_ambiguous_name(name: str) -> bool:
 
 
 def find_mentions(text: str, pattern: re.Pattern[str] | None) -> Iterator[Mention]:
-    """Yield the mentions in a text, in their order."""
+    """Yield the mentions in a text, in their order; nothing without a pattern."""
     for match in () if pattern is None else pattern.finditer(text):
         group = match.lastindex or 0
         start, end = match.span(group)
@@ -93,7 +93,8 @@ def find_names_in_lines(
             yield match[group], number, match.start(group) + 1
 
 
-# A probable tool name has several parts. A dot, slash or bracket next to it means a file or code.
+# A probable tool name has several parts. A name next to a dot, slash or bracket is part of
+# a file path or of code.
 _NAME = r"[A-Za-z][A-Za-z0-9]*(?:[_-][A-Za-z0-9]+)+|[a-z]+(?:[A-Z][a-z0-9]+)+"
 _PROBABLE_MENTION = re.compile(
     rf"(?<![\w./$@:\\<-])(?:`({_NAME})`|([a-z][a-z0-9]*(?:_[a-z0-9]+)+))"
@@ -124,11 +125,12 @@ class ToolNames:
     """
 
     def __init__(self, toolset: Toolset, workspace: Workspace) -> None:
-        # Names are casefolded here once, because most words occur in many tools.
+        # Casefold the names once, because each word of each text is compared with them.
         self._known = frozenset(
             map(str.casefold, _collect_known_names(toolset, workspace))
         )
-        # Names with their parts, by the first part (True) and by the last part (False).
+        # Index names by their first part (True) and last part (False), so that an unknown
+        # word is compared only with names that share such a part.
         self._by_part: dict[tuple[str, bool], list[tuple[str, list[str]]]] = {}
         own = [tool.name for tool in toolset.tools]
         external = [
@@ -149,7 +151,11 @@ class ToolNames:
             yield name, self.retired[name]
 
     def find_unknown_names(self, text: str) -> Iterator[tuple[str, str]]:
-        """Yield each word that resembles a tool's name but is unknown, with a help text."""
+        """Yield each word that resembles a tool's name but is unknown, with a help text.
+
+        Each word is yielded once. Words of more than 128 characters are ignored, and so
+        are all words after the first 2,000 unknown words of the toolset.
+        """
         if "_" not in text and "`" not in text:
             return
         words = (match[1] or match[2] for match in _PROBABLE_MENTION.finditer(text))
@@ -164,7 +170,7 @@ class ToolNames:
                 yield word, self._suggestions[word]
 
     def _suggest(self, word: str) -> str:
-        """Return the help text for an unknown word; "" if it does not resemble a tool's name."""
+        """Return a suggestion for an unknown word; "" if it resembles no tool's name."""
         parts = _split_name(word)
         neighbors = [
             *self._by_part.get((parts[0], True), ())[:_MAX_NEIGHBORS],
@@ -188,7 +194,7 @@ def _collect_retired_names(toolset: Toolset) -> dict[str, str]:
         name: f"remove the name, which is reserved: {reason}"
         for name, reason in toolset.reserved_names.items()
     }
-    # If several tools claim a previous name, the first one counts.
+    # If several tools declare the same previous name, the first tool counts.
     current_names: dict[str, str] = {}
     for tool in toolset.tools:
         for former_name in tool.renamed_from:
@@ -201,7 +207,11 @@ def _collect_retired_names(toolset: Toolset) -> dict[str, str]:
 
 
 def collect_other_names(toolset: Toolset) -> set[str]:
-    """Return the names of a toolset that are not tools: parameters, sections, values and so on."""
+    """Return the names of a toolset that are not tools.
+
+    These are parameters, sections, clients, permissions, actions, and all strings without
+    spaces in schemas, examples and metadata.
+    """
     values: list[Any] = [
         [section.name for section in toolset.sections],
         [client.name for client in toolset.clients],

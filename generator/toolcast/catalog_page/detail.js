@@ -1,5 +1,5 @@
-// All that the specs say of one tool.
-// A number that JavaScript cannot hold stays the text that the spec has.
+// The detail view of one tool, with all fields of its spec.
+// A number that JavaScript cannot represent exactly is shown as it is written in the spec.
 const exact = (_, value, context) =>
   typeof value === "number" && context && context.source && String(value) !== context.source
     ? { exact: context.source } : value;
@@ -46,8 +46,8 @@ const LIMITS = {
 function limits(schema) {
   const told = [];
   if (Array.isArray(schema.enum)) {
-    const values = schema.enum.slice(0, MOST_VALUES).map(shownValue).join(", ");
-    told.push(["one of ", el("code", {}, schema.enum.length > MOST_VALUES ? `${values}, …` : values)]);
+    const values = schema.enum.slice(0, MAX_VALUES).map(shownValue).join(", ");
+    told.push(["one of ", el("code", {}, schema.enum.length > MAX_VALUES ? `${values}, …` : values)]);
   }
   for (const [key, [before, after]] of Object.entries(LIMITS))
     if (Object.hasOwn(schema, key)) told.push([before, el("code", {}, shownValue(schema[key])), schema[key] === 1 ? (after || "").replace(/s$/, "") : after]);
@@ -55,7 +55,7 @@ function limits(schema) {
   return told.length ? el("p", { class: "limits" }, told.map((parts, at) => [at ? " · " : "", parts])) : null;
 }
 function tree(whole, schema, way, budget) {
-  if (budget.left <= 0 || way.length > DEEPEST) return null;
+  if (budget.left <= 0 || way.length > MAX_DEPTH) return null;
   let at = schema;
   if (isObject(at) && typeof at.$ref === "string" && at.$ref.startsWith("#")) {
     if (way.includes(at.$ref)) return null;
@@ -99,7 +99,7 @@ function drawDetail(tool) {
   const schema = (title, value, none) => {
     if (value == null) return null;
     const whole = parsed(value);
-    return [h3(title), tree(whole, whole, [], { left: MOST_NODES }) || el("p", { class: "quiet" }, none),
+    return [h3(title), tree(whole, whole, [], { left: MAX_NODES }) || el("p", { class: "quiet" }, none),
       folded("JSON Schema", () => raw(value))];
   };
   const facts = Object.entries(tool.facts).flatMap(([name, value]) => [el("dt", {}, name), el("dd", {}, el("code", {}, value))]);

@@ -1,8 +1,8 @@
-// Elements of the page, and its data. Everything that a spec says reaches the page as text
-// of an element, never as HTML.
+// Helpers that create elements, and the data of the page. Text of specs is inserted only as
+// text nodes, never as HTML, because specs are not trusted.
 const data = JSON.parse(document.getElementById("data").textContent);
 const $ = (id) => document.getElementById(id);
-const FIRST_ROWS = 50, NEXT_ROWS = 100, MOST_NODES = 1500, DEEPEST = 12, MOST_BOXES = 8, MOST_VALUES = 60;
+const FIRST_ROWS = 50, NEXT_ROWS = 100, MAX_NODES = 1500, MAX_DEPTH = 12, MAX_BOXES = 8, MAX_VALUES = 60;
 const AUDIENCES = ["call", "prompt", "code", "access"];
 
 function el(tag, attributes, ...children) {

@@ -1,4 +1,4 @@
-// Resources and MCP prompts, which MCP clients see beside tools.
+// The view of resources and MCP prompts, which MCP clients list in addition to tools.
 const KINDS = { resource: "Resource", template: "Template of resources", prompt: "MCP prompt" };
 function foundSpecs() {
   const words = $("search").value.toLowerCase().split(/\s+/).filter(Boolean);

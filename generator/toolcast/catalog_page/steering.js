@@ -1,5 +1,5 @@
-// Which view is shown, keys, light and dark; then it all begins.
-// Which view
+// Selection of the view, keyboard shortcuts and color theme, then the start of the page.
+// View selection
 const VIEWS = { tools: drawTools, matrix: drawMatrix, costs: drawCosts, resources: drawSpecs, changes: drawChanges };
 const EMPTY = { resources: !data.mcp_specs.length, changes: !data.against };
 let view = "", opened = null;
@@ -50,7 +50,7 @@ function follow() {
   }
 }
 
-// Keys
+// Keyboard shortcuts
 const links = () => [...document.querySelectorAll(view === "matrix" ? "#results tbody th a" : "#results .row a, #results a.name")];
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
@@ -74,10 +74,10 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
-// Light and dark
+// Color theme
 const root = document.documentElement, prefers = matchMedia("(prefers-color-scheme: dark)");
 let picked = null;
-try { picked = localStorage.getItem("toolcast-theme"); } catch { /* a file may have no storage */ }
+try { picked = localStorage.getItem("toolcast-theme"); } catch { /* Browsers can deny storage to pages opened from a file. */ }
 function paint() {
   const dark = picked ? picked === "dark" : prefers.matches;
   root.classList.toggle("dark", dark);
@@ -87,7 +87,7 @@ function paint() {
 prefers.addEventListener("change", paint);
 $("theme").addEventListener("click", () => {
   picked = root.classList.contains("dark") ? "light" : "dark";
-  try { localStorage.setItem("toolcast-theme", picked); } catch { /* as above */ }
+  try { localStorage.setItem("toolcast-theme", picked); } catch { /* The theme is then not stored. */ }
   paint();
 });
 

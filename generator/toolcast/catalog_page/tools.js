@@ -1,5 +1,5 @@
-// The tools, the filters, and which tools are found.
-// The tools
+// The tools with their search text and facets, the filters, and the search.
+// Tools
 const tools = data.tools;
 tools.forEach((tool, index) => {
   const toolset = data.toolsets[tool.toolset];
@@ -53,9 +53,9 @@ function drawFilters() {
       });
       return el("label", {}, box, el("span", {}, value), el("span", {}, count.toLocaleString("en")));
     });
-    const more = boxes.slice(MOST_BOXES);
+    const more = boxes.slice(MAX_BOXES);
     const others = more.length ? el("details", {}, el("summary", {}, `${more.length} more`), more) : null;
-    form.append(el("fieldset", {}, el("legend", {}, title), boxes.slice(0, MOST_BOXES), others));
+    form.append(el("fieldset", {}, el("legend", {}, title), boxes.slice(0, MAX_BOXES), others));
   }
   form.addEventListener("submit", (event) => event.preventDefault());
   $("clear").addEventListener("click", () => {

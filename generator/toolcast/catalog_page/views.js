@@ -1,5 +1,5 @@
-// The four views of the tools that are found.
-// The list
+// The views of the tools that match the search and the filters.
+// Tool list
 function row(tool) {
   if (tool.row) return tool.row;
   const badges = [
@@ -16,11 +16,11 @@ function row(tool) {
       bar(dearest, tool.costs.list))));
   return tool.row;
 }
-// A line is as long as a line is: laying out whole pages of text in each takes its time.
+// Summaries are cut off, because the layout of very long texts in every row is slow.
 const short = (text) => (text.length > 160 ? `${text.slice(0, 160).trimEnd()}…` : text);
 const address = (tool) => `#tool=${encodeURIComponent(tool.id)}`;
 
-// What a person may see without scrolling is drawn at once, the rest when they come near.
+// The first rows are drawn at once, further rows when the user scrolls near the end.
 const nearing = new IntersectionObserver((entries) => {
   for (const entry of entries) if (entry.isIntersecting) entry.target.click();
 }, { rootMargin: "400px" });
@@ -31,7 +31,7 @@ function drawn(some, add, at = 0) {
     while (at < end) add(some[at++]);
     button.hidden = at >= some.length;
     button.textContent = `Show ${(some.length - at).toLocaleString("en")} more`;
-    // Observed anew, it tells again when it is still in sight.
+    // Observing the button again triggers the observer if the button is still visible.
     nearing.unobserve(button);
     if (!button.hidden) nearing.observe(button);
   };

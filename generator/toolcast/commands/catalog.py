@@ -74,7 +74,7 @@ def command(project: str | None, output: str, against: str | None) -> None:
 
 
 def _list_mcp_specs(workspace: Workspace) -> list[dict[str, Any]]:
-    """Return the resources and MCP prompts of all toolsets in their order."""
+    """Return the catalog entries of MCP resources and prompts, in the order of toolsets."""
     return [
         {"toolset": index, **_build_mcp_spec(toolset, spec)}
         for index, toolset in enumerate(workspace.toolsets)
@@ -93,6 +93,7 @@ def _build_mcp_spec(
         facts["handler"] = str(spec.handler)
     if spec.uses:
         facts["uses"] = ", ".join(spec.uses)
+    # In a toolset with clients, only the listed clients can use a resource or prompt.
     if toolset.clients:
         facts["clients"] = ", ".join(spec.clients or ()) or "none"
     facts["spec"] = spec.source.file
@@ -107,11 +108,13 @@ def _build_mcp_spec(
 
 
 def _get_kind(spec: ResourceSpec | PromptSpec) -> str:
+    """Return `resource`, `template` (a resource with a URI template) or `prompt`."""
     is_template = isinstance(spec, ResourceSpec) and spec.uri_template is not None
     return "template" if is_template else spec.kind
 
 
 def _list_resource_facts(spec: ResourceSpec) -> Iterator[tuple[str, str]]:
+    """Yield the label and the text of each row in a resource's table of properties."""
     if uri := spec.uri or spec.uri_template:
         yield "URI", uri
     if spec.mime_type:
@@ -123,6 +126,7 @@ def _list_resource_facts(spec: ResourceSpec) -> Iterator[tuple[str, str]]:
 
 
 def _list_prompt_facts(spec: PromptSpec) -> Iterator[tuple[str, str]]:
+    """Yield the label and the description of each argument of a prompt."""
     for argument in spec.arguments:
         parts = ["required" if argument.required else "optional"]
         if argument.enum:
@@ -133,18 +137,18 @@ def _list_prompt_facts(spec: PromptSpec) -> Iterator[tuple[str, str]]:
 
 
 _MAX_SEARCH_TEXTS = 400
-"""Parameter names and descriptions of a tool that the catalog's search covers."""
+"""Maximum number of parameter names and descriptions per tool that the search covers."""
 _MAX_TEXT_CHARACTERS = 800
-"""Characters of a text in the catalog; longer texts are cut."""
+"""Maximum number of characters of an old or new text of a change; longer texts are cut."""
 
 
 def _build_data(
     workspace: Workspace, comparison: Comparison, old_name: str
 ) -> dict[str, Any]:
-    """Return the JSON data that the catalog's script reads.
+    """Return the JSON data that the JavaScript of the catalog reads.
 
-    Schemas are JSON strings in it: numbers keep their spelling, and the page parses a schema
-    only when its tool is opened.
+    Schemas are included as JSON text: their numbers keep their spelling, and the page parses a
+    schema only when its tool is opened.
 
     Args:
         comparison: the changes since the old version of the specs.
@@ -183,7 +187,7 @@ def _build_data(
 
 
 def _find_worst_grades(changes: Sequence[Change]) -> dict[tuple[str, str], Grade]:
-    """Return the worst grade by toolset and tool."""
+    """Return the worst grade of the changes to each tool, by toolset and tool name."""
     grades: dict[tuple[str, str], Grade] = {}
     for change in changes:
         key = change.toolset, change.tool
@@ -192,7 +196,10 @@ def _find_worst_grades(changes: Sequence[Change]) -> dict[tuple[str, str], Grade
 
 
 def _sort_by_section(toolset: Toolset) -> list[ToolSpec]:
-    """Return the tools in the order of their sections; tools without a section last."""
+    """Return the tools in the order of their sections; tools without a section are last.
+
+    Tools of the same section keep their order.
+    """
     positions = {section.name: i for i, section in enumerate(toolset.sections)}
     last = len(positions)
     return sorted(
@@ -217,7 +224,7 @@ def _build_toolset(
 
 
 def _build_costs(toolset: Toolset, client: Client | None, docs: PromptDocs) -> Any:
-    """Return the token costs of all tools of a client, as in `toolcast tokens`."""
+    """Return the token counts of a client as JSON; None is a caller without a client."""
     costs = compute_client_costs(toolset, client, docs.texts(client))
     return {
         "client": None if client is None else client.name,
@@ -244,7 +251,8 @@ def _build_tool(
         "returns": (
             None if tool.returns is None else encode_compact_json(tool.listed_returns)
         ),
-        # Outer names come first, so that they are within the limit.
+        # If there are too many names, those of nested properties are cut, since names of
+        # parameters precede them.
         "words": list(_list_search_texts(tool.listed_parameters))[:_MAX_SEARCH_TEXTS],
         "annotations": tool.annotations,
         "clients": exposure.clients,
@@ -307,6 +315,10 @@ def _build_confirm(confirm: Confirm) -> dict[str, str | None]:
 
 
 def _list_tool_facts(toolset: Toolset, tool: ToolSpec) -> dict[str, str]:
+    """Return the text of each row in a tool's table of properties, by label.
+
+    Rows without a value are left out.
+    """
     facts = {
         "spec": tool.source.file,
         "handler": tool.handler and str(tool.handler),
@@ -324,7 +336,7 @@ def _list_tool_facts(toolset: Toolset, tool: ToolSpec) -> dict[str, str]:
 
 
 def _cut_text(value: Any) -> str | None:
-    """Return the old or new text of a change, cut if long; None for other values."""
+    """Return a text with at most `_MAX_TEXT_CHARACTERS` and `…`; None for other values."""
     if not isinstance(value, str):
         return None
     if len(value) <= _MAX_TEXT_CHARACTERS:
@@ -347,15 +359,16 @@ def _build_change(change: Change) -> dict[str, Any]:
 
 
 _MARK = b'<meta name="generator" content="toolcast catalog">'
-"""Tag that marks a file as a catalog: other existing files are not overwritten."""
+"""HTML tag that identifies a catalog: an existing file without this tag is not overwritten."""
 _SCRIPTS = ("elements", "tools", "views", "detail", "mcp_specs", "steering")
 
 
 def _render_page(data: Mapping[str, Any]) -> bytes:
-    """Render the HTML file.
+    """Return the bytes of the HTML file.
 
     A content security policy admits only the page's own script and style sheet by their
-    digests. Text from specs is only in a JSON block, from which the script builds text nodes.
+    digests. Text of specs is only in a JSON block, from which the script creates text nodes,
+    so that HTML in a spec has no effect.
 
     Args:
         data: the result of `_build_data`.
@@ -365,7 +378,7 @@ def _render_page(data: Mapping[str, Any]) -> bytes:
         for kind in ("html", "css")
     )
     script = _render_script()
-    # `base-uri` and `form-action` are not covered by `default-src`.
+    # `default-src 'none'` does not restrict `base-uri` and `form-action`.
     policy = (
         f"default-src 'none'; style-src {hash_source(style)};"
         f" script-src {hash_source(script)}; base-uri 'none'; form-action 'none'"
@@ -382,7 +395,7 @@ def _render_page(data: Mapping[str, Any]) -> bytes:
 
 
 def _render_script() -> str:
-    """Return the JavaScript files, joined and wrapped in one function."""
+    """Return the catalog's JavaScript files, joined and wrapped in one function."""
     texts = [
         read_package_file("catalog_page", f"{name}.js").decode("utf-8")
         for name in _SCRIPTS

@@ -76,6 +76,7 @@ def command(
         from ..import_check import check_imports
 
         findings = sort_findings([*findings, *check_imports(workspace)])
+    # The check of the wheel needs valid specs and current outputs, so errors skip it.
     if workspace is not None and not has_errors(findings):
         from ..wheel_contents import check_wheel
 
@@ -88,7 +89,8 @@ def command(
     lowest_severity = Severity[fail_on.upper()]
     hidden_notes: list[Finding] = []
     if format_ == "text" and not every and lowest_severity > Severity.NOTE:
-        # These notes would be in the output of every run: no change of a spec removes them.
+        # Notes of rules that cannot be suppressed would be in the output of every run, since
+        # no change of a spec removes these notes.
         unsuppressable = {
             rule_id
             for rule_id, rule in load_rules(context.extensions).items()
@@ -98,9 +100,11 @@ def command(
         hidden_notes = [note for note in notes if note.rule in unsuppressable]
     printed = [finding for finding in findings if finding not in hidden_notes]
     code = print_findings(printed, format_, fail_on=lowest_severity, context=context)
-    if hidden_notes:
-        notes_count = format_count(len(hidden_notes), "note")
-        verb = "is" if len(hidden_notes) == 1 else "are"
+    # Do not count `output/unknown-wheel`, a note of every check without `--preflight`.
+    counted = [note for note in hidden_notes if note.rule != "output/unknown-wheel"]
+    if counted:
+        notes_count = format_count(len(counted), "note")
+        verb = "is" if len(counted) == 1 else "are"
         message = f"{notes_count} that cannot be suppressed {verb} hidden"
         hint = "run `toolcast check --all` to print all notes"
         click.echo(f"{message}; {hint}", err=True)

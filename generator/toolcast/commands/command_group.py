@@ -48,9 +48,10 @@ _GROUPS = {
         "schema": "Print the JSON Schema of spec files.",
     },
 }
-"""Commands by section of `toolcast --help`, each with its short help.
+"""Short help of each command, by section of `toolcast --help` and command name.
 
-The short helps are repeated here, so that the list of commands imports none of them.
+The short helps repeat the first line of the commands, so that `--help` need not import the
+modules of all commands.
 """
 _COMMANDS = {name: text for group in _GROUPS.values() for name, text in group.items()}
 _LOCATIONS = {
@@ -68,15 +69,18 @@ _LOCATIONS = {
     "rename": "editing:rename",
     "remove": "editing:remove",
 }
-"""Module and attribute of each command that is not `command` of the module of its name."""
+"""Module and attribute of a command, by command name.
+
+The default for other commands is the attribute `command` of the module with their name.
+"""
 _REPORTED_ERRORS = (
     ("toolcast.extensions", "ExtensionError"),
     ("toolcast.rendering.renderer", "TemplateRenderError"),
     ("toolcast.rendering.output_shape", "OutputShapeError"),
 )
-"""Module and name of errors that are printed without a traceback.
+"""Module and class of the errors that are printed without a traceback.
 
-The project's extensions and templates cause them.
+The project's extensions and templates cause these errors, not a defect of Toolcast.
 """
 
 
@@ -88,7 +92,7 @@ class _LazyGroup(click.Group):
             return super().invoke(ctx)
         except Exception as error:
             for module_name, class_name in _REPORTED_ERRORS:
-                # A module that is not loaded cannot have raised its error.
+                # Do not import the module: if it is not loaded, its error was not raised.
                 module = sys.modules.get(module_name)
                 if module and isinstance(error, getattr(module, class_name)):
                     from .exit_codes import fail
@@ -111,7 +115,7 @@ class _LazyGroup(click.Group):
     def shell_complete(
         self, ctx: click.Context, incomplete: str
     ) -> list[CompletionItem]:
-        # Click's own implementation would import every command to get its short help.
+        # The method of `click.Group` would import every command to get its short help.
         extension_commands = _load_extension_commands(ctx.meta.get(__name__, []))
         short_helps = dict(_COMMANDS)
         for name, command in extension_commands.items():
@@ -126,7 +130,8 @@ class _LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        # The arguments select the project (`--project`), whose extensions add commands.
+        # Store the arguments for `get_command`: `--project` in them selects the project whose
+        # extensions add commands.
         ctx.meta[__name__] = args
         try:
             return super().resolve_command(ctx, args)
@@ -150,7 +155,7 @@ class _LazyGroup(click.Group):
     def format_commands(
         self, ctx: click.Context, formatter: click.HelpFormatter
     ) -> None:
-        # Pad the names, so that all sections have the same column width.
+        # Click aligns the columns of one section only. Padded names align all sections.
         width = max(map(len, _COMMANDS))
         for title, group in _GROUPS.items():
             with formatter.section(title):
@@ -167,7 +172,9 @@ class _LazyGroup(click.Group):
 
 
 def _load_extension_commands(arguments: list[str]) -> dict[str, click.Command]:
-    """Load the commands of the project's extensions.
+    """Load the commands of the project's extensions, by extension name.
+
+    Without a project, or with an invalid toolcast.yaml, the result is empty.
 
     Args:
         arguments: the command line, whose `--project` selects the project.
@@ -194,10 +201,10 @@ def _load_extension_commands(arguments: list[str]) -> dict[str, click.Command]:
 
 
 def _find_extension_command(name: str, arguments: list[str]) -> click.Command | None:
-    """Return the command of an extension of the project; None if no extension has it.
+    """Return the command of one of the project's extensions; None if none provides it.
 
-    If toolcast.yaml has errors, such as an extension that is not installed, they can be the
-    reason for a missing command: prints them and ends the program with exit code 2.
+    Without such a command, errors in toolcast.yaml are printed and end the program with exit
+    code 2: a missing extension can be the reason for a missing command.
     """
     command = _load_extension_commands(arguments).get(name)
     if command is None:
@@ -215,7 +222,8 @@ def _find_extension_command(name: str, arguments: list[str]) -> click.Command | 
         return None
     from ..extensions import guard_function
 
-    # Click itself handles these exceptions: they end a command normally, or stdout is closed.
+    # Click itself handles these exceptions, with which commands end: an error message, Ctrl-C,
+    # an exit code, and a closed stdout. They are not errors of the extension.
     handled_by_click = (
         click.ClickException,
         click.Abort,

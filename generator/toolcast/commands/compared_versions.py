@@ -23,7 +23,7 @@ class ComparedVersions(NamedTuple):
         old: the specs in the commit or folder to compare with; None if it has no
             toolcast.yaml.
         new: the specs on disk.
-        old_name: the commit or folder, as the user named it.
+        old_name: the commit or folder of the old version, for messages.
         findings: the findings of loading the old and the new version, without errors.
     """
 
@@ -38,8 +38,8 @@ def load_versions_or_exit(
 ) -> ComparedVersions:
     """Load the old and the new version of a project's specs without running rules.
 
-    A spec that is equal in both versions is loaded once. Ends the program with exit code 2 if
-    a version does not exist or has errors.
+    A tool spec that is equal in both versions is parsed only once. Ends the program with exit
+    code 2 if a version does not exist or has errors.
 
     Args:
         root: the folder of toolcast.yaml.
@@ -55,6 +55,7 @@ def load_versions_or_exit(
         else:
             commit = _resolve(root, against)
         new, new_findings = _load(root, None, known, "the specs")
+        # Without a commit, the value of `--against` is a folder.
         if commit is None:
             name = against or ""
             old, old_findings = _load(os.path.abspath(name), None, known, name)
@@ -76,11 +77,12 @@ def _fail_against(problem: str) -> NoReturn:
 
 
 def _resolve(root: str, against: str) -> str | None:
-    """Return the commit that `--against` names; None if it names a folder.
+    """Return the commit that the value of `--against` names; None if it names a folder.
 
-    A commit takes precedence, because a change could add a folder with the name of a branch.
-    A value that begins with `.` or is an absolute path is a folder: no commit has such a
-    name.
+    A commit takes precedence over a folder: otherwise a change to the project could add a
+    folder with the name of a branch. A value that begins with `.` or is an absolute path is
+    always a folder, because git allows no such names. Ends the program with exit code 2 if
+    the value is neither, or names the project itself.
     """
     is_path = against.startswith(".") or os.path.isabs(against)
     if against and not is_path:
@@ -101,6 +103,7 @@ def _resolve(root: str, against: str) -> str | None:
 def _load(
     root: str, files: ProjectFiles | None, known: KnownTools, label: str
 ) -> tuple[Workspace, Sequence[Finding]]:
+    """Load one version, or print its errors and end the program with exit code 2."""
     workspace, findings = load_workspace(root, files=files, known=known)
     if workspace is None or has_errors(findings):
         print_findings(findings, "text")

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     )
 
 _MAX_MENTIONS_SHOWN = 100
-"""Unchanged mentions that are printed; the others are only counted."""
+"""Maximum number of unchanged mentions that are printed; further ones are only counted."""
 
 _toolset_option = toolset_option("Toolset of the tool; required if several have it.")
 
@@ -44,13 +44,15 @@ def _run_edit(
     dry_run: bool,
     allow_loss: bool = True,
 ) -> None:
-    """Build an edit for a tool, and write it, or print it as a diff.
+    """Build an edit of the specs for a tool, and write it, or print it as a diff.
 
     If the edit is refused, writes nothing and ends the program: with exit code 2 for invalid
     arguments, else 1.
 
     Args:
         name: the name of the tool.
+        build_edit: returns the edit, or raises EditRefusedError.
+        dry_run: whether to print the edit as a diff instead of writing it.
         allow_loss: whether the edit may remove a file that git cannot restore.
     """
     from ..refactoring.project_edit import (
@@ -85,6 +87,7 @@ def _run_edit(
 
 
 def _exit_refused(refusal: EditRefusedError) -> NoReturn:
+    """Print the reason for a refused edit; exit with 2 for invalid arguments, else 1."""
     if refusal.is_usage:
         fail(str(refusal))
     if refusal.findings:
@@ -94,7 +97,7 @@ def _exit_refused(refusal: EditRefusedError) -> NoReturn:
 
 
 def _summarize_files(edit: ProjectEdit) -> str:
-    # A moved file is in `after` twice, and without content at its old path.
+    # A moved file has two entries in `after`; the entry of its old path is None.
     written = sum(data is not None for data in edit.after.values())
     if not written:
         return "1 file removed"
@@ -105,8 +108,8 @@ def _print_mentions(mentions: Sequence[RemainingMention]) -> None:
     if not mentions:
         return
     click.echo("\nNot changed, for you to review:")
-    # Several searches can report the same line, which is one decision: of these mentions
-    # the first is printed.
+    # Several searches can report the same line, which the user reviews once. The reversed
+    # loop keeps the first mention of each line.
     by_line: dict[tuple[str, int], RemainingMention] = {}
     for mention in reversed(mentions):
         by_line[mention.file, mention.line] = mention

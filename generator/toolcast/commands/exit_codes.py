@@ -1,6 +1,6 @@
 """Shared functions of the commands: project folder, reports and exit codes.
 
-Functions named `..._or_exit`, and others whose docstring says so, end the program with
+Functions named `..._or_exit`, and others with "Ends the program" in their docstring, raise
 `SystemExit`.
 """
 
@@ -25,17 +25,17 @@ if TYPE_CHECKING:
     from ..pipeline import GenerationResult
 
 CLEAN = 0
-"""Exit code of a command without findings."""
+"""Exit code of a command that reports no findings at or above the severity that fails."""
 FINDINGS = 1
-"""Exit code of a command with findings."""
+"""Exit code of a command that reports findings or changes that fail."""
 USAGE = 2
-"""Exit code of a command that could not run."""
+"""Exit code of a command that could not run, for example because of invalid arguments."""
 _MAX_MARK_OFFSET = 64 * 1024
-"""Bytes at the start of an existing file in which the generator's mark is searched."""
+"""Number of bytes at the start of an existing file that are searched for the mark."""
 
 
 def project_root(project: str | None) -> str:
-    """Return the project folder, which contains toolcast.yaml.
+    """Return the absolute path of the project folder, which contains toolcast.yaml.
 
     Ends the program with exit code 2 if there is no toolcast.yaml.
 
@@ -61,7 +61,10 @@ def project_root(project: str | None) -> str:
 
 
 def _help_missing_file(folder: str, default: str) -> str:
-    """Return the help line that renames a misspelled toolcast.yaml, else the default."""
+    """Return a help line that renames a misspelled toolcast.yaml in a folder.
+
+    Without such a file, returns the default.
+    """
     name = find_misnamed(folder)
     return f"\n  help: rename {name} to {WORKSPACE_FILE}" if name else default
 
@@ -77,13 +80,19 @@ def load_workspace_or_exit(project: str | None) -> Workspace:
 def load_editable_workspace_or_exit(project: str | None) -> Workspace:
     """Load the project's specs for a command that edits them.
 
-    If specs have errors, prints the findings and ends the program with exit code 1; with 2
-    if toolcast.yaml has.
+    If a spec has errors, prints the findings and ends the program with exit code 1. If
+    toolcast.yaml itself has errors, the exit code is 2.
     """
     return _load_or_exit(project, FINDINGS, "nothing was written")
 
 
 def _load_or_exit(project: str | None, code: int, last_line: str = "") -> Workspace:
+    """Load the project's specs, or print their findings and end the program.
+
+    Args:
+        code: the exit code if specs have errors; for errors in toolcast.yaml, the code is 2.
+        last_line: a line to print below the findings; empty for none.
+    """
     from ..findings import has_errors, sort_findings
     from ..model.loading import load_workspace
 
@@ -97,7 +106,7 @@ def _load_or_exit(project: str | None, code: int, last_line: str = "") -> Worksp
 
 
 def parse_limits_or_exit(text: str) -> Limits:
-    """Parse the value of `--fail-on`, or end the program with exit code 2."""
+    """Parse `--fail-on` of `toolcast diff`; end the program with exit code 2 if invalid."""
     from ..diff.review.verdict import InvalidLimitError, parse_limits
 
     try:
@@ -109,13 +118,13 @@ def parse_limits_or_exit(text: str) -> Limits:
 def select_toolsets_or_exit(
     workspace: Workspace, name: str | None, client: str | None
 ) -> list[Toolset]:
-    """Return the toolsets that `--toolset` and `--client` select; without both, all.
+    """Return the toolsets that match both `--toolset` and `--client`, if set.
 
     Ends the program with exit code 2 if the toolset or the client does not exist.
 
     Args:
-        name: the name of a toolset.
-        client: the name of a client; toolsets without this client are left out.
+        name: the name of a toolset; None for all toolsets.
+        client: the name of a client; toolsets without this client are left out. None for all.
     """
     if name is not None:
         names = [toolset.name for toolset in workspace.toolsets]
@@ -136,7 +145,9 @@ def require_known_name(kind: str, name: str, names: Collection[str]) -> None:
     """End the program with exit code 2 if a name is not in a collection.
 
     Args:
-        kind: the noun for the named thing in the message, such as `client`.
+        kind: the noun in the message, such as `client`.
+        name: the name to check.
+        names: the names that exist; the message suggests a similar one.
     """
     from ..suggestions import suggest_name
 
@@ -147,7 +158,7 @@ def require_known_name(kind: str, name: str, names: Collection[str]) -> None:
 def write_output_or_exit(
     workspace: Workspace, output: str, data: bytes, mark: bytes, kind: str, example: str
 ) -> None:
-    """Write the file that `--output` names.
+    """Write data to the file of the option `--output`.
 
     Ends the program with exit code 2 if the file cannot be written, is in the output folder
     of `toolcast generate`, or exists without the mark.
@@ -156,16 +167,16 @@ def write_output_or_exit(
         output: the path of the file.
         mark: bytes near the start of each file of this kind; only files with the mark are
             overwritten.
-        kind: the noun for such a file in messages.
+        kind: the noun for the file in messages, such as `catalog`.
         example: a file name of this kind for the help line.
     """
     from toolcast_runtime.core.safe_file import NotRegularFileError
-    from toolcast_runtime.core.safe_folder import Folder
+    from toolcast_runtime.core.safe_folder import Folder, wait_for_folder_lock
 
     folder, name = os.path.split(os.path.abspath(output))
     if not name or os.path.isdir(os.path.join(folder, name)):
         fail(f"{output or '.'} is a folder\n  help: add a file name, such as {example}")
-    # Compare real paths, because a link can lead into the output folder.
+    # Compare paths without symbolic links: a link could lead into the output folder.
     output_folder = os.path.join(
         os.path.realpath(os.path.join(workspace.root, workspace.output)), ""
     )
@@ -175,10 +186,12 @@ def write_output_or_exit(
             "  help: choose a file outside of it"
         )
     try:
-        with Folder.open_path(folder) as opened:
+        with Folder.open_path(folder) as opened, wait_for_folder_lock(opened):
+            opened.remove_leftovers()
             try:
                 existing = opened.read(name, _MAX_MARK_OFFSET)
             except FileNotFoundError:
+                # A new file may be written, like an existing file with the mark.
                 existing = mark
             if mark not in existing:
                 fail(
@@ -192,7 +205,7 @@ def write_output_or_exit(
 
 
 def format_count(number: int, noun: str) -> str:
-    """Return a number with its noun: `1 file`, `2 files`."""
+    """Return a number and a noun, with a plural `s` except for 1: `1 file`, `2 files`."""
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
@@ -203,7 +216,7 @@ def fail(message: str) -> NoReturn:
 
 
 def print_error(message: str) -> None:
-    """Print an error message to stderr.
+    """Print an error message to stderr, with unprintable characters escaped.
 
     Args:
         message: the problem, then lines such as `  help: ...`.
@@ -213,7 +226,7 @@ def print_error(message: str) -> None:
 
 
 def print_steps(steps: Sequence[str]) -> None:
-    """Print the user's next steps as a numbered list."""
+    """Print a numbered list with the heading `Next:`, also if there are no steps."""
     click.echo("\nNext:")
     for number, step in enumerate(steps, 1):
         click.echo(printable(f"  {number}. {step}"))
@@ -227,14 +240,17 @@ def print_findings(
     with_notes: bool = True,
     context: ReportContext | None = None,
 ) -> int:
-    """Print findings and return the exit code.
+    """Print findings, and return `FINDINGS` or `CLEAN` as the exit code.
 
-    Text goes to stderr, because stdout is for results; machine formats go to stdout.
+    The format `text` goes to stderr, because stdout is for results; other formats go to
+    stdout.
 
     Args:
         format_: a format of `--format`.
         fail_on: the lowest severity for which the exit code is `FINDINGS`.
-        with_notes: whether text contains notes; otherwise only their number is printed.
+        with_notes: whether findings of severity `note` are printed as text; otherwise only
+            their number is printed.
+        context: the paths and settings of the report; by default those without a project.
     """
     has_color = is_color_wanted(format_)
     text = format_findings(
@@ -249,7 +265,7 @@ def print_findings(
 
 
 def print_verdict(verdict: Verdict, format_: str, context: ReportContext) -> int:
-    """Print a verdict on changes to stdout and return the exit code."""
+    """Print graded changes to stdout; return `FINDINGS` if a change fails, or `CLEAN`."""
     has_color = is_color_wanted(format_, sys.stdout)
     text = report_changes(verdict, format_, context._replace(has_color=has_color))
     click.echo(text, nl=False, color=has_color)
@@ -259,7 +275,7 @@ def print_verdict(verdict: Verdict, format_: str, context: ReportContext) -> int
 def build_report_context(
     root: str, generated: GenerationResult, *, every: bool = False
 ) -> ReportContext:
-    """Return the context for a report on a run of the pipeline.
+    """Return the report context for the result of `generate`.
 
     Args:
         every: whether similar findings are printed one by one.
@@ -272,7 +288,9 @@ def build_report_context(
 
 
 def is_color_wanted(format_: str, stream: TextIO | None = None) -> bool:
-    """Return whether to print colors: as text to a terminal, unless `NO_COLOR` is set.
+    """Return whether to print colors: the format is text, the stream a terminal.
+
+    The environment variable `NO_COLOR` turns colors off, as https://no-color.org describes.
 
     Args:
         stream: defaults to stderr, which findings are printed to.
@@ -296,7 +314,11 @@ def format_findings(
     *,
     with_notes: bool,
 ) -> str:
-    """Return findings in a format of `--format`; text ends with their number."""
+    """Return findings as text in a format of `--format`.
+
+    The format `text` ends with the number of findings per severity; without findings, the
+    text is empty. `with_notes` affects only this format.
+    """
     is_text = format_ == "text"
     selected = findings
     if is_text and not with_notes:

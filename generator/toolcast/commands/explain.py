@@ -57,6 +57,7 @@ def _print_list(
 ) -> None:
     click.echo("Rules of `toolcast check`, which checks that\n")
     for _, rule in sorted(check_rules.items()):
+        # The title of the list already ends with "which checks that".
         purpose = rule.text.purpose.removeprefix("Checks that ")
         line = f"{rule.id:34} {rule.severity.label:8} {purpose}"
         click.echo("\n".join(textwrap.wrap(line, 80, subsequent_indent=" " * 44)))

@@ -34,6 +34,7 @@ from .options import (
     dry_run_option,
     format_option,
     project_option,
+    python_options,
     server_options,
     toolset_option,
 )
@@ -49,10 +50,11 @@ if TYPE_CHECKING:
 def merge_sources_or_exit(
     sources: Sequence[ToolSource], preferred: Sequence[str], format_: str = "text"
 ) -> ToolSource:
-    """Merge sources into one, and print their conflicts.
+    """Merge the tools of several sources into one source, and print their conflicts.
 
-    Ends the program with exit code 1 if `--prefer` does not resolve a conflict, and with 2 if
-    a value of `--prefer` is invalid or a source is passed twice.
+    A conflict is a field of a tool that differs between sources. Ends the program with exit
+    code 1 if `--prefer` does not resolve a conflict, and with 2 if a value of `--prefer` is
+    invalid or a source is passed twice.
 
     Args:
         sources: at least one source.
@@ -96,13 +98,14 @@ def merge_sources_or_exit(
 
 
 _MAX_NOTES = 40
-"""Notes on an import that are printed; the others are only counted."""
+"""Maximum number of notes on an import that are printed; further notes are only counted."""
 
 
 @click.command(name="import")
 @click.argument("files", metavar="[FILE]...", nargs=-1)
 @toolset_option("Toolset to import into; created if missing.", required=True)
 @server_options
+@python_options
 @click.option(
     "--prefer",
     "preferred",
@@ -127,6 +130,8 @@ def command(
     files: tuple[str, ...],
     toolset: str,
     option_servers: tuple[ExternalServer, ...],
+    python: str | None,
+    interpreter: str | None,
     preferred: tuple[str, ...],
     keep_missing: bool,
     force: bool,
@@ -146,13 +151,18 @@ def command(
     from ..refactoring.project_edit import EditRefusedError, format_unified_diff
     from ..refactoring.writing import write_edit
 
+    if python is not None and (files or option_servers):
+        fail("--python is combined with other sources\n  help: import them one by one")
     sources = [*_read_files(files), *_read_servers(option_servers)]
-    if not sources:
+    if not sources and python is None:
         fail(
-            "nothing to import\n  help: pass a file, --mcp-stdio COMMAND or --mcp-url URL"
+            "nothing to import\n  help: pass a file, --mcp-stdio COMMAND, --mcp-url URL or"
+            " --python MODULE"
         )
-    source = merge_sources_or_exit(sources, preferred, format_)
     workspace = _load_or_create_workspace(project)
+    if python is not None:
+        sources = [_read_python_server(workspace, python, interpreter)]
+    source = merge_sources_or_exit(sources, preferred, format_)
     try:
         imported = plan_import(
             workspace, source, toolset, keep_missing=keep_missing, force=force
@@ -177,18 +187,24 @@ def command(
 
 
 def _load_or_create_workspace(project: str | None) -> Workspace:
-    """Load the project; without one, return an empty workspace in the current folder."""
+    """Load the project; without one, return an empty workspace in the current folder.
+
+    The empty workspace exists only in memory. Ends the program with exit code 2 if the
+    project has errors.
+    """
     from ..model.model import Workspace
     from ..project import find_misnamed, find_root
 
     folder = os.getcwd()
-    # Loading reports a misspelled toolcast.yaml, which a new project would hide.
+    # With a misspelled toolcast.yaml, loading fails with a message about it. A new project
+    # would hide the mistake.
     if project is None and find_root(folder) is None and find_misnamed(folder) is None:
         return Workspace(folder, (), ())
     return load_workspace_or_exit(project)
 
 
 def _read_files(files: tuple[str, ...]) -> list[ToolSource]:
+    """Read the tool lists in files; end the program with exit code 2 if one is invalid."""
     from ..importing.source_file import read_source
     from ..mcp_client.server_listing import ListingError
 
@@ -206,7 +222,8 @@ def _read_files(files: tuple[str, ...]) -> list[ToolSource]:
 def _read_servers(servers: tuple[ExternalServer, ...]) -> list[ToolSource]:
     """Read the tool lists of running servers.
 
-    Each server is started twice, to detect values that change on every start.
+    Each server is started twice, to detect values that change on every start. Ends the
+    program with exit code 2 if a server cannot be read.
     """
     from ..importing.formats import source_from_server
     from ..importing.source_file import reject_unsupported_tools
@@ -221,6 +238,31 @@ def _read_servers(servers: tuple[ExternalServer, ...]) -> list[ToolSource]:
     except ListingError as error:
         fail(f"{error}\nnothing was written")
     return sources
+
+
+def _read_python_server(
+    workspace: Workspace, reference: str, interpreter: str | None
+) -> ToolSource:
+    """Read the MCP lists and the functions of a Python module's server.
+
+    The module is imported in separate processes. Ends the program with exit code 2 if it has no
+    server or cannot be imported.
+    """
+    from ..importing.formats import source_from_server
+    from ..importing.python_server import build_python_server, describe_python_server
+    from ..importing.source_file import reject_unsupported_tools
+    from ..mcp_client.read_server import read_server
+    from ..mcp_client.server_listing import ListingError
+
+    sources = [os.path.join(workspace.root, source) for source in workspace.sources]
+    try:
+        seconds = click.get_current_context().params["seconds"]
+        server = build_python_server(reference, interpreter, sources, seconds)
+        description = describe_python_server(server)
+        source = source_from_server(read_server(server, twice=True), description)
+        return reject_unsupported_tools(source)
+    except ListingError as error:
+        fail(f"{error}\nnothing was written")
 
 
 def _exit_refused(refusal: EditRefusedError) -> None:

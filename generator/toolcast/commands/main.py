@@ -8,17 +8,19 @@ import os
 import sys
 from collections.abc import Sequence
 
-# A run builds a large tree that lives until the end. With Python's default threshold the
-# cycle collector would traverse it repeatedly. The collector stays enabled because formatting
-# the errors of a hostile schema creates many reference cycles.
+# Number of new objects that starts Python's cyclic garbage collector. A run creates many
+# objects that live until its end, which the collector would traverse repeatedly with the
+# default threshold. The collector is not disabled, because formatting the errors of a hostile
+# schema creates many reference cycles.
 _GC_THRESHOLD = 50_000
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the program `toolcast`, and exit with the command's exit code.
 
-    A `generate` without changes since its last run prints the stored output before the
-    generator is imported, and returns if the exit code is 0.
+    If no input of `generate` changed since its last run, the output of that run is printed
+    again without importing the generator. The function then returns instead of exiting if the
+    exit code is 0.
 
     Args:
         arguments: the command line without the program name; defaults to `sys.argv[1:]`.
@@ -40,16 +42,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
             program(args=arguments, prog_name="toolcast")
     finally:
         if arguments is None:
-            # The process ends here, and the system frees its memory: exclude all objects
-            # from the collection that Python runs at exit.
+            # Save time at exit: exclude all objects from Python's last garbage collection. The
+            # operating system frees the memory of the process anyway.
             gc.freeze()
 
 
 def build_run_key() -> str:
-    """Return a key that identifies the command and the form of its output.
+    """Return a key of everything except files that affects a command's output.
 
-    Two runs with equal keys and equal inputs print the same. The key contains the arguments,
-    the working directory, whether output is colored, and GitHub Actions' checkout folder.
+    Runs with equal keys and equal input files print the same output. The key contains the
+    arguments, the working directory, whether output is colored, and the checkout folder of
+    GitHub Actions.
     """
     has_color = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
     checkout = os.environ.get("GITHUB_WORKSPACE")
@@ -57,15 +60,15 @@ def build_run_key() -> str:
 
 
 def _repeat_last_run() -> bool:
-    """Print the stored outcome of an identical run, and return whether there was one.
+    """Print the stored output of an identical run, and return whether there was one.
 
     Exits with the stored exit code if it is not 0.
     """
     from ..project import find_root
     from ..up_to_date import find_outcome
 
-    # On an error, such as an output encoding that lacks a character, the complete command
-    # runs and reports it.
+    # If the output cannot be printed, for example because the terminal's encoding lacks a
+    # character, return False: the complete command then runs and reports the error.
     with contextlib.suppress(OSError, UnicodeError):
         root = find_root(os.getcwd())
         outcome = find_outcome(root, build_run_key()) if root is not None else None

@@ -60,6 +60,7 @@ def toolset_option(help_: str, **settings: Any) -> Callable[[_Function], _Functi
     """Return the option `--toolset` with shell completion.
 
     Args:
+        help_: the help text of the option.
         settings: further arguments of `click.option`.
     """
     return click.option(
@@ -81,8 +82,11 @@ def client_option(help_: str) -> Callable[[_Function], _Function]:
 def find_command_project(arguments: Sequence[str]) -> str | None:
     """Return the project folder of a command line that click has not parsed yet.
 
+    The command itself may be defined by an extension of this project.
+
     Args:
-        arguments: the command line; its `--project` selects the folder.
+        arguments: the command line; `--project` in it selects the folder. Without this
+            option, the current folder and its parents are searched.
 
     Returns:
         The folder of toolcast.yaml; None if there is no toolcast.yaml.
@@ -100,7 +104,10 @@ def find_command_project(arguments: Sequence[str]) -> str | None:
 
 
 def list_extensions(root: str | None) -> tuple[str, ...]:
-    """Return the names of the project's extensions; empty if toolcast.yaml has errors."""
+    """Return the names of the project's extensions, as listed in toolcast.yaml.
+
+    Empty without a project, or if toolcast.yaml has errors.
+    """
     if root is None:
         return ()
     from ..model.loading import read_workspace
@@ -136,10 +143,11 @@ _SERVER_OPTIONS = (
 
 
 def server_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the options that connect to an MCP server to a command function.
+    """Decorate a command function with options that define an MCP server.
 
-    The function receives the keyword `option_servers`: a tuple with a server for each of
-    `--mcp-stdio` and `--mcp-url`. Invalid options end the program with exit code 2.
+    The function receives the keyword argument `option_servers`: a tuple with a server for each
+    of `--mcp-stdio` and `--mcp-url`, empty without these options. Invalid values end the
+    program with exit code 2.
     """
 
     @functools.wraps(command)
@@ -160,6 +168,23 @@ def server_options(command: Callable[..., None]) -> Callable[..., None]:
     return wrapped
 
 
+def python_options(command: _Function) -> _Function:
+    """Decorate a command function with the options `--python` and `--interpreter`.
+
+    The function receives them as the parameters `python` and `interpreter`.
+    """
+    command = click.option(
+        "--interpreter",
+        metavar="PATH",
+        help="Python that imports the module. Default: the one that runs Toolcast.",
+    )(command)
+    return click.option(
+        "--python",
+        metavar="MODULE[:OBJECT]",
+        help="Import this module in a separate process, and use its FastMCP or SDK server.",
+    )(command)
+
+
 def _build_servers(
     command_line: str | None, url: str | None, headers: tuple[str, ...], seconds: float
 ) -> tuple[ExternalServer, ...]:
@@ -177,7 +202,7 @@ def _build_servers(
     if headers and url is None:
         fail("--header requires --mcp-url")
     servers = []
-    # Errors in headers name `--header` themselves.
+    # An error is prefixed with its option. Messages about headers already contain `--header`.
     prefix = ""
     try:
         prefix = "--mcp-stdio: "
@@ -202,20 +227,22 @@ def _build_servers(
     )
 
 
-# Completion reads file names and single YAML files, and loads no workspace, because a shell
-# runs it each time that the user presses the Tab key. Source: Click, "Shell Completion".
-
-# A shell inserts a completion into the command line unquoted, where it would execute `$(...)`
-# in a file name.
+# Names with other characters are not completed: a shell inserts a completion into the command
+# line unquoted, and would execute `$(...)` in the name of a file.
 _SAFE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./-]*")
 _TOOLSET_FILE = "toolset.yaml"
 _OTHER_SPEC_FILES = (_TOOLSET_FILE, "definitions.yaml")
 
 
+# Completion must be fast, because a shell runs it each time that the user presses the Tab key.
+# Therefore it reads only file names and single YAML files, and loads no workspace.
 def complete_tools(
     ctx: click.Context, param: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
-    """Complete tool names, which are the names of spec files; the help is the folder."""
+    """Return tool names for shell completion; the help of each is its toolset's folder.
+
+    The names are those of spec files; specs are not read.
+    """
     tools = [
         (name.removesuffix(".yaml"), os.path.basename(folder))
         for folder in _list_toolset_folders(ctx)
@@ -228,7 +255,7 @@ def complete_tools(
 def complete_toolsets(
     ctx: click.Context, param: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
-    """Complete toolset names; the help is the toolset's title."""
+    """Return toolset names for shell completion; the help of each is its title."""
     toolsets = []
     for folder in _list_toolset_folders(ctx):
         spec = _read_yaml_object(os.path.join(folder, _TOOLSET_FILE))
@@ -240,7 +267,7 @@ def complete_toolsets(
 def complete_clients(
     ctx: click.Context, param: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
-    """Complete client names; the help is the name of the client's toolset."""
+    """Return client names for shell completion; the help of each is its toolset's name."""
     names = []
     for folder in _list_toolset_folders(ctx):
         spec = _read_yaml_object(os.path.join(folder, _TOOLSET_FILE))
@@ -253,7 +280,7 @@ def complete_clients(
 def complete_kinds(
     ctx: click.Context, param: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
-    """Complete client kinds; the help is the product name of the client program."""
+    """Return client kinds for shell completion; the help of each is the product's name."""
     from ..analysis.client_kinds import CLIENT_KINDS
 
     kinds = [(kind.name, kind.title) for kind in CLIENT_KINDS.values()]
@@ -263,7 +290,7 @@ def complete_kinds(
 def complete_rules(
     ctx: click.Context, param: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
-    """Complete ids of check rules and of change rules; the help is the rule's purpose."""
+    """Return ids of all rules for shell completion; the help of each is its purpose."""
     from ..diff.comparison import load_change_rules as change_rules
     from ..rules.table import load_rules
 
@@ -276,6 +303,7 @@ def complete_rules(
 def _build_completions(
     items: Iterable[tuple[str, str]], incomplete: str
 ) -> list[CompletionItem]:
+    """Return the safe names that begin with the typed text, sorted, with their help."""
     return [
         CompletionItem(name, help=help_ if help_.isprintable() else None)
         for name, help_ in sorted(items)
@@ -294,19 +322,19 @@ def _list_toolset_folders(ctx: click.Context) -> Iterator[str]:
         return
     folders = _read_yaml_object(os.path.join(root, WORKSPACE_FILE)).get("toolsets")
     for folder in folders if isinstance(folders, list) else ():
-        # Completion reads no files outside of the project.
+        # Specs can be untrusted: completion reads no folders outside of the project.
         if isinstance(folder, str) and not folder.startswith(("/", "..")):
             yield os.path.join(root, folder)
 
 
 def _read_yaml_object(path: str) -> dict[str, Any]:
-    """Return the object in a YAML file; empty if the file has errors."""
+    """Return the object in a YAML file; empty if the file is missing or invalid."""
     from toolcast_runtime.core.safe_file import read_regular_file
 
     from ..parsing.yaml_reader import MAX_BYTES, read_yaml
 
     try:
-        # One byte more than the limit, so that the parser reports a larger file.
+        # Read one byte more than the limit, so that the parser rejects a larger file.
         document, _ = read_yaml(path, read_regular_file(path, MAX_BYTES + 1))
     except OSError:
         return {}

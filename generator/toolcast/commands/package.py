@@ -39,10 +39,13 @@ from .exit_codes import (
 from .options import complete_toolsets, project_option
 
 _MAX_ARCHIVE_BYTES = 64 * 1024 * 1024
-"""Size of all files in an archive together."""
+"""Maximum size of all files of an archive together."""
 _MANIFEST = "package/manifest.json"
 _MARK = b'"generated": "by Toolcast from '
-"""Text near the start of each archive, in its manifest, by which it is recognized."""
+"""Bytes of the manifest, near the start of an archive, that identify a file as an archive.
+
+An existing file without these bytes is not overwritten.
+"""
 _DOCUMENT_NAME = re.compile(
     r"(?:README|LICEN[CS]E|COPYING|NOTICE)(?:[.-][\w.-]+)?", re.I
 )
@@ -56,9 +59,10 @@ _SECRET_WORDS = frozenset("""
     secretkey privatekey accesstoken authtoken serviceaccount
     """.split())
 _WORDS_OF_SECRET_MODULES = _SECRET_WORDS | {"api", "client", "access", "private", "my"}
-"""Words of a Python module that only contains secrets, such as `my_api_key.py`."""
+"""Words that the name of a Python module with secrets consists of, such as `my_api_key.py`."""
 _NAME_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
-# Names that Windows or UTF-8 do not allow.
+# Characters that names of files cannot contain on Windows, and surrogates, which UTF-8 cannot
+# encode. Windows also allows no dot or space at the end.
 _UNPORTABLE_NAME = re.compile(r'[\x00-\x1f"*:<>?\\|\ud800-\udfff]|[. ]$')
 
 
@@ -148,7 +152,11 @@ def command(
 
 
 def _generate_or_exit(root: str) -> tuple[Workspace, Mapping[str, bytes]]:
-    """Return the project and its outputs; end the program if `check` reports an error."""
+    """Return the project and its outputs by path, without writing them.
+
+    Ends the program with exit code 1 if specs have errors or outputs on disk are not up to
+    date, and with 2 if toolcast.yaml cannot be read.
+    """
     workspace, files, findings, _ = generate(root)
     if workspace is not None and not has_errors(findings):
         difference = compare_with_disk(root, workspace.output, files)
@@ -163,7 +171,11 @@ def _generate_or_exit(root: str) -> tuple[Workspace, Mapping[str, bytes]]:
 def _select_toolset(
     workspace: Workspace, name: str | None, files: Mapping[str, bytes]
 ) -> Toolset:
-    """Return the toolset to package, which needs the target `package`."""
+    """Return the named toolset, or the only one with the target `package`.
+
+    Ends the program with exit code 2 if the toolset does not have this target, or none is
+    named and several have it.
+    """
     candidates = [
         toolset
         for toolset in workspace.toolsets
@@ -181,7 +193,7 @@ def _select_toolset(
 
 @dataclass(frozen=True)
 class _Selection:
-    """Which files of the source folders are packaged.
+    """The rules that decide which files of the source folders are packaged.
 
     Attributes:
         index: the index entries of the project; None outside of a git repository.
@@ -201,7 +213,7 @@ class _Selection:
 
     @cached_property
     def tracked_paths(self) -> frozenset[str]:
-        """The files in the index, and the folders that contain them."""
+        """The paths of the files in git's index, and of the folders that contain them."""
         paths: set[str] = set()
         if self.index is not None:
             for path in (*self.index.objects, *self.index.unmerged):
@@ -211,10 +223,12 @@ class _Selection:
         return frozenset(paths)
 
     def has_secret_name(self, path: str, *, is_folder: bool) -> bool:
-        """Return whether the name of a file or folder is that of a secret.
+        """Return whether a file or folder has the name of a secret.
 
-        Each word of the name counts: `db_password.txt`, `apiKeys.json`, `tokens/`. A Python
-        module is code, so it counts only if all words are such: `secrets.py`, `api_key.py`.
+        A word such as `password`, `key` or `token` in the name is sufficient:
+        `db_password.txt`, `apiKeys.json`, `tokens/`. A Python module is usually code, so its
+        name must consist only of such words, as in `secrets.py` and `my_api_key.py`. Paths in
+        `allowed_names` never have the name of a secret.
         """
         if path in self.allowed_names:
             return False
@@ -264,7 +278,7 @@ def _collect_files(
             (posixpath.normpath(source), pattern) for source in workspace.sources
         ]
     remaining_bytes = _MAX_ARCHIVE_BYTES
-    # Windows and macOS treat such names as the same file.
+    # On Windows and macOS, names that differ only in case are the same file.
     names = {path.casefold(): path for path in contents}
     with Folder.open_path(workspace.root) as root:
         for source, pattern in sources:
@@ -292,14 +306,15 @@ def _collect_files(
 
 
 def _build_pyproject(project: PythonProject) -> bytes:
-    """Return the archive's pyproject.toml, which only lists the requirements.
+    """Return the archive's pyproject.toml: name, version, Python and dependencies.
 
-    The project's own file could declare a build of files that are not in the archive.
+    The project's own file is not used, because it could declare a build of files that are not
+    in the archive.
     """
     fields: dict[str, object] = {"dependencies": project.get_texts("dependencies")}
     for key in ("name", "version", "requires-python"):
         fields[key] = project.get_text(key)
-    # TOML has the escapes of JSON strings.
+    # A string or an array of strings in JSON is also valid TOML.
     lines = [
         f"{key} = {json.dumps(value, ensure_ascii=False)}"
         for key, value in fields.items()
@@ -311,14 +326,20 @@ def _build_pyproject(project: PythonProject) -> bytes:
 def _walk_files(
     root: Folder, source: str, pattern: re.Pattern[str], selection: _Selection
 ) -> Iterator[tuple[str, bytes]]:
-    """Yield the path in the source folder and the content of each file to package.
+    """Yield the path below a source folder and the content of each file to package.
 
-    The output folder, and files of tools such as caches, are left out. Ends the program with
-    exit code 2 for a name that is not portable or is that of a secret.
+    Prints each skipped hidden or untracked file. The output folder and caches are skipped
+    silently. Ends the program with exit code 2 for a name that is not portable or is the name
+    of a secret.
 
     Args:
-        pattern: the names of the entries of the source folder that are packaged.
-        selection: which files are packaged; the modified ones are added to it.
+        root: the opened project folder.
+        source: the path of the source folder.
+        pattern: the names of the source folder's direct entries that are packaged.
+        selection: the rules; paths of modified files are added to its `modified`.
+
+    Raises:
+        OSError: a file cannot be read, or is a symbolic link or no regular file.
     """
     queue = [source]
     for parent in queue:
@@ -343,7 +364,8 @@ def _walk_files(
                         f"{path!a} is not a valid file name on every system\n"
                         "  help: rename it"
                     )
-                # Links and pipes are refused below, also untracked ones.
+                # Symbolic links and pipes are not skipped, even if they are untracked: reading
+                # them below fails.
                 elif is_regular and not is_selected:
                     slash = "/" if is_folder else ""
                     click.echo(
@@ -355,7 +377,7 @@ def _walk_files(
                         f"{path} has the name of a secret\n  help: move it out of the"
                         f" handlers package, rename it, or pass `--allow-name {path}`"
                     )
-                # Links are not followed: reading a link as a file fails.
+                # A symbolic link to a folder is not a folder here, and reading it fails.
                 elif is_folder:
                     queue.append(path)
                 else:
@@ -368,17 +390,17 @@ def _walk_files(
 
 
 def _build_archive(files: Mapping[str, bytes]) -> bytes:
-    """Return an uncompressed zip archive that depends only on the files.
+    """Return an uncompressed zip archive, whose bytes depend only on the files.
 
-    It contains no time, user or operating system. The manifest is the first entry, so that
-    `_MARK` is near the start.
+    The archive contains no time, user or operating system. The manifest is the first entry, so
+    that `_MARK` is near the start of the archive.
     """
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
         for path in sorted(files, key=lambda path: (path != "manifest.json", path)):
-            # The earliest date that the format allows.
+            # Use the same date for all entries: the earliest one that the zip format allows.
             entry = zipfile.ZipInfo(path, (1980, 1, 1, 0, 0, 0))
-            # Unix, on every system.
+            # 3 is Unix. By default the value depends on the operating system.
             entry.create_system = 3
             entry.external_attr = 0o100644 << 16
             archive.writestr(entry, files[path])

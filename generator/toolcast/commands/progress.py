@@ -11,13 +11,13 @@ from typing import TextIO
 from ..pipeline import Progress
 
 _FIRST_DELAY_S = 0.5
-"""Time before the progress line is first shown."""
+"""Seconds until the progress line is first printed; shorter runs print none."""
 _UPDATE_INTERVAL_S = 0.1
-"""Time between two updates of the progress line."""
+"""Minimum number of seconds between two updates of the progress line."""
 
 
 class ProgressLine(Progress):
-    """Progress of a run as one line that is overwritten.
+    """Progress callbacks that print the progress of a run as one line.
 
     The line appears after half a second and is updated at most ten times a second.
     """
@@ -30,7 +30,7 @@ class ProgressLine(Progress):
         self._width = 0
 
     def stage(self, label: str) -> None:
-        """Show the label of the next stage, and reset the file counter."""
+        """Begin a stage with a label, and reset the file counter to 0."""
         self._stage, self._count = label, 0
         self._update()
 
@@ -40,7 +40,7 @@ class ProgressLine(Progress):
         self._update()
 
     def end(self) -> None:
-        """Erase the line."""
+        """Erase the progress line from the terminal, if it was printed."""
         if self._width:
             self._stream.write(f"\r{' ' * self._width}\r")
             self._stream.flush()
@@ -53,6 +53,7 @@ class ProgressLine(Progress):
         self._next_update = now + _UPDATE_INTERVAL_S
         count = f" {self._count:,} files" if self._count else ""
         line = f"{self._stage}{count}"
+        # Spaces at the end overwrite the rest of a longer previous line.
         self._stream.write(f"\r{line.ljust(self._width)}")
         self._stream.flush()
         self._width = len(line)
@@ -60,7 +61,9 @@ class ProgressLine(Progress):
 
 @contextmanager
 def show_progress(stream: TextIO | None = None) -> Iterator[Progress]:
-    """Provide progress callbacks that print a line if the stream is a terminal.
+    """Provide progress callbacks; on a terminal, they print a progress line.
+
+    Otherwise the callbacks do nothing. The line is erased at the end.
 
     Args:
         stream: defaults to stderr.

@@ -21,9 +21,9 @@ from .exit_codes import CLEAN, FINDINGS, USAGE, fail, print_findings, project_ro
 from .options import list_extensions, project_option
 
 _MAX_FILE_BYTES = 8 * 1024 * 1024
-"""Size of an existing schema file that is read."""
+"""Maximum size of an existing schema file."""
 _MAX_HEADER_BYTES = 2000
-"""Bytes at the start of a spec that are read to find its schema reference."""
+"""Number of bytes at the start of a spec that are searched for its schema reference."""
 
 
 @click.command(name="schema")
@@ -58,7 +58,11 @@ def command(kind: str | None, project: str | None, writes: bool) -> None:
 
 
 def _write_schemas(root: str) -> int:
-    """Write the schema files that specs name, and return the exit code."""
+    """Write the schema files that specs name, and return the exit code.
+
+    A file that is not a schema of Toolcast is not changed; the exit code is then `FINDINGS`.
+    Ends the program with exit code 2 if a file cannot be written.
+    """
     from ..model.loading import read_workspace
     from ..model.spec_schema import collect_declared_schemas, is_toolcast_schema
 
@@ -94,7 +98,7 @@ def _write_schemas(root: str) -> int:
 
 
 def _list_specs(root: str, folders: tuple[str, ...]) -> Iterator[tuple[str, str, str]]:
-    """Yield kind, path and first lines of each spec file, also of invalid ones."""
+    """Yield the kind, path and first lines of each spec file, also of invalid files."""
     for kind, file in (
         ("workspace", WORKSPACE_FILE),
         ("accept", ACCEPT_FILE),
@@ -119,7 +123,7 @@ def _read_header(root: str, path: str) -> str:
     try:
         data = read_regular_file(os.path.join(root, path), _MAX_HEADER_BYTES)
     except OSError:
-        return ""  # `toolcast check` reports the error.
+        return ""  # `toolcast check` reports an unreadable spec.
     return data.decode("utf-8", "replace")
 
 

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from ..model.model import Toolset
 
 _MODEL_TIMEOUT_S = 60.0
-"""Time limit of a request to the model of `--endpoint`."""
+"""Seconds until a request to the model of `--endpoint` fails."""
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 _COMMON_PARAMETERS = {"toolset", "client", "project"}
 _MODEL_PARAMETERS = {"with_model", "endpoint", "model", "key_variable"}
@@ -51,7 +51,11 @@ _PARAMETERS_BY_MODE = {
     "a model": {"coverage", "format_", *_MODEL_PARAMETERS},
     "cases": {"top", "margin", "coverage", "format_"},
 }
-"""Parameters that have an effect in each mode, in addition to the common ones."""
+"""The parameters that have an effect in each mode, in addition to `_COMMON_PARAMETERS`.
+
+The mode follows from the parameters: `--export`, a MESSAGE, `--endpoint` or `--with-model`, or
+else the cases of the specs.
+"""
 _REQUIRED_PARAMETERS = {
     "export": ("output",),
     "output": ("export",),
@@ -60,7 +64,7 @@ _REQUIRED_PARAMETERS = {
     "key_variable": ("endpoint", "export"),
     "history": ("message",),
 }
-"""Parameters of which one is required when a parameter is used."""
+"""For a parameter, the parameters of which at least one must also be used."""
 
 
 def _reject_nan(
@@ -68,8 +72,9 @@ def _reject_nan(
 ) -> float | None:
     """Return the value of a limit; raise `click.BadParameter` for NaN.
 
-    Comparisons with NaN are false, so that such a limit would have no effect.
+    Every comparison with NaN is false, so a limit of NaN would have no effect.
     """
+    # NaN is the only number that differs from itself.
     if value is not None and value != value:
         raise click.BadParameter("nan is not a number.")
     return value
@@ -178,6 +183,7 @@ def _check_options(ctx: click.Context, options: Mapping[str, Any]) -> None:
         )
         for parameter in ctx.command.params
     }
+    # Only parameters on the command line count as used, not those with a default value.
     used = {
         name: label
         for name, label in labels.items()
@@ -272,8 +278,11 @@ def _run_cases(
     """Run the selection cases, print the results, and return the exit code.
 
     Args:
-        models: the model for each toolset; None to rank by words.
-        limits: values that replace those of `selection` in the specs.
+        toolsets: the toolsets whose cases are run.
+        client: the client whose tools are ranked; None for all clients.
+        models: the model that selects tools, per toolset; None to rank the tools by words.
+        limits: values that replace the fields of `selection` in the specs, by field name.
+        format_: `text` or `json`.
     """
     selections = []
     for toolset, model in zip(toolsets, models, strict=True):
@@ -285,7 +294,7 @@ def _run_cases(
 
             selections.append(run_cases_with_model(model, toolset, settings, client))
     trials = [trial for selection in selections for trial in selection.trials]
-    # If no request succeeded, the model itself does not work.
+    # If all requests failed, the model itself does not work, which is not a failed case.
     if trials and all(trial.chosen is None for trial in trials):
         fail(f"the model failed for every message: {trials[0].problems[0]}")
     passes = all(selection.passes for selection in selections)
@@ -306,7 +315,7 @@ def _run_cases(
 
 
 def _find_model(toolset: Toolset, options: Mapping[str, Any]) -> ChatModel | None:
-    """Return the model that the options select; None to rank by words.
+    """Return the model of `--endpoint` or of the toolset's router; None without a model.
 
     Ends the program with exit code 2 if the model cannot be used.
     """

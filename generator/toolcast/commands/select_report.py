@@ -37,15 +37,15 @@ if TYPE_CHECKING:
 
 _WIDTH = 80
 _MAX_TOOLS = 40
-"""Tools that the report lists for one message."""
+"""Maximum number of tools that the ranking of a message lists."""
 _MAX_TOOL_CHARACTERS = 48
-"""Width of the column of tool names."""
+"""Maximum width of the column of tool names."""
 _MAX_TERMS = 6
-"""Decisive words in the comparison of two or more tools."""
+"""Maximum number of words in the table that compares the scores of tools."""
 _MAX_HEADING_CHARACTERS = 28
-"""Width of a tool name as the heading of a column."""
+"""Maximum width of a tool's name as the heading of a column."""
 _MAX_NAMES_SHOWN = 30
-"""Names of tools without cases that are listed."""
+"""Maximum number of tools without cases that are listed."""
 NO_CASES = """\
 no selection cases
 
@@ -59,16 +59,18 @@ a tool's spec; this command then ranks all tools for each message:
 `toolcast select "MESSAGE"` ranks the tools for any message.
 """
 """Output for a project without cases."""
-# promptfoo renders strings as Nunjucks templates, which could read its environment or be
-# invalid, and reads strings that begin with `file://` and the like as references.
+# promptfoo renders each string as a Nunjucks template, which could be invalid or read
+# environment variables, and loads the file of a string that begins with `file://`. Text of
+# specs must have neither effect, so matches of these patterns are changed.
 _TEMPLATE = re.compile(r"\{(?=[{%#])|#(?=\})")
 _REFERENCE = re.compile(r"^(?=(?:file|package|https?|exec|python)://?)", re.IGNORECASE)
-# As a JSON chat, in which a message cannot change the structure.
+# The prompt is a chat as JSON. `dump` encodes the message as a JSON string, so that the message
+# cannot change the structure of the chat.
 _PROMPT = '[{"role": "user", "content": {{message | dump}}}]'
 _MIN_F1_CALLED = 0.5
-"""F1 score of a call of the expected tool with two other calls."""
+"""Minimum F1 score: the expected tool is called, with at most two other calls."""
 _MIN_F1_ANY = 0.000001
-"""F1 score that each call of a forbidden tool exceeds."""
+"""A small F1 score, which is exceeded if a forbidden tool is called."""
 
 
 def print_ranking(
@@ -79,10 +81,12 @@ def print_ranking(
     model: ChatModel | None,
     format_: str,
 ) -> None:
-    """Rank the tools of a client for a message, and print the result.
+    """Rank the tools of a client for a message, and print the ranking.
+
+    Ends the program with exit code 2 if the toolset has clients and none is named.
 
     Args:
-        history: the messages before it, oldest first.
+        history: the messages before `message`, oldest first.
         model: the model that selects the tools; None to rank by words.
         format_: `text` or `json`.
     """
@@ -101,9 +105,10 @@ def print_ranking(
     tools = [tool for tool in all_tools if tool.name not in always]
     route = asyncio.run(Router(model).route(message, tools, history))
     index = get_ranking(all_tools)
+    # A model only selects tools. Scores exist only if tools are ranked by words.
     scores = {} if model else index.route(message, history).scores
     terms = {} if model else index.evidence(message)
-    # Only relative scores are meaningful: the best one becomes 1.
+    # Scores are meaningful only relative to each other, so the best score becomes 1.
     best = max(scores.values(), default=1.0)
     report = {
         "tools": list(route.names),
@@ -133,7 +138,7 @@ def print_ranking(
 
 
 def _estimate(tools: Sequence[RoutedTool]) -> int:
-    """Return the estimated tokens of tools in a request."""
+    """Return the estimated number of tokens of tools in a request to a model."""
     functions = [
         _build_function(tool.name, tool.description, tool.parameters) for tool in tools
     ]
@@ -154,7 +159,7 @@ def _format_ranking(route: Route, count: int, report: Mapping[str, Any]) -> str:
     doubt = f": all of them, as {route.doubt}" if route.doubt else ""
     head = f"{len(route.names)} of {format_count(count, 'routed tool')}{doubt}"
     lines = _wrap(head, hanging_indent="")
-    # If the router selected all tools, listing those without a score adds nothing.
+    # In doubt, the router selects all tools. Then do not list the tools without a score.
     without_score = []
     if not route.doubt:
         without_score = [name for name in route.names if name not in scores]
@@ -190,7 +195,7 @@ def _format_ranking(route: Route, count: int, report: Mapping[str, Any]) -> str:
         lines += _wrap(note, hanging_indent="")
     for case in report["cases"]:
         expected = f"`{case['tool']}`" if case["tool"] else "no tool"
-        text = f"the case at {case['place']} expects {expected}"
+        text = f"the case at {case['location']} expects {expected}"
         lines += _wrap(text, hanging_indent="")
     return "\n".join(lines)
 
@@ -198,7 +203,7 @@ def _format_ranking(route: Route, count: int, report: Mapping[str, Any]) -> str:
 def _format_terms(
     terms: Mapping[str, Mapping[str, float]], tool: str, width: int
 ) -> str:
-    """Return the words that match a tool with their part of its score, highest first.
+    """Return the matching words with their percentage of a tool's score, highest first.
 
     Words that do not fit into the width are replaced by `...`.
     """
@@ -215,12 +220,19 @@ def _format_terms(
 
 
 def format_selection(selection: Selection) -> str:
-    """Return the text report: failed messages, confused tools, coverage, totals."""
+    """Return the results of a toolset's selection cases as text.
+
+    The text lists failed messages, confused tools, cases that were not run, tools without
+    cases, and totals.
+    """
     return "\n".join(_list_lines(selection)) + "\n"
 
 
 def build_selection_report(selection: Selection) -> dict[str, Any]:
-    """Return the JSON report, which also contains the messages that pass."""
+    """Return the results of a toolset's selection cases as JSON.
+
+    Unlike the text, the JSON also contains the messages that pass.
+    """
     gates = selection.gates
     return {
         "toolset": selection.toolset.name,
@@ -247,14 +259,17 @@ def build_selection_report(selection: Selection) -> dict[str, Any]:
 
 
 def _count_search_hits(selection: Selection) -> dict[str, int]:
-    """Return how often the expected tool is in the default results of `search_tools`.
+    """Return for how many messages the tool `search_tools` would find the expected tool.
 
-    Of several clients, the worst rank of a message counts.
+    The keys are `first` (the number of results), `messages` and `found`. If a message was
+    ranked for several clients, the worst rank counts. Always-listed tools need no search and
+    are left out.
     """
     ranks: dict[Hashable, int] = {}
     listed = {tool.name for tool in selection.toolset.tools if tool.always}
     for trial in selection.trials:
         if trial.tool_rank and not trial.is_near and trial.tool not in listed:
+            # A tool that was not found has no rank and counts as the last one.
             rank = trial.tool_rank.rank or sys.maxsize
             key = _get_message_key(trial)
             ranks[key] = max(ranks.get(key, 0), rank)
@@ -263,14 +278,14 @@ def _count_search_hits(selection: Selection) -> dict[str, int]:
 
 
 def _format_location(declared: DeclaredCase) -> str:
-    """Return `file:line` of a case."""
+    """Return `file:line` of a case; only the file if the line is unknown."""
     source = declared.owner.source
     line = source.span(declared.path)[0] if source.data else 0
     return f"{source.file}:{line}" if line else source.file
 
 
 def _quote(message: str, width: int = _WIDTH) -> str:
-    """Return a message in quotes on one line, cut to the width."""
+    """Return a message in quotes on one line; a longer message is cut, with `...`."""
     text = printable(" ".join(message.split()))
     return f'"{text}"' if len(text) + 2 <= width else f'"{text[: width - 5]}..."'
 
@@ -334,7 +349,7 @@ def _list_lines(selection: Selection) -> Iterator[str]:
 
 
 def _get_message_key(trial: Trial) -> Hashable:
-    """Return a key that is equal for the trials of a message with different clients."""
+    """Return a key of the message of a case, equal for the trials of all clients."""
     declared = trial.declared
     return id(declared.owner), declared.path, trial.is_near, trial.message
 
@@ -352,10 +367,7 @@ def _list_coverage_lines(selection: Selection) -> Iterator[str]:
 
 
 def _merge_clients(trials: Sequence[Trial]) -> Iterator[tuple[Trial, list[str]]]:
-    """Yield the trials with their clients; trials with equal problems are merged.
-
-    Only trials of the same message are merged.
-    """
+    """Yield trials with their clients, merged if message and problems are equal."""
     groups: dict[Hashable, tuple[Trial, list[str]]] = {}
     for trial in trials:
         key = _get_message_key(trial), *trial.problems
@@ -364,9 +376,10 @@ def _merge_clients(trials: Sequence[Trial]) -> Iterator[tuple[Trial, list[str]]]
 
 
 def _list_table_lines(trial: Trial) -> Iterator[str]:
-    """Yield a table of words with their parts of each tool's score.
+    """Yield the lines of a table with the percentage of each word in each tool's score.
 
-    The words with the largest difference between the tools are first.
+    The words with the largest difference between the tools are first. Nothing is yielded for
+    a trial without scores.
     """
     names = list(
         dict.fromkeys(name for parts in trial.word_scores.values() for name in parts)
@@ -393,7 +406,7 @@ def _join_columns(cells: Sequence[str], widths: Sequence[int]) -> str:
 
 
 def _measure_difference(parts: Mapping[str, float], names: Sequence[str]) -> float:
-    """Return the difference of a word's scores for the first and the other tools."""
+    """Return the difference of a word's score for the first tool and for all others."""
     first, *others = (parts.get(name, 0.0) for name in names)
     return abs(first - sum(others))
 
@@ -449,10 +462,10 @@ def encode_promptfoo(
 
 
 def encode_agent_skills(toolset: Toolset) -> str:
-    """Return trigger evals of an agent skill that contains the toolset.
+    """Return a JSON array of messages that should or should not trigger an Agent Skill.
 
-    A message should trigger the skill if its case expects a tool. Near misses are left out:
-    their cases do not declare which tool they need.
+    A message should trigger the skill of the toolset if its case expects a tool. Messages in
+    `near` are left out, because their cases do not declare which tool they need.
     """
     triggers = {
         declared.case.message: declared.case.tool is not None
@@ -466,6 +479,7 @@ def encode_agent_skills(toolset: Toolset) -> str:
 
 
 def _build_tests(toolset: Toolset, names: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """Yield a promptfoo test per message; cases of tools that are not named are skipped."""
     for declared in list_cases(toolset):
         case = declared.case
         if case.tool is not None and case.tool not in names:
@@ -494,13 +508,13 @@ def _assert_not_called(*names: str) -> dict[str, Any]:
 
 
 def _build_function(name: str, description: str, parameters: Any) -> dict[str, Any]:
-    """Return a tool in OpenAI's format."""
+    """Return a tool in the format of OpenAI's Chat Completions API."""
     function = {"name": name, "description": description, "parameters": parameters}
     return {"type": "function", "function": function}
 
 
 def _disarm(value: Any) -> Any:
-    """Add spaces to the strings of a JSON value that promptfoo would interpret."""
+    """Return a JSON value with spaces in the strings that promptfoo would interpret."""
     if isinstance(value, str):
         return _REFERENCE.sub(" ", _TEMPLATE.sub(r"\g<0> ", value))
     if isinstance(value, dict):

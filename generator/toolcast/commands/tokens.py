@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 from ..model.model import Toolset
 
 _Table = dict[str, Any]
-"""Table as `--format json` prints it: toolset, client, rows and total."""
+"""A table in the form of `--format json`, with the keys toolset, client, rows and total."""
 _WIDTH = 80
 _COLUMN_WIDTH = 11
 
@@ -130,6 +130,10 @@ def command(
 
 
 def _load_counter(encoding: str | None) -> TokenCounter:
+    """Return the function that counts tokens; without an encoding, it estimates them.
+
+    Ends the program with exit code 2 if the encoding's vocabulary cannot be read.
+    """
     from ..analysis.token_costs import (
         ENCODINGS,
         VOCABULARY_FOLDER_VARIABLE,
@@ -183,9 +187,9 @@ def _list_tool_costs(costs: ClientCosts) -> list[tuple[str, Cost]]:
 
 
 def _add_result_limits(table: _Table, costs: ClientCosts) -> None:
-    """Add the maximum tokens of each tool's result, if any tool has a budget.
+    """Add the column `result`, the maximum tokens of a result, if any tool has a budget.
 
-    A budget in characters is used as it is, because a character is at most one token.
+    A budget in characters is used unchanged, as an upper limit.
     """
     limits = {}
     for tool_costs in costs.tools:
@@ -199,10 +203,11 @@ def _add_result_limits(table: _Table, costs: ClientCosts) -> None:
 def _build_cost_table(
     toolset: Toolset, costs: ClientCosts, rows: list[tuple[str, Cost]]
 ) -> _Table:
-    """Return a table of the rows, of costs that belong to no tool, and of the total."""
+    """Return a table of the rows, further rows for costs of no tool, and the total."""
     from ..analysis.token_costs import Cost, sum_costs
 
     total = costs.total
+    # The prompt also contains headings and the preamble, which belong to no row.
     prompt_rest = total.prompt - sum_costs(cost for _, cost in rows).prompt
     other_costs = [
         ("(server instructions)", Cost(costs.instructions)),
@@ -229,13 +234,16 @@ def _build_block_table(toolset: Toolset, costs: ClientCosts) -> _Table:
 
 
 def _describe_client(costs: ClientCosts) -> dict[str, Any]:
-    """Return name and kind of a client; null for callers with access to all tools."""
+    """Return the name and kind of a client as JSON; both can be None.
+
+    The name is None for a caller without a client, who has access to all tools.
+    """
     client, kind = costs.client, costs.kind
     return {"client": client and client.name, "kind": kind and kind.name}
 
 
 def _format_tables(tables: Sequence[_Table], by: str) -> Iterator[str]:
-    """Yield the lines of the tables, and a legend."""
+    """Yield the lines of the tables, and a legend that explains their columns."""
     for table in tables:
         yield from _format_table(table, by)
         yield ""
@@ -260,7 +268,7 @@ def _format_table(table: _Table, by: str) -> Iterator[str]:
     label_width = _WIDTH - _COLUMN_WIDTH * max(len(columns), 4)
 
     def format_line(label: str, cells: Sequence[str]) -> Iterator[str]:
-        # A long label has a line of its own.
+        # A label that is wider than its column is on a line of its own.
         if len(label) >= label_width:
             yield label
             label = ""

@@ -46,8 +46,8 @@ class NameLists:
     ) -> Iterator[tuple[str, str, bool]]:
         """Yield the names that only the old or only the new lists admit.
 
-        Each comes with the list that differs, `allow` or `deny`, and whether the new lists
-        admit it.
+        Yields tuples: the name, the list that causes the difference (`allow` or `deny`),
+        and whether the new lists admit the name. Repeated names are yielded once.
 
         Args:
             new: the new version of the lists.
@@ -74,7 +74,11 @@ def compare_toolsets(
     workspace_before: Workspace,
     workspace_after: Workspace,
 ) -> Iterator[Change]:
-    """Yield one change for each client and tool whose access changed."""
+    """Yield the changes of a toolset's clients and of their access to tools.
+
+    These are added and removed clients; for a client of both versions, the tools that it
+    gained or lost, its lists and permissions; and `clients` of external servers.
+    """
     files = pair_toolset_files(before, after)
     yield from _compare_client_names(before, after, files)
     tool_pairs = pair_tools(before, after)
@@ -96,7 +100,11 @@ def compare_toolsets(
 def _compare_client_names(
     before: Toolset, after: Toolset, files: SpecFiles
 ) -> Iterator[Change]:
-    """Yield the added and removed clients, and the change between none and some."""
+    """Yield the added and removed clients.
+
+    If only one version has clients, the first change reports that: without clients, a
+    toolset has one caller with all tools.
+    """
     if bool(before.clients) != bool(after.clients):
         event = "required" if after.clients else "not-required"
         counts = [len(toolset.clients) or ABSENT for toolset in (before, after)]
@@ -119,10 +127,14 @@ def _compare_client(
     old: Client,
     new: Client,
 ) -> Iterator[Change]:
-    """Yield the changes of the tools, lists and permissions of a client."""
+    """Yield the changes of the access, lists and permissions of a client.
+
+    A permission whose change affects a compared tool is not reported itself. If nothing
+    else changed, lists that differ are one safe change.
+    """
     path = ("clients", new.name)
     changes: list[Change] = []
-    # Permissions whose effect on a tool is reported already.
+    # A permission that changed the access to a tool is not reported a second time.
     reported_permissions = set()
     for pair in pairs:
         if pair.old_tool is pair.new_tool and _get_lists(old) == _get_lists(new):
@@ -140,7 +152,7 @@ def _compare_client(
         changes.append(
             make_change(files, rule_id, (*path, "allow"), *values, client=new.name)
         )
-    # Sets, because a client can have thousands of permissions.
+    # Sets keep the membership tests fast: a client can have thousands of permissions.
     old_permissions, new_permissions = set(old.permissions), set(new.permissions)
     omitted_permissions = (old_permissions & new_permissions) | reported_permissions
     for permission in dict.fromkeys((*new.permissions, *old.permissions)):
@@ -155,7 +167,7 @@ def _compare_client(
                     client=new.name,
                 )
             )
-    # Different lists without any effect are one safe change.
+    # Lists that differ without an effect on any tool are reported as one safe change.
     if not changes:
         new_names = {pair.old_tool.name: pair.new_tool.name for pair in pairs}
         old_lists = _normalize_lists(old, new_names)
@@ -176,8 +188,8 @@ def _compare_client(
 def _list_pattern_matches(
     after: Toolset, files: SpecFiles, added_tools: Sequence[ToolSpec], client: Client
 ) -> Iterator[Change]:
-    """Yield a change for each added tool that a client gets only by a pattern."""
-    # A name in the list takes precedence over patterns that match it.
+    """Yield a change for each added tool that only a pattern of `allow` admits."""
+    # An exact name in `allow` takes precedence over a pattern that matches the name.
     entries: dict[str, tuple[int, NameEntry]] = {}
     for index, entry in enumerate(client.allow_entries):
         for name in entry.names:
@@ -224,8 +236,9 @@ def _make_access_change(
 def _find_cause(pair: _AccessPair) -> tuple[Path, bool, str]:
     """Return the field that changed a client's access to a tool.
 
-    The three values are the path, whether it is in the tool's spec (otherwise it is in
-    toolset.yaml), and a description.
+    The three values are the path of the field, whether the path is in the tool's spec
+    (otherwise in toolset.yaml), and a clause that describes the cause. The tool's `clients`
+    are checked first, then permissions, `deny` and `allow`.
     """
     name, old_tool, new_tool = pair.new_client.name, pair.old_tool, pair.new_tool
     was_listed = old_tool.clients is None or name in old_tool.clients
@@ -253,7 +266,7 @@ def _find_cause(pair: _AccessPair) -> tuple[Path, bool, str]:
         cause = f"{format_value(entry.text)} in its `{key}` {verb} the tool"
         has_pattern = entry.text in pair.old_client.get_entry_texts(key)
         if has_pattern and entry.text in pair.new_client.get_entry_texts(key):
-            # The pattern is in both versions: a field of the tool changed the match.
+            # Both versions have the pattern, so a changed field of the tool is the cause.
             return entry.matched_path, True, cause
         return ("clients", name, key), False, cause
     verb = "includes" if new_entry else "does not include"
@@ -263,7 +276,10 @@ def _find_cause(pair: _AccessPair) -> tuple[Path, bool, str]:
 def _compare_external_tools(
     before: Toolset, after: Toolset, files: SpecFiles, old: Client, new: Client
 ) -> Iterator[Change]:
-    """Yield the changes of a client's access to tools of external servers."""
+    """Yield the changes of a client's access to tools of external servers.
+
+    Only servers of both versions are compared, and only by the client's `allow` and `deny`.
+    """
     shared_names = {server.name for server in before.mcp_servers}
     servers = [server for server in after.mcp_servers if server.name in shared_names]
     if not servers:
@@ -271,7 +287,7 @@ def _compare_external_tools(
     own_names = {tool.name for toolset in (before, after) for tool in toolset.tools}
     own_names |= {former for tool in after.tools for former in tool.renamed_from}
     names = dict.fromkeys(name for server in servers for name in server.declared_names)
-    # A server can list more tools than the declared ones: the client's lists name them.
+    # A server can list undeclared tools, so names in the client's lists are compared too.
     for client in (old, new):
         names |= dict.fromkeys((*(client.allow or ()), *client.deny))
     old_lists = NameLists(old.allow, old.deny)
@@ -292,7 +308,11 @@ def _compare_external_tools(
 def _compare_server_clients(
     before: Toolset, after: Toolset, files: SpecFiles
 ) -> Iterator[Change]:
-    """Yield the changes of `clients` of external servers."""
+    """Yield the changes of `clients` of external servers.
+
+    There is one change for each client of both versions that gained or lost a server. If
+    `clients` differ, but no such client exists, there is one safe change.
+    """
     old_servers = {server.name: server for server in before.mcp_servers}
     for new in after.mcp_servers:
         old = old_servers.get(new.name)
@@ -313,7 +333,7 @@ def _compare_server_clients(
                     has_access,
                     server=new.name,
                 )
-        # No client of both versions gained or lost access.
+        # Changed `clients` without an effect on a client of both versions are a safe change.
         if not has_changes:
             values = [
                 ABSENT if server.clients is None else list(server.clients)
@@ -326,8 +346,11 @@ def _compare_server_clients(
 
 
 def compare_tools(pair: ToolPair) -> Iterator[Change]:
-    """Yield the changes of a tool's `permission` and `clients` that change no access."""
-    # `compare_toolsets` reports a changed access, with these fields as its cause.
+    """Yield the changes of a tool's `permission` and `clients` that change no access.
+
+    Yields nothing if any client gained or lost the tool: `compare_toolsets` reports that.
+    """
+    # `compare_toolsets` already reports a changed access with these fields as the cause.
     if _has_access_change(pair):
         return
     old, new = pair.before, pair.after
@@ -368,7 +391,10 @@ def _get_lists(client: Client) -> tuple[object, ...]:
 
 
 def _normalize_lists(client: Client, new_names: Mapping[str, str]) -> list[list[str]]:
-    """Return a client's lists without order, duplicates and previous tool names."""
+    """Return a client's `allow`, `deny` and permissions, sorted and without duplicates.
+
+    Old names of tools are replaced by their values in `new_names`.
+    """
     lists = (
         client.get_entry_texts("allow"),
         client.get_entry_texts("deny"),

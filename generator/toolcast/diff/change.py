@@ -67,7 +67,7 @@ class ChangeRule:
 
     Attributes:
         id: unique id such as `tool.timeout/lowered`.
-        meaning: one sentence on what changes, and for whom.
+        meaning: one sentence that describes the change and the audience it affects.
         grades: the default grades; a single change can have others, with a reason.
         opposite: the id of the reverse change; the same id if that is of the same kind.
     """
@@ -136,7 +136,11 @@ class Change:
 
     @property
     def fingerprint(self) -> str:
-        """Hash of the change, 12 hexadecimal digits; does not depend on line numbers."""
+        """Hash of the change, 12 hexadecimal digits.
+
+        It depends on the rule, the names of toolset and tool, the path and both values, but
+        not on the message, the grades or line numbers.
+        """
         values = [
             None if value is ABSENT else [value] for value in (self.before, self.after)
         ]
@@ -182,7 +186,7 @@ class SpecFiles(NamedTuple):
             grades: grades that replace the rule's.
             reason: why `grades` replace the rule's.
         """
-        # A change without any value is located in the new version.
+        # If neither version has a value, the location is in the new version.
         is_removed = after is ABSENT and before is not ABSENT
         return Change(
             rule,
@@ -207,7 +211,8 @@ def pair_toolset_files(before: Toolset, after: Toolset) -> SpecFiles:
 def pair_tools(before: Toolset, after: Toolset) -> list[tuple[ToolSpec, ToolSpec]]:
     """Return the old and the new version of each tool that two toolset versions share.
 
-    A renamed tool is recognized by its `renamed_from`.
+    The order is that of the new version; added and removed tools are omitted. A renamed
+    tool is recognized by its `renamed_from`.
     """
     old_tools = {tool.name: tool for tool in before.tools}
     pairs = []
@@ -221,14 +226,17 @@ def pair_tools(before: Toolset, after: Toolset) -> list[tuple[ToolSpec, ToolSpec
 
 def locate_path(source: Source, path: Path) -> Location:
     """Return the location of a path in a spec, or the file if it has no lines."""
-    # Sources of listings have a tree, but no text with lines.
+    # The source of a server's tool listing has parsed values, but no text with lines.
     if source is NOWHERE or not source.data:
         return Location(source.file)
     return source.location(path, at_key=True)
 
 
 def get_spec_value(tool: ToolSpec | Toolset, field: str) -> Any:
-    """Return the value of a field in the spec, or ABSENT if it is not set."""
+    """Return the value of a field as the spec file has it; ABSENT if it is not set.
+
+    Defaults are not applied.
+    """
     return get_key(tool.source.tree, field)
 
 
@@ -249,18 +257,24 @@ def get_key(value: Any, key: str) -> Any:
 
 
 def is_equal_json(left: Any, right: Any) -> bool:
-    """Return whether two JSON values are equal, ignoring the order of object keys."""
+    """Return whether two JSON values are equal, ignoring the order of object keys.
+
+    1 equals 1.0, and `true` differs from 1.
+    """
     if left is right:
         return True
-    # `==` is not enough, because True == 1 in Python. Equal `repr` is the fast test; the keys
-    # decide if `repr` differs only by the order of keys, or as 1 and 1.0.
+    # `==` is not enough, because True == 1 in Python. Equal `repr` is a fast test, but
+    # `repr` also differs for another order of object keys and for 1 and 1.0.
     return bool(left == right) and (
         repr(left) == repr(right) or build_json_key(left) == build_json_key(right)
     )
 
 
 def build_json_key(value: Any) -> Hashable:
-    """Return a hashable key that is equal exactly for equal JSON values."""
+    """Return a hashable key; two keys are equal exactly if the JSON values are equal.
+
+    The order of object keys is ignored, 1 equals 1.0, and `true` differs from 1.
+    """
     # Booleans are tested before numbers, because True == 1 in Python.
     if isinstance(value, bool) or value is None:
         return ("", value)
@@ -278,7 +292,9 @@ CONTEXT_CHARACTERS = 24
 def trim_common_ends(
     old: str, new: str, context: int = CONTEXT_CHARACTERS
 ) -> tuple[str, str]:
-    """Return two different texts without most of what both begin and end with.
+    """Return two different texts without most of their common start and end.
+
+    Removed parts are replaced by `...`.
 
     Args:
         old: the old text.
@@ -301,7 +317,8 @@ def trim_common_ends(
 def _excerpt(text: str, prefix: int, suffix: int, context: int) -> str:
     """Return a text without most of its first `prefix` and last `suffix` characters.
 
-    A few of them are kept as context, cut at a space where there is one.
+    At each end, at most `context` of these characters are kept, cut at a space if possible.
+    `...` replaces the removed text.
     """
     start = max(0, prefix - context)
     end = len(text) - max(0, suffix - context)
@@ -316,16 +333,19 @@ def _excerpt(text: str, prefix: int, suffix: int, context: int) -> str:
 
 
 def shorten_pair(old: str, new: str, maximum: int) -> tuple[str, str]:
-    """Return two texts, each shortened to their difference if one is too long."""
+    """Return two texts; if one is too long, both are reduced to their difference.
+
+    Each returned text has at most `maximum` characters.
+    """
     if max(len(old), len(new)) > maximum:
-        # Less than half of what is kept, so that the difference is never cut off.
+        # Keep little context, so that `cut_middle` does not remove the difference itself.
         context = min(CONTEXT_CHARACTERS, maximum // 4)
         old, new = trim_common_ends(old, new, context)
     return cut_middle(old, maximum), cut_middle(new, maximum)
 
 
 def cut_middle(text: str, maximum: int) -> str:
-    """Return a text without its middle if it has too many characters."""
+    """Return a text; its middle is replaced by `...` if it exceeds `maximum` characters."""
     if len(text) <= maximum:
         return text
     half = (maximum - 5) // 2
@@ -337,7 +357,10 @@ MAX_VALUE_CHARACTERS = 60
 
 
 def format_value(value: Any) -> str:
-    """Format a JSON value for a message: one short line in backticks, see `encode_line`."""
+    """Format a JSON value for a message: one line in backticks, see `encode_line`.
+
+    A line of more than 60 characters is cut off and ends with an ellipsis.
+    """
     text = encode_line(value)
     if len(text) > MAX_VALUE_CHARACTERS:
         text = f"{text[: MAX_VALUE_CHARACTERS - 1]}…"
@@ -360,7 +383,7 @@ def encode_line(value: Any) -> str:
         text = value
     else:
         text = json.dumps(value, sort_keys=True, ensure_ascii=False, default=str)
-    # Escape only if necessary, so that texts in other scripts stay readable.
+    # Escape non-ASCII characters only if necessary: other scripts stay readable.
     if not text.isprintable():
         text = json.dumps(value, sort_keys=True, default=str)
     return text.replace("`", "'")

@@ -119,7 +119,8 @@ def compare(
             changes += compare_tool(pair)
     changes += _compare_with_extensions(matched, extensions)
     changes = list(merge_moved_descriptions(changes, matched.tools))
-    # Each change gets the rule of the table that includes extensions.
+    # Comparisons attach built-in rules: replace each with the rule of the table that
+    # includes extensions.
     changes = [replace(change, rule=rules[change.rule.id]) for change in changes]
     changes = list(_apply_stability(changes, matched, before))
     changes.sort(key=lambda c: (c.toolset, c.tool, list(map(str, c.path)), c.rule.id))
@@ -137,6 +138,8 @@ def compare_tool_lists(
 ) -> Comparison:
     """Compare two tool listings.
 
+    New values are at least risky for prompts, because no maintainer has reviewed them.
+
     Args:
         workspaces: the workspaces of the listings, made by `build_list_workspace`.
         listings: the old and the new listing.
@@ -149,11 +152,11 @@ def compare_tool_lists(
         *comparison.changes,
         *compare_unspecified_parts(listings, owner, comparison.changes),
     ]
-    # An added or removed tool of a listing is a change, so the effect would repeat it.
+    # An added or removed tool is already a change; a visibility effect would repeat it.
     effects = [e for e in comparison.effects if e.kind is not EffectKind.VISIBILITY]
     definitions = {tool["name"]: tool for tool in listings[1].tools}
     changes = [
-        # The definition shows what the name does not.
+        # An added tool is reported with its complete definition, not only its name.
         (
             replace(change, after=definitions.get(change.tool, change.after))
             if change.rule.id == "tool/added"
@@ -175,7 +178,10 @@ def load_change_rules(extensions: tuple[str, ...]) -> Mapping[str, ChangeRule]:
 
 
 def _list_changed_tools(matched: MatchedTools) -> list[ToolPair]:
-    """Return the tools whose versions can differ; equal files share one loaded spec."""
+    """Return the matched tools whose versions can differ.
+
+    Equal files of two versions share one loaded spec, so identity is enough.
+    """
     return [pair for pair in matched.tools if pair.before is not pair.after]
 
 
@@ -185,7 +191,10 @@ def _pair_files(
     after: Workspace,
     extensions: tuple[str, ...],
 ) -> Iterator[FilePair]:
-    """Yield both versions of each file that can differ."""
+    """Yield both versions of each file that can differ.
+
+    Files of added and removed toolsets and tools are omitted.
+    """
     yield build_workspace_pair(before, after)
     for old, new in matched.toolsets:
         yield build_toolset_pair(old, new, after.package, extensions)
@@ -214,10 +223,13 @@ def _load_functions(extensions: tuple[str, ...]) -> tuple[ChangeFunctions, ...]:
 def _guard_change_functions(
     entry_point: str, functions: ChangeFunctions
 ) -> ChangeFunctions:
-    """Return an extension's functions whose errors name the extension."""
+    """Return an extension's functions, wrapped so that errors name the extension.
+
+    A missing function stays None.
+    """
     compare_tool = functions.compare_tool
     compare_toolset = functions.compare_toolset
-    # A generator raises only while it is iterated, so each list is made inside the guard.
+    # A generator raises only during iteration, so the guard must cover a complete list.
     return ChangeFunctions(
         compare_tool
         and guard_function(entry_point, lambda *a: iter(list(compare_tool(*a)))),
@@ -242,9 +254,10 @@ def _compare_with_extensions(
 def _apply_stability(
     changes: Iterable[Change], matched: MatchedTools, before: Workspace
 ) -> Iterator[Change]:
-    """Yield the changes with the grades that the old version's `stability` allows.
+    """Yield the changes; lower their grades as the old version's `stability` allows.
 
-    The old version counts, so that a change cannot lower the stability and use it at once.
+    The new version's stability is ignored: a commit that lowers it must not lower its own
+    grades. Changes of `stability` itself keep their grades.
     """
     levels = _list_stability_levels(matched, before)
     for change in changes:
@@ -267,7 +280,8 @@ def _list_stability_levels(matched: MatchedTools, before: Workspace) -> _Levels:
         tool_levels = {tool.name: toolset.get_stability(tool) for tool in toolset.tools}
         for name, level in tool_levels.items():
             levels[toolset.name, name] = level
-        # Grades of the toolset's changes are lowered only if no tool is stable.
+        # A change of toolset.yaml can affect every tool, so the level of the most stable
+        # tool applies.
         all_levels = [toolset.stability, *tool_levels.values()]
         levels[toolset.name, ""] = max(all_levels, key=_STABILITY_LEVELS.index)
     for old, new in matched.toolsets:
@@ -279,10 +293,11 @@ def _list_stability_levels(matched: MatchedTools, before: Workspace) -> _Levels:
 
 
 def _limit_grades(grades: Grades, level: str) -> Grades:
-    """Return the grades that a stability level allows at most.
+    """Return grades, limited to the maximum that a stability level allows.
 
-    Changes of a beta tool are at most risky. Changes of a draft are safe, except for access,
-    where a draft counts as beta: stability says nothing about who can use a tool.
+    Changes of a beta tool are at most risky. Changes of a draft are safe, except for the
+    audience `access`, where a draft has the limit of a beta tool: the stability of a tool
+    does not control which clients can use the tool.
     """
     if level == "stable":
         return grades

@@ -26,7 +26,10 @@ _RISKY_FOR_CALLS = Grades(call=Grade.RISKY)
 
 
 def compare_tools(pair: ToolPair) -> Iterator[Change]:
-    """Yield the changes of a tool's previous names, actions and command."""
+    """Yield the changes of a tool's previous names, command usage and actions.
+
+    Actions are compared only if both versions have the same action.
+    """
     yield from _compare_renamed_from(pair)
     yield from _compare_usage(pair)
     old_actions, new_actions = pair.before.actions, pair.after.actions
@@ -55,7 +58,7 @@ def compare_toolsets(
 def compare_workspaces(before: Workspace, after: Workspace) -> Iterator[Change]:
     """Yield the changes of the toolsets' folders and order in toolcast.yaml.
 
-    Added and removed toolsets are reported by `tools`.
+    The module `tools` reports added and removed toolsets.
     """
     files = SpecFiles("", "", before.source, after.source)
     old_toolsets = {toolset.name: toolset for toolset in before.toolsets}
@@ -74,9 +77,12 @@ def compare_workspaces(before: Workspace, after: Workspace) -> Iterator[Change]:
 
 
 def _compare_renamed_from(pair: ToolPair) -> Iterator[Change]:
-    """Yield the changes of `renamed_from`."""
+    """Yield the added and removed previous names of a tool.
+
+    A removed name that another tool now has is risky for calls: that tool answers them.
+    """
     old, new = pair.before, pair.after
-    # The old name of a renamed tool belongs to the change of the rename.
+    # A rename adds the old name to `renamed_from`; the rename is reported separately.
     old_names = dict.fromkeys((*old.renamed_from, old.name))
     new_names = dict.fromkeys((*new.renamed_from, new.name))
     path = ("renamed_from",)
@@ -87,7 +93,7 @@ def _compare_renamed_from(pair: ToolPair) -> Iterator[Change]:
     for name in old_names:
         if name in new_names or name == old.name:
             continue
-        # The call succeeds, but another tool than before answers it.
+        # Calls with the removed name still succeed, but reach the tool that now has it.
         if any(tool.name == name for tool in pair.toolset_after.tools):
             yield make_change(
                 pair.files,
@@ -103,7 +109,12 @@ def _compare_renamed_from(pair: ToolPair) -> Iterator[Change]:
 
 
 def _compare_usage(pair: ToolPair) -> Iterator[Change]:
-    """Yield the change of a command's positional arguments."""
+    """Yield the change of a command's usage, which lists positional arguments.
+
+    The event is `extended` if only optional arguments were appended, `cut` if they were
+    removed from the end, and otherwise `changed`. Nothing is yielded if a version has
+    no command.
+    """
     old_cli, new_cli = pair.before.cli, pair.after.cli
     if old_cli is None or new_cli is None or not (old_cli.keyword and new_cli.keyword):
         return
@@ -131,7 +142,7 @@ def _compare_usage(pair: ToolPair) -> Iterator[Change]:
 def _is_optional_extension(
     longer: tuple[CliPositional, ...], shorter: tuple[CliPositional, ...]
 ) -> bool:
-    """Return whether a usage is another one with optional arguments appended."""
+    """Return whether `longer` is `shorter` with only optional arguments appended."""
     has_same_start = longer[: len(shorter)] == shorter
     return has_same_start and all(arg.optional for arg in longer[len(shorter) :])
 
@@ -139,11 +150,15 @@ def _is_optional_extension(
 def _compare_required_parameters(
     pair: ToolPair, old: Action, new: Action
 ) -> Iterator[Change]:
-    """Yield the changes of the parameters of which an action requires at least one."""
+    """Yield the changes of `requires_any`, of which an action needs one parameter.
+
+    A list that loses some names and gains others is both `narrowed` and `widened`. An
+    empty list requires nothing.
+    """
     before, after = set(old.requires_any), set(new.requires_any)
     if before == after:
         return
-    # An empty list requires nothing, so it accepts more calls than any other.
+    # An empty `requires_any` requires nothing: it accepts more calls than any list.
     is_narrowed = bool(after) and (not before or bool(before - after))
     is_widened = bool(before) and (not after or bool(after - before))
     events = []
@@ -167,7 +182,10 @@ def _compare_required_parameters(
 def _compare_accepted_parameters(
     pair: ToolPair, old: Action, new: Action
 ) -> Iterator[Change]:
-    """Yield the parameters that an action accepts or refuses for the first time."""
+    """Yield a change for each parameter that an action started or stopped accepting.
+
+    The name `*` represents all parameters that the schema does not declare.
+    """
     # Without `accepts` an action accepts every parameter.
     old_accepted = None if old.accepts is None else {*old.parameters}
     new_accepted = None if new.accepts is None else {*new.parameters}
@@ -224,7 +242,10 @@ def _list_all_names(toolset: Toolset) -> set[str]:
 
 
 def _compare_exclusions(before: Toolset, after: Toolset) -> Iterator[Change]:
-    """Yield the changes of tools that are excluded from targets."""
+    """Yield the changes of the tools that a toolset excludes from targets.
+
+    Tools are matched by their new names.
+    """
     files, path = pair_toolset_files(before, after), ("exclusions",)
     new_names = {
         name: tool.name
@@ -255,7 +276,7 @@ def _compare_exclusions(before: Toolset, after: Toolset) -> Iterator[Change]:
         has_target = target in before.targets and target in after.targets
         grades, reason = None, ""
         if event != "changed" and not (has_tool and has_target):
-            # The added or removed tool or target has a change with its own grades.
+            # The added or removed tool or target is graded by a change of its own.
             grades = Grades()
             reason = "the tool or the target is not in both versions"
         elif event == "added":
@@ -275,7 +296,10 @@ def _compare_exclusions(before: Toolset, after: Toolset) -> Iterator[Change]:
 
 
 def _get_target_removal_grades(target: str) -> Grades:
-    """Return the grades of removing a target, which apply to an excluded tool as well."""
+    """Return the grades of the change that removes a target from a toolset.
+
+    Excluding a tool from the target has the same effect on the tool.
+    """
     rules = load_table_rules(())
     rule = rules.get(f"target.{target}/unset") or rules["target/unset"]
     return rule.grades
@@ -291,7 +315,10 @@ def _compare_mcp_specs(before: Toolset, after: Toolset) -> Iterator[Change]:
 
 
 def _compare_resource_contents(before: Toolset, after: Toolset) -> Iterator[Change]:
-    """Yield the resources whose file has the same name and another content."""
+    """Yield the resources whose file has the same name but different content.
+
+    The old and the new value of each change are short digests of the contents.
+    """
     old_resources: Mapping[str, Any] = {
         resource.name: resource for resource in before.mcp_resources
     }

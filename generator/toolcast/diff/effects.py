@@ -37,7 +37,7 @@ _COST_LABELS = {
 }
 """The fields of `Cost` in messages."""
 _MIN_COST_CHANGE = 0.01
-"""Part of the old cost up to which a difference is not reported."""
+"""Fraction of the old cost that a difference must exceed to be reported."""
 
 _OldVersions = Mapping[int, ToolSpec]
 """The old versions of tools, by the `id()` of the new version."""
@@ -129,7 +129,7 @@ def list_effects(
 def _is_unchanged(
     toolsets: tuple[Toolset, Toolset], old_versions: _OldVersions
 ) -> bool:
-    """Return whether two versions of a toolset are equal and have no effects."""
+    """Return whether two versions of a toolset are equal, so that nothing is affected."""
     before, after = toolsets
     return (
         before.source.data == after.source.data
@@ -151,8 +151,11 @@ def _list_client_effects(
     old_versions: _OldVersions,
     count_tokens: Callable[[str], int],
 ) -> Iterator[Effect]:
-    """Yield the effects on each client that exists in both versions of a toolset."""
-    # Imported here: only effects need targets.
+    """Yield the effects on each client that exists in both versions of a toolset.
+
+    For each client: visible tools, then the number of tools, then token costs.
+    """
+    # Imported late, because a comparison of equal projects does not need the targets.
     from ..targets.exposure import build_exposures
     from ..targets.prompt_blocks import build_prompt_docs
 
@@ -180,7 +183,10 @@ def _list_client_effects(
 
 
 def _list_shared_clients(before: Toolset, after: Toolset) -> Iterator[str]:
-    """Yield the clients of both versions; "" if both have no clients."""
+    """Yield the names of the clients of both versions; "" if neither has clients.
+
+    Nothing is yielded if only one version has clients.
+    """
     if not before.clients and not after.clients:
         yield ""
     for client in after.clients:
@@ -189,11 +195,14 @@ def _list_shared_clients(before: Toolset, after: Toolset) -> Iterator[str]:
 
 
 def _list_visible_tools(version: _Version, client: str) -> _VisibleTools:
-    """Return the tools that a client can use, with the targets that show each."""
+    """Return the tools that a client can use, with the targets that show each.
+
+    An empty `client` selects all tools. Internal targets are omitted.
+    """
     tools = []
     for tool in version.toolset.tools:
         exposure = version.exposures[tool.name]
-        # A reason means that the client or target does not have the tool.
+        # `clients` has the reason why a client cannot use the tool; empty if it can.
         if client and exposure.clients[client]:
             continue
         targets = frozenset(
@@ -237,7 +246,7 @@ def _compare_visible_tools(
         old = old_targets.pop(id(old_versions.get(id(tool), tool)), no_targets)
         if old != targets:
             yield _make_visibility_effect(toolset, client, tool, old, targets)
-    # The remaining tools are no longer visible.
+    # Tools that remain in `old_targets` were removed or are now hidden from the client.
     for tool, targets in before:
         if id(tool) in old_targets and targets:
             yield _make_visibility_effect(toolset, client, tool, targets, no_targets)
@@ -301,7 +310,7 @@ def _compare_tool_counts(
 def _compare_costs(
     toolset: str, client: str, before: Cost, after: Cost
 ) -> Iterator[Effect]:
-    """Yield an effect if the token costs of a client's tools changed noticeably."""
+    """Yield an effect if a token cost of a client's tools differs by more than 1 %."""
     parts = []
     for label, old, new in zip(_COST_LABELS.values(), before, after, strict=True):
         if abs(new - old) > _MIN_COST_CHANGE * old:

@@ -31,7 +31,14 @@ class Event(NamedTuple):
 
 
 def list_declared_events(node: Any, old: Any, new: Any) -> Iterator[Event]:
-    """Yield the events of a changed value that the field declares."""
+    """Yield the events of a changed value that the field declares.
+
+    Args:
+        node: the field's schema; its annotation `change` declares events by name, and `any`
+            declares all events.
+        old: the old value, or ABSENT.
+        new: the new value, or ABSENT.
+    """
     events = node.get("change", {})
     for event in list(_detect_events(node, events, old, new)):
         if event.name in events or "any" in events:
@@ -53,19 +60,19 @@ def _detect_events(node: Any, events: Any, old: Any, new: Any) -> Iterator[Event
     elif "unordered" in node and {*map(build_json_key, old)} == {
         *map(build_json_key, new)
     }:
-        # The order of these items has no meaning.
+        # The field is marked `unordered`: the same items in another order are equal.
         return
     elif any(
         name.startswith(("to ", "from ")) and "null" not in name for name in events
     ):
-        # The caller keeps the one of the two events that the field declares.
+        # Yield both events: the caller discards the one that the field does not declare.
         yield Event(f"from {_format_event_value(old)}", old, new)
         yield Event(f"to {_format_event_value(new)}", old, new)
     elif is_added_or_removed:
         yield presence_event
     elif "lowered" in events:
         order = node.get("order", "dates")
-        # ISO dates are ordered like their text.
+        # ISO dates sort correctly as strings, so dates are compared as text.
         is_lowered = (
             new < old if order == "dates" else order.index(new) < order.index(old)
         )
@@ -75,7 +82,12 @@ def _detect_events(node: Any, events: Any, old: Any, new: Any) -> Iterator[Event
 
 
 def _detect_entry_events(events: Any, old: Any, new: Any) -> Iterator[Event]:
-    """Yield the events of an object's entries, or of an array's items."""
+    """Yield the events of an object's entries, or of an array's items.
+
+    `more` and `less` are added and removed entries, `entry` is an entry with another
+    value (only in objects), and `moved` is another order of the common entries. An
+    absent value counts as empty.
+    """
     # One of the values can be ABSENT: then all entries are added or removed.
     if isinstance(old, dict) or isinstance(new, dict):
         old_entries, new_entries = as_mapping(old), as_mapping(new)
@@ -104,7 +116,10 @@ def _detect_entry_events(events: Any, old: Any, new: Any) -> Iterator[Event]:
 
 
 def is_reordered(events: Any, old: Any, new: Any) -> bool:
-    """Return whether the keys of an object changed their order, if that is an event."""
+    """Return whether `moved` is an event and two objects list different keys.
+
+    Keys in another order count as different, and so do added and removed keys.
+    """
     return "moved" in events and list(as_mapping(old)) != list(as_mapping(new))
 
 

@@ -34,7 +34,9 @@ _HINT_DEFAULTS = {
     "idempotentHint": False,
     "openWorldHint": True,
 }
+"""Values of missing hints in MCP's `ToolAnnotations`."""
 _OBJECT_MEMBERS = ("annotations", "_meta", "execution")
+"""Members of a tool whose keys are compared separately."""
 _KIND_LABELS = {
     "resources": "resource",
     "resourceTemplates": "resource template",
@@ -64,7 +66,8 @@ class ListingChanges(NamedTuple):
 
     Attributes:
         changes: the changes, in the order of kind and name.
-        varying: changes that the review accepted as different at every start.
+        varying: changes of values that the review accepted as different at every start of
+            the server.
     """
 
     changes: list[Change]
@@ -96,7 +99,7 @@ def compare_listings(
                 and explains_difference(variation, before, reading)
                 for variation in before.variations
             )
-            # Both readings usually have the same changes.
+            # Both readings usually have the same changes: report each change once.
             key = (kind, name, change.rule.id, change.path, is_varying)
             if key not in reported:
                 reported.add(key)
@@ -160,7 +163,7 @@ def _get_member_path(kind: str, change: Change) -> Path:
         return path
     if path[:2] == ("mcp", "extra"):
         return path[2:]
-    # All other changes have a path in the spec, whose fields have other names.
+    # Other changes have a spec path: translate its first field name to MCP's name.
     members = {field: member for member, field in get_mcp_members().items()}
     field = str(path[0])
     return (members.get(field, field), *path[1:])
@@ -169,13 +172,17 @@ def _get_member_path(kind: str, change: Change) -> Path:
 def _compare_all(
     before: ServerListing, after: ServerListing, owner: ListingOwner
 ) -> Iterator[tuple[str, str, Change]]:
-    """Yield each change with the kind and the name of its entry."""
+    """Yield each change with the kind and the name of its entry.
+
+    The order is: instructions (with an empty name), tools, resources, templates,
+    prompts.
+    """
     if before.instructions != after.instructions:
         old = ABSENT if before.instructions is None else before.instructions
         new = ABSENT if after.instructions is None else after.instructions
         files = SpecFiles(owner.toolset, "", owner.build_source(), owner.build_source())
         change = make_change(files, _INSTRUCTIONS, ("instructions",), old, new)
-        # Both versions have the same file, in which the location is.
+        # Instructions have one file in both versions, so use the location of the new one.
         yield "instructions", "", replace(change, is_in_old_version=False)
     for name, change in _compare_tools(before.tools, after.tools, owner):
         yield "tools", name, change
@@ -200,7 +207,7 @@ def _compare_tools(
         files = SpecFiles(owner.toolset, new_name, source, source)
         names = old_name, new_name
         yield new_name, make_change(files, _RENAMED, ("name",), *names, form="listed")
-        # With the new name in both versions, only other members differ.
+        # Use the new name in both definitions, so that the rename is not reported twice.
         renamed = {**old[old_name], "name": new_name}
         yield from _compare_tool(renamed, new[new_name], new_name, owner)
     for name in removed:
@@ -235,7 +242,7 @@ def _compare_tool(
         Toolset(owner.toolset, "", "", (specs[0],)),
         Toolset(owner.toolset, "", "", (specs[1],)),
     )
-    # A listing has no workspace.
+    # A server's listing belongs to no workspace, but a pair of tools needs one.
     workspace = Workspace("", (), ())
     pair = ToolPair(*specs, *toolsets, workspace, workspace)
     compared_paths: set[Path] = set()
@@ -281,12 +288,20 @@ def _compare_members(
         if is_compared or path == ("name",):
             continue
         values = _get_value(old, path), _get_value(new, path)
-        is_restated = _is_restated(path, *values) and not _loses_promise(
+        is_restated = _is_restated(path, *values) and not _loses_hint(
             path, values[0], new
         )
         rule_id = _RESTATED if is_restated else _MEMBER_CHANGED
         at = _format_path(path)
-        yield make_change(files, rule_id, path, *values, tool=name, at=at)
+        form = _choose_form(*values)
+        yield make_change(files, rule_id, path, *values, form=form, tool=name, at=at)
+
+
+def _choose_form(old: Any, new: Any) -> str:
+    """Return the name of the message template for an old and a new value."""
+    if old is ABSENT:
+        return "set"
+    return "unset" if new is ABSENT else "changed"
 
 
 def _is_restated(path: Path, old: Any, new: Any) -> bool:
@@ -307,8 +322,11 @@ def _is_restated(path: Path, old: Any, new: Any) -> bool:
     return True
 
 
-def _loses_promise(path: Path, old: Any, new_definition: _Definition) -> bool:
-    """Return whether a hint of a read-only tool no longer holds, as the tool changes data."""
+def _loses_hint(path: Path, old: Any, new_definition: _Definition) -> bool:
+    """Return whether an old hint that differed from MCP's default has changed.
+
+    False if the new definition has `readOnlyHint: true`.
+    """
     if path[0] != "annotations" or old is ABSENT:
         return False
     annotations = new_definition.get("annotations")
@@ -334,7 +352,11 @@ def _format_path(path: Path) -> str:
 def _compare_entries(
     kind: str, before: ServerListing, after: ServerListing, owner: ListingOwner
 ) -> Iterator[tuple[str, Change]]:
-    """Yield the changes of resources, templates or prompts, with their names."""
+    """Yield the changes of resources, templates or prompts, with their names.
+
+    An entry that only one listing has is one change; otherwise each differing member
+    is. An empty member equals a missing one.
+    """
     key, label = KINDS[kind][1], _KIND_LABELS[kind]
     old_entries = index_by_name(before.entries(kind), key)
     new_entries = index_by_name(after.entries(kind), key)
@@ -351,12 +373,14 @@ def _compare_entries(
         for path in find_differences(old, new, encode_exact):
             values = _get_value(old, path), _get_value(new, path)
             if len(path) == 1 and all(v is ABSENT or v in ([], {}) for v in values):
-                continue  # An empty member, such as `arguments`, means the same as none.
+                # An empty member, such as `arguments: []`, equals a missing member.
+                continue
             yield name, make_change(
                 files,
                 "listing.entry/changed",
                 path,
                 *values,
+                form=_choose_form(*values),
                 kind=label,
                 name=name,
                 at=_format_path(path),

@@ -100,7 +100,8 @@ def prepare_for_rules(workspace: Workspace) -> Workspace:
             tool,
             **unchecked,
             mcp_extra={},
-            # A field that is None and still listed here would be a null in the spec.
+            # `fields` names the fields that the spec sets; a named field with the value
+            # None would be an explicit null.
             fields=tuple(field for field in tool.fields if field not in unchecked),
             source=Source(tool.name),
         )
@@ -135,6 +136,7 @@ def build_tool_spec(
     if extra:
         tree["mcp"] = {"extra": extra}
     values: dict[str, Any] = {field: tree.get(field) for field in spec_fields.values()}
+    # A spec always has `parameters`, so a missing input schema becomes an empty schema.
     values["parameters"] = tree.get("parameters", {})
     if "icons" in tree:
         values["icons"] = tuple(tree["icons"])

@@ -12,7 +12,7 @@ from .change import ABSENT, Change, Grades, SpecFiles, ToolPair, format_value
 from .table import make_change
 
 _SET, _REMOVED = "/description-set", "/description-removed"
-"""Ends of the ids of changes of descriptions in schemas."""
+"""Suffixes of the ids of rules for added and removed descriptions in schemas."""
 
 
 def merge_moved_descriptions(
@@ -39,7 +39,7 @@ def merge_moved_descriptions(
             removed[key] = change
     for change in changes:
         key = _build_description_key(change)
-        # The change of the removed description represents both.
+        # A moved description is reported once, at the change of its removal.
         if change.rule.id.endswith(_SET) and key in removed:
             continue
         if removed.get(key) is change:
@@ -57,7 +57,10 @@ def _build_description_key(change: Change) -> tuple[object, ...]:
 
 
 def get_parameter_path(path: Path) -> Path:
-    """Return the schema's field and the property names in a schema path."""
+    """Return the schema's field and the property names in a schema path.
+
+    `parameters.properties.a.anyOf.0.properties.b` becomes `("parameters", "a", "b")`.
+    """
     # Other keywords, such as `anyOf` and its index, do not name a parameter.
     names = (name for keyword, name in pairwise(path) if keyword == "properties")
     return (*path[:1], *names)
@@ -71,7 +74,11 @@ def _make_moved_change(removed: Change, added: Change) -> Change:
 
 
 def _grade_removed(change: Change, pair: ToolPair | None) -> Change:
-    """Grade a removed description safe if the parameter has the same text elsewhere."""
+    """Return the change of a removed description, regraded if the text remains.
+
+    It is safe if the same parameter still has the same description at another path;
+    otherwise the change is returned unchanged.
+    """
     field = change.path[0]
     schema = pair.after.schemas.get(str(field)) if pair is not None else None
     if schema is None:

@@ -1,7 +1,8 @@
 """Compare selection cases, and which tools their messages select.
 
-The new version's cases are run with the tools of both versions. So a case shows how a changed
-text affects the choice of a tool. Toolsets without cases are not compared.
+A selection case is a user's message with the tool that a search for the message must find.
+The new version's cases are run with the tools of both versions, to detect how a changed text
+affects the choice of a tool. Toolsets without cases are not compared.
 """
 
 from __future__ import annotations
@@ -24,9 +25,9 @@ from .table import get_rule, make_change
 
 _BREAKING = Grades(prompt=Grade.BREAKING)
 _MIN_LOST_PART = 0.5
-"""Part of a tool's cases from which lost cases are breaking."""
+"""Fraction of a tool's cases; losing this fraction or more is a breaking change."""
 _MAX_QUOTED = 3
-"""Messages of cases that a change quotes."""
+"""Number of messages that a change quotes."""
 _MAX_QUOTE_CHARACTERS = 60
 """Characters of a quoted message."""
 
@@ -37,7 +38,7 @@ _OUTCOMES = {LOST: ("passes", "fails"), WON: ("fails", "passes")}
 
 
 class _OutcomeChange(NamedTuple):
-    """A message that has another outcome in the new version.
+    """A message whose outcome differs between the old and the new version.
 
     Attributes:
         declared: the case of the new version.
@@ -104,14 +105,14 @@ def _compare_outcomes(
     old_index, new_index = get_ranking(old_tools), get_ranking(new_tools)
     for declared in cases:
         tool = declared.case.tool
-        # An added tool has no old rank.
+        # The old version has no rank to compare for a case of an added tool.
         if tool is not None and tool not in old_names:
             continue
         old_case = declared._replace(case=_restore_names(declared.case, old_names))
         old_trials = run_case(old_case, old_index, after.selection)
         new_trials = run_case(declared, new_index, after.selection)
         for old, new in zip(old_trials, new_trials, strict=True):
-            # A near miss passes or fails; its rank has no meaning.
+            # A near miss must not select the tool: it passes or fails without a rank.
             ranks: tuple[int | None, int | None] = (None, None)
             if old.tool_rank and new.tool_rank and not new.is_near:
                 ranks = old.tool_rank.rank, new.tool_rank.rank
@@ -140,7 +141,7 @@ def _classify_outcome(
 
 
 def _restore_names(case: Case, old_names: Mapping[str, str]) -> Case:
-    """Return a case with the old names of tools."""
+    """Return a case with the old names of tools; `never` loses the added tools."""
     tool = None if case.tool is None else old_names[case.tool]
     never = tuple(old_names[name] for name in case.never if name in old_names)
     return case._replace(tool=tool, never=never)
@@ -249,7 +250,7 @@ def _get_requirements(declared: DeclaredCase) -> dict[str, Any]:
     """Return a case's fields; without the tool if the case is in the tool's own spec."""
     owner, case = declared.owner, declared.case
     fields = _encode_case(case)
-    # After a rename, a case in the tool's spec still has the same requirements.
+    # A case in a tool's own spec expects that tool, so a rename does not change the case.
     if isinstance(owner, ToolSpec) and case.tool == owner.name:
         fields["tool"] = None
     return fields

@@ -59,7 +59,10 @@ def compare_toolsets(
 def _compare_transport(
     files: SpecFiles, path: Path, old: McpServer, new: McpServer
 ) -> Iterator[Change]:
-    """Yield the change of a server's command line or URL."""
+    """Yield the change of a server's command line or URL, with secrets masked.
+
+    The kind is `command`, `url`, or `transport` if a server changed between both forms.
+    """
     if (old.command, old.args, old.url) == (new.command, new.args, new.url):
         return
     kind, field = "transport", "url" if new.command is None else "command"
@@ -68,7 +71,7 @@ def _compare_transport(
     elif old.url is not None and new.url is not None:
         kind = "url"
     before, after = _format_transport(old), _format_transport(new)
-    # Only a masked part differs.
+    # Equal texts mean that only a masked secret differs.
     form = "secret" if before == after else "seen"
     yield make_change(
         files,
@@ -97,7 +100,7 @@ def _compare_tool_names(
         before, after = old.tools.get(tool), new.tools.get(tool)
         old_name = before or f"{old.prefix}{tool}"
         new_name = after or f"{new.prefix}{tool}"
-        # The default name written explicitly is not a change.
+        # A name that only becomes explicit, or the default again, is not a change.
         if before == after or old_name == new_name:
             continue
         yield make_change(
@@ -115,7 +118,11 @@ def _compare_tool_names(
 def _compare_offered_tools(
     files: SpecFiles, path: Path, old: McpServer, new: McpServer
 ) -> Iterator[Change]:
-    """Yield the changes of a server's `allow` and `deny`."""
+    """Yield the changes of a server's `allow` and `deny`.
+
+    A change between a list and all tools is reported first, then each named tool that
+    was gained or lost.
+    """
     if (old.allow is None) != (new.allow is None):
         rule_id = "server.allow/opened" if new.allow is None else "server.allow/listed"
         lists = [
@@ -137,7 +144,7 @@ def _compare_proxy_use(
 ) -> Iterator[Change]:
     """Yield a change if a server became the proxy of tools, or no longer is.
 
-    A toolset does not offer the listed tools of a server that is a proxy.
+    A toolset does not offer the listed tools of a server that its specs use as a proxy.
     """
     files, path = pair_toolset_files(before, after), ("mcp_servers", new.name)
     was_listed = new.name not in before.proxied_servers
@@ -156,7 +163,10 @@ def _compare_proxy_use(
 def _compare_lock(
     files: SpecFiles, path: Path, old: McpServer, new: McpServer
 ) -> Iterator[Change]:
-    """Yield the changes between the locked listings of a server."""
+    """Yield the changes between the locked listings of a server.
+
+    Yields nothing if a lock is missing or invalid.
+    """
     if old.locked is None or new.locked is None or old.locked == new.locked:
         return
     lock_file = f"{posixpath.dirname(files.after.file)}/{new.lock}"
@@ -165,7 +175,7 @@ def _compare_lock(
         before = replace(parse_lock(old.locked, lock_file), variations=())
         after = replace(parse_lock(new.locked, lock_file), variations=())
     except ListingError:
-        # A rule reports an invalid lock.
+        # `toolcast check` reports an invalid lock file, so the comparison skips it.
         return
     owner = ListingOwner(files.toolset, lock_file)
     for change in compare_listings(before, after, owner).changes:
@@ -174,10 +184,15 @@ def _compare_lock(
 
 
 def _compare_reached_resources(before: Toolset, after: Toolset) -> Iterator[Change]:
-    """Yield added and removed programs, hosts and variables, each once."""
+    """Yield added and removed programs, hosts and variables, each once.
+
+    Last are the variables whose values the toolset started or stopped sending to a
+    server.
+    """
     files = pair_toolset_files(before, after)
     old_resources, new_resources = _index_resources(before), _index_resources(after)
-    # The change of a server that has another program includes the program.
+    # If a server starts a program in both versions, its `command` change is reported
+    # already.
     old_programs = {s.name for s in before.mcp_servers if s.command is not None}
     new_programs = {s.name for s in after.mcp_servers if s.command is not None}
     servers_with_programs = old_programs & new_programs
@@ -208,6 +223,6 @@ def _index_resources(toolset: Toolset) -> dict[tuple[str, str], Path]:
 
 
 def _list_default_variables(toolset: Toolset) -> set[str]:
-    """Return the token variables that a toolset reads if it names no others."""
+    """Return the names of the token variables of endpoints and of the admin page."""
     names = {endpoint.token_variable for endpoint in list_endpoints(toolset)}
     return names | {build_variable_name(toolset, "ADMIN", "TOKEN")}

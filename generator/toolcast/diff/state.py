@@ -1,6 +1,6 @@
 """Effective values of spec files, the form in which two versions are compared.
 
-Effective values contain all defaults, also those that another file sets. A null that means
+Effective values contain all defaults, including defaults from other files. A null that means
 "not set" is removed. Names that are computed from other names, such as a tool's module, are
 included.
 """
@@ -84,7 +84,10 @@ def build_toolset_pair(
     package: str,
     extensions: tuple[str, ...],
 ) -> FilePair:
-    """Return both versions of a `toolset.yaml`."""
+    """Return both versions of a `toolset.yaml`, with effective values.
+
+    Both have the new name of the toolset, so that a rename changes no default.
+    """
     files = pair_toolset_files(before, after)
     states = []
     for toolset, tree in zip((before, after), _get_trees(files), strict=True):
@@ -92,7 +95,7 @@ def build_toolset_pair(
         # defaults that contain the name are equal.
         renamed = replace(toolset, name=after.name)
         source = _DefaultSource(renamed, _list_defaults(renamed, extensions), package)
-        # A toolset without targets has those of the workspace.
+        # A toolset that declares no `targets` uses the targets of the workspace.
         tree_with_targets = {**tree, "targets": dict(toolset.targets)}
         state = _build_state("toolset", tree_with_targets, source, extensions)
         secret_paths = _find_secret_paths(toolset)
@@ -106,7 +109,12 @@ def build_tool_pair(
     toolsets: tuple[Toolset, Toolset],
     extensions: tuple[str, ...],
 ) -> FilePair:
-    """Return both versions of a tool's spec."""
+    """Return both versions of a tool's spec, with effective values.
+
+    Some values are computed: the module (unless the tool is renamed), the fields
+    omitted by default, and the command's keyword if both toolsets have the target
+    `cli`.
+    """
     has_cli = all("cli" in toolset.targets for toolset in toolsets)
     states = []
     for tree, tool, toolset in zip(_get_trees(files), tools, toolsets, strict=True):
@@ -115,7 +123,7 @@ def build_tool_pair(
         values = state.values
         if "examples" in values:
             values["examples"] = [*map(_merge_outcome, values["examples"])]
-        # Another name always means another module: only the rename is reported.
+        # A renamed tool always has another module, so only the rename is reported.
         if tools[0].name == tools[1].name:
             values["module"] = tool.module
         else:
@@ -130,7 +138,10 @@ def build_tool_pair(
 
 
 def pair_mcp_specs(before: Toolset, after: Toolset) -> Iterator[FilePair]:
-    """Yield both versions of the resources and MCP prompts that exist in both."""
+    """Yield both versions of the resources and MCP prompts that exist in both.
+
+    The effective values include `required`, the names of the required arguments.
+    """
     old_specs = {(spec.kind, spec.name): spec for spec in before.mcp_specs}
     for new in after.mcp_specs:
         old = old_specs.get((new.kind, new.name))
@@ -155,7 +166,7 @@ def pair_spec_files(
     toolset: str, old: ResourceSpec | PromptSpec, new: ResourceSpec | PromptSpec
 ) -> SpecFiles:
     """Return both versions of a resource's or MCP prompt's spec file."""
-    # The folder distinguishes it from a tool with the same name.
+    # The folder in the name distinguishes the spec from a tool with the same name.
     name = f"mcp_{new.kind}s/{new.name}"
     return SpecFiles(toolset, name, old.source, new.source)
 
@@ -237,7 +248,7 @@ def _fill_entries(
     path: Path,
     source: _DefaultSource,
 ) -> dict[str, Any]:
-    """Return an object with the defaults of its fields."""
+    """Return an object with the defaults of its fields, without absent fields."""
     nodes = dict(fields)
     other_node = nodes.pop("*", None)
     # Without a schema for other keys, undeclared keys keep their values.
@@ -259,7 +270,12 @@ def _fill_entries(
 def _resolve_default(
     default: Any, parent: Any, path: Path, source: _DefaultSource
 ) -> Any:
-    """Return the default that an annotation `absent` describes, or ABSENT."""
+    """Return the default that an annotation `absent` describes, or ABSENT.
+
+    The annotation is the default itself, or an object: `of` names another field whose value
+    is the default (`as`: its first sentence), `by` names a function that computes the
+    default, and there is no default if the parent has the field `unless`.
+    """
     if not isinstance(default, dict) or not ("of" in default or "by" in default):
         return default
     if default.get("unless") in parent:
@@ -269,7 +285,7 @@ def _resolve_default(
             return ABSENT
         compute = _DEFAULT_FUNCTIONS[default["by"]]
         return compute(source.toolset, source.package, path)
-    # `toolset.FIELD` is a field of toolset.yaml; `FIELD` is in the same object.
+    # `of: toolset.FIELD` names a field of toolset.yaml; `of: FIELD`, one of the parent.
     file, _, field = default["of"].rpartition(".")
     value = (source.values if file else parent).get(field, ABSENT)
     if "as" in default and isinstance(value, str):
@@ -288,7 +304,13 @@ def _compute_admin_token_variable(toolset: Toolset, package: str, path: Path) ->
 
 
 def _compute_endpoint(toolset: Toolset, package: str, path: Path) -> Any:
-    """Return the attribute of a client's endpoint that the last key of a path names."""
+    """Return the attribute of a client's endpoint that the last key of a path names.
+
+    The key before it is the client's name.
+
+    Raises:
+        LookupError: the client has no endpoint.
+    """
     client = path[-2]
     for endpoint in list_endpoints(toolset):
         if endpoint.client == client:

@@ -77,7 +77,7 @@ _OPPOSITE_PATTERNS = (
     ("/not-", "/"),
     ("-removed$", "$"),
 )
-"""Parts of ids in `rows.yaml` that turn a kind into its opposite, in both directions."""
+"""Patterns in ids of `rows.yaml`: replacing one by the other yields the opposite id."""
 
 _MEANINGS = {
     "set": "Value added for {}",
@@ -92,7 +92,7 @@ _MEANINGS = {
     "from null": "Value no longer null in the MCP definition for {}",
 }
 _DEFAULT_MEANING = "Value changed for {}"
-# PyYAML has the fast loader only if it was built with libyaml.
+# PyYAML has the faster C loader only if PyYAML was built with libyaml.
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -104,7 +104,7 @@ def build_rule_id(kind: str, pattern: str, event: str) -> str:
         pattern: the keys of the field joined by dots; `*` for any key.
         event: the event's name in annotations.
     """
-    # Keys that the file chooses are not part of an id.
+    # Ids are the same for every project, so they omit keys that a spec file chooses.
     keys = [kind, *(key for key in pattern.split(".") if key and key != "*")]
     path = ".".join(keys)
     for prefix, short in _ID_PREFIXES:
@@ -114,7 +114,11 @@ def build_rule_id(kind: str, pattern: str, event: str) -> str:
 
 
 def get_rule(rule_id: str) -> ChangeRule:
-    """Return a change kind of `rows.yaml`."""
+    """Return a change kind of `rows.yaml`.
+
+    Raises:
+        KeyError: the id is unknown.
+    """
     return _load_listed_rules()[rule_id]
 
 
@@ -171,7 +175,10 @@ def make_presence_change(
 
 
 def build_pair_texts(old: Any, new: Any) -> dict[str, ValueText]:
-    """Return the old and new value for a message template; long texts show the difference."""
+    """Return the values `old` and `new` for a message template.
+
+    If a value is too long for a message, both are reduced to their difference.
+    """
     texts = ["", ""]
     if old is not ABSENT and new is not ABSENT:
         lines = encode_line(old), encode_line(new)
@@ -184,7 +191,7 @@ class ValueText:
     """A value for a message template.
 
     `{name}` formats the value in backticks, `{name:text}` without, and `{name[key]}` formats
-    the value of a key.
+    the value of a key (`none` if the key is missing). ABSENT formats as an empty text.
 
     Args:
         value: the value.
@@ -218,6 +225,7 @@ def load_table_rules(extensions: tuple[str, ...]) -> Mapping[str, ChangeRule]:
     for kind in FILE_KINDS:
         for field in list_fields(kind, extensions):
             for event in field.node.get("change", {}):
+                # `by` is not an event: it names a comparison function.
                 if event != "by":
                     rule = _build_field_rule(kind, field, event)
                     rules[rule.id] = rule
@@ -288,7 +296,10 @@ def _load_listed_rules() -> Mapping[str, ChangeRule]:
 
 
 def _find_opposite_id(rule_id: str) -> str:
-    """Return the id of the reverse change by naming patterns; default: the same id."""
+    """Return the id of the reverse change by naming patterns.
+
+    If no pattern yields an existing id, the same id is returned.
+    """
     rows = _load_data()["kinds"]
     for first, second in _OPPOSITE_PATTERNS:
         for pattern, replacement in ((first, second), (second, first)):
@@ -299,6 +310,7 @@ def _find_opposite_id(rule_id: str) -> str:
 
 
 def _build_field_rule(kind: str, field: Field, event: str) -> ChangeRule:
+    # An event without settings is null in the annotation.
     row = field.node["change"][event] or {}
     grades = _parse_grades(row)
     meaning = f"{_format_meaning(field, event, row)}. {row.get('means', '')}".strip()
@@ -314,12 +326,15 @@ def _build_field_rule(kind: str, field: Field, event: str) -> ChangeRule:
 
 
 def _get_opposite_event(node: Mapping[str, Any], event: str) -> str:
-    """Return the event of the reverse change, as far as the field declares it."""
+    """Return the event of the reverse change.
+
+    If the field does not declare that event, return `any`, or else the same event.
+    """
     events = node["change"]
     opposite = _OPPOSITE_EVENTS.get(event, event)
     if event.startswith(("to ", "from ")) and event not in _OPPOSITE_EVENTS:
-        # `to X` is reversed by `from X`. A field that declares only `to` events is reversed by
-        # its other value.
+        # The reverse of `to X` is `from X`. If a field declares only `to` events, the
+        # reverse is the `to` event of its other value.
         direction, _, value = event.partition(" ")
         opposite = f"{'from' if direction == 'to' else 'to'} {value}"
         if opposite not in events:
@@ -334,7 +349,10 @@ def _get_opposite_event(node: Mapping[str, Any], event: str) -> str:
 
 
 def _format_meaning(field: Field, event: str, row: Mapping[str, Any]) -> str:
-    """Return the sentence that describes a kind of change in the docs, without values."""
+    """Return the sentence that describes a kind of change in the docs.
+
+    Placeholders for values become `...`.
+    """
     label = get_field_label(field.node, field.dotted_path.rpartition(".")[2]).format(
         "NAME"
     )

@@ -45,7 +45,7 @@ from .state import FilePair, build_tool_pair, build_toolset_pair
 from .table import get_field_label, get_rule, list_fields, make_change
 
 _LENGTH_THRESHOLD = 0.4
-"""Part of the longer text from which a difference in length is reported as a percentage."""
+"""Fraction of the longer text: a larger difference in length is reported in percent."""
 _MIN_LENGTH_DIFFERENCE = 40
 """Difference in characters up to which no percentage is reported: short texts vary more."""
 
@@ -123,7 +123,8 @@ def compare_tools(pair: ToolPair) -> Iterator[Change]:
     file = build_tool_pair(pair.files, tools, toolsets, ())
     for text in _list_field_texts(file):
         yield from _compare_text(text, owner)
-    # The edits themselves are reported by the comparison of schemas.
+    # `schema_changes` reports edits of schema descriptions, so only their mentions and
+    # hidden characters are compared here.
     for text in _list_changed_descriptions(pair):
         yield from _compare_content(text, owner)
 
@@ -143,7 +144,11 @@ def compare_toolsets(
 
 
 def _list_field_texts(file: FilePair) -> Iterator[TextPair]:
-    """Yield the texts of a file's fields that models read."""
+    """Yield the texts of a file's fields that models read.
+
+    An inherited text that neither version writes itself is omitted, and so is the
+    comment of a tool without a command in a version.
+    """
     old_state, new_state = file.states
     trees = [old_state.values, new_state.values, old_state.written, new_state.written]
     has_description = any(
@@ -154,13 +159,13 @@ def _list_field_texts(file: FilePair) -> Iterator[TextPair]:
         is_inherited = isinstance(default, dict) and "of" in default
         for path, values in _walk_field(pattern.split("."), trees):
             old, new, old_written, new_written = values
-            # A changed default is reported at the field that it comes from.
+            # A changed default is reported at the field that provides the default.
             is_written = _get_text(old_written) or _get_text(new_written)
             if is_inherited and not is_written:
                 continue
             limit_kind, raw = _LIMITED_FIELDS.get(path), None
             if path == ("summary",) and not has_description:
-                # Clients get the summary as description.
+                # Without a description, clients get the summary, with the same limit.
                 limit_kind = LimitKind.DESCRIPTION
             elif path == ("description",):
                 raw = old_written, new_written
@@ -169,7 +174,7 @@ def _list_field_texts(file: FilePair) -> Iterator[TextPair]:
                     _get_text(get_key(tree["cli"], "keyword")) for tree in trees[:2]
                 ):
                     continue
-                # The prompt describes a command without `comment` by the summary.
+                # Prompt docs use the summary for a command without a `comment`.
                 old = get_key(trees[0], "summary") if old is ABSENT else old
                 new = get_key(trees[1], "summary") if new is ABSENT else new
             elif isinstance(old, list) or isinstance(new, list):
@@ -206,7 +211,7 @@ def _walk_field(
         yield path, trees
         return
     before, after = trees[:2]
-    # A skill's texts are compared even if only one version has a skill.
+    # A skill's texts have defaults, so they are compared even if one version has no skill.
     if path and path != ("skill",) and (before is ABSENT or after is ABSENT):
         return
     head, *rest = pattern
@@ -223,7 +228,11 @@ def _get_text(value: Any) -> str | None:
 
 
 def _list_changed_descriptions(pair: ToolPair) -> Iterator[TextPair]:
-    """Yield the changed descriptions in a tool's schemas, without moved ones."""
+    """Yield the changed descriptions in a tool's schemas.
+
+    A text that the other version has elsewhere for the same parameter counts as absent,
+    so moved descriptions are not yielded.
+    """
     for field in ("parameters", "returns"):
         if getattr(pair.before, field) == getattr(pair.after, field):
             continue
@@ -264,7 +273,11 @@ def _get_description(schema: Mapping[str, Any] | None) -> str | None:
 
 
 def _compare_text(text: TextPair, owner: _Owner) -> Iterator[Change]:
-    """Yield the changes of a text: edit, mentions, hidden characters, and limits."""
+    """Yield the changes of a text: edit, mentions, hidden characters, and limits.
+
+    Nothing is yielded for equal texts. An edit that only updates names of renamed tools
+    is safe.
+    """
     old, new = text.before or "", text.after or ""
     if old == new:
         return
@@ -277,7 +290,7 @@ def _compare_text(text: TextPair, owner: _Owner) -> Iterator[Change]:
     if _update_tool_names(old, owner) == new:
         grades, reason = Grades(), "only names of renamed tools differ"
     content_changes = list(_compare_content(text, owner))
-    # A difference in invisible characters is described better by its content change.
+    # The change of a hidden character describes an invisible difference more precisely.
     if description != _INVISIBLE_DIFFERENCE or not content_changes:
         message = f"{text.subject} {description}"
         rule = get_rule(rule_id)
@@ -303,13 +316,17 @@ def _compare_content(text: TextPair, owner: _Owner) -> Iterator[Change]:
 
 
 def classify_edit(text: TextPair) -> tuple[str, str]:
-    """Return the change kind of an edit, and a predicate that describes the new text."""
+    """Return the id of the change kind, and a predicate such as `is 60 % longer`.
+
+    The kinds are `text/added`, `text/removed`, `text/restyled` (only white space differs) and
+    `text/reworded`.
+    """
     old, new = text.before or "", text.after or ""
     if not old:
         return "text/added", "is new"
     if not new:
         return "text/removed", "is removed"
-    # Punctuation and case can reverse a meaning: "Never. Delete files".
+    # Only white space is ignored: punctuation can reverse a meaning ("Never. Delete it").
     if old.split() == new.split():
         return "text/restyled", _SPACE_DIFFERENCE
     if _remove_invisible(old) == _remove_invisible(new):
@@ -349,7 +366,11 @@ def _find_hidden_character(text: str) -> str | None:
 
 
 def _compare_mentions(text: TextPair, owner: _Owner) -> Iterator[_ContentChange]:
-    """Yield the added and removed mentions of tools and of unknown tools."""
+    """Yield the added and removed mentions of tools and of unknown tools.
+
+    A tool that is mentioned by its old and by its new name is the same. The tool's own
+    name is not a mention.
+    """
     renames = _list_renames(owner)
     names = [_list_tool_names(toolset) for toolset in owner.toolsets]
     current_names = {*renames.values()}
@@ -359,7 +380,7 @@ def _compare_mentions(text: TextPair, owner: _Owner) -> Iterator[_ContentChange]
         own_name = owner.names[version]
         own_tools = _find_mentioned_tools(version_text, names[version], own_name)
         tools.append({renames.get(name, name) for name in own_tools})
-        # A tool that only the other version has is unknown in this one.
+        # A mentioned tool that exists only in the other version is unknown in this one.
         other_names = names[1 - version]
         other_tools = _find_mentioned_tools(version_text, other_names, own_name)
         missing = other_tools - names[version].keys() - current_names
@@ -374,7 +395,7 @@ def _compare_mentions(text: TextPair, owner: _Owner) -> Iterator[_ContentChange]
         yield _ContentChange("text/names-tool", False, name)
     changed = old_unknown ^ new_unknown
     if changed:
-        # A name that is a parameter or value in one version is not a tool in the other.
+        # Ignore names that are a parameter or a value, not a tool, in either version.
         for toolset in owner.toolsets:
             changed -= collect_other_names(toolset)
     for name in sorted(changed & new_unknown):
@@ -393,7 +414,7 @@ def _find_mentioned_tools(
         names: the current name of each tool by the names that texts can use.
         own_name: the name of the tool that has the text; empty for a toolset's text.
     """
-    # Most names do not occur in a text: the pattern contains only those that can match.
+    # A pattern of all tool names is slow, so it contains only the names in the text.
     tokens = {token.strip(".") for token in _NAME_CANDIDATE.findall(text)}
     tokens |= {part for token in tokens if "." in token for part in token.split(".")}
     pattern = compile_mention_pattern(tokens & names.keys())
@@ -405,7 +426,7 @@ def _find_unknown_tools(
     text: str, toolset: Toolset, workspace: Workspace
 ) -> frozenset[str]:
     """Return the names in a text that look like tools but do not exist, or no longer."""
-    # A quick test: such names contain one of these characters.
+    # Fast exit: an unknown name is recognized only by one of these characters.
     if "_" not in text and "`" not in text and "-" not in text:
         return frozenset()
     names = get_tool_names(toolset, workspace)
@@ -414,7 +435,7 @@ def _find_unknown_tools(
     return frozenset([*unknown, *removed])
 
 
-# Comparing a toolset's texts needs the names of two versions for every text.
+# Each text of a toolset needs the names of both versions, so recent results are cached.
 @lru_cache(maxsize=8)
 def _list_tool_names(toolset: Toolset) -> Mapping[str, str]:
     """Return each name that texts can use for a tool, with the current name."""
@@ -446,12 +467,15 @@ def _update_tool_names(text: str, owner: _Owner) -> str:
 def _compare_length_to_limits(
     text: TextPair, limit_kind: LimitKind, owner: _Owner
 ) -> Iterator[Change]:
-    """Yield a change for each client limit that the length of a text crossed."""
+    """Yield a change for each client limit that the length of a text crossed.
+
+    Limits that only one version has are ignored.
+    """
     before, after = len(text.before or ""), len(text.after or "")
     old_tool, new_tool = owner.tools or (None, None)
     old_limits = list_tool_limits(owner.toolsets[0], old_tool, limit_kind)
     new_limits = list_tool_limits(owner.toolsets[1], new_tool, limit_kind)
-    # A client that now is another program, with other limits, is a change of its own.
+    # A client whose kind changed has other limits: the changed kind is reported instead.
     shared_limits = [limit for limit in new_limits if limit in old_limits]
     for limit in list_crossed_limits(shared_limits, before, after):
         event = "too-long" if limit.is_refused else "cut-off"

@@ -22,18 +22,18 @@ from .change import (
 from .table import get_rule, make_change, make_presence_change
 
 _MIN_SIMILARITY = 0.8
-"""Similarity, 0 to 1, from which a removed and an added tool count as a renamed one."""
+"""Minimum similarity, 0 to 1, of a removed and an added tool that count as one tool."""
 _MIN_COMPARED_CHARACTERS = 60
-"""Characters of a description from which similar tools of specs count as renamed."""
+"""Length of a description from which tools are compared for similarity."""
 _MAX_COMPARED_CHARACTERS = 2_000
 """Characters of each of two definitions whose similarity is computed."""
 _MAX_PAIRS = 400
-"""Pairs of removed and added tools that are compared to find a renamed one."""
+"""Pairs of removed and added tools; if there are more, similarity is not computed."""
 _ISO_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
 class MatchedTools(NamedTuple):
-    """The toolsets and tools of both versions, and the changes of all others.
+    """The toolsets and tools that both versions have, and the changes of the other ones.
 
     Attributes:
         toolsets: the old and the new version of each toolset.
@@ -85,7 +85,7 @@ def match_tools(
     removed = _list_owned_tools(before, new_versions)
     added = _list_owned_tools(after, new_versions)
     pairs: list[tuple[_OwnedTool, _OwnedTool]] = []
-    # Reliable keys come first: a tool that is matched is not available to later keys.
+    # Reliable keys come first, because a matched tool is removed from later steps.
     steps: tuple[tuple[str, _GetKeys | None, _GetKeys], ...] = (
         ("", _get_full_name, _get_full_name),
         ("renamed", _get_name, _get_renamed_from),
@@ -105,7 +105,7 @@ def match_tools(
         matched_ids = {id(owned) for match in matches for owned in match}
         removed = [owned for owned in removed if id(owned) not in matched_ids]
         added = [owned for owned in added if id(owned) not in matched_ids]
-    # The tools of an added or removed toolset are part of that change.
+    # Tools of an added or removed toolset are part of the change of the toolset.
     for owned in removed:
         if id(owned.toolset) in new_versions:
             toolset = new_versions[id(owned.toolset)]
@@ -124,9 +124,10 @@ def match_tools(
 def _match_toolsets(
     before: Workspace, after: Workspace
 ) -> tuple[list[tuple[Toolset, Toolset]], list[Change]]:
-    """Return the toolsets of both versions, and the changes of all others.
+    """Return the pairs of matched toolsets, and the changes of toolsets.
 
-    A toolset is matched by its name, or else by its folder.
+    A toolset is matched by its name, or else by its folder (as renamed). Toolsets without a
+    match are added or removed.
     """
     new_by_name = {toolset.name: toolset for toolset in after.toolsets}
     pairs = [
@@ -173,7 +174,7 @@ def _pair_by_key(
     added: list[_OwnedTool],
     get_new_keys: _GetKeys,
 ) -> list[tuple[_OwnedTool, _OwnedTool]]:
-    """Pair each removed tool with the first free added tool with the same key."""
+    """Pair each removed tool with the first unpaired added tool that has an equal key."""
     added_by_key: defaultdict[Hashable, deque[_OwnedTool]] = defaultdict(deque)
     for new in added:
         for key in get_new_keys(new):
@@ -183,7 +184,7 @@ def _pair_by_key(
     for old in removed:
         for key in get_old_keys(old):
             candidates = added_by_key[key]
-            # A tool with several keys can be paired by another one already.
+            # A tool with several keys can already be paired by another of its keys.
             while candidates and id(candidates[0].tool) in paired_ids:
                 candidates.popleft()
             if candidates:
@@ -195,7 +196,10 @@ def _pair_by_key(
 def _pair_similar(
     removed: list[_OwnedTool], added: list[_OwnedTool]
 ) -> list[tuple[_OwnedTool, _OwnedTool]]:
-    """Pair tools of a toolset whose long description and parameters are similar."""
+    """Pair tools of one toolset with a similar description and similar parameters.
+
+    Tools with a description of less than 60 characters are not paired.
+    """
     old_texts, new_texts = (
         {
             index: text
@@ -225,7 +229,8 @@ def find_similar(
 ) -> Iterator[tuple[_Key, _Key]]:
     """Yield the keys of an old and a new text that are similar, each key once.
 
-    Equal texts come first, then the most similar ones.
+    Equal texts come first, then the most similar ones. With more than 400 pairs of unequal
+    texts, only equal texts are yielded.
     """
     free_old, free_new = dict(old), dict(new)
     for old_key, old_text in old.items():
@@ -236,7 +241,7 @@ def find_similar(
                 break
     if len(free_old) * len(free_new) > _MAX_PAIRS:
         return
-    # Negative, to sort by descending similarity, then by key.
+    # Similarities are negated to sort by descending similarity, then by ascending key.
     pairs = sorted(
         (-_compute_similarity(old_text, new_text), old_key, new_key)
         for old_key, old_text in free_old.items()
@@ -302,7 +307,7 @@ def _make_removed_change(
     name = owned.tool.name
     files = SpecFiles(owned.toolset.name, name, owned.tool.source, NOWHERE)
     for tool in new_toolset.tools:
-        # Several tools became one: callers reach the remaining tool by the previous name.
+        # If the removed tool was merged into another tool, that tool answers its calls.
         if name in tool.renamed_from:
             return make_change(
                 files,
@@ -328,6 +333,9 @@ def _make_added_change(owned: _OwnedTool, day: datetime.date) -> Change:
 
 
 def _was_removal_announced(tool: ToolSpec, day: datetime.date) -> bool:
-    """Return whether the removal date of a deprecated tool has come."""
+    """Return whether the removal date of a deprecated tool is `day` or earlier.
+
+    A date that is not in the form YYYY-MM-DD does not count.
+    """
     removal = (tool.deprecated or {}).get("removal", "")
     return bool(_ISO_DATE.fullmatch(removal)) and removal <= day.isoformat()

@@ -120,7 +120,7 @@ class _FieldWalk:
         for name, part in list_subfields(node):
             if "by" in events and not has_change_annotation(part):
                 continue
-            # `*` is last in the schema: any key that is not declared.
+            # The name `*` is yielded last and represents all undeclared keys.
             if name != "*":
                 child = position.descend(name, is_wildcard=False)
                 values = get_key(old, name), get_key(new, name)
@@ -130,7 +130,7 @@ class _FieldWalk:
                 if key in declared_keys:
                     continue
                 values = get_key(old, key), get_key(new, key)
-                # Added and removed keys are events of the object itself.
+                # The object's own events `more` and `less` report added and removed keys.
                 if ABSENT in values and ("more" in events or "by" in events):
                     continue
                 child = position.descend(key, is_wildcard=True)
@@ -159,7 +159,7 @@ class _FieldWalk:
             yield from self._compare_keyed_list(node, old, new, position)
             return
         is_changed = not is_equal_json(old, new) or is_reordered(events, old, new)
-        # A field with `by` is compared by the named function.
+        # A special comparison, named by the annotation `by`, handles such a field.
         if (
             is_changed
             and "by" not in events
@@ -170,8 +170,8 @@ class _FieldWalk:
                 return
             for event in list_declared_events(node, old, new):
                 yield self._make_event_change(node, event, position)
-        # Nested fields are part of the change of an added or removed field, and of events
-        # that cover the whole value.
+        # The change of an added or removed field, or of a whole value, includes nested
+        # fields, so they are not compared again.
         is_complete = has_presence_event(node) and ABSENT in (old, new)
         if not is_complete and "entry" not in events and "any" not in events:
             yield from self._compare_parts(node, old, new, position)
@@ -188,10 +188,14 @@ class _FieldWalk:
     def _is_ignored(
         self, node: Any, position: _WalkPosition, parents: tuple[Any, Any]
     ) -> bool:
-        """Return whether a changed value needs no change of its own."""
+        """Return whether a changed value needs no change of its own.
+
+        That is the case if only an inherited default changed, or if the sibling field that
+        the annotation `void_if` names is true in either version.
+        """
         default = node.get("absent")
         is_inherited = isinstance(default, dict) and "of" in default
-        # Only the default changed, which is reported where the default is set.
+        # If only an inherited default changed, the field that sets it has the change.
         if is_inherited and is_equal_json(*position.written):
             return True
         flag = node.get("void_if")
@@ -202,7 +206,11 @@ class _FieldWalk:
     def _compare_keyed_list(
         self, node: Any, old: Any, new: Any, position: _WalkPosition
     ) -> Iterator[Change]:
-        """Yield the changes of an array whose items are identified by a field (`key`)."""
+        """Yield the changes of an array whose items are identified by a field (`key`).
+
+        Items of both versions are compared by the event `entry`, or else field by
+        field.
+        """
         events = node.get("change", {})
         old_entries = _index_entries(old, node["key"])
         new_entries = _index_entries(new, node["key"])
@@ -270,7 +278,7 @@ class _FieldWalk:
         self, node: Any, event: Event, position: _WalkPosition
     ) -> Change:
         events = node["change"]
-        # `any` stands for all events without an annotation of their own.
+        # The annotation `any` applies to all events without an annotation of their own.
         event_name = event.name if event.name in events else "any"
         row = events[event_name] or {}
         rule = self._rules[build_rule_id(self._pair.kind, position.pattern, event_name)]
@@ -288,7 +296,7 @@ class _FieldWalk:
         path, old, new = _select_values(node, event, position)
         before, after = self._mask_secrets(path, old, new)
         message = self._format_message(node, event, row, position, subject_count)
-        # The values differ, so if they are equal now, both were replaced by the same mask.
+        # Different values that became equal were both replaced by the mask for secrets.
         if is_equal_json(before, after):
             message += ", which may contain a secret"
         return self._pair.files.build_change(
@@ -329,7 +337,7 @@ class _FieldWalk:
             if event.name in ("more", "less"):
                 old = new = event.key
         elif event.name in ("to null", "from null"):
-            # The MCP definition has the field under its own name.
+            # Such a null appears in the MCP definition, which uses the field's own name.
             label = format_value(field)
         template = row.get("says", _MESSAGES.get(event.name, _DEFAULT_MESSAGE))
         is_plural = "plural" in node
@@ -358,13 +366,18 @@ class _FieldWalk:
 def _select_values(
     node: Any, event: Event, position: _WalkPosition
 ) -> tuple[Path, Any, Any]:
-    """Return the path, the old and the new value of an event's change."""
+    """Return the path, the old and the new value of an event's change.
+
+    The values are those in the files, or the effective values if the files do not
+    differ. For an added or removed entry of an object, the path contains its key.
+    """
     events = node["change"]
     if event.key is not ABSENT and event.name in ENTRY_EVENTS:
         path = position.path if "key" in node else (*position.path, event.key)
         if "entry" in events or "any" in events:
             return path, event.old, event.new
-        # The values of the entries are compared by their own annotations.
+        # Without the event `entry` or `any`, the contents of entries are compared
+        # separately, so this change contains only the key.
         old = ABSENT if event.old is ABSENT else event.key
         new = ABSENT if event.new is ABSENT else event.key
         return path, old, new

@@ -11,12 +11,13 @@ from typing import Any, NoReturn, Self
 
 from markupsafe import Markup
 
-# Markup's own methods create their results through the class, and accept only Code.
+# Besides the encoders, Markup's own methods create Code: they call the class for their
+# results, and accept only Code.
 _ALLOWED_MODULES = (__name__.rpartition(".")[0] + ".", "markupsafe.")
 
 
 class UnencodedTextError(TypeError):
-    """Raised when text that no encoder created is used as `Code`."""
+    """Text used as `Code` although no encoder created it."""
 
 
 class Code(Markup):

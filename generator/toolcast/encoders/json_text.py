@@ -32,7 +32,8 @@ def encode_json(value: Mapping[str, Any], expanded: tuple[str, ...] = ()) -> Cod
     rows = []
     for key, item in value.items():
         lead = f"{_encode_string(key)}: "
-        # No width forces one member per line. Two columns are the indent, one the comma.
+        # A width of 0 forces one member per line. The line also has an indent of two
+        # columns and a comma.
         width = 0 if key in expanded else WIDTH - 2 - len(lead) - 1
         rows.append(lead + _encode_value(item, "\n  ", width))
     body = ",\n  ".join(rows)
@@ -63,6 +64,7 @@ def _encode_value(value: Any, line_start: str, width: int) -> str:
     else:
         return _encode_scalar(value)
     flat = ", ".join(rows)
+    # A member that spans several lines cannot be on one line with its siblings.
     if not rows or (len(flat) + 2 <= width and "\n" not in flat):
         return f"{opening}{flat}{closing}"
     body = f",{member_start}".join(rows)
@@ -72,6 +74,7 @@ def _encode_value(value: Any, line_start: str, width: int) -> str:
 def _encode_scalar(value: Any) -> str:
     if value is True or value is False or value is None:
         return _CONSTANTS[value]
+    # Enum members and other subclasses of `int` and `float` can override `__repr__`.
     if isinstance(value, int):
         return int.__repr__(value)
     if isinstance(value, SpelledNumber):
@@ -86,7 +89,10 @@ def _encode_scalar(value: Any) -> str:
 
 
 def _encode_number(value: float) -> str:
-    """Encode a number as the MCP SDK does, which differs from Python below 0.0001."""
+    """Encode a float as the MCP SDK does, which differs from Python below 0.0001.
+
+    `1e-05` becomes `0.00001`, and `1e-07` becomes `1e-7`.
+    """
     text = float.__repr__(value)
     mantissa, small, exponent = text.partition("e-0")
     if not small:
@@ -106,7 +112,7 @@ def _encode_string(text: str) -> str:
 
 
 def _escape(match: re.Match[str]) -> str:
-    """Escape a DEL or non-ASCII character unless it is visible."""
+    """Escape a DEL or a non-ASCII character; visible characters are returned unchanged."""
     if is_printable(match[0]):
         return match[0]
     return json.dumps(match[0])[1:-1] if match[0] != "\x7f" else "\\u007f"

@@ -51,7 +51,10 @@ def interpolate(template: LiteralString, *values: Code) -> Code:
 
 
 SLOT = Code("\x1d")
-"""The line of a frame that the runtime replaces with other pieces. No spec can contain it."""
+"""Placeholder line in prompt text, which the runtime replaces with prompt pieces.
+
+Specs cannot contain this control character.
+"""
 
 
 def compose_blocks(
@@ -134,7 +137,8 @@ def encode_code_span(text: str) -> Code:
     line = text.replace("\r", "\\r").replace("\n", "\\n")
     longest_run = max((len(run) for run in re.findall("`+", line)), default=0)
     ticks = "`" * (longest_run + 1)
-    # A backtick at either end would extend the delimiter, and blank content has no span.
+    # Pad with spaces: a backtick at either end would extend the delimiter, and blank
+    # content would not form a code span.
     padding = " " if not line.strip() or line[0] == "`" or line[-1] == "`" else ""
     return Code(f"{ticks}{padding}{line}{padding}{ticks}")
 
@@ -179,7 +183,7 @@ def encode_block(text: str) -> Code:
                 line = line.lstrip()
         elif fence_match and not in_html:
             fence = fence_match[1]
-            # Indented, the fence could belong to a list item and end together with it.
+            # An indented fence could belong to a list item and would end with the item.
             line = line.lstrip()
         else:
             # An HTML block lasts until a blank line and would swallow a fence in it.
@@ -246,7 +250,11 @@ def encode_script_json(value: Any) -> Code:
 
 
 def hash_source(source: str) -> str:
-    """Return the CSP level 3 `hash-source` that allows one inline script or style sheet."""
+    """Return the hash by which a content security policy allows an inline script.
+
+    It is the `hash-source` of CSP level 3 with SHA-256, in single quotes. It also
+    applies to style sheets.
+    """
     digest = hashlib.sha256(source.encode("utf-8")).digest()
     return f"'sha256-{base64.b64encode(digest).decode('ascii')}'"
 
@@ -257,6 +265,9 @@ def fill_document(template: str, **parts: Code | str) -> str:
     Args:
         template: a template that ships with the generator.
         parts: `Code`, or text of files that ship with the generator.
+
+    Raises:
+        KeyError: a part is missing.
     """
     pieces = re.split(r"\{\{(\w+)\}\}", template)
     pieces[1::2] = [str(parts[name]) for name in pieces[1::2]]

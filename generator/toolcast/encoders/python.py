@@ -99,6 +99,7 @@ class Group:
     def render(self, indent: int, before: int, after: int) -> str:
         """Return the group on one line if it fits, else on several; see `Text.render`."""
         fits = before + text_width(self.flat) + after <= WIDTH
+        # Empty brackets cannot be split over lines.
         if fits or not self.elements:
             return self.flat
         element_indent = indent + 4
@@ -144,7 +145,10 @@ _OPTION_SEPARATORS = re.compile(r"[^a-z0-9]+")
 
 
 def option_name(parameter: str) -> str:
-    """Return the command-line option of a parameter: `--min-words` for `min_words`."""
+    """Return the command-line option of a parameter: `--min-words` for `min_words`.
+
+    A name without letters a-z and digits becomes `--value`.
+    """
     return "--" + (_OPTION_SEPARATORS.sub("-", parameter.lower()).strip("-") or "value")
 
 
@@ -158,6 +162,7 @@ def encode_string(text: str) -> str:
     Control, invisible and unassigned characters are escaped; other Unicode characters are
     not. `ast.literal_eval` returns the original text.
     """
+    # Fast path for text without characters that need escapes.
     if text.isascii() and '"' not in text and "\\" not in text and text.isprintable():
         return f'"{text}"'
     quote = '"' if text.count('"') <= text.count("'") else "'"
@@ -203,6 +208,7 @@ def break_string(text: str, literal: str, indent: int, before: int, after: int) 
         pieces = [literal]
     else:
         pieces = _split_string(text, piece_width)
+        # Text without spaces or newlines cannot be split: its line stays too long.
         if len(pieces) == 1:
             return literal
     line_start = "\n" + " " * piece_indent
@@ -218,6 +224,7 @@ def _split_string(text: str, max_width: int) -> list[str]:
             double += word.count('"')
             single += word.count("'")
             width += text_width(_escape_except_quotes(word))
+            # The literal escapes the rarer kind of quotes; two more enclose the text.
             if start < end and width + min(double, single) + 2 > max_width:
                 pieces.append(encode_string(line[start:end]))
                 start = end
@@ -278,7 +285,12 @@ def encode_unbroken_string(text: str) -> Code:
 
 
 def build_literal(value: Any) -> Expression:
-    """Build the expression of a JSON value or a tuple of JSON values."""
+    """Build the expression of a JSON value or a tuple of JSON values.
+
+    Raises:
+        TypeError: the value is not JSON.
+        ValueError: a number is not finite.
+    """
     if value is None or isinstance(value, bool):
         return Text(repr(value))
     if isinstance(value, str):
@@ -304,6 +316,7 @@ def build_literal(value: Any) -> Expression:
 def _encode_number(value: float) -> str:
     if not math.isfinite(value):
         raise ValueError("not a JSON number")
+    # Black removes the plus sign of an exponent.
     return repr(value).replace("e+", "e")
 
 

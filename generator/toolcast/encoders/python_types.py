@@ -63,7 +63,7 @@ def build_named_type(name: str) -> Type:
     """Build a type from its name and simple type arguments, as in `dict[str, Any]`.
 
     Raises:
-        ValueError: the text is not such a name.
+        ValueError: the text is not a name with simple type arguments.
     """
     if not _NAME.fullmatch(name):
         raise ValueError("not the name of a Python type")
@@ -149,6 +149,7 @@ def encode_fields(
         if key in comments:
             rows.append(f"{margin}# {comments[key]}")
         rows.append(before + _render_field_type(type_, indent, len(before)))
+    # The template has already printed the indentation of the first line.
     return Code("\n".join(rows)[indent:])
 
 

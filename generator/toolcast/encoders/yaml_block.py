@@ -28,6 +28,7 @@ _PLAIN = re.compile(
 )
 # Characters that YAML treats as line ends, or does not allow unescaped.
 _ESCAPED = re.compile("[\x7f-\xa0\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
+# Words that YAML 1.1 or 1.2 reads as booleans or null unless they are quoted.
 _RESERVED_WORDS = frozenset(
     ["y", "n", "yes", "no", "on", "off", "true", "false", "null"]
 )
@@ -102,9 +103,13 @@ def _item_lines(value: Any, margin: int, width: int) -> Iterator[str]:
 
 
 def _encode_on_line(value: Any, column: int, width: int) -> str | None:
-    """Encode a value for the rest of a line; return None if it needs lines of its own."""
+    """Encode a value for the rest of a line; return None if it needs lines of its own.
+
+    That applies to a nonempty object, an array with nested values, text with line
+    breaks, and to text and arrays that do not fit into the line.
+    """
     if isinstance(value, str):
-        # Quotes and escapes would only make the text longer.
+        # Check the length without quotes first: encoding only makes the text longer.
         if "\n" in value or (" " in value and column + len(value) > width):
             return None
         # A sentence needs no quotes as the only value of a line.
@@ -129,7 +134,7 @@ def _encode_flow(value: Any) -> str:
 
 
 def _encode_float(value: float) -> str:
-    """Encode a float with a decimal point, which YAML 1.1 and 1.2 both read as a number."""
+    """Encode a float so that YAML 1.1 and 1.2 both read a number: `1.0e+3` for `1e3`."""
     spelling = str(getattr(value, "spelling", repr(value)))
     mantissa, _, exponent = spelling.lower().partition("e")
     if "." not in mantissa:
@@ -138,7 +143,11 @@ def _encode_float(value: float) -> str:
 
 
 def _text_lines(name: str, text: str, margin: int, width: int) -> Iterator[str]:
-    """Yield the lines of multi-line or long text: folded, literal or quoted."""
+    """Yield the lines of multi-line or long text: folded, literal or quoted.
+
+    Text with invisible characters is quoted. One line of single-spaced words is folded
+    (`>-`), and text with line breaks is literal (`|`).
+    """
     indent = " " * (margin + 2)
     # A set, because even long text has few different characters.
     if not all(map(is_printable, set(text.replace("\n", "")))):

@@ -13,12 +13,12 @@ from ..parsing.project_files import Entry
 from .program import GitError, find_repository, run_git
 
 _MAIN_BRANCHES = ("origin/HEAD", "origin/main", "origin/master", "main", "master")
-# Files that are likely to be read next, so that one call of git reads them together.
+# Suffixes of files that are likely to be read next: one call of git reads all of them.
 _PREFETCHED = (".yaml", ".yml", ".toml")
 
 
 class ShallowCloneError(Exception):
-    """Raised when a shallow clone lacks the requested commit."""
+    """Shallow clone that lacks the requested commit."""
 
     def __init__(self, reference: str) -> None:
         super().__init__(
@@ -40,7 +40,7 @@ def resolve_commit(root: str, reference: str) -> str:
         return commit
     if _is_shallow(root):
         raise ShallowCloneError(reference)
-    # Without git or a repository this raises a more precise error.
+    # If git or the repository is missing, this command raises a more precise error.
     run_git(root, ["rev-parse", "--git-dir"])
     raise GitError(f"`{reference}` is not a commit of this repository")
 
@@ -118,7 +118,7 @@ class CommitFiles:
 
         Raises:
             NotRegularFileError: the path is a folder, a symbolic link or a submodule.
-            OSError: the path does not exist, or the file is larger than `max_bytes` bytes.
+            OSError: the path does not exist, or the file has `max_bytes` bytes or more.
         """
         folder, name = posixpath.split(posixpath.normpath(path))
         entries = self._list_folder(folder)
@@ -137,7 +137,7 @@ class CommitFiles:
                 is_candidate = stat.S_ISREG(other_mode) and other_size < max_bytes
                 if is_candidate and other_name.endswith(_PREFETCHED):
                     blobs.append(other_blob)
-            # Without duplicates: files with the same content share a blob.
+            # Files with the same content share a blob, so remove duplicates.
             self._load_blobs(
                 [other for other in dict.fromkeys(blobs) if other not in self._blobs]
             )

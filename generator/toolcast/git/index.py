@@ -83,6 +83,6 @@ def _parse_entries(listing: bytes) -> Iterator[tuple[str, str, str]]:
     for record in listing.split(b"\0"):
         header, tab, path = record.partition(b"\t")
         fields = header.decode("ascii", "replace").split(" ")
-        # Modes of regular files begin with 100.
+        # Git's modes of regular files begin with 100; links and submodules have others.
         if tab and len(fields) == 3 and fields[0].startswith("100"):
             yield os.fsdecode(path), fields[1], fields[2]

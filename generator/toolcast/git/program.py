@@ -48,7 +48,8 @@ def path_in_repository(root: str) -> str:
 
 
 _TIMEOUT_S = 5
-# Settings that prevent git from running hooks and helper programs, and network access.
+# Settings that prevent git from running hooks and helper programs, and from using the
+# network.
 _SETTINGS = (
     "core.fsmonitor=false",
     "core.untrackedCache=false",
@@ -68,7 +69,7 @@ _ENVIRONMENT = {
 
 
 class GitError(Exception):
-    """Raised when git cannot be run or fails; the message is git's own if it has one."""
+    """Failure to run git, or of git itself; the message is git's own if it has one."""
 
 
 def run_git(root: str, arguments: Sequence[str], stdin: bytes = b"") -> bytes:
@@ -94,6 +95,7 @@ def run_git(root: str, arguments: Sequence[str], stdin: bytes = b"") -> bytes:
         raise GitError("the repository's `.git` folder contains special files")
     import subprocess
 
+    # Variables such as GIT_DIR and GIT_EXEC_PATH would redirect git to other files.
     environment = {
         name: value for name, value in os.environ.items() if not name.startswith("GIT_")
     }
@@ -107,7 +109,7 @@ def run_git(root: str, arguments: Sequence[str], stdin: bytes = b"") -> bytes:
     for setting in settings:
         command += ["-c", setting]
     try:
-        # S603: without a shell, and the program is outside of the project.
+        # Ruff's S603 does not apply: there is no shell, and git is outside of the project.
         process = subprocess.run(  # noqa: S603
             [*command, *arguments],
             cwd=root,
@@ -145,7 +147,10 @@ def _has_special_files(repository: str) -> bool:
 
 
 def _find_program(root: str) -> tuple[str | None, str]:
-    """Return the path of git, and a PATH without relative folders and project folders."""
+    """Return the path of git, and a PATH without relative folders and project folders.
+
+    The path is None, and PATH is "", if git is not in such a folder.
+    """
     folders = [
         folder
         for folder in os.environ.get("PATH", os.defpath).split(os.pathsep)

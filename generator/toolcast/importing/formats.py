@@ -21,15 +21,23 @@ Values are copied without conversion. A key that is not imported is reported in 
 
 from __future__ import annotations
 
+import contextlib
+import importlib.metadata
 from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from toolcast_runtime.core.calls.untrusted_text import escape_excerpt
 
-from ..mcp_client.server_listing import ListingError, ServerListing, parse_listing
+from ..mcp_client.server_listing import (
+    KINDS,
+    ListingError,
+    ServerListing,
+    parse_listing,
+)
 from ..model.language_fields import get_mcp_members
 from .gemini_schemas import convert_gemini_schema
+from .python_server import PythonServer
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +55,8 @@ class ToolSource:
             the listing's notes.
         rejected: tools that no spec can represent, with an escaped line on the reason. They
             are not in the listing.
+        has_mcp_specs: whether resources and MCP prompts are imported, too.
+        server: the server's Python object, if its functions become handlers.
     """
 
     name: str
@@ -56,19 +66,41 @@ class ToolSource:
     fields: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     rejected: Mapping[str, str] = field(default_factory=dict)
+    has_mcp_specs: bool = False
+    server: PythonServer | None = None
+
+    @property
+    def server_version(self) -> str:
+        """The server's own version, or "".
+
+        Servers without a version report that of the library on which they are built.
+        """
+        version = (self.listing.server_info or {}).get("version")
+        for library in _SERVER_LIBRARIES:
+            with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+                if version == importlib.metadata.version(library):
+                    return ""
+        return version if isinstance(version, str) else ""
 
     def find_tool(self, name: str) -> Mapping[str, Any] | None:
         """Return the MCP definition of a tool, or None if the source does not list it."""
         return next((t for t in self.listing.tools if t["name"] == name), None)
 
     def reject_tools(self, rejected: Mapping[str, str]) -> ToolSource:
-        """Return a copy in which tools are moved from the listing to `rejected`.
+        """Return a copy in which entries are moved from the listing to `rejected`.
 
         Args:
-            rejected: the names of the tools, each with a line on the reason.
+            rejected: the names of tools, and `get_entry_label` of other entries, each with a
+                line on the reason.
         """
         tools = tuple(t for t in self.listing.tools if t["name"] not in rejected)
-        listing = replace(self.listing, tools=tools)
+        listing = replace(
+            self.listing,
+            tools=tools,
+            resources=_keep(self.listing, "resources", rejected),
+            resource_templates=_keep(self.listing, "resourceTemplates", rejected),
+            prompts=_keep(self.listing, "prompts", rejected),
+        )
         return replace(self, listing=listing, rejected={**self.rejected, **rejected})
 
     def can_express(self, name: str, member: str) -> bool:
@@ -76,11 +108,39 @@ class ToolSource:
         return member not in self.inexpressible_members.get(name, frozenset())
 
 
-def source_from_server(listing: ServerListing) -> ToolSource:
-    """Return the listing of a live server as a source."""
-    return ToolSource(listing.source, (MCP,), listing)
+def get_entry_label(kind: str, entry: Mapping[str, Any]) -> str:
+    """Return the key of a resource or MCP prompt in `rejected`; no tool has such a name.
+
+    Args:
+        kind: the key of its list in the listing.
+        entry: the entry.
+    """
+    return f"{kind}: {entry[KINDS[kind][1]]}"
 
 
+def _keep(
+    listing: ServerListing, kind: str, rejected: Mapping[str, str]
+) -> tuple[Mapping[str, Any], ...]:
+    entries = listing.entries(kind)
+    return tuple(e for e in entries if get_entry_label(kind, e) not in rejected)
+
+
+def source_from_server(
+    listing: ServerListing, server: PythonServer | None = None
+) -> ToolSource:
+    """Return the listing of a live server as a source.
+
+    Args:
+        listing: the listing.
+        server: the server's Python object, if its functions become handlers.
+    """
+    return ToolSource(
+        listing.source, (MCP,), listing, has_mcp_specs=True, server=server
+    )
+
+
+_SERVER_LIBRARIES = ("fastmcp", "mcp")
+"""Distributions whose version a server without one reports."""
 OPENAI_CHAT = "OpenAI Chat Completions format"
 OPENAI_RESPONSES = "OpenAI Responses format"
 ANTHROPIC = "Anthropic format"
@@ -194,11 +254,14 @@ def parse_tool_list(
     if isinstance(tools, list) and any(map(_is_sdk_dump, tools)):
         body = value = _convert_sdk_dump({**body, "tools": tools})
         tools = body["tools"]
-    if not isinstance(tools, list) or not _has_non_mcp_tools(tools):
-        # The body differs from the value if the list was found in another member.
-        is_extracted = isinstance(tools, list) and "tools" not in value
-        listing = parse_listing(body if is_extracted else value, name, notes)
-        return ToolSource(name, (MCP,), listing)
+    if not isinstance(tools, list):
+        return ToolSource(name, (MCP,), parse_listing(value, name, notes))
+    if not _has_non_mcp_tools(tools):
+        members = {k: v for k, v in body.items() if k != "functions" or "tools" in body}
+        source = ToolSource(
+            name, (MCP,), parse_listing({**members, "tools": tools}, name, notes)
+        )
+        return source if keeps_all else _extract_clients(source)
     drafts: list[_ToolDraft] = []
     omissions: list[str] = []
     problems: list[str] = []
@@ -269,6 +332,24 @@ def _extract_body(value: Any) -> Mapping[str, Any]:
         for tool in value.values()
     )
     return {"tools": value} if is_object_of_tools else value
+
+
+def _extract_clients(source: ToolSource) -> ToolSource:
+    """Return a copy in which `clients` of tools are spec fields: MCP has no such member."""
+    fields = {
+        tool["name"]: {"clients": tool["clients"]}
+        for tool in source.listing.tools
+        if _is_client_list(tool.get("clients"))
+    }
+    tools = tuple(
+        {k: v for k, v in tool.items() if k != "clients" or tool["name"] not in fields}
+        for tool in source.listing.tools
+    )
+    return replace(source, listing=replace(source.listing, tools=tools), fields=fields)
+
+
+def _is_client_list(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(name, str) for name in value)
 
 
 def _has_non_mcp_tools(tools: list[Any]) -> bool:
@@ -361,9 +442,12 @@ def _convert_tool(tool: Mapping[str, Any]) -> _ToolDraft | None:
         members = {"inputSchema": "inputSchema"}
         return _rename_keys(BEDROCK, {**tool, "inputSchema": schema["json"]}, members)
     if "inputSchema" in tool:
-        return _ToolDraft(
+        draft = _ToolDraft(
             MCP, dict(tool), expressible_members=frozenset(get_mcp_members())
         )
+        if _is_client_list(tool.get("clients")):
+            draft.fields["clients"] = draft.definition.pop("clients")
+        return draft
     if "input_schema" in tool:
         draft = _rename_keys(
             ANTHROPIC, tool, {"input_schema": "inputSchema"}, dropped_keys={"type"}

@@ -97,7 +97,9 @@ def apply_local_decisions(
     for tool in missing:
         if reason:
             retained[tool.name] = reason
-        elif force or is_unmodified_import(toolset, schemas, tool):
+        elif force or is_unmodified_import(
+            toolset, schemas, tool, has_handlers=source.server is not None
+        ):
             removed.append(tool)
         else:
             retained[tool.name] = "its spec was edited"

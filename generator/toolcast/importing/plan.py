@@ -31,8 +31,11 @@ from ..refactoring.project_edit import (
 from ..refactoring.spec_text import UneditableValueError
 from ..spec_language.spec_language import render_schema
 from ..suggestions import format_first
+from .first_calls import CALLS_FILE, render_first_calls
 from .formats import ToolSource
+from .handler_module import HandlerPlan, plan_handlers
 from .local_decisions import LocalSelection, apply_local_decisions
+from .mcp_specs import plan_mcp_specs
 from .prohibitions import find_weakening
 from .spec_fields import (
     build_required_fields,
@@ -68,7 +71,11 @@ def find_schema_path(workspace: Workspace, toolset: Toolset | None) -> str | Non
 
 
 def add_toolset(
-    workspace: Workspace, editing: EditSession, source: ToolSource, name: str
+    workspace: Workspace,
+    editing: EditSession,
+    source: ToolSource,
+    name: str,
+    handlers: HandlerPlan,
 ) -> tuple[str, str | None, dict[str, bytes]]:
     """Add a toolset without tools to a project, or create a project with it.
 
@@ -86,31 +93,39 @@ def add_toolset(
         schemas = posixpath.join(parent, "schemas", DEFAULT_SCHEMA_PATTERN)
         files = {schemas.partition("#")[0]: render_schema("project").encode()}
         fields = {"version": 1, "toolsets": [folder]}
+        if len(handlers.sources) > 1:
+            fields["sources"] = list(handlers.sources)
         files[WORKSPACE_FILE] = encode_spec(
             schemas, WORKSPACE_FILE, "workspace", fields
         )
     file = f"{folder}/toolset.yaml"
     fields = _build_toolset_fields(source, name)
+    targets = fields.pop("targets")
+    fields |= {**handlers.toolset_fields, "targets": targets}
     files[file] = encode_spec(schemas, file, "toolset", fields)
     return folder, schemas, files
 
 
 def update_toolset(
-    editing: EditSession, toolset: Toolset, source: ToolSource
+    editing: EditSession, toolset: Toolset, source: ToolSource, handlers: HandlerPlan
 ) -> tuple[str, ...]:
     """Copy the server's version and instructions to a toolset; return the changed fields.
 
-    A list in a file usually has neither, so that the toolset's own values stay.
+    A list in a file usually has neither, so that the toolset's own values stay. Fields that
+    handlers need are added to a toolset without handlers.
     """
-    info = source.listing.server_info or {}
     server_fields = {
-        "version": info.get("version"),
+        "version": source.server_version,
         "instructions": source.listing.instructions,
     }
     own_fields = {"version": toolset.version, "instructions": toolset.instructions}
     changed_fields = []
     for field, value in server_fields.items():
         if isinstance(value, str) and value and value != own_fields[field]:
+            editing.get_text(toolset.source).set_field(field, value, "title")
+            changed_fields.append(field)
+    for field, value in handlers.toolset_fields.items():
+        if toolset.handlers is None and field not in toolset.source.tree:
             editing.get_text(toolset.source).set_field(field, value, "title")
             changed_fields.append(field)
     return tuple(changed_fields)
@@ -121,8 +136,8 @@ def _build_toolset_fields(source: ToolSource, name: str) -> dict[str, Any]:
     title = info.get("title") or info.get("name")
     fields: dict[str, Any] = {"name": name}
     fields["title"] = title if isinstance(title, str) and title.strip() else name
-    if isinstance(info.get("version"), str) and info["version"]:
-        fields["version"] = info["version"]
+    if version := source.server_version:
+        fields["version"] = version
     if source.listing.instructions:
         fields["instructions"] = source.listing.instructions
     fields["targets"] = _DEFAULT_TARGETS
@@ -150,8 +165,19 @@ _MAX_NAMES_SHOWN = 8
 """Names in a note."""
 _MAX_REASON_CHARACTERS = 400
 """Characters of the reason why a tool is not imported."""
-_TOLERATED_RULES = ("name/retired-name-used", "prompt/other-tools")
-"""Rules whose errors an import may add, because only the server can change its texts."""
+_TOLERATED_RULES = (
+    "name/retired-name-used",
+    "prompt/other-tools",
+    "handler/imported",
+    "handler/lifespan",
+    "handler/mcp-signature",
+    "handler/not-found",
+    "handler/signature",
+)
+"""Rules whose errors an import may add.
+
+Only the server can change its texts and functions, and the handlers module is not written yet.
+"""
 
 
 @dataclass(frozen=True)
@@ -221,14 +247,21 @@ def plan_import(
     new_files: dict[str, bytes] = {}
     tools_by_file: dict[str, str] = {}
     rejected: dict[str, str] = {}
+    handlers = HandlerPlan()
+    if source.has_mcp_specs:
+        handlers = plan_handlers(
+            workspace, toolset, name, source.listing, source.server
+        )
     try:
         if toolset is None:
-            folder, schemas, new_files = add_toolset(workspace, editing, source, name)
+            folder, schemas, new_files = add_toolset(
+                workspace, editing, source, name, handlers
+            )
             listed_tools = {tool["name"]: tool for tool in source.listing.tools}
             selection = LocalSelection(listed_tools)
         else:
             folder, schemas = toolset.folder, find_schema_path(workspace, toolset)
-            toolset_fields = update_toolset(editing, toolset, source)
+            toolset_fields = update_toolset(editing, toolset, source, handlers)
             selection = apply_local_decisions(
                 editing,
                 toolset,
@@ -245,16 +278,20 @@ def plan_import(
             try:
                 weakening = find_weakening(spec, tool)
                 # A session of its own, because the edits of a refused change are dropped.
-                if weakening and _update_spec(EditSession(), spec, tool):
+                handler = handlers.references.get(("tool", listed_name))
+                if weakening and _update_spec(EditSession(), spec, tool, handler):
                     weakened[spec.name] = weakening
                     if not force:
                         continue
-                fields = _update_spec(editing, spec, tool)
+                fields = _update_spec(editing, spec, tool, handler)
             except UneditableValueError as error:
                 rejected[listed_name] = str(error)
                 continue
             if fields:
                 changed_fields[spec.name] = fields
+        mcp_specs = plan_mcp_specs(editing, toolset, source, folder, schemas, handlers)
+        rejected |= mcp_specs.rejected
+        tools_by_file |= mcp_specs.labels
         # If a tool is rejected, the caller plans again without it and ignores these files.
         before, after = ({}, {}) if rejected else editing.collect_files()
     except UneditableValueError as error:
@@ -274,10 +311,17 @@ def plan_import(
             **build_spec_fields(tool),
             **source.fields.get(tool_name, {}),
             **build_required_fields(toolset, tool),
-            "order": order,
         }
+        if ("tool", tool_name) in handlers.references:
+            spec_fields["handler"] = handlers.references["tool", tool_name]
+        spec_fields["order"] = order
         new_files[file] = encode_spec(schemas, file, "tool", spec_fields)
         tools_by_file[file] = tool_name
+    new_files |= {**mcp_specs.files, **handlers.files}
+    calls_file = f"{folder}/{CALLS_FILE}"
+    if source.server is not None and not DiskFiles(workspace.root).is_there(calls_file):
+        calls = render_first_calls(source.listing)
+        new_files |= {calls_file: calls} if calls else {}
     _refuse_existing_files(workspace.root, new_files)
     edit = ProjectEdit(
         f"{source.name} is imported into {folder}",
@@ -288,10 +332,13 @@ def plan_import(
     if not rejected:
         edited_workspace, rejected = _load_edited_specs(workspace, edit, tools_by_file)
     if edited_workspace is None:
-        lines = {tool: f"`{tool}`: {reason}" for tool, reason in rejected.items()}
+        lines = {
+            tool: reason if tool in mcp_specs.rejected else f"`{tool}`: {reason}"
+            for tool, reason in rejected.items()
+        }
         # Plan again without these tools, because their existing specs must not change.
         remaining = source.reject_tools(lines)
-        if not remaining.listing.tools:
+        if source.listing.tools and not remaining.listing.tools:
             raise EditRefusedError("\n".join(remaining.rejected.values()))
         return plan_import(
             workspace, remaining, name, keep_missing=keep_missing, force=force
@@ -313,16 +360,23 @@ def plan_import(
             name,
             [t for t in selection.tools.values() if force or t["name"] not in weakened],
         ),
-        *_list_other_entries(source),
+        *handlers.notes,
+        *mcp_specs.notes,
+        *([] if source.has_mcp_specs else _list_other_entries(source)),
     )
+    version = (source.listing.server_info or {}).get("version")
+    if version and not source.server_version:
+        notes += (
+            f"`version` is not imported: {version} is that of the server's library",
+        )
+    unchanged_count = len(selection.tools) - len(new_tools)
+    unchanged_count -= len(weakened.keys() | changed_fields.keys())
     return ImportPlan(
         edit,
-        tuple(new_tools),
-        changed_fields,
+        (*new_tools, *mcp_specs.new_names),
+        {**changed_fields, **mcp_specs.changed_fields},
         toolset_fields,
-        len(selection.tools)
-        - len(new_tools)
-        - len(weakened.keys() | changed_fields.keys()),
+        unchanged_count + mcp_specs.unchanged_count,
         selection.removed,
         selection.retained,
         tuple(source.rejected.values()),
@@ -332,9 +386,15 @@ def plan_import(
 
 
 def _update_spec(
-    editing: EditSession, spec: ToolSpec, tool: Mapping[str, Any]
+    editing: EditSession,
+    spec: ToolSpec,
+    tool: Mapping[str, Any],
+    handler: str | None = None,
 ) -> tuple[str, ...]:
     """Edit a spec so that it matches a listed tool; return the changed fields.
+
+    Args:
+        handler: the handler for a spec that has neither a handler nor a proxy.
 
     Raises:
         UneditableValueError: the file cannot be edited. The session must not be used further.
@@ -344,6 +404,8 @@ def _update_spec(
     suppressions = build_required_fields(None, tool).get("suppress", [])
     if suppressions and suppressions[0] not in tree.get("suppress", []):
         spec_fields["suppress"] = [*tree.get("suppress", []), *suppressions]
+    if handler is not None and spec.handler is None and spec.proxy is None:
+        spec_fields["handler"] = handler
     text = editing.get_text(spec.source)
     changed_fields: list[str] = []
     previous_field = "name"

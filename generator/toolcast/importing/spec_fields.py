@@ -128,8 +128,21 @@ def build_required_fields(
     return fields
 
 
-def is_unmodified_import(toolset: Toolset, schemas: str | None, tool: ToolSpec) -> bool:
-    """Return whether a spec has exactly the text and values that an import writes."""
+def is_unmodified_import(
+    toolset: Toolset,
+    schemas: str | None,
+    tool: ToolSpec,
+    *,
+    has_handlers: bool = False,
+) -> bool:
+    """Return whether a spec has exactly the text and values that an import writes.
+
+    Args:
+        toolset: the toolset.
+        schemas: the path of the project's schemas.
+        tool: the spec.
+        has_handlers: whether the import writes `handler`, too.
+    """
     source = tool.source
     text = source.data.replace(b"\r\n", b"\n")
     if text != encode_spec(schemas, source.file, "tool", source.tree):
@@ -142,6 +155,7 @@ def is_unmodified_import(toolset: Toolset, schemas: str | None, tool: ToolSpec) 
     }
     return all(
         field == "order"
+        or (has_handlers and field == "handler")
         or (field in imported_fields and imported_fields[field] == value)
         for field, value in source.tree.items()
     )

@@ -58,7 +58,7 @@ def build_metaschema_validator(dialect: str) -> Any:
     import jsonschema_rs
 
     kind, address = METASCHEMAS[dialect]
-    # jsonschema-rs contains the metaschemas, so that nothing is fetched.
+    # jsonschema-rs contains the metaschemas, so this reference fetches nothing.
     return getattr(jsonschema_rs, kind)({"$ref": address}, validate_formats=False)
 
 

@@ -96,7 +96,11 @@ class JsonSchema:
 
     @cached_property
     def is_sound(self) -> bool:
-        """Whether validators can apply the schema: valid, all references resolve, no cycles."""
+        """Whether validators can apply the schema.
+
+        A sound schema is valid, all its references resolve without cycles, and its references
+        and patterns are within the limits of validators.
+        """
         return (
             self.is_valid
             and not self.invalid_ids
@@ -149,6 +153,7 @@ class JsonSchema:
                 named[path] = None
             if not isinstance(schema, dict):
                 continue
+            # `$defs/shared` contains shared definitions by name, and is not a schema.
             if path == SHARED and _is_definitions(schema):
                 continue
             found[path] = schema
@@ -167,7 +172,8 @@ class JsonSchema:
                     target = self._resolve_pointer(text)
                     pointers.append(Reference((*path, keyword), text, target))
                     if target is not None:
-                        # Last, so that a target that is a subschema anyway is not "named".
+                        # Visit targets last, so that a target that is a subschema anyway
+                        # is not counted as named.
                         pending.appendleft((target, self.get_value(target), True))
         return _Parts(found, anchors, pointers, list(named))
 
@@ -276,12 +282,16 @@ class JsonSchema:
         return {r.path[:-1]: r for r in self.references if r.target is not None}
 
     def _list_applied_paths(self, path: Path) -> Iterator[Path]:
-        """Yield the subschemas that apply to the same value as the one at `path`."""
+        """Yield the paths of subschemas that apply to the same value as the one at `path`.
+
+        These are the target of a reference, and branches such as those of `allOf`.
+        """
         schema = self.subschemas[path]
         reference = self._resolved_references.get(path)
         if reference is not None and reference.target is not None:
             if reference.target in self.subschemas:
                 yield reference.target
+            # Drafts before 2019-09 ignore all keywords next to `$ref`.
             if self.dialect in ("draft-04", "draft-06", "draft-07"):
                 return
         if IN_PLACE.isdisjoint(schema):
@@ -291,7 +301,10 @@ class JsonSchema:
                 yield (*path, *steps)
 
     def list_applied_schemas(self, path: Path = ()) -> Iterator[dict[str, Any]]:
-        """Yield a subschema and all others that apply to the same value, each once."""
+        """Yield a subschema and all schemas that apply to the same value, each once.
+
+        References are followed. Nothing is yielded if `path` is not a subschema's path.
+        """
         visited: set[Path] = set()
         pending = [path] if path in self.subschemas else []
         while pending:

@@ -147,7 +147,10 @@ def _list_engine_errors(
 
 
 def _convert_error(error: jsonschema_rs.ValidationError) -> ValidationError | None:
-    """Convert an error of jsonschema-rs to one of `jsonschema`; None for a match limit."""
+    """Convert an error of jsonschema-rs to an error of `jsonschema`.
+
+    None if a pattern reached the match limit of the engine.
+    """
     import jsonschema
 
     kind: Any = error.kind
@@ -176,7 +179,11 @@ SchemaProblem = tuple[Path, str, str]
 
 
 def find_schema_problems(schema: JsonSchema) -> Iterator[SchemaProblem]:
-    """Yield the problems of a schema by its metaschema; none if the dialect is unknown."""
+    """Yield the problems of a schema by its metaschema, one for each path.
+
+    Nothing is yielded if the dialect is unknown. The problems of a valid schema are
+    `$id` values that are not URI references.
+    """
     if schema.dialect is None:
         return
     if schema.is_valid:

@@ -18,14 +18,15 @@ from ..model.model import Toolset, ToolSpec, Workspace
 from ..suggestions import did_you_mean, suggest_name
 from ..targets.exposure import build_exposures
 
-# Longer lists of enum values and union members are cut off in a table cell.
+# The limits of a table cell: longer lists of enum values and union members, and longer
+# values, are cut off. Deeper schemas are not shown.
 _MAX_VALUES = 12
 _MAX_VALUE_LENGTH = 60
 _MAX_SCHEMA_DEPTH = 8
 
 
 class DocumentError(Exception):
-    """Raised when a region or a document cannot be used.
+    """Region or document that cannot be used.
 
     Attributes:
         help: what to do about it; empty for no help.
@@ -37,19 +38,19 @@ class DocumentError(Exception):
 
 
 class RegionError(DocumentError):
-    """Raised when a marker requests content that does not exist."""
+    """Marker that requests content that does not exist."""
 
 
 def render_region(arguments: Sequence[str], workspace: Workspace) -> str:
-    """Return the lines of a region, without a final newline.
+    """Return the Markdown lines of a region, without a final newline.
 
     Args:
         arguments: the kind of region and its arguments, as in the opening marker.
         workspace: the workspace that the content describes.
 
     Raises:
-        RegionError: the kind is unknown, or an argument is missing or names
-            something that does not exist.
+        RegionError: the kind is unknown, or an argument is missing or names something
+            that does not exist.
         ExtensionError: a listed extension cannot be used.
     """
     kind, *names = arguments or ("",)
@@ -84,9 +85,6 @@ def _render_table(
         yield encode_table_row(row)
 
 
-# Tools
-
-
 def _render_tools(
     workspace: Workspace, toolset: Toolset, arguments: Sequence[str]
 ) -> Iterator[Code]:
@@ -113,19 +111,22 @@ def _render_tools(
 
 
 def _render_command(tool: ToolSpec, omission_reason: str) -> Code:
-    """Return the command of a tool, or `no:` and the reason why it has none."""
+    """Return the cell with a tool's CLI command, or `no:` and the reason."""
     if tool.cli is None or tool.cli.keyword is None or omission_reason:
         return encode_cell(f"no: {omission_reason}")
     return encode_cell(encode_code_span(tool.cli.keyword))
 
 
-# Parameters
-
-
 def _render_parameters(
     workspace: Workspace, toolset: Toolset, arguments: Sequence[str]
 ) -> Iterator[Code]:
-    """Render one row per parameter; nested properties follow with their dotted path."""
+    """Yield a table with one row per parameter of a tool.
+
+    The rows of nested properties follow, with their dotted paths.
+
+    Raises:
+        RegionError: the toolset has no such tool.
+    """
     tools = {tool.name: tool for tool in toolset.tools}
     _validate_name(tools, "tool", arguments[0])
     rows = list(_list_parameter_rows(tools[arguments[0]].listed_parameters, "", 0))
@@ -163,7 +164,10 @@ def _list_parameter_rows(
 
 
 def _describe_type(schema: Any, depth: int) -> Code:
-    """Describe the values that a schema allows, and its default."""
+    """Return a text on the values that a schema allows, and on its default.
+
+    Example: `string or null, default null`.
+    """
     if not isinstance(schema, dict) or depth > _MAX_SCHEMA_DEPTH:
         return interpolate("nothing") if schema is False else interpolate("anything")
     description = _describe_values(schema, depth)
@@ -187,6 +191,7 @@ def _describe_values(schema: Mapping[str, Any], depth: int) -> Code:
                 _describe_type(member, depth + 1)
                 for member in schema[keyword][:_MAX_VALUES]
             ]
+            # Members with the same description are listed once.
             return interpolate(" or ").join(dict.fromkeys(members))
     if isinstance(schema.get("$ref"), str):
         return encode_code_span(schema["$ref"].rpartition("/")[2])
@@ -211,13 +216,13 @@ def _encode_value(value: Any) -> Code:
     return encode_code_span(text)
 
 
-# Exposure
-
-
 def _render_exposure(
     workspace: Workspace, toolset: Toolset, arguments: Sequence[str]
 ) -> Iterator[Code]:
-    """Render one row per tool and one column per client and target: `yes`, or why not."""
+    """Yield a table with one row per tool, and one column per client and target.
+
+    A cell is `yes`, or `no:` and the reason.
+    """
     exposures = build_exposures(workspace, toolset)
     if not exposures:
         yield interpolate("No tools.")

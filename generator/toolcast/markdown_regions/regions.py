@@ -18,7 +18,8 @@ _BOM = b"\xef\xbb\xbf"
 _OPENING_MARKER = re.compile(rb"<!--[ \t]*toolcast:([^<>\r\n]*?)-->")
 _CLOSING_MARKER = re.compile(rb"<!--[ \t]*/[ \t]*toolcast[ \t]*-->")
 _MARKER_LIKE = re.compile(rb"[ \t>]*<!--[ \t]*/?[ \t]*toolcast\b", re.IGNORECASE)
-# Also after the markers of list items and quotes. Source: CommonMark 0.31.2, section 4.5.
+# A code fence (CommonMark 0.31.2, section 4.5), also after the markers of list items
+# and quotes.
 _FENCE = re.compile(
     rb"((?:[ \t>]|[-+*][ \t]|[0-9]{1,9}[.)][ \t])*)(`{3,}(?=[^`]*$)|~{3,})"
 )
@@ -26,7 +27,7 @@ _EXAMPLE = "`<!-- toolcast: tools TOOLSET -->`"
 
 
 class Region(NamedTuple):
-    """A managed region of a document.
+    """A managed region of a document: the lines between two markers.
 
     Attributes:
         arguments: the kind of region and its arguments, from the opening marker.
@@ -45,15 +46,15 @@ class Region(NamedTuple):
     newline: bytes
 
 
-def _marker_location(path: str, line: int, text: str) -> Location:
-    # A marker is alone on its line, so its location is the whole line.
+def _build_marker_location(path: str, line: int, text: str) -> Location:
+    # A marker must be the only text of its line, so the location is the whole line.
     return Location(path, line, 1, len(text) + 1)
 
 
 def _report_marker(
     path: str, line: int, text: str, message: str, help_: str
 ) -> Finding:
-    location = _marker_location(path, line, text)
+    location = _build_marker_location(path, line, text)
     return Finding(
         "output/invalid-marker", Severity.ERROR, location, message, help_, text
     )
@@ -62,7 +63,8 @@ def _report_marker(
 def find_regions(path: str, data: bytes) -> tuple[list[Region], list[Finding]]:
     """Return the regions of a document in order, and findings about its markers.
 
-    Markers inside of fenced code blocks are ignored.
+    Markers inside fenced code blocks are ignored. Regions without a closing marker are
+    left out.
 
     Args:
         path: the path of the document, for findings.
@@ -74,7 +76,7 @@ def find_regions(path: str, data: bytes) -> tuple[list[Region], list[Finding]]:
     container = fence = b""
     for number, start, line, newline in _split_lines(data):
         if opened is None:
-            # A fence ends together with the list item or quote that contains it.
+            # A fence ends with the list item or quote that contains it.
             if container and line[:1].strip(b" \t>"):
                 container = fence = b""
             if fence:
@@ -92,6 +94,7 @@ def find_regions(path: str, data: bytes) -> tuple[list[Region], list[Finding]]:
                 problems.append(_report_unclosed(path, opened))
             arguments = tuple(opening[1].decode("utf-8", "replace").split())
             content = start + len(line) + len(newline)
+            # The last line of a file can have no line ending.
             opened = Region(arguments, number, text, content, content, newline or b"\n")
         elif _CLOSING_MARKER.fullmatch(marker):
             if opened is None:
@@ -124,7 +127,10 @@ def _report_unclosed(path: str, opened: Region) -> Finding:
 
 
 def _split_lines(data: bytes) -> Iterator[tuple[int, int, bytes, bytes]]:
-    """Yield the number, offset, bytes and line ending of each line."""
+    """Yield the number, offset, bytes and line ending of each line.
+
+    A byte order mark is not part of the first line; the bytes have no line ending.
+    """
     start = len(_BOM) if data.startswith(_BOM) else 0
     number = 1
     while start < len(data):
@@ -142,6 +148,8 @@ def fill_regions(
 ) -> bytes:
     """Return a document with the content of its regions replaced.
 
+    The text outside the regions is unchanged; new lines get the region's line ending.
+
     Args:
         data: the document.
         regions: its regions, in order.
@@ -150,7 +158,8 @@ def fill_regions(
     parts: list[bytes] = []
     copied = 0
     for region, content in zip(regions, contents, strict=True):
-        # A blank line after and before the markers separates them from the content.
+        # A blank line after the opening and before the closing marker separates them
+        # from the content.
         lines = ["", *content.split("\n"), ""]
         parts.append(data[copied : region.start])
         parts += [line.encode() + region.newline for line in lines]
@@ -163,12 +172,12 @@ MAX_DOCUMENT_BYTES = 4 * 1024 * 1024
 
 
 class Document(NamedTuple):
-    """A document with managed regions.
+    """A document with managed regions, before and after filling them.
 
     Attributes:
         path: the path below the project's root.
         before: the bytes on disk.
-        after: the bytes with filled regions.
+        after: the bytes with filled regions; if a marker is invalid, the bytes on disk.
         stale: the regions whose content on disk differs from the specs.
     """
 
@@ -181,7 +190,8 @@ class Document(NamedTuple):
 def fill_documents(workspace: Workspace) -> tuple[list[Document], list[Finding]]:
     """Return the filled documents of a workspace, and findings about them.
 
-    Nothing is written. Documents behind symbolic links are not read.
+    Nothing is written. A document that cannot be read, or is behind a symbolic link,
+    has a finding and is left out.
 
     Raises:
         ExtensionError: a listed extension cannot be used.
@@ -214,7 +224,7 @@ def check_stale_regions(documents: Sequence[Document]) -> Iterator[Finding]:
             yield Finding(
                 "output/outdated-region",
                 Severity.ERROR,
-                _marker_location(document.path, region.line, region.text),
+                _build_marker_location(document.path, region.line, region.text),
                 "the region differs from the specs",
                 "run `toolcast generate`, which replaces all lines between the markers;"
                 " first move text of your own out of the region",
@@ -223,11 +233,11 @@ def check_stale_regions(documents: Sequence[Document]) -> Iterator[Finding]:
 
 
 def _read_document(workspace: Workspace, path: str) -> bytes:
-    """Read a document of the project.
+    """Return the bytes of a document of the project, which are valid UTF-8.
 
     Raises:
-        DocumentError: the file cannot be used; the message continues a sentence that begins
-            with its path.
+        DocumentError: the file cannot be used; the message continues a sentence that
+            begins with its path.
     """
     output = f"{workspace.output}/".casefold()
     if f"{path}/".casefold().startswith(output):

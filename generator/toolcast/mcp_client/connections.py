@@ -25,27 +25,30 @@ if TYPE_CHECKING:
     import httpx2
 
 MAX_SERVER_BYTES = 64 * 1024 * 1024
-"""Bytes that a server may send in total while its lists are read."""
+"""The maximum number of bytes that a server may send while its lists are read."""
 
 _MAX_MESSAGES = 10_000
-"""Lines that a stdio server may send in total."""
+"""The maximum number of lines that a stdio server may send."""
 _MAX_STDERR_BYTES = 2_000
-"""Bytes of stderr that are kept for error messages, counted from the end."""
+"""The number of last bytes of stderr that are kept for error messages."""
 _STDERR_INTERVAL_S = 0.01
 """Pause after each read of stderr, in seconds; slows down a server that floods it."""
 _MAX_LINE_BYTES_SHOWN = 80
-"""Bytes of an invalid line in a message."""
+"""The maximum number of bytes of an invalid line in a message."""
 _ERROR_NAME = re.compile(r"(?:^|[A-Za-z])(?:[Ee]rror|Exception)\b.*:")
 _LETTERS = re.compile(r"[^\W\d_]{2}")
 
 
 class StdioConnection:
-    """Connection to a server process, as an async context manager.
+    """A JSON-RPC connection to a server process, as an async context manager.
+
+    The process is started on entering, and ended with its child processes on leaving.
 
     Attributes:
         invalid_lines: the first bytes of each line on stdout that was not a message.
         duplicate_keys: keys that an object in a response had twice.
-        notifications: methods of the notifications received since the set was last cleared.
+        notifications: methods of the notifications received since the set was last
+            cleared.
     """
 
     def __init__(self, server: ResolvedServer) -> None:
@@ -86,9 +89,10 @@ class StdioConnection:
     async def request(
         self, method: str, params: Mapping[str, Any]
     ) -> Mapping[str, Any] | None:
-        """Send a request and return its response, with a `result` or an `error`.
+        """Send a request; return its response, with a `result` or an `error`.
 
-        Returns None if the server ended or sent too much; `describe_failure` has the reason.
+        None if the server ended or sent too much; `describe_failure` returns the
+        reason.
         """
         self._last_id += 1
         pending = asyncio.get_running_loop().create_future()
@@ -99,21 +103,25 @@ class StdioConnection:
         try:
             response: Mapping[str, Any] = await pending
         except asyncio.CancelledError:
-            # The reader cancels pending responses when the server ends.
+            # The reader of stdout cancels pending responses when the server ends; any
+            # other cancellation is the caller's.
             if pending.cancelled() and self._end_reason is not None:
                 return None
             raise
         return response
 
     async def notify(self, method: str) -> None:
-        """Send a notification."""
+        """Send a notification; an ended server is ignored."""
         await self._send({"method": method})
 
     def set_protocol(self, protocol: str) -> None:
         """Set the protocol version of further messages; no effect over stdio."""
 
     def describe_failure(self) -> str:
-        """Return why no response was received, with a line of stderr, unescaped."""
+        """Return why no response was received, with a line of stderr, if there is one.
+
+        The text is not escaped.
+        """
         reason = self._end_reason or "the server did not answer"
         output = bytes(self._stderr).decode("utf-8", "replace").strip()
         if not output:
@@ -139,6 +147,8 @@ class StdioConnection:
                     )
                     return
                 buffer += chunk
+                # Splitting the buffer at each chunk of a long line would take quadratic
+                # time.
                 if b"\n" not in chunk:
                     continue
                 *lines, rest = bytes(buffer).split(b"\n")
@@ -180,7 +190,10 @@ class StdioConnection:
             pending.set_result(message)
 
     async def _read_stderr(self) -> None:
-        """Read stderr so that its pipe never fills up, and keep its last bytes."""
+        """Read stderr until it ends, and keep its last bytes.
+
+        A pipe that is full would block the server.
+        """
         with suppress(OSError):
             while chunk := await self._process.stderr.read(READ_BYTES):
                 self._stderr += chunk
@@ -191,8 +204,12 @@ class StdioConnection:
 def find_error_line(lines: Sequence[str]) -> str:
     """Return the line of a program's output that best explains why it ended.
 
-    This is the last line that contains the name of an error, because some runtimes print a
-    stack trace and a brace after it. Without such a line it is the last one with letters.
+    This is the last line that contains the name of an error, because some runtimes
+    print a stack trace and a brace after it. Without such a line, the last one with
+    letters is returned.
+
+    Args:
+        lines: the output; at least one line.
     """
     for pattern in (_ERROR_NAME, _LETTERS):
         for line in reversed(lines):
@@ -202,7 +219,10 @@ def find_error_line(lines: Sequence[str]) -> str:
 
 
 def build_client_response(method: str) -> Mapping[str, Any]:
-    """Return the response to a server's request: only `ping` is supported."""
+    """Return the `result` or `error` for a request that a server sends to the client.
+
+    Only `ping` is supported.
+    """
     if method == "ping":
         return {"result": {}}
     return {"error": {"code": -32601, "message": "Method not found"}}
@@ -213,10 +233,10 @@ _EVENT_STREAM = "text/event-stream"
 
 
 class HttpConnection:
-    """Connection to a server at a URL, as an async context manager.
+    """A JSON-RPC connection to a server at a URL, as an async context manager.
 
-    It has the methods and attributes of `StdioConnection`. Proxies, .netrc and redirects are
-    not used.
+    It has the methods and attributes of `StdioConnection`. Proxies, .netrc and
+    redirects are not used.
     """
 
     def __init__(self, server: ResolvedServer) -> None:
@@ -242,7 +262,7 @@ class HttpConnection:
             httpx2.URL(self._server.url)
         except httpx2.InvalidURL as error:
             raise ListingError(f"the URL is not valid: {error}") from None
-        # The reader of the lists limits the time of each request.
+        # Without a timeout here: `read_server` limits the time of each list.
         self._client = httpx2.AsyncClient(
             headers=dict(self._server.headers), timeout=None, trust_env=False
         )
@@ -254,11 +274,16 @@ class HttpConnection:
     async def request(
         self, method: str, params: Mapping[str, Any]
     ) -> Mapping[str, Any] | None:
-        """Send a request and return its response, or None if there was no response."""
+        """Send a request; return its response, with a `result` or an `error`.
+
+        None without a response; `describe_failure` returns the reason.
+        """
         self._last_id += 1
         message = {"id": self._last_id, "method": method, "params": params}
         async with aclosing(self._post(message)) as answers:
             async for answer in answers:
+                # Any response is accepted: its id is null if the server could not read
+                # the request's id (JSON-RPC 2.0, section 5).
                 if answer.get("id") == self._last_id or "method" not in answer:
                     return answer
                 if isinstance(answer["method"], str) and "id" not in answer:
@@ -281,7 +306,10 @@ class HttpConnection:
     async def _post(
         self, message: Mapping[str, Any]
     ) -> AsyncGenerator[dict[str, Any], None]:
-        """Send a message and yield the JSON-RPC messages of the HTTP response."""
+        """Send a message; yield the JSON-RPC messages of the HTTP response.
+
+        A failed request yields nothing, and sets the reason for `describe_failure`.
+        """
         import httpx2
 
         headers = {
@@ -329,7 +357,7 @@ class HttpConnection:
         return value
 
     async def _read_texts(self, response: httpx2.Response) -> AsyncIterator[bytes]:
-        """Yield the JSON texts of a response: its body, or the data of each event."""
+        """Yield the JSON texts of a response: its body, or the data of SSE events."""
         content_type = response.headers.get("content-type", "")
         buffer = bytearray()
         if not content_type.startswith(_EVENT_STREAM):
@@ -340,12 +368,16 @@ class HttpConnection:
         data: list[bytes] = []
         async for chunk in response.aiter_raw():
             buffer += self._count_bytes(chunk)
+            # Splitting the buffer at each chunk of a long line would take quadratic
+            # time.
             if b"\n" not in chunk and b"\r" not in chunk:
                 continue
             *lines, rest = bytes(buffer).replace(b"\r\n", b"\n").split(b"\n")
             buffer = bytearray(rest)
             for line in lines:
                 if line.startswith(b"data:"):
+                    # One space after `data:` is not part of the data (HTML Standard,
+                    # server-sent events).
                     data.append(line[5:].removeprefix(b" "))
                 elif not line and data:
                     yield b"\n".join(data)
@@ -354,7 +386,11 @@ class HttpConnection:
             yield b"\n".join(data)
 
     def _count_bytes(self, chunk: bytes) -> bytes:
-        """Return a chunk, or raise if the server has sent too many bytes in total."""
+        """Return a chunk of a response unchanged after counting its bytes.
+
+        Raises:
+            httpx2.ReadError: the server has sent too many bytes in total.
+        """
         import httpx2
 
         self._remaining_bytes -= len(chunk)
@@ -366,7 +402,10 @@ class HttpConnection:
 
 
 def _describe_status(response: httpx2.Response) -> str:
-    """Return the message for a response that contains no JSON-RPC message."""
+    """Return why an HTTP response was not the expected JSON-RPC response.
+
+    The text has the status, and a hint for redirects, missing tokens and wrong URLs.
+    """
     status = response.status_code
     text = f"the server returned HTTP status {status}"
     if response.is_redirect and "location" in response.headers:

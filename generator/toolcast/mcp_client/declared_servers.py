@@ -36,18 +36,19 @@ def build_declared_listing(
     *,
     has_skills: bool = False,
 ) -> ServerListing:
-    """Build the listing that a toolset declares, to compare it with a live server.
+    """Return the listing that a toolset's specs declare, in the form of a live one.
 
-    A member that the live listing's protocol version does not have is left out, unless the
-    server lists it nevertheless: the stateless version has no `execution`, and older versions
-    accept only an `outputSchema` of type object. The live listing's variations are kept.
+    A member that the live listing's protocol version does not have is left out, unless
+    the server lists it nevertheless: the stateless version has no `execution`, and
+    older versions accept only an `outputSchema` of type object. The live listing's
+    variations are kept.
 
     Args:
         toolset: the toolset that declares the tools, resources and prompts.
         live: the live server's listing.
         client: the client whose listing is built; None for a server without clients.
-        has_skills: whether the server also lists the toolset's skills. Their sizes are left
-            out because the specs do not declare them.
+        has_skills: whether the server also lists the toolset's skills. Their sizes are
+            left out because the specs do not declare them.
     """
     live_tools = {tool["name"]: tool for tool in live.tools}
     hidden_names = set(toolset.list_excluded_tools("mcp"))
@@ -103,10 +104,11 @@ def _is_visible(clients: tuple[str, ...] | None, client: str | None) -> bool:
 
 
 def _build_skill_entry(owner: Toolset | ToolSpec) -> dict[str, Any]:
-    """Return the resource as which the runtime's `skills/served_skills.py` lists a skill."""
+    """Return a skill as the runtime lists it: as a resource, without its size."""
     front_matter = build_front_matter(owner)
     name = str(front_matter["name"])
     return {
+        # The runtime's `skills/served_skills.py` uses the same URI and MIME type.
         "uri": f"skill://{name}/SKILL.md",
         "name": name,
         "mimeType": "text/markdown",
@@ -115,9 +117,13 @@ def _build_skill_entry(owner: Toolset | ToolSpec) -> dict[str, Any]:
 
 
 def build_proxied_toolset(toolset: Toolset, server: McpServer) -> Toolset:
-    """Return the toolset with only the tools that a server implements, by its names for them."""
+    """Return a toolset with only the tools that an external server implements.
+
+    The tools have the server's names; the toolset has no exclusions and no targets.
+    """
     tools = [
-        # `result` is applied by the proxy; the server does not know it.
+        # The proxy applies `result` (form, size and fields of results); the server does
+        # not know it.
         replace(tool, name=server.get_server_name(tool.name), result=ResultForm())
         for tool in toolset.tools
         if toolset.get_proxy(tool) == server.name
@@ -128,15 +134,14 @@ def build_proxied_toolset(toolset: Toolset, server: McpServer) -> Toolset:
 def exclude_external_tools(
     toolset: Toolset, listing: ServerListing
 ) -> tuple[ServerListing, int]:
-    """Remove tools of external servers and the sizes of skills from a listing.
+    """Return a listing without tools of external servers, and the number of these.
+
+    The sizes of skills are removed, too. The result is comparable with that of
+    `build_declared_listing`.
 
     Args:
         toolset: the toolset, whose `mcp_servers` declare the external servers.
         listing: the listing of the toolset's own server.
-
-    Returns:
-        The listing that is comparable with `build_declared_listing`, and the number of
-        removed tools.
     """
     declared_names = {
         *get_server_tool_names(toolset),
@@ -168,12 +173,10 @@ def exclude_external_tools(
 def exclude_undeclared_kinds(
     declared: ServerListing, listing: ServerListing
 ) -> tuple[ServerListing, Mapping[str, int]]:
-    """Remove the resources, templates and prompts of a listing if the specs have none.
+    """Return a listing without kinds of entries that the specs do not declare at all.
 
-    An import takes over only tools, so that such entries are not a difference.
-
-    Returns:
-        The listing, and the number of removed entries by kind.
+    These can be resources, templates and prompts: an import takes over only tools, so
+    they are no difference. The second value is the number of removed entries by kind.
     """
     counts = {
         kind: len(listing.entries(kind))
@@ -197,10 +200,11 @@ def _remove_skill_size(entry: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def parse_command_server(line: str) -> ExternalServer:
-    """Return the server that a command line starts, without starting it.
+    """Return the settings of a server that a command line starts; start nothing.
 
-    The line is split like a POSIX shell does. `${NAME}` in it refers to an environment variable,
-    as in `mcp_servers`. The process gets the complete environment, as it would from the shell.
+    The line is split as a POSIX shell splits it. `${NAME}` in it refers to an
+    environment variable, as in `mcp_servers`. The process gets the complete
+    environment, as it would from the shell.
 
     Raises:
         ListingError: the line is empty, or has an unclosed quotation.
@@ -218,20 +222,22 @@ def parse_command_server(line: str) -> ExternalServer:
 
 
 def parse_url_server(url: str) -> ExternalServer:
-    """Return the server at a URL.
+    """Return the settings of a server at a URL, which is not contacted.
 
     Raises:
         ListingError: the URL does not begin with `http://` or `https://`.
     """
     if not url.startswith(("https://", "http://")):
         raise ListingError("the URL does not begin with https:// or http://")
-    # The query and the user info may contain a secret, so they are not part of the name.
+    # The query and the user info can contain a secret, and messages show the name.
     name = url.split("?")[0].rpartition("@")[2]
     return ExternalServer(name, url=url)
 
 
 def parse_headers(options: Iterable[str]) -> dict[str, str]:
-    """Return the HTTP headers from the values of `--header NAME:VALUE`.
+    """Return the HTTP headers by name from the values of `--header NAME:VALUE`.
+
+    The last value of a repeated name is used.
 
     Raises:
         ListingError: a value has no colon or no name.

@@ -42,11 +42,11 @@ _HANDSHAKE_VERSION = "2025-11-25"
 _META_PREFIX = "io.modelcontextprotocol/"
 _CLIENT_INFO = {"name": "toolcast", "version": "1"}
 _MAX_PAGES = 1_000
-"""Pages of one list."""
+"""The maximum number of pages of one list."""
 _MAX_ENTRIES = 50_000
-"""Entries of one list."""
+"""The maximum number of entries of one list."""
 _MAX_READ_ATTEMPTS = 3
-"""Attempts to read a list that changes while it is read."""
+"""The maximum number of times that a list is read while it keeps changing."""
 _DISCOVER_TIMEOUT_S = 10.0
 _METHOD_NOT_FOUND = -32601
 
@@ -60,6 +60,7 @@ def read_server(
     *,
     twice: bool = False,
     environment: Mapping[str, str] | None = None,
+    handshake_only: bool = False,
 ) -> ServerListing:
     """Connect to a live server and return its lists.
 
@@ -72,16 +73,20 @@ def read_server(
             `prefix` and `allow` are ignored.
         twice: read the lists twice, and set `second_reading` and `variations`.
         environment: variables for references such as `${TOKEN}`; by default `os.environ`.
+        handshake_only: connect with `initialize`, also to a server of the stateless version.
 
     Raises:
         ListingError: the server cannot be started or reached, does not answer in time, exceeds
             a limit, or returns something that is not a listing.
     """
-    return asyncio.run(_read(server, twice, environment))
+    return asyncio.run(_read(server, twice, environment, handshake_only))
 
 
 async def _read(
-    server: ExternalServer, twice: bool, environment: Mapping[str, str] | None
+    server: ExternalServer,
+    twice: bool,
+    environment: Mapping[str, str] | None,
+    handshake_only: bool,
 ) -> ServerListing:
     try:
         resolved = resolve_server(
@@ -90,9 +95,9 @@ async def _read(
     except MissingVariableError as error:
         raise ListingError(f"{server.name}: {error}") from None
     try:
-        listing = await _read_once(server, resolved)
+        listing = await _read_once(server, resolved, handshake_only)
         if twice:
-            second_reading = await _read_once(server, resolved)
+            second_reading = await _read_once(server, resolved, handshake_only)
             listing = replace(
                 listing,
                 variations=list_variations(listing, second_reading),
@@ -106,25 +111,29 @@ async def _read(
     return listing
 
 
-async def _read_once(server: ExternalServer, resolved: ResolvedServer) -> ServerListing:
-    """Read the lists in a new process or session.
+async def _read_once(
+    server: ExternalServer, resolved: ResolvedServer, handshake_only: bool
+) -> ServerListing:
+    """Return the lists, read in a new process or session.
 
-    If the server ends during `server/discover`, it is started again without that request.
+    If the server ends during `server/discover`, it is started again without that
+    request: some servers end at an unknown method.
     """
     connection_type = StdioConnection if server.command is not None else HttpConnection
-    for is_discover_tried in (True, False):
+    for is_discover_tried in (False,) if handshake_only else (True, False):
         async with connection_type(resolved) as connection:
             reader = _ListReader(server, connection, resolved.secrets)
             if await reader.connect(is_discover_tried):
                 return await reader.read_lists()
             if not is_discover_tried:
                 raise ListingError(connection.describe_failure())
+    # The last attempt returns or raises, so this line is never reached.
     raise AssertionError
 
 
 @dataclass
 class _ListReader:
-    """Handshake with a server and reading of its lists over one connection.
+    """The handshake with a server, and the reading of its lists over a connection.
 
     Attributes:
         server: the server's settings.
@@ -145,7 +154,11 @@ class _ListReader:
     async def _request(
         self, method: str, params: Mapping[str, Any]
     ) -> Mapping[str, Any] | None:
-        """Send a request and return its response with secrets redacted."""
+        """Return the response to a request, with secrets redacted; None without one.
+
+        Raises:
+            ListingError: the response is nested too deeply.
+        """
         response = await self.connection.request(method, params)
         try:
             redacted: Mapping[str, Any] | None = redact_value(response, self.secrets)
@@ -155,7 +168,7 @@ class _ListReader:
         return redacted
 
     async def connect(self, is_discover_tried: bool) -> bool:
-        """Agree on a protocol version; return whether the server answered.
+        """Agree on a protocol version; return False if the connection ended.
 
         Args:
             is_discover_tried: send `server/discover` before `initialize`.
@@ -176,11 +189,14 @@ class _ListReader:
             ) from None
 
     async def _discover(self) -> bool:
-        """Return whether the server supports the stateless version."""
+        """Return whether the server supports the stateless protocol version.
+
+        False also if the server does not answer `server/discover` in time.
+        """
         self.connection.set_protocol(_STATELESS_VERSION)
         try:
-            # A server of an older version may not answer an unknown method at all. One that
-            # only starts slowly can still answer `initialize`.
+            # A server of an older version may never answer an unknown method. A server
+            # that only starts slowly needs the rest of the timeout for `initialize`.
             async with asyncio.timeout(
                 min(_DISCOVER_TIMEOUT_S, self.server.connect_timeout / 2)
             ):
@@ -198,7 +214,11 @@ class _ListReader:
         return True
 
     async def _initialize(self) -> bool:
-        """Do the initialize handshake; return False if the connection ended."""
+        """Do the initialize handshake; return False if the connection ended.
+
+        Raises:
+            ListingError: the server rejected `initialize`.
+        """
         self.protocol = _HANDSHAKE_VERSION
         self.connection.set_protocol(_HANDSHAKE_VERSION)
         params = {
@@ -212,7 +232,7 @@ class _ListReader:
         result = _get_result(response)
         if result is None:
             raise ListingError(
-                f"the server rejected `initialize`: {_error_message(response)}"
+                f"the server rejected `initialize`: {_get_error_message(response)}"
             )
         version = result.get("protocolVersion")
         self.protocol = version if isinstance(version, str) else _HANDSHAKE_VERSION
@@ -222,7 +242,14 @@ class _ListReader:
         return True
 
     async def read_lists(self) -> ServerListing:
-        """Read every list of the server's declared capabilities, and always its tools."""
+        """Return all lists of the server's declared capabilities, and always its tools.
+
+        A rejected list is empty, with a note if the server declares it.
+
+        Raises:
+            ListingError: the server rejects `tools/list` although it declares tools,
+                exceeds a limit, or returns something that is not a listing.
+        """
         server_result = self.server_result or {}
         capabilities = server_result.get("capabilities")
         declared = capabilities if isinstance(capabilities, dict) else {}
@@ -240,7 +267,9 @@ class _ListReader:
                 if capability == "tools" and "tools" in declared:
                     message = f"the server rejected `tools/list`: {error}"
                     raise ListingError(message) from None
-                # A missing method is normal for an undeclared list and for templates.
+                # `Method not found` is normal for a list that the server does not
+                # declare, and for resource templates, which have no capability of their
+                # own.
                 is_declared = kind == capability and capability in declared
                 if error.code != _METHOD_NOT_FOUND or is_declared:
                     message = escape_excerpt(str(error))
@@ -254,7 +283,7 @@ class _ListReader:
             notes.append(escape_excerpt(lines))
         notes += format_duplicate_keys(list(self.connection.duplicate_keys))
         meta = server_result.get("_meta")
-        # The stateless version has the server's name and version in `_meta`.
+        # In the stateless version, the server's name and version are in `_meta`.
         server_info = (
             meta.get(f"{_META_PREFIX}serverInfo") if isinstance(meta, dict) else None
         )
@@ -268,9 +297,12 @@ class _ListReader:
         )
 
     async def _read_list(self, kind: str, capability: str) -> ListAndEnvelope:
-        """Read a list, again if the server reports a change meanwhile.
+        """Return a list; read it again if the server reports a change meanwhile.
 
-        After `_MAX_READ_ATTEMPTS` the last reading is returned.
+        After `_MAX_READ_ATTEMPTS` readings, the last one is returned.
+
+        Raises:
+            ListingError: the server did not answer in time, or a response is not valid.
         """
         seconds = self.server.list_timeout
         change = f"notifications/{capability}/list_changed"
@@ -301,7 +333,7 @@ class _ListReader:
             result = _get_result(response)
             if result is None:
                 raise _ErrorResponseError(
-                    _error_code(response), _error_message(response)
+                    _get_error_code(response), _get_error_message(response)
                 )
             if kind not in result:
                 raise ListingError(f"the response to `{method}` has no `{kind}`")
@@ -317,7 +349,7 @@ class _ListReader:
                     if key not in (kind, "nextCursor")
                 }
             cursor = result.get("nextCursor")
-            # An empty string is a valid cursor.
+            # An empty string is a valid cursor: only a missing one ends the list.
             if not isinstance(cursor, str):
                 return tuple(entries), envelope
             params = {"cursor": cursor}
@@ -326,7 +358,11 @@ class _ListReader:
         )
 
     def _build_params(self, params: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return params with the `_meta` that the stateless version requires."""
+        """Return params with `_meta`, if the protocol version requires it.
+
+        Each request of the stateless version contains the version and the client's
+        information.
+        """
         if self.protocol != _STATELESS_VERSION:
             return params
         meta = {
@@ -337,7 +373,10 @@ class _ListReader:
         return {**params, "_meta": meta}
 
     def _describe_invalid_lines(self) -> str:
-        """Return a clause on stdout lines that are not messages, followed by `; `."""
+        """Return a clause on stdout lines that are not messages, followed by `; `.
+
+        Empty without such lines.
+        """
         lines = self.connection.invalid_lines
         if not lines:
             return ""
@@ -345,7 +384,7 @@ class _ListReader:
 
 
 class _ErrorResponseError(Exception):
-    """JSON-RPC error response of the server.
+    """JSON-RPC error response of the server, raised for a request.
 
     Attributes:
         code: the error code, or None if the response has none.
@@ -361,13 +400,13 @@ def _get_result(response: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
     return result if isinstance(result, dict) else None
 
 
-def _error_code(response: Mapping[str, Any]) -> int | None:
+def _get_error_code(response: Mapping[str, Any]) -> int | None:
     error = response.get("error")
     code = error.get("code") if isinstance(error, dict) else None
     return code if isinstance(code, int) else None
 
 
-def _error_message(response: Mapping[str, Any]) -> str:
+def _get_error_message(response: Mapping[str, Any]) -> str:
     error = response.get("error")
     message = error.get("message") if isinstance(error, dict) else None
     return message if isinstance(message, str) else "the response has no `result`"

@@ -15,22 +15,25 @@ KINDS: Mapping[str, tuple[str, str]] = {
     "resourceTemplates": ("resources/templates/list", "uriTemplate"),
     "prompts": ("prompts/list", "name"),
 }
-"""Kinds of entries by the key of their list, with the method and the identifying member."""
+"""The method and the identifying member of each kind of entry, by the key of its list."""
 
 
 class ListingError(Exception):
-    """Error for a list that cannot be read; untrusted text in the message is escaped."""
+    """Listing of a server that cannot be read.
+
+    Untrusted text in the message is escaped.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class Variation:
-    """Part of a server's listing that differs between two starts of the server.
+    """A part of a server's listing that differs between two starts of the server.
 
     Attributes:
         kind: a key of `KINDS`, or `instructions`.
         name: the value of the entry's identifying member; empty for instructions.
-        path: the keys of the differing value inside the entry; empty if only one reading has
-            the entry. An array of scalars differs as a whole.
+        path: the keys of the differing value inside the entry; empty if only one
+            reading has the entry. An array of scalars differs as a whole.
     """
 
     kind: str
@@ -50,12 +53,13 @@ class Variation:
 
 @dataclass(frozen=True, slots=True)
 class ServerListing:
-    """Unmodified lists of a server.
+    """The unmodified lists of a server: tools, resources, templates and prompts.
 
-    Values are as `read_json` returns them: keys in their order, and numbers with another
-    spelling than Python's as `SpelledNumber`. Every entry is an object whose identifying member
-    (see `KINDS`) is a string. Nothing else is validated: names may be duplicate, empty or
-    malicious. All text is untrusted and must be escaped before display.
+    Values are as `read_json` returns them: keys in their order, and numbers with
+    another spelling than Python's as `SpelledNumber`. Every entry is an object whose
+    identifying member (see `KINDS`) is a string. Nothing else is validated: names may
+    be duplicate, empty or malicious. All text is untrusted and must be escaped before
+    display.
 
     Attributes:
         source: the file or server in messages, without secrets.
@@ -67,12 +71,12 @@ class ServerListing:
         resources: the same for resources.
         resource_templates: the same for resource templates.
         prompts: the same for prompts.
-        envelopes: per key of `KINDS`, the members of the result besides the list and the
-            cursor (`ttlMs`, `_meta`, ...), from the first page.
-        notes: escaped sentences on irregularities, such as invalid lines on stdout, a declared
-            list that the server rejects, or duplicate keys.
-        variations: the differences between two readings that a restart explains; empty after
-            one reading.
+        envelopes: per key of `KINDS`, the members of the result besides the list and
+            the cursor (`ttlMs`, `_meta`, ...), from the first page.
+        notes: escaped sentences on irregularities, such as invalid lines on stdout, a
+            declared list that the server rejects, or duplicate keys.
+        variations: the differences between two readings that a restart explains; empty
+            after one reading.
         second_reading: the second reading, if there was one.
         is_partial: whether the list is one page of several.
     """
@@ -93,7 +97,7 @@ class ServerListing:
     is_partial: bool = False
 
     def entries(self, kind: str) -> tuple[Mapping[str, Any], ...]:
-        """Return the entries of a kind, a key of `KINDS`."""
+        """Return the entries of a kind, such as `tools`; see `KINDS`."""
         if kind == "resourceTemplates":
             return self.resource_templates
         entries: tuple[Mapping[str, Any], ...] = getattr(self, kind)
@@ -101,7 +105,11 @@ class ServerListing:
 
 
 def parse_entries(kind: str, value: Any) -> tuple[Mapping[str, Any], ...]:
-    """Return the entries of a list after checking their types.
+    """Return the entries of a list unchanged, after checking their types.
+
+    Args:
+        kind: a key of `KINDS`.
+        value: the JSON value of the list.
 
     Raises:
         ListingError: the value is not an array of objects with an identifying string.
@@ -142,7 +150,10 @@ def parse_saved_listing(data: bytes, source: str) -> ServerListing:
 
 
 def format_duplicate_keys(keys: Sequence[str]) -> tuple[str, ...]:
-    """Return a note on keys that an object has twice, or no note without such keys."""
+    """Return a tuple with one note that names the first five keys.
+
+    The tuple is empty without duplicate keys.
+    """
     from toolcast_runtime.core.calls.untrusted_text import escape_excerpt
 
     if not keys:
@@ -235,11 +246,15 @@ LOCK_MARKER = "toolcastLock"
 
 
 def build_lock(listing: ServerListing) -> dict[str, Any]:
-    """Return the JSON object of a lock, without the server's name and version."""
+    """Return the JSON object of a lock file for a listing.
+
+    The server's name and version are left out.
+    """
     lock: dict[str, Any] = {LOCK_MARKER: _LOCK_VERSION}
     if listing.instructions is not None:
         lock["instructions"] = listing.instructions
     for kind in KINDS:
+        # `tools` is always included: `parse_saved_listing` requires a list.
         if listing.entries(kind) or kind == "tools":
             lock[kind] = list(listing.entries(kind))
     if listing.variations:
@@ -262,7 +277,8 @@ def parse_lock(data: bytes, source: str) -> ServerListing:
         source: the file's name in messages.
 
     Raises:
-        ListingError: the file is not a lock. The message begins with the file.
+        ListingError: the file is not a lock of this version. The message begins with
+            the file.
     """
     listing = parse_saved_listing(data, source)
     lock, _ = read_json(data)
@@ -296,7 +312,8 @@ def list_variations(
 ) -> tuple[Variation, ...]:
     """Return the differences between two readings that a restart explains.
 
-    See `explains_difference`. Each difference occurs once.
+    Each difference occurs once; other differences are left out. `explains_difference`
+    defines the explained ones.
     """
     # Imported here so that reading a lock does not import the runtime's external servers.
     from toolcast_runtime.external.listing import find_differences
@@ -309,7 +326,7 @@ def list_variations(
             first_group, second_group = first_entries[name], second_entries[name]
             if len(first_group) != len(second_group):
                 differences.append(Variation(kind, name))
-            # Compare further entries with the same name in their order.
+            # Several entries can have the same name: compare them in their order.
             for entry, other in zip(first_group, second_group, strict=False):
                 paths = find_differences(entry, other, encode_exact)
                 differences += [Variation(kind, name, path) for path in paths]
@@ -338,8 +355,9 @@ def explains_difference(
 ) -> bool:
     """Return whether a known variation fully explains the difference at its path.
 
-    This is so if an entry is missing now, or if only dates, times, counts and paths in the
-    value differ. Any other difference, and a new entry, counts as a change.
+    This is so if an entry is missing now, or if only dates, times, counts and paths in
+    the value differ. Any other difference, and a new entry, is a change that needs a
+    review.
 
     Args:
         variation: the path to compare.
@@ -355,14 +373,17 @@ def explains_difference(
 
 
 def _find_value(variation: Variation, listing: ServerListing) -> Any:
-    """Return the value at the variation's path in a listing, or None without such a value."""
+    """Return the value at a variation's path; None if the listing does not have it.
+
+    For a whole entry, this is the list of all entries with its name.
+    """
     if variation.kind == "instructions":
         return listing.instructions
     key = KINDS[variation.kind][1]
     entries = [e for e in listing.entries(variation.kind) if e[key] == variation.name]
     value: Any = entries or None
-    # Values inside a duplicate entry are those of the first one.
     if entries and variation.path:
+        # If several entries have the same name, the path refers to the first one.
         value = entries[0]
     for step in variation.path:
         try:

@@ -1,4 +1,4 @@
-"""Reads spec files, checks them against the spec language, and converts them to the model.
+"""Read spec files, check them against the spec language, and convert them to the model.
 
 Fields with equal names in the spec and the model are converted by the type annotation of the
 model: arrays to tuples, objects to the annotated class, strings to handler references. The
@@ -62,10 +62,12 @@ def bind(
 ) -> _Model:
     """Create an instance of a model class from a valid object of a spec file.
 
+    Missing keys get the defaults of the class.
+
     Args:
         model: the class.
         value: the object; keys that are not fields of the class are ignored.
-        further: fields whose value is not taken from the object.
+        further: the values of fields that are set unconverted, and that override `value`.
     """
     converters = _build_field_converters(model)
     fields = {}
@@ -80,14 +82,21 @@ def bind(
 def _build_field_converters(
     model: Callable[..., Any],
 ) -> Mapping[str, _Converter | None]:
-    """Return the converter of each field of a class; None if no conversion is needed."""
+    """Return the converter of each field of a class, by field name.
+
+    The converter is None if the field can contain the JSON value itself.
+    """
     return {
         name: _build_converter(hint) for name, hint in get_type_hints(model).items()
     }
 
 
 def _build_converter(hint: Any) -> _Converter | None:
-    """Return a function that converts a JSON value to an annotated type, or None."""
+    """Return a function that converts a JSON value to an annotated type.
+
+    None if the JSON value itself is an instance of the type. A union can have only one
+    member in addition to None.
+    """
     origin, arguments = get_origin(hint), get_args(hint)
     if origin in (Union, UnionType):
         (convert,) = (
@@ -113,7 +122,10 @@ def _build_converter(hint: Any) -> _Converter | None:
 
 
 def _build_tuple_converter(item_type: Any) -> _Converter:
-    """Return a function that converts an array, or an object with entries by name."""
+    """Return a function that converts a JSON array, or an object, to a tuple of items.
+
+    The members of an object become items whose field `name` is the member's key.
+    """
     convert = _build_converter(item_type)
     if convert is None:
         return tuple
@@ -134,7 +146,7 @@ def _is_model_class(hint: Any) -> bool:
 
 
 def _bind_tool(document: Document, extension_fields: Collection[str] = ()) -> ToolSpec:
-    """Convert a valid tool spec.
+    """Build the model of a tool from a valid tool spec.
 
     Args:
         document: the spec.
@@ -182,7 +194,8 @@ def read_document(
         extensions: the extensions whose fields are allowed.
 
     Returns:
-        The document, or None if it cannot be parsed, and the findings.
+        The document, or None if the file cannot be read or parsed, and the findings. The
+        document of a file with findings of severity `error` can be invalid.
     """
     data, findings = read_spec_bytes(files, file)
     if data is None:
@@ -195,9 +208,11 @@ def _parse_document(
 ) -> tuple[Document | None, list[Finding]]:
     document, findings = read_yaml(file, data)
     if document is not None:
+        # One finding more than reports show, so that they can state that there are more.
         findings += islice(
             check_schema(document, kind, extensions), MAX_FINDINGS_SHOWN + 1
         )
+        # The check for reserved names reads fields that only a valid file is known to have.
         if not has_errors(findings):
             findings += check_reserved_names(document, kind)
     return document, findings
@@ -206,9 +221,10 @@ def _parse_document(
 def read_spec_bytes(
     files: ProjectFiles, file: str
 ) -> tuple[bytes | None, list[Finding]]:
-    """Return the content of a file, or None and a finding if it cannot be read.
+    """Return the content of a file without findings, or None with one finding.
 
-    A file that is too large is truncated, one byte above the limit of `read_yaml`.
+    A file above the size limit is returned incomplete, one byte longer than `read_yaml`
+    accepts, so that `read_yaml` reports the size.
     """
     rule = "spec/unreadable"
     try:
@@ -229,7 +245,9 @@ def read_spec_bytes(
 def read_tool(
     file: str, data: bytes, extensions: tuple[str, ...]
 ) -> tuple[ToolSpec | None, list[Finding]]:
-    """Return the tool of a spec file, or None if it has errors, and the findings.
+    """Return the tool of a spec file, or None if the file is invalid, and the findings.
+
+    A file name that differs from the tool's name is an error, but the tool is returned.
 
     Args:
         file: the path of the file.
@@ -255,9 +273,10 @@ def read_tool(
 
 
 def _suggest_rename(file_name: str, name: str, expected_stem: str) -> str:
-    """Return the help for a file name that differs from the tool's name.
+    """Return the help text for a file name that differs from the tool's name.
 
-    The author may have changed only one of them to rename the tool.
+    The author may have renamed the tool by changing only the file name or only `name`, so the
+    help describes both corrections if the file name is a valid tool name.
     """
     stem, _, suffix = file_name.rpartition(".")
     if suffix != "yaml" or expected_stem != name or not _NAME.fullmatch(stem):
@@ -275,7 +294,10 @@ def bind_toolset(
     default_targets: tuple[str, ...],
     extension_fields: Collection[str] = (),
 ) -> Toolset:
-    """Convert a valid `toolset.yaml`.
+    """Build the model of a toolset from a valid `toolset.yaml` and its tools.
+
+    Tools are sorted by section, `order` and name. With the target `cli`, tools without a
+    declared command get a default command name.
 
     Args:
         document: the file.
@@ -298,10 +320,13 @@ def bind_toolset(
     upfront = budget.get("upfront", {})
     pools = value.get("pools", {})
     timeout = float(value.get("timeout", get_default("toolset.timeout")))
+    # The external servers that handle calls of the toolset's own tools. Other tools of these
+    # servers are not available to clients.
     proxies = {value.get("proxy"), *(tool.proxy for tool in tools)}
     servers = tuple(
         bind(
             McpServer,
+            # Calls to a server have the time limit of the toolset, unless the server sets one.
             {"call_timeout": timeout, **body},
             name=name,
             fields=tuple(body),
@@ -331,6 +356,7 @@ def bind_toolset(
             for name, body in value.get("clients", {}).items()
         ),
         token_budget=TokenBudget(
+            # A number instead of an object is the limit for every client.
             upfront if isinstance(upfront, Mapping) else {None: upfront},
             budget.get("tool"),
             budget.get("blocks", {}),
@@ -352,7 +378,10 @@ def bind_toolset(
 def _add_cli_keywords(
     tools: tuple[ToolSpec, ...], exclusions: Sequence[Mapping[str, Any]]
 ) -> tuple[ToolSpec, ...]:
-    """Return tools with the default keyword if they do not declare one for the CLI."""
+    """Return the tools, with a default command name for those that do not declare `cli`.
+
+    Tools that `exclusions` omits from the target `cli` get no command name.
+    """
     excluded = {entry["tool"] for entry in exclusions if entry["target"] == "cli"}
     return tuple(
         (
@@ -365,9 +394,10 @@ def _add_cli_keywords(
 
 
 def _list_marks(tool: ToolSpec) -> Collection[str]:
-    """Return the entries with `:` that match a tool: `section:NAME` and `FIELD:KEY`.
+    """Return the entries `section:NAME` and `FIELD:KEY` of `allow` that select a tool.
 
-    `FIELD:KEY` matches if the field of an extension is an object in which the key is true.
+    `FIELD:KEY` selects a tool if the field of an extension in its spec is an object in which
+    the key is true.
     """
     marks = {
         f"{field}:{key}"
@@ -385,6 +415,7 @@ def _bind_client(
     tool_marks: Mapping[str, Collection[str]],
     external_names: Sequence[str],
 ) -> Client:
+    """Build a client; `allow: "*"` becomes None, and patterns become tool names."""
     allow = body.get("allow", ())
     allows_all = allow == "*"
     allow_entries = (
@@ -409,9 +440,10 @@ def _collect_names(entries: tuple[NameEntry, ...]) -> tuple[str, ...]:
 def _sort_tools(
     tools: tuple[ToolSpec, ...], sections: tuple[Section, ...]
 ) -> tuple[ToolSpec, ...]:
-    """Sort tools by section, `order` and name.
+    """Return the tools sorted by section, `order` and name.
 
-    Tools without a declared section, and without `order`, are last.
+    Tools without a declared section are last. Within a section, tools without `order` are
+    last.
     """
     section_indexes = {section.name: index for index, section in enumerate(sections)}
 
@@ -423,34 +455,37 @@ def _sort_tools(
 
 
 MAX_COPIED_VALUES = 250_000
-"""JSON values that are copied from shared definitions into all schemas of a toolset."""
+"""Maximum number of JSON values that the schemas of a toolset copy from shared definitions."""
 
 _DEFS_KEY, _SHARED_KEY = map(str, SHARED)
 
 
 def add_shared_definitions(tool: ToolSpec, definitions: Definitions) -> ToolSpec:
-    """Return a tool whose schemas contain the shared definitions that they use.
+    """Return a tool whose schemas contain the shared definitions that they refer to.
 
     The definitions are the last member of `$defs`.
     """
-    # Start from the spec: schemas of the model may already contain shared definitions.
+    # The model's schemas may already contain shared definitions; those of the spec do not.
     own_schemas = {field: tool.source.tree.get(field) for field in tool.schemas}
     schemas = {
         field: _copy_definitions(schema, definitions)
         for field, schema in own_schemas.items()
     }
-    # If the spec itself has such a member, paths below it lead to the spec.
+    # If the spec itself has a `$defs` member of this name, the locations of findings below the
+    # member are in the spec, not in `definitions.yaml`.
     has_own = any(map(get_shared_definitions, own_schemas.values()))
     shared = None if has_own else definitions.source
     return replace(tool, **schemas, source=replace(tool.source, shared=shared))
 
 
 def _copy_definitions(schema: Any, definitions: Definitions) -> Any:
+    """Return a schema with the used shared definitions, or unchanged if it uses none."""
     names = definitions.list_used(JsonSchema(schema).references)
     if not names or not isinstance(schema, dict):
         return schema
     own_definitions = schema.get(_DEFS_KEY, {})
-    # `schema/invalid` and `schema/definition-reference` report these schemas.
+    # Rules `schema/invalid` and `schema/definition-reference` report a `$defs` that is not an
+    # object, or that has the reserved member of shared definitions.
     if not isinstance(own_definitions, dict) or _SHARED_KEY in own_definitions:
         return schema
     shared = {name: definitions.schemas[name] for name in names}
@@ -460,9 +495,10 @@ def _copy_definitions(schema: Any, definitions: Definitions) -> Any:
 def check_copied_definitions(
     tools: Sequence[ToolSpec], definitions: Definitions
 ) -> Iterator[Finding]:
-    """Yield a finding if copies of shared definitions would become too large.
+    """Yield a finding if shared definitions make a toolset's schemas too large.
 
-    Large definitions that many tools use could otherwise fill memory and disk.
+    Each schema gets a copy of the definitions that it uses, so large definitions that many
+    tools use could fill memory and disk.
     """
     copied = sum(
         definitions.sizes[name]
@@ -483,7 +519,10 @@ def check_copied_definitions(
 
 
 def get_shared_definitions(schema: Any) -> Mapping[str, Any]:
-    """Return the shared definitions in a tool's schema by name."""
+    """Return the shared definitions that a tool's schema contains, by name.
+
+    Empty if the schema contains none, also if `$defs` is invalid.
+    """
     definitions = schema.get(_DEFS_KEY) if isinstance(schema, dict) else None
     shared = definitions.get(_SHARED_KEY) if isinstance(definitions, dict) else None
     return shared if isinstance(shared, dict) else {}

@@ -11,7 +11,7 @@ from .model import SharedEndpoint, Toolset, Workspace
 from .toolset_parts import Client
 
 SHARED_OPTIONS = "client heartbeat search state_key_variable links http.oauth".split()
-"""Server options that must be equal in all toolsets of a shared endpoint."""
+"""Options of the target `mcp` that must be equal in all toolsets of a shared endpoint."""
 
 
 class EndpointPlan(NamedTuple):
@@ -27,7 +27,10 @@ class EndpointPlan(NamedTuple):
 
 
 def list_endpoints(toolset: Toolset) -> Iterator[EndpointPlan]:
-    """Yield the endpoint of each client, with defaults for what is not declared."""
+    """Yield the endpoint of each client, with defaults for path and token variable.
+
+    A toolset without clients has one endpoint at `/mcp/`.
+    """
     if not toolset.clients:
         yield EndpointPlan(None, "/mcp/", build_variable_name(toolset, "TOKEN"))
     for client in toolset.clients:
@@ -42,13 +45,13 @@ def list_endpoints(toolset: Toolset) -> Iterator[EndpointPlan]:
 def list_endpoint_toolsets(
     workspace: Workspace, endpoint: SharedEndpoint
 ) -> list[Toolset]:
-    """Return the toolsets that share an endpoint; names that do not exist are ignored."""
+    """Return the toolsets of a shared endpoint; names without a toolset are ignored."""
     toolsets = {toolset.name: toolset for toolset in workspace.toolsets}
     return [toolsets[name] for name in endpoint.toolsets if name in toolsets]
 
 
 def get_server_option(toolset: Toolset, option: str) -> Any:
-    """Return an option of the target `mcp`, such as `http.max_body`; None if it is not set."""
+    """Return an option of the target `mcp`, such as `http.max_body`; None if not set."""
     value: Any = toolset.targets.get("mcp", {})
     for key in option.split("."):
         value = value.get(key) if isinstance(value, dict) else None
@@ -66,6 +69,8 @@ def merge_toolsets(endpoint: SharedEndpoint, toolsets: Sequence[Toolset]) -> Too
     http: dict[str, Any] = {}
     for option in SHARED_OPTIONS:
         settings = _list_settings(toolsets, option)
+        # The rule `access/shared-endpoint` requires equal values, so use those of the first
+        # toolset.
         if settings:
             group = http if option.startswith("http.") else options
             group[option.removeprefix("http.")] = settings[0]
@@ -73,6 +78,7 @@ def merge_toolsets(endpoint: SharedEndpoint, toolsets: Sequence[Toolset]) -> Too
     for key in ("allowed_hosts", "allowed_origins", "headers"):
         lists = [get_server_option(t, f"http.{key}") or [] for t in toolsets]
         values = list(dict.fromkeys(value for items in lists for value in items))
+        # Headers are combined; hosts and origins are allowed only if all toolsets allow them.
         if key != "headers":
             values = [
                 value for value in values if all(value in items for items in lists)
@@ -80,6 +86,7 @@ def merge_toolsets(endpoint: SharedEndpoint, toolsets: Sequence[Toolset]) -> Too
         http[key] = values
     sizes = _list_settings(toolsets, "http.max_body")
     if sizes:
+        # A toolset that does not set the size has the default, which may be the smallest.
         if len(sizes) < len(toolsets):
             sizes.append(get_default("toolset.targets.mcp.http.max_body"))
         http["max_body"] = min(sizes)
@@ -95,12 +102,13 @@ def merge_toolsets(endpoint: SharedEndpoint, toolsets: Sequence[Toolset]) -> Too
 
 
 def _list_settings(toolsets: Sequence[Toolset], option: str) -> list[Any]:
-    """Return the values of an option in the toolsets that set it."""
+    """Return an option's value from each toolset that sets it; the list can be empty."""
     settings = [get_server_option(toolset, option) for toolset in toolsets]
     return [setting for setting in settings if setting is not None]
 
 
 def _merge_clients(toolsets: Sequence[Toolset]) -> tuple[Client, ...]:
+    """Return one client per name in any of the toolsets, without access lists."""
     confirmations: dict[str, list[bool]] = {}
     for toolset in toolsets:
         for client in toolset.clients:
@@ -112,12 +120,16 @@ def _merge_clients(toolsets: Sequence[Toolset]) -> tuple[Client, ...]:
 
 
 def build_variable_name(toolset: Toolset, *parts: str) -> str:
-    """Return the name of an environment variable of a toolset: `SHOP_TOKEN_AGENT`."""
+    """Return the name of a toolset's environment variable, such as `SHOP_TOKEN_AGENT`.
+
+    Characters other than ASCII letters and digits become `_`.
+    """
     text = "_".join((toolset.name, *parts)).upper()
     return re.sub(r"[^A-Z0-9]", "_", text)
 
 
 def _get_default_path(toolset: Toolset, client: Client) -> str:
+    """Return `/mcp/` for the client in `targets.mcp.client`, else `/mcp/CLIENT/`."""
     from urllib.parse import quote
 
     if client.name == toolset.targets.get("mcp", {}).get("client"):

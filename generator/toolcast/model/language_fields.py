@@ -10,7 +10,7 @@ from typing import Any
 
 def get_default(dotted_path: str) -> Any:
     """Return the default of a field of the spec language, such as `toolset.timeout`."""
-    # Imported here so that importing the model does not import a YAML parser.
+    # Import the spec language only here, so that importing the model needs no YAML parser.
     from ..spec_language.spec_language import get_default
 
     return get_default(dotted_path)
@@ -19,7 +19,7 @@ def get_default(dotted_path: str) -> Any:
 def language_default(
     dotted_path: str, convert: Callable[[Any], Any] | None = None
 ) -> Any:
-    """Return a dataclass field with the default of a field of the spec language.
+    """Return a dataclass field whose default is that of a field of the spec language.
 
     The language is read when the default is first needed, not when the class is defined.
 
@@ -37,9 +37,9 @@ def language_default(
 
 @cache
 def get_mcp_members() -> Mapping[str, str]:
-    """Return the spec fields by the member of an MCP tool that they determine.
+    """Return the name of the tool spec's field behind each member of an MCP tool.
 
-    The member `name` is not included.
+    The keys are members such as `inputSchema`. The member `name` is not included.
     """
     from ..spec_language.definition_fields import list_definition_members
 

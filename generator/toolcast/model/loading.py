@@ -1,4 +1,4 @@
-"""Loads a workspace: finds, reads and checks its files, and converts them to the model."""
+"""Load a workspace: find, read and check its files, and convert them to the model."""
 
 from __future__ import annotations
 
@@ -36,6 +36,8 @@ from .spec_files import (
 )
 from .toolset_parts import Definitions
 
+# Other spellings of the name of the definitions file, compared without case. Such a file is an
+# error, since it would be read as a tool.
 _DEFINITIONS_VARIANTS = (DEFINITIONS_FILE, "definitions.yml")
 
 KnownTools = MutableMapping[
@@ -63,17 +65,17 @@ def load_workspace(
     files: ProjectFiles | None = None,
     known: KnownTools | None = None,
 ) -> LoadedWorkspace:
-    """Load a workspace with its toolsets and tools.
+    """Load the project in a folder, with its toolsets and tools.
 
-    All files are read even if some have errors; the workspace then contains only the toolsets
-    without errors.
+    Invalid files become findings. If `toolcast.yaml` is valid, all files are read, and the
+    workspace contains the toolsets without errors.
 
     Args:
         root: the folder of toolcast.yaml.
-        step: called after each tool.
+        step: called after each tool, to report progress.
         files: the files of the project; by default those on disk in `root`.
-        known: the tools of earlier loads; a file with unchanged content is not parsed again.
-            It is updated.
+        known: a cache of tools from earlier loads, which this function extends. A file with
+            unchanged content is not parsed again.
 
     Raises:
         ExtensionError: a listed extension cannot be used.
@@ -100,7 +102,10 @@ def load_workspace(
 
 
 def read_workspace(root: str, files: ProjectFiles | None = None) -> LoadedWorkspace:
-    """Read `toolcast.yaml` without the toolsets."""
+    """Read `toolcast.yaml` without its toolsets.
+
+    The workspace is None if the file has errors or a listed extension is not installed.
+    """
     files = DiskFiles(root) if files is None else files
     document, findings = read_document(files, WORKSPACE_FILE, "workspace")
     if document is None or has_errors(findings):
@@ -122,6 +127,7 @@ def read_workspace(root: str, files: ProjectFiles | None = None) -> LoadedWorksp
 
 
 def _check_extensions(document: Document, workspace: Workspace) -> Iterator[Finding]:
+    """Yield a finding for each listed extension that is not installed."""
     for name in list_missing(workspace.extensions):
         yield document.source.error(
             "spec/missing-extension",
@@ -132,7 +138,10 @@ def _check_extensions(document: Document, workspace: Workspace) -> Iterator[Find
 
 
 def _check_folders(workspace: Workspace, files: ProjectFiles) -> Iterator[Finding]:
-    """Yield findings for folders outside of the project, or in the output folder."""
+    """Yield findings for folders outside of the project.
+
+    Folders of toolsets and templates must also be outside of the output folder.
+    """
     settings = {
         "toolsets": workspace.toolset_folders,
         "sources": workspace.sources,
@@ -158,9 +167,9 @@ def _check_folders(workspace: Workspace, files: ProjectFiles) -> Iterator[Findin
 
 
 def _is_in_output(workspace: Workspace, folder: str) -> bool:
-    """Return whether a folder is in the output folder, on any file system.
+    """Return whether a folder is the output folder or below it.
 
-    Case is ignored, since some file systems ignore it.
+    Case is ignored, since the project may be used on a case-insensitive file system.
     """
     output = f"{workspace.output}/".casefold()
     return f"{posixpath.normpath(folder)}/".casefold().startswith(output)
@@ -175,7 +184,7 @@ def _make_overlap_finding(
 
 
 class _Loader(NamedTuple):
-    """Loads the toolsets of a workspace.
+    """Loader of the toolsets of a workspace.
 
     Attributes:
         workspace: the workspace without toolsets.
@@ -199,7 +208,7 @@ class _Loader(NamedTuple):
             index: the index of the folder in `toolsets` of toolcast.yaml.
 
         Returns:
-            The toolset, or None if it has errors, and the findings.
+            The toolset, or None if any of its files has errors, and the findings.
         """
         if not self.files.is_there(f"{folder}/{TOOLSET_FILE}"):
             return None, [self._make_unknown_toolset_finding(folder, index)]
@@ -240,6 +249,7 @@ class _Loader(NamedTuple):
         findings += problems
         prompts, problems = read_mcp_prompts(self.files, folder)
         findings += problems
+        # Return only now, after all files are read, so that one run reports all errors.
         if document is None or has_errors(findings):
             return None, findings
         fields = load_fields(extensions).toolset
@@ -260,7 +270,7 @@ class _Loader(NamedTuple):
     def _load_tools(
         self, folder: str, file_names: list[str]
     ) -> tuple[list[ToolSpec], list[Finding]]:
-        """Load the tools of a toolset, and skip the other spec files.
+        """Load the tools of a toolset; `toolset.yaml` and `definitions.yaml` are skipped.
 
         Args:
             folder: the toolset's folder.
@@ -301,10 +311,11 @@ class _Loader(NamedTuple):
         )
 
     def _load_tool(self, file: str) -> tuple[ToolSpec | None, list[Finding]]:
+        """Return the tool of a spec file from the cache, or parse the file."""
         data, findings = read_spec_bytes(self.files, file)
         if data is None:
             return None, findings
-        # Extensions add fields, so the same file can be a valid or an invalid spec.
+        # Extensions add fields to the spec language, so they decide whether a file is valid.
         key = (file, data, self.workspace.extensions)
         if key not in self.known:
             self.known[key] = read_tool(*key)
@@ -314,12 +325,16 @@ class _Loader(NamedTuple):
 def _read_definitions(
     files: ProjectFiles, file: str, workspace_definitions: Definitions | None = None
 ) -> tuple[Definitions | None, list[Finding]]:
-    """Read the shared definitions in a file.
+    """Read the shared definitions in a file, and add the workspace's definitions.
 
     Args:
         files: the files of the project.
         file: the path of the file.
-        workspace_definitions: the definitions that those of the file are added to.
+        workspace_definitions: the definitions of the workspace; a definition of the file
+            replaces the definition with the same name. None to read the workspace's own file.
+
+    Returns:
+        The definitions, or None if the file has errors, and the findings.
     """
     document, findings = read_document(files, file, "definitions")
     if document is not None and _is_tool(document):
@@ -338,12 +353,16 @@ def _read_definitions(
 
 
 def _is_tool(document: Document) -> bool:
-    """Return whether a file of definitions looks like a tool spec."""
+    """Return whether a file of definitions is probably the spec of a tool.
+
+    A definition is a schema, so `name` with a string as its value can only be a tool's name.
+    """
     value = document.value
     return isinstance(value, dict) and isinstance(value.get("name"), str)
 
 
 def _check_tool_names(tools: list[ToolSpec]) -> Iterator[Finding]:
+    """Yield a finding for each tool with the name of an earlier tool."""
     first_tools: dict[str, ToolSpec] = {}
     for tool in tools:
         other = first_tools.setdefault(tool.name, tool)
@@ -360,7 +379,7 @@ def _check_tool_names(tools: list[ToolSpec]) -> Iterator[Finding]:
 def _check_handler_packages(
     workspace: Workspace, toolsets: list[Toolset]
 ) -> Iterator[Finding]:
-    """Yield findings for packages of handlers in the output folder."""
+    """Yield a finding for each `handlers` package that is in the output folder."""
     for toolset in toolsets:
         if not toolset.handlers:
             continue
@@ -373,6 +392,7 @@ def _check_handler_packages(
 
 
 def _check_toolset_names(toolsets: list[Toolset]) -> Iterator[Finding]:
+    """Yield a finding for each toolset with the name of an earlier toolset."""
     first_toolsets: dict[str, Toolset] = {}
     for toolset in toolsets:
         other = first_toolsets.setdefault(toolset.name, toolset)

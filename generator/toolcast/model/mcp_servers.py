@@ -14,10 +14,11 @@ from ..parsing.project_files import ProjectFiles
 from .language_fields import language_default
 
 _MAX_LOCK_BYTES = 32 * 1024 * 1024
-"""Size of a lock file."""
+"""Maximum size of a lock file; a larger file is treated as missing."""
+# The start of a lock file: a JSON object whose first key is `toolcastLock`.
 _LOCK_START = re.compile(rb'\s*\{\s*"toolcastLock"')
 _LOCK_HEADER_BYTES = 200
-"""Bytes of a file that are read to recognize a lock file."""
+"""Number of bytes at the start of a file that are read to recognize a lock file."""
 
 _REFERENCE = re.compile(r"\$\{[A-Za-z_][A-Za-z0-9_]*(?::-[^{}]*)?\}")
 
@@ -28,7 +29,8 @@ class McpServer(ExternalServer):
 
     Attributes:
         fields: the keys of the server in `toolset.yaml`, in their order.
-        locked: the content of the file `lock`; None if there is none, or it cannot be read.
+        locked: the content of the file that `lock` names; None without `lock`, or if the file
+            cannot be read.
     """
 
     prefix: str = language_default("toolset.mcp_servers.*.prefix")
@@ -47,17 +49,21 @@ class McpServer(ExternalServer):
 
     @property
     def declared_names(self) -> tuple[str, ...]:
-        """The names in this project of the server's tools that `allow` or `tools` lists."""
+        """The local names of the server's tools that `toolset.yaml` lists.
+
+        These are the tools in `allow`, or those in `tools` without `allow`. Tools that are
+        not allowed are left out.
+        """
         names = self.tools if self.allow is None else self.allow
         return tuple(
             self.get_local_name(name) for name in names if self.is_allowed(name)
         )
 
     def declares_tool(self, name: str) -> bool:
-        """Return whether a name in a client's list can be a tool of the server.
+        """Return whether a name in a client's `allow` or `deny` can be a tool of the server.
 
-        It can if it is declared. Without `allow`, it also can if it begins with `prefix`,
-        unless the tool is renamed or not allowed.
+        True for declared names. Without `allow`, the server's tools are unknown, so any other
+        name with the server's `prefix` is accepted, unless the tool is renamed or not allowed.
         """
         if name in self.declared_names:
             return True
@@ -69,7 +75,7 @@ class McpServer(ExternalServer):
 
     @property
     def texts(self) -> Iterator[tuple[tuple[str | int, ...], str]]:
-        """The strings that can contain `${NAME}`, each with its path in the server's settings."""
+        """The path and text of each server setting that may contain `${NAME}` references."""
         for key in ("command", "cwd", "url"):
             value = getattr(self, key)
             if value is not None:
@@ -83,7 +89,10 @@ class McpServer(ExternalServer):
 
 @dataclass(frozen=True)
 class ToolRouter:
-    """A model with an OpenAI-compatible chat endpoint that selects tools."""
+    """Settings of the language model that selects tools for a user's message.
+
+    The model has an OpenAI-compatible chat endpoint.
+    """
 
     base_url: str
     model: str
@@ -93,7 +102,7 @@ class ToolRouter:
 
 
 def describe_invalid_reference(text: str) -> str | None:
-    """Return the help for an invalid reference in a text, or None if all are valid."""
+    """Return help if a text contains `${` without a valid reference; otherwise None."""
     rest = _REFERENCE.sub("", text)
     if "${" in rest:
         return "write a reference as `${NAME}` or `${NAME:-default}`"
@@ -101,12 +110,18 @@ def describe_invalid_reference(text: str) -> str | None:
 
 
 def list_references(text: str) -> list[str]:
-    """Return the names of the environment variables that a text refers to, in order."""
+    """Return the names of the environment variables that a text refers to as `${NAME}`.
+
+    The names are in the order of the text, and can be repeated.
+    """
     return [name for name, _ in list_references_with_defaults(text)]
 
 
 def list_references_with_defaults(text: str) -> list[tuple[str, str | None]]:
-    """Return the names of the variables that a text refers to, with their defaults or None."""
+    """Return the name and the default of each reference in a text, in order.
+
+    The default of `${NAME:-default}` is a string, that of `${NAME}` is None.
+    """
     names_with_defaults = []
     for match in _REFERENCE.finditer(text):
         name, separator, default = match[0][2:-1].partition(":-")
@@ -115,17 +130,17 @@ def list_references_with_defaults(text: str) -> list[tuple[str, str | None]]:
 
 
 def replace_references(text: str) -> str:
-    """Return a text with its references replaced by their defaults, or removed."""
+    """Return a text in which defaults replace references; those without one are removed."""
     return _REFERENCE.sub(lambda match: match[0].partition(":-")[2].rstrip("}"), text)
 
 
 def load_locks(
     files: ProjectFiles, folder: str, servers: tuple[McpServer, ...]
 ) -> tuple[McpServer, ...]:
-    """Return servers with the content of their lock files.
+    """Return the servers with the content of their lock files in `locked`.
 
-    A missing lock file is not an error here, since the command that writes it reads the specs
-    first. A rule reports it.
+    A missing lock file is not an error here: `toolcast lock --update` must load the specs
+    before it can write the file. The rule `spec/server-lock` reports a missing file.
     """
     return tuple(
         (
@@ -150,7 +165,8 @@ def check_unused_locks(
         try:
             entries = files.entries(lock_folder)
         except OSError:
-            continue  # The folder does not exist.
+            # The folder of lock files need not exist.
+            continue
         for entry in entries:
             path = f"{lock_folder}/{entry.name}"
             if entry.is_folder or not path.endswith(".json") or path in used:
@@ -166,6 +182,7 @@ def check_unused_locks(
 
 
 def _is_lock(files: ProjectFiles, path: str) -> bool:
+    """Return whether a file starts like a lock file; False if it cannot be read."""
     try:
         return bool(_LOCK_START.match(files.read(path, _LOCK_HEADER_BYTES)))
     except OSError:
@@ -173,6 +190,10 @@ def _is_lock(files: ProjectFiles, path: str) -> bool:
 
 
 def _read_lock(files: ProjectFiles, folder: str, lock: str) -> bytes | None:
+    """Return the content of a lock file.
+
+    None if the file is outside of the toolset's folder, unreadable or too large.
+    """
     path = f"{folder}/{lock}"
     try:
         if files.is_outside(path, folder):

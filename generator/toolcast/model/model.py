@@ -47,7 +47,13 @@ JsonObject = Mapping[str, Any]
 
 
 class Action(NamedTuple):
-    """One value of an action parameter, with the other parameters that it requires."""
+    """One value of the parameter that selects a tool's action.
+
+    Attributes:
+        requires: the other parameters that a call with this action must contain.
+        requires_any: parameters of which a call must contain at least one.
+        accepts: the further parameters that a call may contain; None for all parameters.
+    """
 
     name: str
     summary: str = ""
@@ -63,14 +69,17 @@ class Action(NamedTuple):
 
 
 class Actions(NamedTuple):
-    """The actions of a tool: the parameter that selects one, and its values."""
+    """The actions of a tool: the parameter that selects an action, and its values."""
 
     parameter: str
     values: tuple[Action, ...]
 
 
 class CliDecision(NamedTuple):
-    """The subcommand of a tool in the CLI, or the reason for not having one."""
+    """The command of a tool in the CLI, or the reason why the tool has no command.
+
+    `keyword` is None for a tool without a command; only then `reason` is set.
+    """
 
     keyword: str | None
     usage: str | None = None
@@ -97,7 +106,10 @@ class Confirm(NamedTuple):
 
 @dataclass(frozen=True)
 class Example:
-    """An example call: arguments, and the expected result or error."""
+    """An example call: arguments, and the expected result or error.
+
+    `has_result` distinguishes an expected result of null from an example without a result.
+    """
 
     arguments: JsonObject
     title: str = language_default("tool.examples.*.title")
@@ -132,16 +144,18 @@ class Case(NamedTuple):
 
 @dataclass(frozen=True)
 class SelectionGates:
-    """The minimum results of a toolset's selection cases."""
+    """The minimum results of a toolset's tool selection tests (`toolset.selection`)."""
 
     top: int = language_default("toolset.selection.top")
     margin: float = language_default("toolset.selection.margin", float)
     coverage: float = language_default("toolset.selection.coverage", float)
 
 
+# With `eq=False`, tools are compared and hashed by identity. Functions can therefore cache
+# results for a tool, although its schemas cannot be hashed.
 @dataclass(frozen=True, eq=False)
 class ToolSpec:
-    """One tool.
+    """One tool, as defined by its YAML file.
 
     Attributes:
         fields: the keys of the spec in their order, which is also the order of the keys in
@@ -202,21 +216,23 @@ class ToolSpec:
     def module(self) -> str:
         """The name of the tool's generated files, without suffix.
 
-        The spec's file name decides whether it is the distinct name, which a tool has if
-        another tool would have the same module name.
+        Usually it is derived from the tool's name. If two tools of a toolset would have the
+        same module name, the spec file of one has a distinct name, which is used instead.
         """
         stem = self.source.stem
         return stem if stem == distinct_name(self.name) else module_name(self.name)
 
     @cached_property
     def properties(self) -> JsonObject:
-        """The schemas of the parameters by name."""
+        """The schema of each parameter, by name; empty if `properties` is not an object."""
+        # `properties` can be of any type here: only the rule `schema/invalid`, which runs after
+        # loading, checks the keywords of a schema.
         properties = self.parameters.get("properties")
         return properties if isinstance(properties, dict) else {}
 
     @cached_property
     def required(self) -> tuple[str, ...]:
-        """The names of the required parameters."""
+        """The names of the required parameters; empty if `required` is not an array."""
         required = self.parameters.get("required")
         if not isinstance(required, list):
             return ()
@@ -230,9 +246,10 @@ class ToolSpec:
 
     @cached_property
     def picks(self) -> JsonObject | None:
-        """The settings of `result.fields`, by which callers select fields of a result.
+        """The settings that let callers select fields of a result (`result.fields`).
 
-        The default of `parameter` is included. None if callers cannot select fields.
+        None if callers cannot select fields. The name of the tool parameter for the selection
+        is in `parameter`, also if the spec does not set it.
         """
         fields = self.result.fields
         if fields is None:
@@ -241,12 +258,18 @@ class ToolSpec:
 
     @cached_property
     def listed_parameters(self) -> JsonObject:
-        """The schema of the arguments in tool lists, with the field selection parameter."""
+        """The schema of the arguments as clients see it in `inputSchema`.
+
+        It contains the parameter that selects fields of a result, if there is one.
+        """
         return build_listed_parameters(self.parameters, self.picks)
 
     @cached_property
     def listed_returns(self) -> Any:
-        """The schema of the results in tool lists, with fields made optional by the selection."""
+        """The schema of the results as clients see it in `outputSchema`.
+
+        Fields that a caller can leave out of the result are optional. None without `returns`.
+        """
         return build_listed_returns(self.returns, self.picks)
 
     @property
@@ -266,7 +289,14 @@ class ToolSpec:
 
 
 class Section(NamedTuple):
-    """A group of tools in the prompt documentation."""
+    """A group of tools in system prompts.
+
+    Attributes:
+        heading: the heading of the section's block.
+        label: the label of the section in the preamble.
+        intro: the text above the tools of the section.
+        footer: the text below the tools of the section.
+    """
 
     name: str
     heading: str
@@ -276,7 +306,7 @@ class Section(NamedTuple):
 
 
 class TokenBudget(NamedTuple):
-    """Maximum numbers of tokens of a toolset's texts. What has no entry is unlimited.
+    """Maximum numbers of tokens of a toolset's texts; None or no entry means no limit.
 
     Attributes:
         upfront: the limit of the texts that a client loads before the first call, by client
@@ -290,7 +320,10 @@ class TokenBudget(NamedTuple):
     blocks: Mapping[str, int] = MappingProxyType({})
 
     def get_client_budget(self, name: str | None) -> int | None:
-        """Return the upfront limit of a client; the name is None in a toolset without clients."""
+        """Return the limit of the texts that a client loads before its first call.
+
+        None if there is no limit. In a toolset without clients, the name is None.
+        """
         return self.upfront.get(name, self.upfront.get(None))
 
 
@@ -304,7 +337,7 @@ class Exclusion(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Toolset:
-    """The tools of one server or agent platform, in their declared order.
+    """The tools of one folder with `toolset.yaml`, sorted by section, `order` and name.
 
     Attributes:
         fields: the keys of `toolset.yaml` in their order.
@@ -357,7 +390,7 @@ class Toolset:
 
     @property
     def heading(self) -> str:
-        """The title on one line."""
+        """The title, with spaces instead of line breaks."""
         return " ".join(re.split(r"[\r\n]+", self.title))
 
     @property
@@ -374,12 +407,13 @@ class Toolset:
 
     @property
     def asserts_formats(self) -> bool:
-        """Whether `format` of arguments is validated; only possible with own handlers."""
+        """Whether calls validate the `format` of strings; false without `handlers`."""
         return self.handlers is not None and self.formats == "assertion"
 
     def get_proxy(self, tool: ToolSpec) -> str | None:
         """Return the name of the external server that handles a tool's calls, or None.
 
+        None means that a handler of the project handles the calls.
         A tool with its own `proxy` or `handler` does not use the `proxy` of the toolset.
         """
         if tool.proxy is not None or tool.handler is not None:
@@ -389,6 +423,7 @@ class Toolset:
     @property
     def proxied_servers(self) -> frozenset[str]:
         """The names of the external servers that handle calls of the toolset's own tools."""
+        # `proxy` of the toolset counts even if each tool has its own handler or proxy.
         names = {self.proxy, *(self.get_proxy(tool) for tool in self.tools)}
         return frozenset(name for name in names if name is not None)
 
@@ -398,12 +433,18 @@ class Toolset:
         return tuple(s for s in self.mcp_servers if s.name not in self.proxied_servers)
 
     def get_timeout(self, spec: ToolSpec | McpSpec) -> float:
-        """Return the timeout of a call in seconds, as an integer if it is a whole number."""
+        """Return the time limit of a call in seconds: that of the spec or of the toolset.
+
+        A value without fraction is an int, so that generated files contain `30`, not `30.0`.
+        """
         seconds = self.timeout if spec.timeout is None else spec.timeout
         return int(seconds) if float(seconds).is_integer() else seconds
 
     def has_python_values(self, tool: ToolSpec) -> bool:
-        """Return whether a tool's handler gets `date`, `UUID` and `bytes` values, not strings."""
+        """Return whether a tool's handler receives `date`, `UUID` and `bytes` objects.
+
+        Otherwise the handler receives such arguments as strings, or by its own annotations.
+        """
         return self.get_value_types(tool) == "python"
 
     def get_value_types(self, tool: ToolSpec) -> str:
@@ -415,7 +456,9 @@ class Toolset:
         return next((client for client in self.clients if client.name == name), None)
 
     def get_client_kind(self, client: Client | None) -> str | None:
-        """Return the client kind of a client, or None if it is not declared.
+        """Return the `kind` of a client, or else `client_kind` of the toolset.
+
+        None if neither is declared.
 
         Args:
             client: the client; None in a toolset without clients.
@@ -428,13 +471,14 @@ class Toolset:
         return tool.stability or self.stability
 
     def is_granted(self, permission: str) -> bool:
-        """Return whether any client has a permission."""
+        """Return whether at least one client of the toolset has a permission."""
         return any(permission in client.permissions for client in self.clients)
 
     def is_offered(self, tool: ToolSpec, client: Client) -> bool:
         """Return whether a client can list and call a tool.
 
-        The tool's `clients`, the client's lists and its permissions must all allow it.
+        The tool's `clients`, the client's `allow` and `deny`, and the client's permissions must
+        all allow the tool.
         """
         is_listed = tool.clients is None or client.name in tool.clients
         return (
@@ -448,7 +492,10 @@ class Toolset:
         return frozenset(e.tool for e in self.exclusions if e.target == target)
 
     def list_target_tools(self, target: str) -> tuple[ToolSpec, ...]:
-        """Return the tools that are in a target, in their declared order."""
+        """Return the tools that `exclusions` does not omit from a target, in toolset order.
+
+        Whether the target itself is enabled is not checked.
+        """
         excluded = self.list_excluded_tools(target)
         if not excluded:
             return self.tools
@@ -498,15 +545,19 @@ class Workspace:
 
     @property
     def commands(self) -> Mapping[str, str] | None:
-        """The targets of console commands in `pyproject.toml`; None if they are unknown."""
+        """The function of each console command (`[project.scripts]` in `pyproject.toml`).
+
+        None if the commands are unknown, for example without `pyproject.toml`.
+        """
         return None if self.project is None else self.project.commands
 
     @property
     def package(self) -> str:
         """The dotted name by which Python imports the output folder.
 
-        It is relative to the folder in `sources` that contains the output folder, since those
-        are on Python's path. It is empty if the output folder is one of them.
+        The name is relative to the folder in `sources` that contains the output folder, since
+        the source folders are on Python's path. Empty if the output folder is itself a source
+        folder.
         """
         folder = f"{self.output}/"
         relative_paths = (
@@ -514,5 +565,6 @@ class Workspace:
             for source in self.sources
             if folder.startswith(f"{source}/")
         )
+        # Source folders can be nested; the innermost one results in the shortest path.
         path = min(relative_paths, key=len, default=folder)
         return path.rstrip("/").replace("/", ".")

@@ -14,7 +14,7 @@ from ..parsing.tree import get_span
 
 PYPROJECT = "pyproject.toml"
 _MAX_FILE_BYTES = 1 << 20
-"""Size of pyproject.toml; a larger one is treated as empty."""
+"""Maximum size of pyproject.toml; a larger file is treated as empty."""
 _PROJECT_TABLE = r"(?ms)^(\[project\])"
 
 
@@ -33,9 +33,9 @@ class PythonProject(NamedTuple):
 
     @property
     def commands(self) -> Mapping[str, str] | None:
-        """The targets of `[project.scripts]` by command name; None if they are unknown.
+        """The entries `module:function` of `[project.scripts]`, by command name.
 
-        They are unknown without a table `[project]`, or if `scripts` is not a table.
+        None without a table `[project]`, or if `scripts` is not a table.
         """
         scripts = None if self.table is None else self.table.get("scripts", {})
         if not isinstance(scripts, dict):
@@ -43,12 +43,15 @@ class PythonProject(NamedTuple):
         return {name: str(target) for name, target in scripts.items()}
 
     def get_text(self, key: str) -> str:
-        """Return a string of the table on one line; empty if there is no such string."""
+        """Return a string of `[project]` on one line; empty if it is not a string."""
         value = (self.table or {}).get(key)
         return " ".join(value.split()) if isinstance(value, str) else ""
 
     def get_texts(self, key: str) -> list[str]:
-        """Return the strings of an array in the table; other items are ignored."""
+        """Return the strings of an array in `[project]`; empty if it is not an array.
+
+        Items that are not strings are ignored.
+        """
         value = (self.table or {}).get(key)
         items = value if isinstance(value, list) else []
         return [item for item in items if isinstance(item, str)]
@@ -56,8 +59,8 @@ class PythonProject(NamedTuple):
     def locate(self, key: str) -> tuple[Location, str]:
         """Return the location of a key in `[project]`, and the text of its line.
 
-        If there is no such key, it is the location of the table; without the table, it is the
-        file, and the text is empty.
+        Without the key, the location is that of the table. Without the table, the location is
+        the file without a position, and the text is empty.
         """
         # tomllib provides no positions, so search for the key at the start of a line.
         key_match = re.search(rf"{_PROJECT_TABLE}(?:(?!^\[).)*?^({key})\b", self.text)
@@ -71,7 +74,7 @@ class PythonProject(NamedTuple):
 def read_python_project(files: ProjectFiles) -> PythonProject | None:
     """Return the contents of `pyproject.toml`, or None if it is missing or invalid.
 
-    An invalid file is not a finding: Python's packaging tools report it.
+    An invalid file is not reported as a finding, since Python's packaging tools report it.
     """
     try:
         data = files.read(PYPROJECT, _MAX_FILE_BYTES + 1)

@@ -1,4 +1,4 @@
-"""Reads the specs of MCP resources and prompts."""
+"""Read the specs of MCP resources and prompts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .spec_files import KINDS_BY_FOLDER, list_specs
 from .toolset_parts import PromptSpec, ResourceSpec
 
 MAX_RESOURCE_FILE_BYTES = 1 << 20
-"""Size of a resource's file."""
+"""Maximum size of the file with a resource's content."""
 
 
 def read_mcp_resources(
@@ -49,17 +49,25 @@ def read_mcp_prompts(
 ) -> tuple[list[PromptSpec], list[Finding]]:
     """Return the MCP prompts of a toolset in the order of their files, and findings."""
     documents, findings = _read_documents(files, folder, "mcp_prompts")
-    specs = [
-        bind(PromptSpec, document.value, source=document.source)
-        for document in documents
-    ]
+    specs = []
+    for document in documents:
+        spec = bind(PromptSpec, document.value, source=document.source)
+        listed = [
+            replace(argument, is_required_listed="required" in value)
+            for argument, value in zip(
+                spec.arguments, document.value.get("arguments", ()), strict=True
+            )
+        ]
+        specs.append(replace(spec, arguments=tuple(listed)))
     return specs, findings
 
 
 def _read_documents(
     files: ProjectFiles, folder: str, folder_name: str
 ) -> tuple[list[Document], list[Finding]]:
-    """Return the valid specs in a folder of a toolset, and findings.
+    """Return the specs without errors in a folder of a toolset, and the findings.
+
+    A missing or unreadable folder is treated as empty.
 
     Args:
         files: the files of the project.
@@ -70,6 +78,7 @@ def _read_documents(
     try:
         file_names, _ = list_specs(files, spec_folder)
     except OSError:
+        # The folder is optional: a toolset need not have MCP resources or prompts.
         return [], []
     documents, findings = [], []
     first_names: dict[str, str] = {}
@@ -82,6 +91,7 @@ def _read_documents(
             continue
         documents.append(document)
         name = document.value["name"]
+        # Names that differ only in case would be one file on a case-insensitive file system.
         other_name = first_names.setdefault(name.casefold(), name)
         if other_name != name:
             finding = document.source.error(
@@ -106,7 +116,11 @@ def _read_documents(
 def _read_content(
     files: ProjectFiles, folder: str, spec: ResourceSpec
 ) -> tuple[bytes | None, tuple[str, str] | None]:
-    """Return the content of a resource's file, or the message and help of its problem."""
+    """Return the content of a resource's file, or None with a message and a help text.
+
+    A file outside of the toolset's folder, above the size limit, or with invalid text is a
+    problem.
+    """
     path = f"{folder}/{spec.file}"
     help_ = "use a readable file in the toolset's folder"
     try:
@@ -128,10 +142,11 @@ def _read_content(
 def _check_text(
     content: bytes, path: str, mime_type: str | None
 ) -> tuple[str, str] | None:
-    """Return the message and help of a problem with text content, or None.
+    """Return a message and a help text if a resource's text is invalid, otherwise None.
 
-    Text must be UTF-8 without the characters that are forbidden in specs. Content of other
-    types is not checked.
+    Text must be UTF-8 without the characters that are forbidden in specs. Content is text if
+    its MIME type is `text/...`, or if it has no MIME type, is UTF-8 and contains no NUL. A
+    `charset` in the MIME type allows other encodings.
     """
     is_text = mime_type is not None and mime_type.startswith("text/")
     try:
@@ -141,7 +156,7 @@ def _check_text(
             return None
         message = f"`{path}` must be text, but byte {error.start} is not valid UTF-8"
         return message, "save the file as UTF-8, or declare its charset in `mime_type`"
-    # Without a MIME type, content with a NUL character is binary.
+    # Content with another MIME type is binary, and so is content with NUL without MIME type.
     if not is_text and (mime_type is not None or "\0" in text):
         return None
     character = find_forbidden(text)

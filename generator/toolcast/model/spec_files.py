@@ -12,19 +12,22 @@ from .model import Workspace
 TOOLSET_FILE = "toolset.yaml"
 DEFINITIONS_FILE = "definitions.yaml"
 _SUFFIXES = (".yaml", ".yml")
-# Prefixes of the files that macOS and Emacs create next to a file.
+# Prefixes of metadata files of macOS (`._a.yaml`) and lock files of Emacs (`.#a.yaml`), which
+# are not specs.
 _TEMPORARY_PREFIXES = ("._", ".#")
 _IGNORED_FOLDERS = frozenset(
     [".git", ".hg", ".svn", ".idea", ".vscode", ".vs", "__pycache__"]
 )
 _MAX_FOLDERS = 1_000
-"""Folders below a toolset that are searched for specs."""
+"""Maximum number of folders below a toolset that are searched for specs."""
 _MAX_NAMES_SHOWN = 3
-"""Names of files that a message lists."""
+"""Maximum number of file names that a message lists."""
 
 
 def list_specs(files: ProjectFiles, folder: str) -> tuple[list[str], list[Entry]]:
-    """Return the names of the spec files in a folder, and its subfolders, both sorted.
+    """Return the names of the YAML files in a folder, and its subfolders, both sorted.
+
+    Temporary files of macOS and Emacs are left out. Subfolders are not searched.
 
     Raises:
         OSError: the folder cannot be read.
@@ -42,13 +45,13 @@ def _is_spec(name: str) -> bool:
 
 
 def get_file_kind(name: str) -> str:
-    """Return the kind of a file in a toolset's folder by its name, one of `KINDS`."""
+    """Return the kind of a spec file by its name: `toolset`, `definitions` or `tool`."""
     kinds = {TOOLSET_FILE: "toolset", DEFINITIONS_FILE: "definitions"}
     return kinds.get(name, "tool")
 
 
 def find_misnamed_toolset_file(files: ProjectFiles, folder: str) -> str | None:
-    """Return the file that is probably meant as `toolset.yaml`, such as `toolset.yml`."""
+    """Return the name of a file such as `toolset.yml` or `Toolset.yaml`, or None."""
     try:
         names = [entry.name for entry in files.entries(folder)]
     except OSError:
@@ -61,10 +64,11 @@ def find_misnamed_toolset_file(files: ProjectFiles, folder: str) -> str | None:
 def find_nested_specs(
     workspace: Workspace, files: ProjectFiles, folder: str, sub_folders: list[Entry]
 ) -> tuple[list[str], list[Finding]]:
-    """Return the tool specs in the subfolders of a toolset, and findings.
+    """Search the subfolders of a toolset for tool specs, at any depth.
 
-    Folders of other toolsets, of MCP resources and prompts, and of tools such as git are
-    skipped. Specs in folders that cannot contain tool specs are findings.
+    Folders of listed toolsets, of MCP resources and prompts, and of programs such as git are
+    skipped. Specs in folders that cannot contain tool specs, symbolic links and unreadable
+    folders are reported as findings.
 
     Args:
         workspace: the workspace that lists the folders of toolsets.
@@ -78,6 +82,7 @@ def find_nested_specs(
     toolset_folders = {posixpath.normpath(path) for path in workspace.toolset_folders}
     spec_paths: list[str] = []
     findings: list[Finding] = []
+    # `pending` is a stack: in reverse order, folders are visited alphabetically.
     pending = list(reversed(sub_folders))
     for _ in range(_MAX_FOLDERS):
         if not pending:
@@ -117,7 +122,7 @@ def find_nested_specs(
 
 
 def _check_sub_folder(folder: str, path: str, file_names: list[str]) -> Finding | None:
-    """Return a finding if specs in a subfolder are not read as the toolset's tools.
+    """Return a finding if specs in a subfolder cannot be tools of the toolset, or None.
 
     Args:
         folder: the toolset's folder.
@@ -158,7 +163,10 @@ def _make_finding(path: str, message: str, help_: str) -> Finding:
 def check_unlisted_toolsets(
     workspace: Workspace, files: ProjectFiles
 ) -> Iterator[Finding]:
-    """Yield a finding for each folder next to a listed toolset that is an unlisted one."""
+    """Yield a finding for each toolset that toolcast.yaml does not list.
+
+    Only folders next to a listed toolset are searched.
+    """
     listed = {posixpath.normpath(path) for path in workspace.toolset_folders}
     for parent in sorted({posixpath.dirname(folder) for folder in listed}):
         try:

@@ -1,4 +1,4 @@
-"""Checks spec files against the spec language, and finds the schemas they declare for editors."""
+"""Check spec files against the spec language, and find the schemas they declare for editors."""
 
 from __future__ import annotations
 
@@ -35,14 +35,17 @@ if TYPE_CHECKING:
     from jsonschema import ValidationError
 
 _MAX_VALUE_CHARACTERS = 200
-"""Length of a value for which a correction is suggested."""
+"""Maximum length of a value for which a correction is suggested."""
 _DOTTED_FUNCTION = re.compile(
     r"([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+)\.([A-Za-z_]\w*)", re.ASCII
 )
 
 
 def suggest_type_fix(expected_types: Iterable[str], value: Any) -> str:
-    """Return the help for a scalar of the wrong type; empty if there is no suggestion.
+    """Return a suggestion to change a scalar to an allowed type; empty if there is none.
+
+    Numbers and booleans may have to be quoted. Strings may have to be unquoted, or written as
+    an array.
 
     Args:
         expected_types: the allowed types of JSON Schema.
@@ -61,18 +64,21 @@ def suggest_type_fix(expected_types: Iterable[str], value: Any) -> str:
 
 
 def suggest_handler(value: Any) -> str:
-    """Return the help for a handler that is written as `module.function`; empty for others."""
+    """Return help for a handler written as `module.function`; empty for other values."""
     if not isinstance(value, str) or len(value) > _MAX_VALUE_CHARACTERS:
         return ""
     match = _DOTTED_FUNCTION.fullmatch(value)
-    # `handlers/find.py` is a path, not a function.
+    # `handlers.find.py` is a misspelled path of a file, not a function `py`.
     if match is None or match[2] == "py":
         return ""
     return f"did you mean `{match[1]}:{match[2]}`?"
 
 
 def _parse_unquoted(text: str) -> Any:
-    """Return the YAML value of a string without its quotation marks."""
+    """Return the value that YAML reads if a string is written without quotation marks.
+
+    The result is the string itself if the unquoted text is not a valid scalar.
+    """
     try:
         return parse_plain_scalar(text)
     except ScalarError:
@@ -91,7 +97,7 @@ def _has_type(value: Any, types: frozenset[str]) -> bool:
 def check_schema(
     document: Document, kind: str, extensions: tuple[str, ...] = ()
 ) -> Iterator[Finding]:
-    """Yield the findings of a file that the schema of its kind does not allow.
+    """Yield a finding for each violation of the schema of a file's kind.
 
     Args:
         document: the file.
@@ -106,7 +112,7 @@ def check_schema(
     explainer = _build_explainer(kind, extensions)
     for error in list_errors(validator, explainer, document.value, MAX_NODES):
         subschema: Any = error.schema
-        # Errors of jsonschema-rs contain only the path of the subschema.
+        # An error of jsonschema-rs contains only the subschema's path, not the subschema.
         if not isinstance(subschema, dict):
             subschema = get_schema(kind, extensions)
             for step in list(error.schema_path)[:-1]:
@@ -115,7 +121,7 @@ def check_schema(
 
 
 def _check_description(document: Document) -> Iterator[Finding]:
-    """Yield a finding for a tool without summary whose description is missing or empty."""
+    """Yield a finding if a tool has neither a summary nor a sentence in `description`."""
     value = document.value if isinstance(document.value, dict) else {"summary": ""}
     text = value.get("description") or ""
     if "summary" in value or not isinstance(text, str) or extract_first_sentence(text):
@@ -141,7 +147,7 @@ def _build_explainer(kind: str, extensions: tuple[str, ...]) -> Any:
 def _convert_error(
     document: Document, error: ValidationError, subschema: Any
 ) -> Iterator[Finding]:
-    """Yield the findings for a validation error.
+    """Yield a finding per unknown or missing key; for other errors, yield one finding.
 
     Args:
         document: the file.
@@ -162,6 +168,8 @@ def _convert_error(
                 )
         return
     if error.validator == "required":
+        # The last key identifies the object for a reader. An index does not, so the whole path
+        # is printed.
         owner = path[-1:] if path and isinstance(path[-1], str) else path
         suffix = f" in `{format_path(owner)}`" if path else ""
         for key in subschema["required"]:
@@ -213,6 +221,7 @@ def _get_description(subschema: Any) -> str:
 
 
 def _describe_key(subschema: Any, key: str) -> str:
+    """Return the key with its description from the schema; empty without a description."""
     description = _get_description(subschema.get("properties", {}).get(key))
     return f"`{key}`: {description}" if description else ""
 
@@ -221,9 +230,10 @@ _RESERVED_NAME_HELP = "choose another name: Python or Windows reserves this one"
 
 
 def check_reserved_names(document: Document, kind: str) -> Iterator[Finding]:
-    """Yield findings for names in a valid file that cannot be used.
+    """Yield a finding for each reserved name in a valid file.
 
-    These are keywords of JSON Schema and Python, and the device names of Windows.
+    Reserved are keywords of JSON Schema as names of definitions, keywords of Python in
+    handlers, and device names of Windows, such as `con`, as names of generated files.
     """
     value = document.value
     if kind == "definitions":
@@ -250,7 +260,7 @@ def check_reserved_names(document: Document, kind: str) -> Iterator[Finding]:
 
 
 def is_windows_device(name: str) -> bool:
-    """Return whether Windows reads a file name as a device, which it does with any suffix."""
+    """Return whether a file name is a device of Windows, such as `con` or `con.yaml`."""
     return name.split(".")[0].lower() in WINDOWS_DEVICES
 
 
@@ -270,16 +280,17 @@ def _make_reserved_name_finding(document: Document, path: Path, name: str) -> Fi
 
 
 DEFAULT_SCHEMA_PATTERN = "toolcast.schema.json#/$defs/{}"
-"""The reference to the schema of a kind of file, in the file with all schemas."""
+"""The reference to the schema of a kind of file; `{}` is the kind, such as `tool`."""
 _SCHEMA_COMMENT = re.compile(
     r"^#\s*yaml-language-server:\s*\$schema=(\S+)", re.MULTILINE
 )
 
 
 def find_declared_schema(file: str, text: str) -> str | None:
-    """Return the path of the schema that a comment of a file declares, or None.
+    """Return the path of the schema that a `yaml-language-server` comment declares.
 
-    Schemas outside of the project are ignored.
+    The path is relative to the project's root. None without such a comment, and for URLs,
+    absolute paths and files outside of the project.
 
     Args:
         file: the path of the file, relative to the project's root.
@@ -287,17 +298,19 @@ def find_declared_schema(file: str, text: str) -> str | None:
     """
     match = _SCHEMA_COMMENT.search(text)
     if match is None or ":" in match[1] or match[1].startswith("/"):
-        return None  # A URL or an absolute path.
+        # There is no comment, or the reference is a URL or an absolute path.
+        return None
     reference = match[1].partition("#")[0]
     path = posixpath.normpath(posixpath.join(posixpath.dirname(file), reference))
     return path if path.endswith(".json") and not path.startswith("..") else None
 
 
 def find_schema_pattern(text: str, kind: str) -> str | None:
-    """Return the reference to a file's schema with `{}` for the kind of file, or None.
+    """Return the schema reference in a file's comment, with `{}` instead of its kind.
 
-    It can be used for other files in the same folder. Both layouts of schemas are supported:
-    one file with all of them, and one file per kind, such as `tool.schema.json`.
+    The result can be used for files of other kinds in the same folder. References to one file
+    with all schemas and to one file per kind, such as `tool.schema.json`, are supported. None
+    for other references, and without a comment.
 
     Args:
         text: the text of the file; its first lines are enough.
@@ -314,10 +327,10 @@ def find_schema_pattern(text: str, kind: str) -> str | None:
 
 
 def collect_declared_schemas(files: Iterable[tuple[str, str, str]]) -> dict[str, str]:
-    """Return the paths of the schemas that files declare, with the kinds of the schemas.
+    """Return the kind of each schema that files declare in a comment, by schema path.
 
-    The kind of a schema is `project` if it contains the schemas of all kinds. The first file
-    that declares a schema decides about its kind.
+    The kind is `project` for a file with the schemas of all kinds. The first file that
+    declares a schema determines its kind.
 
     Args:
         files: the kind, path and text of each file.
@@ -332,7 +345,10 @@ def collect_declared_schemas(files: Iterable[tuple[str, str, str]]) -> dict[str,
 
 
 def is_toolcast_schema(text: str, kind: str) -> bool:
-    """Return whether a text is the schema of a kind, with any version and extensions."""
+    """Return whether a JSON text has the `$id` of the schema of a kind.
+
+    The schema may be of another version of Toolcast, or with other extensions.
+    """
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):

@@ -32,7 +32,7 @@ class NameEntry(NamedTuple):
 
     @property
     def matched_path(self) -> tuple[str, ...]:
-        """The path in a tool's spec of the value that the entry is matched with."""
+        """The path of the field in a tool's spec that decides whether the entry matches."""
         field, separator, key = self.text.partition(":")
         if not separator:
             return ("name",)
@@ -67,7 +67,7 @@ class Client:
     deny_entries: tuple[NameEntry, ...] = ()
 
     def allows(self, tool: str) -> bool:
-        """Return whether `allow` and `deny` of the client permit a tool."""
+        """Return whether `allow` and `deny` permit a tool; permissions are not checked."""
         return tool not in self.deny and (self.allow is None or tool in self.allow)
 
     def get_entry_texts(self, key: str) -> list[str]:
@@ -80,13 +80,16 @@ class Client:
         return next((entry for entry in entries if tool in entry.names), None)
 
     def _list_entries(self, key: str, *tools: str) -> tuple[NameEntry, ...]:
-        """Return the entries of `allow` or `deny`; `*` matches the passed tools."""
+        """Return the entries of `allow` or `deny`.
+
+        If `allow` is None, the result is one entry `*`, which matches the passed tools.
+        """
         if key == "deny":
             return self.deny_entries
         return (NameEntry("*", tools),) if self.allow is None else self.allow_entries
 
     def has_permission(self, permission: str | None) -> bool:
-        """Return whether the client has a permission; None is the permission of every client."""
+        """Return whether the client has a permission; True for None (no permission needed)."""
         return permission is None or permission in self.permissions
 
 
@@ -95,11 +98,11 @@ def expand_entries(
     tool_marks: Mapping[str, Collection[str]],
     external_names: Sequence[str],
 ) -> tuple[NameEntry, ...]:
-    """Return the entries of a list with the tools that they match.
+    """Return the entries of `allow` or `deny` with the tool names that they match.
 
     Args:
         texts: the entries as in the spec.
-        tool_marks: the entries with `:` that match each tool of the toolset, by tool name.
+        tool_marks: the entries such as `section:search` that select each tool, by tool name.
         external_names: the names of external servers' tools that the toolset declares.
     """
     return tuple(
@@ -111,7 +114,10 @@ def expand_entries(
 def _match_names(
     text: str, tool_marks: Mapping[str, Collection[str]], external_names: Sequence[str]
 ) -> tuple[str, ...]:
-    """Return the names that an entry matches; those of a pattern are sorted."""
+    """Return the tool names that an entry matches; those of a pattern are sorted.
+
+    An entry without a pattern matches its own text, whether or not the tool exists.
+    """
     entry = NameEntry(text, (text,))
     if not entry.is_pattern:
         return entry.names
@@ -120,18 +126,19 @@ def _match_names(
             sorted(name for name, marks in tool_marks.items() if text in marks)
         )
     if not text.strip("*"):
-        # Only `allow: "*"` means every tool; in a list, `*` is assumed to be a mistake.
+        # Only `allow: "*"` means every tool. `*` in an array matches no tool, since it is
+        # assumed to be a mistake.
         return ()
     names = {*tool_marks, *external_names}
     return tuple(sorted(name for name in names if matches_entry(text, name)))
 
 
 def matches_entry(pattern: str, name: str) -> bool:
-    """Return whether a name or pattern matches a name; `*` stands for any characters."""
+    """Return whether a name or pattern matches a name; `*` matches any characters."""
     if "*" not in pattern:
         return name == pattern
-    # The first occurrence of each part is enough. A regular expression would backtrack over
-    # all combinations of occurrences.
+    # Searching for the first occurrence of each part between two `*` is sufficient. A regular
+    # expression would backtrack over all combinations of occurrences.
     first, *parts, last = pattern.split("*")
     if not name.startswith(first) or not name.endswith(last):
         return False
@@ -145,7 +152,11 @@ def matches_entry(pattern: str, name: str) -> bool:
 
 
 class Suppression(NamedTuple):
-    """An accepted finding, with the reason."""
+    """An accepted finding of a rule, with the reason.
+
+    Attributes:
+        until: the date (`YYYY-MM-DD`) on which the suppression expires; None for no limit.
+    """
 
     rule: str
     reason: str
@@ -160,7 +171,7 @@ class HandlerReference(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> HandlerReference:
-        """Parse a well-formed `module:function`."""
+        """Parse `module:function`, which must be valid; invalid text raises no error."""
         module, _, function = text.partition(":")
         return cls(module, function)
 
@@ -169,7 +180,7 @@ class HandlerReference(NamedTuple):
 
 
 def omit_none(**values: Any) -> dict[str, Any]:
-    """Return a JSON object of the values that are not None."""
+    """Return a dict of the keyword arguments whose values are not None, in order."""
     return {key: value for key, value in values.items() if value is not None}
 
 
@@ -208,11 +219,15 @@ class ResourceSpec(McpSpec):
     content: bytes | None = None
     variables: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
+    # Without an annotation, `kind` is an attribute of the class, not a dataclass field.
     kind = "resource"
 
     @property
     def mcp(self) -> dict[str, Any]:
-        """The resource as in the answer to `resources/list`."""
+        """The entry of the resource in MCP's `resources/list`, without unset members.
+
+        A template is an entry of `resources/templates/list`.
+        """
         return omit_none(
             name=self.name,
             title=self.title,
@@ -226,17 +241,25 @@ class ResourceSpec(McpSpec):
 
 @dataclass(frozen=True)
 class PromptArgument:
-    """An argument of a prompt, which the user enters."""
+    """An argument of a prompt, which the user enters.
+
+    Attributes:
+        is_required_listed: whether the spec contains `required`; `prompts/list` then contains
+            the member even if it is false.
+    """
 
     name: str
     description: str | None = None
     required: bool = language_default("mcp_prompt.arguments.*.required")
     enum: tuple[str, ...] = ()
+    is_required_listed: bool = False
 
     @property
     def mcp(self) -> dict[str, Any]:
-        """The argument as in the answer to `prompts/list`."""
-        required = self.required or None
+        """The argument in an entry of MCP's `prompts/list`, without unset members."""
+        # The default of `required` in MCP is false, so an optional argument has the member only
+        # if the spec contains it.
+        required = True if self.required else False if self.is_required_listed else None
         return omit_none(
             name=self.name, description=self.description, required=required
         )
@@ -261,7 +284,7 @@ class PromptSpec(McpSpec):
 
     @property
     def mcp(self) -> dict[str, Any]:
-        """The prompt as in the answer to `prompts/list`."""
+        """The entry of the prompt in MCP's `prompts/list`, without unset members."""
         return omit_none(
             name=self.name,
             title=self.title,
@@ -276,9 +299,9 @@ SHARED_REFERENCE_PREFIX = f"#/{'/'.join(map(str, SHARED))}/"
 
 
 def parse_shared_name(reference: str) -> str | None:
-    """Return the name of the shared definition that a reference is meant for, or None.
+    """Return the name of the shared definition in a `$ref`; None for other references.
 
-    The definition may not exist.
+    A definition of this name may not exist.
     """
     pointer = unquote(reference)
     if not pointer.startswith(SHARED_REFERENCE_PREFIX):
@@ -300,12 +323,12 @@ class Definitions:
 
     @property
     def sources(self) -> tuple[Source, ...]:
-        """The files that contain the schemas."""
+        """The files with the schemas: that of the toolset, and that of the workspace."""
         return tuple(filter(None, (self.source, self.source.parent)))
 
     @cached_property
     def references(self) -> Mapping[str, tuple[Reference, ...]]:
-        """The references in each schema, by its name; their targets are not resolved."""
+        """The `$ref` references in each schema, by schema name."""
         return {name: JsonSchema(s).references for name, s in self.schemas.items()}
 
     @cached_property
@@ -314,9 +337,9 @@ class Definitions:
         return {name: _count_values(schema) for name, schema in self.schemas.items()}
 
     def list_used(self, references: Iterable[Reference]) -> list[str]:
-        """Return the names of the schemas that references lead to, sorted.
+        """Return the names of the shared schemas that references use, sorted.
 
-        Schemas that these schemas refer to are included.
+        Schemas that a used schema refers to are included. Other references are ignored.
         """
         used: set[str] = set()
         pending = list(references)

@@ -30,7 +30,7 @@ from .disk_differences import (
 
 _GENERATE = "run `toolcast generate` and commit the result"
 _LEVEL = re.compile(rb"^require_level\((\d{1,9}), __name__\)$", re.MULTILINE)
-# More specs of one folder than this are reported as one finding.
+# If more specs of one folder than this have a finding, one finding represents all.
 _MAX_FINDINGS_PER_FOLDER = 20
 _MAX_NAMED_FILES = 3
 
@@ -76,8 +76,12 @@ def diagnose(
 def _list_missing_folders(
     difference: DiskDifferences, files: Mapping[str, bytes]
 ) -> Iterator[str]:
-    """Yield the outermost missing folders, each with a final slash."""
+    """Yield the outermost missing folders, each with a final slash.
+
+    Yields only "" if all generated files are missing.
+    """
     missing = set(difference.missing)
+    # If all files are missing, the output folder itself is reported as missing.
     if missing and missing == set(files):
         yield ""
         return
@@ -224,7 +228,10 @@ def _group_by_source(
 
 
 def _batch_sources(sources: Iterable[str]) -> Iterator[list[str]]:
-    """Yield each source on its own, but very many sources of one folder together."""
+    """Yield batches of sources: one source each, or all sources of a folder.
+
+    The sources of a folder are one batch if there are more than 20.
+    """
     folders: dict[str, list[str]] = {}
     for source in sources:
         folders.setdefault(source.rpartition("/")[0], []).append(source)
@@ -256,7 +263,7 @@ class Replacement(NamedTuple):
 def check_unchanged(
     project: Folder, replacements: Sequence[Replacement]
 ) -> Iterator[Finding]:
-    """Yield a finding for each file that changed after it was read."""
+    """Yield a finding for each file that changed after it was read, or is unreadable."""
     for replacement in replacements:
         with contextlib.suppress(OSError):
             if _read_current(project, replacement) == replacement.before:
@@ -357,6 +364,7 @@ def write_output(
         if folder is not None:
             stack.enter_context(folder)
             stack.enter_context(lock_output_folder(folder))
+            # Compare only after the lock is acquired: until then, another run may write.
             difference = compare(folder, files)
         decision = decide(difference, recoverable, output, force=force)
         decision.refused.extend(check_unchanged(project, replacements))
@@ -369,6 +377,7 @@ def write_output(
                 for name in names:
                     parent.remove_file(name)
         _remove_empty_folders(folder, difference.folders, files)
+        # At these paths nothing exists, so there is no empty folder to remove.
         unused_paths = set(difference.missing) - difference.folders
         for below, names in _group_by_folder(decision.write):
             with folder.open_subfolder(below, create=True) as parent:
@@ -406,10 +415,15 @@ def _remove_empty_folder_at(folder: Folder, name: str) -> None:
 def _remove_empty_folders(
     folder: Folder, folders: set[str], files: Mapping[str, bytes]
 ) -> None:
-    """Remove folders that are empty and not needed, deepest first."""
+    """Remove folders that are empty and that no generated file needs, deepest first.
+
+    A folder that contains only `__pycache__` counts as empty. Errors are ignored.
+    """
     needed = {parent for path in files for parent in list_parent_folders(path)}
+    # In reverse order, each folder comes before its parent folder.
     for path in sorted(folders - needed, reverse=True):
         parent_path, _, name = path.rpartition("/")
+        # Removing a folder that is not empty raises an OSError, and the folder stays.
         with contextlib.suppress(OSError), folder.open_subfolder(parent_path) as parent:
             with folder.open_subfolder(path) as candidate:
                 _remove_compiled(candidate)
@@ -417,7 +431,10 @@ def _remove_empty_folders(
 
 
 def _remove_compiled(folder: Folder) -> None:
-    """Remove `__pycache__` of a folder that contains nothing else, with its `.pyc` files."""
+    """Remove the `__pycache__` of a folder that contains nothing else.
+
+    Its `.pyc` files are removed, too.
+    """
     if [entry.name for entry in folder.list_entries()] != ["__pycache__"]:
         return
     with folder.open_subfolder("__pycache__") as cache:

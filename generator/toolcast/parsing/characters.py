@@ -19,37 +19,39 @@ _FORBIDDEN = re.compile(
     "\ud800-\udfff"  # lone surrogates
     "\U000e0000-\U000e001f]"  # deprecated language tags
 )
-# Unicode's default-ignorable characters, blanks that are not spaces, annotations, and private
-# use characters: whether a font shows those is unknown.
+# Unicode's default-ignorable characters, blanks that are not spaces, annotation
+# characters, and private use characters, which a font may or may not show.
 _INVISIBLE = re.compile(
     "[\xad\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u2060-\u2065\u206a-\u206f\u2800\u3164"
     "\ue000-\uf8ff\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
     "\U000e0080-\U000e00ff\U000e01f0-\U000e0fff\U000f0000-\U0010ffff]"
 )
-# Direction marks, which right-to-left text needs next to left-to-right text.
+# Direction marks; right-to-left text next to left-to-right text needs them.
 _DIRECTIONS = re.compile("[\u061c\u200e\u200f]+")
 _SELECTOR = "[\ufe00-\ufe0f\U000e0100-\U000e01ef]"
 _INVISIBLE_OR_JOINER = f"[\u200b-\u200f\u061c]|{_INVISIBLE.pattern}"
 _TAG = "[\U000e0020-\U000e007f]"
-# One variation selector after a letter or an emoji selects its form. Several in a row can
-# encode a hidden message, and so can several invisible characters in a row.
+# A single variation selector selects the form of the letter or emoji before it. Several
+# selectors or invisible characters in a row can encode a hidden message.
 _HIDDEN_RUN = re.compile(f"{_SELECTOR}{{2,}}|(?:{_INVISIBLE_OR_JOINER}){{4,}}")
 _TAGS = re.compile(f"{_TAG}+")
-# Matches every character that a forbidden sequence can contain.
+# A text without any of these characters has no forbidden sequence.
 _SUSPECT = re.compile(
     "|".join((_FORBIDDEN.pattern, _SELECTOR, _INVISIBLE_OR_JOINER, _TAG))
 )
 _SELECTORS = re.compile(f"{_SELECTOR}+")
 _JOINERS = re.compile("[\u200c\u200d]+")
 _MAX_COMBINING_MARKS = 4
-"""Consecutive combining marks that are accepted."""
-# French punctuation, numbers and names contain single rare spaces. Some Chinese paragraphs
-# begin with two wide spaces, so that pairs of those are accepted.
+"""The maximum number of consecutive combining marks that is accepted."""
+# French punctuation, numbers and names contain single rare spaces, so only runs are
+# reported. Pairs of wide spaces (U+3000) are accepted, because some Chinese paragraphs
+# start with two.
 _RARE_SPACES = "\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f"
 _SPACE_RUN = re.compile(
     f"[{_RARE_SPACES}][ \t{_RARE_SPACES}\u3000]|[ \t\u3000][{_RARE_SPACES}]|\u3000[ \t]|[ \t]\u3000"
 )
-# Alternating tabs and spaces; indentation alternates once or twice, so three are needed.
+# Tabs and spaces that alternate three times or more; indentation alternates once or
+# twice.
 _ALTERNATING_BLANKS = re.compile("(?<![ \t])[ ]*+(?:\t++[ ]++){3,}")
 _RARE_SPACE_INSIDE_WORDS = re.compile(f"(?<=[^\\W\\d_])[{_RARE_SPACES}](?=[^\\W\\d_])")
 _MAX_RARE_SPACES = _MAX_VARIANTS = 4
@@ -64,17 +66,19 @@ _JOINED_SCRIPTS = tuple(
 
 
 def find_forbidden(text: str) -> str | None:
-    """Return the first character that no output can contain safely, or None."""
+    """Return the first character that no output can contain safely; None if none."""
     if text.isascii() and text.replace("\n", "").replace("\t", "").isprintable():
         return None
-    # Most texts have few distinct characters, so search those before the whole text.
+    # A text has few distinct characters: searching these first is faster than searching
+    # the whole text.
     if not _SUSPECT.search("".join(set(text))):
         return None
     match = _FORBIDDEN.search(text) or _HIDDEN_RUN.search(text)
     if match:
         return match.group()[0]
     for tags in _TAGS.finditer(text):
-        # A black flag followed by tags and a cancel tag is a regional flag emoji.
+        # Tag characters are valid in a regional flag emoji: a black flag, tags, and a
+        # cancel tag.
         before = text[tags.start() - 1] if tags.start() else ""
         if before != "\U0001f3f4" or not tags.group().endswith("\U000e007f"):
             return tags.group()[0]
@@ -84,10 +88,11 @@ def find_forbidden(text: str) -> str | None:
 def find_invisible(text: str) -> str | None:
     """Return the first character that models read and people do not see, or None.
 
-    Finds everything that can encode a hidden message: characters without a glyph, joiners and
-    variation selectors that no script or emoji uses, repeated or frequent rare spaces,
-    alternating tabs and spaces, and more stacked marks than any script has. Source of the
-    selectors: Unicode's StandardizedVariants and emoji-variation-sequences.
+    Finds everything that can encode a hidden message: characters without a glyph,
+    joiners and variation selectors that no script or emoji uses, repeated or frequent
+    rare spaces, alternating tabs and spaces, and more stacked marks than any script
+    has. Source of the selectors: Unicode's StandardizedVariants and
+    emoji-variation-sequences.
     """
     if "\t" in text and _ALTERNATING_BLANKS.search(text):
         return "\t"
@@ -115,7 +120,11 @@ def _has_right_to_left(text: str) -> bool:
 
 
 def _find_odd_space(text: str) -> str | None:
-    """Return a rare space next to another space, or the first of too many between words."""
+    """Return a rare space next to another space; None if there is none.
+
+    Also the first rare space between letters, if there are more than
+    `_MAX_RARE_SPACES`.
+    """
     run = _SPACE_RUN.search(text)
     if run:
         return next(space for space in run.group() if space not in " \t")
@@ -124,7 +133,10 @@ def _find_odd_space(text: str) -> str | None:
 
 
 def _find_odd_selector(text: str) -> str | None:
-    """Return a variation selector that selects no form, or the first of too many."""
+    """Return a variation selector that selects no form; None if there is none.
+
+    Also a second form of the same character, and the first of too many variants.
+    """
     chosen: dict[str, str] = {}
     variants = 0
     for run in _SELECTORS.finditer(text):
@@ -139,17 +151,19 @@ def _find_odd_selector(text: str) -> str | None:
 
 
 def _is_selector_base(before: str, selector: str) -> bool:
-    """Return whether a variation selector applies to the character before it."""
+    """Return whether a variation selector has an effect on the character before it."""
     if before == "":
         return False
     if selector in "\ufe0e\ufe0f":
-        # Emoji are symbols, the digits, `#` and `*` of keycaps, and four other signs.
+        # Emoji are symbols; the digits, `#` and `*` are the bases of keycaps; four
+        # other signs have an emoji form.
         return before in "0123456789#*‼⁉ℹ〰" or unicodedata.category(before)[0] == "S"
     if selector > "\ufe0f":
         return unicodedata.name(before, "").startswith("CJK ")
     if selector > "\ufe02":
         return False
-    # Each compatibility ideograph is registered as a variant of its unified ideograph.
+    # Unicode registers each compatibility ideograph as a variant of its unified
+    # ideograph.
     return before in _list_varied_ideographs() or (
         unicodedata.category(before) == "Sm"
         or unicodedata.name(before, "").startswith(_VARIED_SCRIPTS)
@@ -163,13 +177,17 @@ def _list_varied_ideographs() -> frozenset[str]:
 
 
 def _can_join(before: str, joiner: str) -> bool:
-    """Return whether a joiner is valid after the characters before it."""
+    """Return whether a joiner is valid after the characters before it.
+
+    It is valid in scripts with joiners and, for a zero-width joiner, after emoji.
+    """
     letter = before[-1:]
     if letter == "":
         return False
     if unicodedata.name(letter, "").startswith(_JOINED_SCRIPTS):
         return True
-    # Emoji sequences join people, hands or flags, with an optional selector or skin tone.
+    # A joiner in an emoji sequence follows an emoji, its variation selector or its skin
+    # tone.
     is_emoji = unicodedata.category(letter) in ("So", "Sk") or letter == "\ufe0f"
     return joiner == "\u200d" and is_emoji
 
@@ -193,12 +211,13 @@ def describe_character(character: str) -> str:
 
 
 def check_characters(text: str) -> tuple[str, str, str, Severity] | None:
-    """Check a string value for forbidden and invisible characters.
+    """Return the first problem with the characters of a string value, or None.
 
-    Returns:
-        Rule id, message, help and severity of the first problem, or None.
+    The problem is a rule id, a message, a help and a severity: an error for a forbidden
+    character, a warning for an invisible one.
     """
-    # A YAML escape can produce CRLF, which every output shows as a line break.
+    # A YAML escape can produce CRLF, which every output shows as a line break: it is
+    # accepted.
     if bad := find_forbidden(text.replace("\r\n", "\n")):
         message = f"the character {describe_character(bad)} is not allowed"
         help_ = "remove it; no output can show it safely"
@@ -210,17 +229,17 @@ def check_characters(text: str) -> tuple[str, str, str, Severity] | None:
 
 
 def is_printable(character: str) -> bool:
-    """Return whether source code can contain a character unescaped and readers see it."""
+    """Return whether a character is visible and needs no escape in source code."""
     return character.isprintable() and not _INVISIBLE.match(character)
 
 
 def build_file_error(file: str, rule: str, message: str, help: str = "") -> Finding:
-    """Return an error finding for a file as a whole."""
+    """Return a finding of severity error for a file as a whole."""
     return Finding(rule, Severity.ERROR, Location(file), message, help)
 
 
 def decode_text(data: bytes) -> str:
-    """Decode UTF-8, without a byte order mark and with CRLF replaced by LF.
+    """Return UTF-8 bytes as text, without byte order mark, with LF for CRLF.
 
     Raises:
         UnicodeDecodeError: `data` is not UTF-8.
@@ -229,7 +248,11 @@ def decode_text(data: bytes) -> str:
 
 
 def decode_file(file: str, data: bytes) -> tuple[str | None, list[Finding]]:
-    """Return the text of a file and the findings; the text is None if there is an error."""
+    """Return the text of a file, and findings about its encoding and characters.
+
+    The text is None if there is a finding: the first forbidden character, or a byte
+    that is not UTF-8.
+    """
     try:
         text = decode_text(data)
     except UnicodeDecodeError as error:
@@ -262,9 +285,10 @@ _INVISIBLE_CATEGORIES = frozenset(("Cc", "Cf", "Cn", "Co", "Mn"))
 
 
 def count_invisible(text: str) -> Counter[str]:
-    """Count the characters of a text that can be invisible, except tabs and line breaks.
+    """Count the characters of a text that can be invisible, by character.
 
-    Combining marks count only where NFC normalization does not merge them into a letter.
+    Tabs and line breaks are not counted. Combining marks count only where NFC
+    normalization does not merge them into a letter.
     """
     composed = unicodedata.normalize("NFC", text)
     return Counter(

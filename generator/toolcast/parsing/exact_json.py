@@ -13,14 +13,16 @@ import sys
 from typing import Any, NoReturn
 
 _MAX_DIGITS = 4_000
-"""Characters of an integer."""
+"""The maximum number of characters of an integer."""
 _MAX_LEVELS = 320
-"""Levels of nested arrays and objects."""
+"""The maximum number of levels of nested arrays and objects."""
+# Strings are matched as a whole, so that a number or constant inside a string is
+# skipped.
 _STRING_OR_WORD = r'"(?:[^"\\]|\\.)*+"|[-+.\w]+'
 
 
 class JsonError(ValueError):
-    """Error for text that is not JSON.
+    """Text that is not valid JSON.
 
     Attributes:
         line: 1-based line of the error.
@@ -47,16 +49,18 @@ class SpelledNumber(float):
         self.spelling = spelling
 
     def __reduce__(self) -> tuple[type[SpelledNumber], tuple[str]]:
+        # Copies and pickled values must keep the spelling.
         return SpelledNumber, (self.spelling,)
 
 
 def read_json(data: bytes | str) -> tuple[Any, tuple[str, ...]]:
-    """Return the value of a JSON text and the keys that occur twice in one object.
+    """Return the value of a JSON text, and the keys that an object has twice.
 
-    The last value of a duplicate key wins, as in the `json` module.
+    The last value of a duplicate key is used, as in the `json` module.
 
     Raises:
-        JsonError: `data` is not JSON, not UTF-8, or nested too deeply.
+        JsonError: `data` is not JSON or not UTF-8, is nested too deeply, or has an
+            integer with too many digits.
     """
     duplicates: dict[str, None] = {}
 
@@ -113,6 +117,7 @@ def _is_within_depth(value: Any) -> bool:
 
 def _parse_decimal(text: str) -> float:
     number = float(text)
+    # A plain float is enough if Python would write the number with the same text.
     return number if float.__repr__(number) == text else SpelledNumber(text)
 
 
@@ -121,6 +126,7 @@ def _parse_integer(text: str) -> int | float:
         raise _RejectedTokenError(
             text, f"a number has {len(text):,} digits; the maximum is {_MAX_DIGITS:,}"
         )
+    # An int has no negative zero.
     return int(text) if text != "-0" else SpelledNumber(text)
 
 
@@ -129,7 +135,7 @@ def _reject_constant(word: str) -> NoReturn:
 
 
 class _RejectedTokenError(ValueError):
-    """Error for a number or constant that `json` accepts and this module rejects.
+    """Number or constant that `json` accepts and this module rejects.
 
     The hooks of `json` do not know the position, so `locate` finds it afterwards.
     """
@@ -139,7 +145,7 @@ class _RejectedTokenError(ValueError):
         self.word = word
 
     def locate(self, text: str) -> JsonError:
-        """Return the error at the first position of the word outside of strings."""
+        """Return the error at the first position of the word outside strings."""
         for match in re.finditer(_STRING_OR_WORD, text):
             if match[0] == self.word:
                 before = text[: match.start()]
@@ -149,9 +155,10 @@ class _RejectedTokenError(ValueError):
 
 
 def convert_to_floats(value: Any) -> Any:
-    """Return a JSON value with plain floats, for libraries that accept only those.
+    """Return a copy of a JSON value with floats in place of `SpelledNumber`.
 
-    A number out of a float's range becomes the largest or smallest finite float.
+    For libraries that accept only plain floats. A number out of a float's range becomes
+    the largest or smallest finite float.
     """
     if isinstance(value, dict):
         return {key: convert_to_floats(item) for key, item in value.items()}
@@ -164,9 +171,10 @@ def convert_to_floats(value: Any) -> Any:
 
 
 def encode_exact(value: Any) -> str:
-    """Encode a value of `read_json` as one line of JSON, with numbers as they were written.
+    """Return a value of `read_json` as one line of JSON, with its exact numbers.
 
-    Two values have equal texts if and only if they are the same JSON in the same key order.
+    Two values have equal texts if and only if they are the same JSON in the same key
+    order.
     """
     if isinstance(value, dict):
         members = ",".join(

@@ -10,11 +10,14 @@ from toolcast_runtime.core.safe_file import read_regular_file
 
 
 class OutsideProjectError(OSError):
-    """Error for a path that leads out of the project through a symbolic link."""
+    """Path that leads out of the project through a symbolic link."""
 
 
 class Entry(NamedTuple):
-    """An entry of a folder; a symbolic link to a folder is both a link and a folder."""
+    """An entry of a folder.
+
+    `is_folder` is also true for a symbolic link to a folder.
+    """
 
     name: str
     is_folder: bool = False
@@ -22,9 +25,9 @@ class Entry(NamedTuple):
 
 
 class ProjectFiles(Protocol):
-    """A project's files, by path relative to the project root, with forward slashes.
+    """Interface for reading a project's files on disk, in a commit or with edits.
 
-    Implementations read the disk or a git commit.
+    Paths are relative to the project root, with forward slashes.
     """
 
     def read(self, path: str, max_bytes: int) -> bytes:
@@ -44,7 +47,7 @@ class ProjectFiles(Protocol):
         """
 
     def is_there(self, path: str) -> bool:
-        """Return whether the path exists; true for a broken symbolic link, too."""
+        """Return whether the path exists; True for a broken symbolic link, too."""
 
     def is_outside(self, path: str, folder: str = ".") -> bool:
         """Return whether a path, with links resolved, is outside `folder` (default: root)."""
@@ -57,33 +60,38 @@ class DiskFiles:
         self._root = root
 
     def read(self, path: str, max_bytes: int) -> bytes:
-        """See `ProjectFiles`."""
+        """Return at most `max_bytes` bytes of a file; see `ProjectFiles.read`."""
         full_path = os.path.join(self._root, path)
         if os.path.islink(full_path):
             if self.is_outside(path):
                 raise OutsideProjectError(None, "a link out of the project", path)
+            # A link inside the project is followed; `read_regular_file` would refuse
+            # it.
             full_path = os.path.realpath(full_path)
         return read_regular_file(full_path, max_bytes, follow=False)
 
     def entries(self, folder: str) -> Sequence[Entry]:
-        """See `ProjectFiles`."""
+        """Return the entries of a folder, sorted by name."""
         with os.scandir(os.path.join(self._root, folder)) as found:
             entries = [Entry(e.name, _is_folder(e), e.is_symlink()) for e in found]
         return sorted(entries)
 
     def is_there(self, path: str) -> bool:
-        """See `ProjectFiles`."""
+        """Return whether the path exists, also as a broken symbolic link."""
         return os.path.lexists(os.path.join(self._root, path))
 
     def is_outside(self, path: str, folder: str = ".") -> bool:
-        """See `ProjectFiles`."""
+        """Return whether a path, with links resolved, is outside a folder."""
         root = os.path.realpath(os.path.join(self._root, folder))
         target = os.path.realpath(os.path.join(self._root, path))
         return os.path.commonpath([root, target]) != root
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:
-    """Return whether an entry is a folder or a link to one; false for a link to itself."""
+    """Return whether an entry is a folder or a link to one.
+
+    False for a link to itself, which cannot be resolved.
+    """
     try:
         return entry.is_dir()
     except OSError:
@@ -91,11 +99,11 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
 
 
 class EditedFiles:
-    """A project's files with pending edits applied.
+    """A project's files as they will be after pending edits.
 
     Args:
         files: the files without the edits.
-        changed: the new bytes per path; None marks a removed file.
+        changed: the new bytes by path; None for a removed file.
     """
 
     def __init__(
@@ -105,7 +113,12 @@ class EditedFiles:
         self._changed = changed
 
     def read(self, path: str, max_bytes: int) -> bytes:
-        """See `ProjectFiles`."""
+        """Return at most `max_bytes` bytes of a file after the edits.
+
+        Raises:
+            FileNotFoundError: the edits remove the file.
+            OSError: see `ProjectFiles.read`.
+        """
         if path not in self._changed:
             return self._files.read(path, max_bytes)
         data = self._changed[path]
@@ -114,7 +127,10 @@ class EditedFiles:
         return data[:max_bytes]
 
     def entries(self, folder: str) -> Sequence[Entry]:
-        """See `ProjectFiles`."""
+        """Return the entries of a folder after the edits, sorted by name.
+
+        A folder that only the edits create has entries, too.
+        """
         entries = {entry.name: entry for entry in self._read_entries(folder)}
         for path, data in self._changed.items():
             parent, _, name = path.rpartition("/")
@@ -133,11 +149,11 @@ class EditedFiles:
             raise
 
     def is_there(self, path: str) -> bool:
-        """See `ProjectFiles`."""
+        """Return whether the path exists after the edits."""
         if path in self._changed:
             return self._changed[path] is not None
         return self._files.is_there(path)
 
     def is_outside(self, path: str, folder: str = ".") -> bool:
-        """See `ProjectFiles`."""
+        """Return whether a path is outside a folder; edits do not change that."""
         return self._files.is_outside(path, folder)

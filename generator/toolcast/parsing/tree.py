@@ -17,10 +17,13 @@ Path = tuple[str | int, ...]
 """Object keys and array indexes from the root to a value."""
 
 SHARED: Path = ("$defs", "shared")
-"""Path, inside a schema, of the shared definitions that it refers to."""
+"""The path of the shared definitions in a schema that refers to them."""
 
 _SCALAR, _COLLECTION = 2, 3
-"""Number of marks of a scalar (start, end) and of a collection (start, end, next mark)."""
+"""The number of marks of a scalar and of a collection (an object or array).
+
+A scalar has its start and end; a collection has also the index of the next mark.
+"""
 
 
 class Span(NamedTuple):
@@ -68,10 +71,10 @@ class Source:
         *,
         at_key: bool = False,
     ) -> Finding:
-        """Build a finding at the value of a path, or at its key.
+        """Return a finding at the value of a path, or at its key.
 
-        If the path does not exist, the location is that of its nearest existing ancestor: a
-        missing key is reported at the object that lacks it.
+        If the path does not exist, the location is that of its nearest existing
+        ancestor: a missing key is reported at the object that lacks it.
         """
         place, line = self.locate(path, at_key=at_key)
         return Finding(rule, severity, place, message, help, line)
@@ -85,17 +88,20 @@ class Source:
         *,
         at_key: bool = False,
     ) -> Finding:
-        """Build a finding of severity error; see `finding`."""
+        """Return a finding of severity error; see `finding`."""
         return self.finding(rule, Severity.ERROR, path, message, help, at_key=at_key)
 
     def locate(self, path: Path, *, at_key: bool = False) -> tuple[Location, str]:
-        """Return the location of a path, or of its nearest ancestor, and the line's text."""
+        """Return the location of a path or nearest ancestor, and its line's text."""
         owner, path = self.home(path)
         span, line = owner._find_span(path, at_key)
         return Location(owner.file, *span), line
 
     def location(self, path: Path, *, at_key: bool = False) -> Location:
-        """Return the location of a path's value or key, or of its nearest ancestor."""
+        """Return the location of a path's value or key, or of its nearest ancestor.
+
+        The location can be in another file; see `home`.
+        """
         owner, path = self.home(path)
         return Location(owner.file, *owner.span(path, at_key=at_key))
 
@@ -105,15 +111,15 @@ class Source:
 
     @property
     def opening(self) -> str:
-        """The comment lines at the start of the file, where a spec names its schema."""
+        """The comment lines at the start of the file, which can name its schema."""
         lines = takewhile(lambda line: line.startswith(b"#"), BytesIO(self.data))
         return b"".join(lines).decode("utf-8", "replace").replace("\r\n", "\n")
 
     def offsets(self, path: Path, *, at_key: bool = False) -> tuple[int, int]:
         """Return the start and end of a path's value, or its key, in the decoded text.
 
-        A block mapping or sequence ends at the next parser event, which can be several lines
-        after its last item.
+        A block mapping or sequence ends at the next parser event, which can be several
+        lines after its last item.
 
         Raises:
             KeyError: the path does not exist, or the key of an array item is requested.
@@ -127,9 +133,9 @@ class Source:
     def home(self, path: Path) -> tuple[Source, Path]:
         """Return the file that contains a path, and the path in that file.
 
-        Differs from this file for shared definitions, which schemas refer to.
+        Another file than this one contains shared definitions, which schemas refer to.
         """
-        # path[0] is the field that contains the schema.
+        # `path[0]` is the field that contains the schema.
         if self.shared is not None and path[1:3] == SHARED:
             return self.shared.home(path[3:])
         if self.parent is not None and path and path[0] not in self.tree:
@@ -138,7 +144,8 @@ class Source:
 
     def _find_span(self, path: Path, at_key: bool) -> tuple[Span, str]:
         _, value, mark, key = self._follow(path)
-        # An object or array can be long, so its key is marked instead.
+        # An object or array can have hundreds of lines, so the location is that of its
+        # key.
         if key >= 0 and (at_key or isinstance(value, (dict, list))):
             mark = key
         return get_span(
@@ -179,7 +186,10 @@ class Document(NamedTuple):
 
 
 def get_span(text: str, start: int, end: int) -> tuple[Span, str]:
-    """Return the span of a text range, cut at the end of its first line, and that line."""
+    """Return the span of a text range, and the text of its first line.
+
+    A range of several lines is cut at the end of the first one.
+    """
     first = text.rfind("\n", 0, start) + 1
     last = text.find("\n", start)
     last = len(text) if last < 0 else last
@@ -191,7 +201,17 @@ def get_span(text: str, start: int, end: int) -> tuple[Span, str]:
 def find_key_mark(
     value: Mapping[str, Any], marks: Sequence[int], mark: int, key: str | int
 ) -> int:
-    """Return the index of a key's first mark, given the index of its object's first mark."""
+    """Return the index of a key's first mark.
+
+    Args:
+        value: the object.
+        marks: the marks of the file; see `Source.marks`.
+        mark: the index of the object's first mark.
+        key: the key.
+
+    Raises:
+        KeyError: the object does not have the key.
+    """
     current = mark + _COLLECTION
     for name, item in value.items():
         if name == key:
@@ -210,9 +230,9 @@ def _find_item_mark(
 
 
 def _skip_value(value: Any, marks: Sequence[int], mark: int) -> int:
-    """Return the index of the first mark after a value."""
+    """Return the index of the first mark after those of a value."""
     return marks[mark + 2] if isinstance(value, (dict, list)) else mark + _SCALAR
 
 
-# Cached, because each finding in a file needs the decoded text.
+# Each finding in a file needs the decoded text.
 _decode_cached = lru_cache(maxsize=8)(decode_text)

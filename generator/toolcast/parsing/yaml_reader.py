@@ -40,7 +40,7 @@ _QUOTE_COLON = (
 )
 _INDENT = "indent all entries of a block equally; quote a string that contains quotation marks"
 _COMMENT = "close the bracket or quotation mark; quote a string with ` #`, which starts a comment"
-# A part of PyYAML's message, and the help for it.
+# Each item has a part of a message of PyYAML or libyaml, and the help for it.
 _HELP = (
     ("mapping values are not allowed", _QUOTE_COLON),
     ("sequence entries are not allowed", "start the sequence on a new line"),
@@ -80,7 +80,7 @@ def _explain_error(error: yaml.MarkedYAMLError, text: str) -> tuple[int, str, st
         if context.endswith("flow node"):
             return start, problem, _COMMENT
     if _NO_BEGINNING in problem:
-        return start, problem, _help_with_character(text[start : start + 1])
+        return start, problem, _suggest_for_character(text[start : start + 1])
     help_ = next((help_ for part, help_ in _HELP if part in problem), "")
     if opened is not None and context.endswith(("flow sequence", "flow mapping")):
         help_ += (
@@ -89,7 +89,7 @@ def _explain_error(error: yaml.MarkedYAMLError, text: str) -> tuple[int, str, st
     return start, problem, help_
 
 
-def _help_with_character(character: str) -> str:
+def _suggest_for_character(character: str) -> str:
     if character == "\t":
         return "indent with spaces"
     return f"quote a string that begins with `{character}`"
@@ -99,27 +99,36 @@ MAX_BYTES = 512 * 1024
 MAX_DEPTH = 100
 MAX_NODES = 25_000
 MAX_LARGE_NUMBERS = 200
-"""Of whole numbers beyond 63 bits: validators compare each with each."""
+"""The maximum number of integers beyond 63 bits.
+
+Validators compare each of these with every other one.
+"""
 
 _DEEPER = f"nested deeper than {MAX_DEPTH} levels"
 _FLATTEN = "write the value with fewer levels"
 _SPLIT_FILE = "remove values, or move some of them to another file"
-# libyaml's own limit of 1,000 levels, since version 0.2.6.
+# libyaml 0.2.6 and later report this for more than 1,000 levels.
 _TOO_DEEP = "exceeded maximum nesting depth"
 
-# Git writes conflict markers at the first column, whatever the indentation of the file.
-# Conflict markers of git that are reported for one file.
+# The maximum number of merge conflicts that are reported for one file.
 _MAX_CONFLICTS_SHOWN = 20
+# Git writes conflict markers at the first column, independently of the file's
+# indentation.
 _CONFLICT_MARK = re.compile(r"^(?:<{7}|={7}|>{7})(?: .*)?$", re.MULTILINE)
-# libyaml's parser if PyYAML was built with it: it is faster.
+# libyaml's parser is faster, but PyYAML can be built without it.
 _Parser: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 def read_yaml(file: str, data: bytes) -> tuple[Document | None, list[Finding]]:
     """Parse one file.
 
+    Args:
+        file: the path of the file in findings.
+        data: the content of the file.
+
     Returns:
-        The document, or None if the file could not be read to its end, and the findings.
+        The document, or None if the file could not be read to its end; and the
+        findings, which can have errors in both cases.
     """
     if len(data) > MAX_BYTES:
         message = f"the file is larger than the limit of {MAX_BYTES:,} bytes"
@@ -145,7 +154,7 @@ def read_yaml(file: str, data: bytes) -> tuple[Document | None, list[Finding]]:
 
 
 def _find_conflicts(text: str) -> Iterator[re.Match[str]]:
-    """Yield the opening marker of each merge conflict that has all three markers."""
+    """Yield the opening marker of each merge conflict with all three markers."""
     begin = middle = None
     for mark in _CONFLICT_MARK.finditer(text) if "<<<<<<<" in text else ():
         if mark[0][0] == "<":
@@ -158,11 +167,11 @@ def _find_conflicts(text: str) -> Iterator[re.Match[str]]:
 
 
 class _ReadAbortedError(Exception):
-    """Control flow: stops the reader after an error that makes the rest unreadable."""
+    """Signal that stops the reader after an error: the rest cannot be read."""
 
 
 class _Reader:
-    """Reader of one document; `marks` has the form of `Source.marks`."""
+    """Reader of one YAML document; `marks` has the form of `Source.marks`."""
 
     def __init__(self, file: str, text: str, parser: Any) -> None:
         self.file = file
@@ -174,13 +183,18 @@ class _Reader:
         self._large_numbers = 0
 
     def read(self) -> tuple[Any, bool]:
-        """Return the value, and whether the file could be read to its end."""
+        """Return the value, and whether the file could be read to its end.
+
+        Errors are added to `findings`. The value is None if the file could not be read.
+        """
         try:
             return self._read_document(), True
         except _ReadAbortedError:
             pass
         except yaml.MarkedYAMLError as error:
             start, problem, help_ = _explain_error(error, self.text)
+            # A single marker that was left after a merge is the probable cause of a
+            # syntax error.
             mark_left = _CONFLICT_MARK.search(self.text)
             if mark_left is not None:
                 self.report_conflict(mark_left)
@@ -196,7 +210,10 @@ class _Reader:
         return None, False
 
     def report_conflict(self, mark: re.Match[str]) -> None:
-        """Add a finding at a merge conflict marker."""
+        """Add a finding at a merge conflict marker.
+
+        A `<<<<<<<` marker is reported as a conflict, another marker as a leftover.
+        """
         message = "a merge conflict begins here: the file contains both versions"
         if mark[0][0] != "<":
             message = "a merge conflict marker is left here"
@@ -233,6 +250,8 @@ class _Reader:
             marks += (event.start_mark.index, event.end_mark.index)
             return self._read_scalar(event)
         index = len(marks)
+        # The third mark is the index of the next mark, which is known only after the
+        # items.
         marks += (event.start_mark.index, event.end_mark.index, 0)
         is_mapping = kind is MappingStartEvent
         value = (
@@ -251,7 +270,7 @@ class _Reader:
         self._stop("yaml/too-large", event, _DEEPER, _FLATTEN)
 
     def _reject_feature(self, event: Any) -> NoReturn:
-        """Stop with an error at an anchor, an alias or a tag."""
+        """Stop with an error at an anchor, an alias or a tag: specs have none."""
         if event.__class__ is AliasEvent or event.anchor is not None:
             message = "anchors and aliases are not allowed"
             self._stop(_UNSUPPORTED, event, message, "repeat the value instead")
@@ -269,7 +288,8 @@ class _Reader:
                 result[key] = self._read_node(next_event(), depth + 1)
                 continue
             self._report_duplicate(event, key, result, mark)
-            # The second value is read only to find its errors; the first value is kept.
+            # The first value of a duplicate key is kept; the second one is only read to
+            # find its errors.
             index = len(marks)
             self._read_node(next_event(), depth + 1)
             del marks[index:]
@@ -315,6 +335,7 @@ class _Reader:
             text.isascii() and text.isprintable()
         ) and self._has_forbidden_character(event):
             return text
+        # A quoted or block scalar is always a string.
         if not event.implicit[0]:
             return text
         try:
@@ -344,7 +365,10 @@ class _Reader:
             )
 
     def _has_forbidden_character(self, event: Any) -> bool:
-        """Report a forbidden or invisible character; return whether it is forbidden."""
+        """Report a forbidden or invisible character in a scalar.
+
+        Return whether the character is forbidden; an invisible one is only a warning.
+        """
         problem = check_characters(event.value)
         if problem is None:
             return False
@@ -389,9 +413,10 @@ _CONSTANTS: dict[str, bool | None] = {
     **dict.fromkeys(["null", "Null", "NULL", "~", ""], None),
 }
 _BOOLEANS = frozenset(["yes", "no", "on", "off"])
-# Length of the longest word in `_BOOLEANS`.
+# The length of the longest word in `_BOOLEANS`.
 _MAX_BOOLEAN_CHARACTERS = 3
-# First characters of numbers and of scalars that YAML 1.1 does not read as strings.
+# A scalar with another first character is a string in YAML 1.1 and 1.2, except for the
+# constants and booleans.
 _NUMBER_STARTS = frozenset("+-.0123456789=<")
 _AMBIGUOUS = (
     (re.compile(r"[-+]?0[0-9_]+"), "an octal number"),
@@ -418,20 +443,25 @@ _AMBIGUOUS = (
     (re.compile(r"=|<<"), "a YAML 1.1 special value"),
 )
 _MAX_DIGITS = 400
-# The limit of the runtime for arguments, too.
+# The maximum number of digits of an integer; the runtime has the same limit for
+# arguments.
 _MAX_WHOLE_DIGITS = 100
+# Every integer of up to 18 digits fits into 63 bits.
 _DIGITS_OF_63_BITS = 18
 
 
 class ScalarError(ValueError):
-    """Error for a plain scalar that YAML readers interpret differently or JSON cannot hold."""
+    """Plain scalar that YAML readers read differently, or that is not valid in JSON."""
 
 
 def parse_plain_scalar(text: str) -> str | int | float | bool | None:
-    """Return the JSON value of a plain scalar.
+    """Return the JSON value of a plain (unquoted) scalar.
+
+    The value is a constant, a number, or else the text itself.
 
     Raises:
-        ScalarError: readers disagree about `text`, or it is out of range.
+        ScalarError: YAML readers interpret the text differently, or a number is out of
+            range or has more digits than a float keeps.
     """
     if text in _CONSTANTS:
         return _CONSTANTS[text]

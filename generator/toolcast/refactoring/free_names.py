@@ -21,11 +21,15 @@ from .project_edit import EditRefusedError
 def validate_tool_name(toolset: Toolset, name: str, *own: ToolSpec | None) -> None:
     """Raise EditRefusedError if a new tool of a toolset cannot have a name.
 
+    A name must be valid, and neither used, reserved, nor similar to a reserved name or
+    a tool of an external server.
+
     Args:
         toolset: the toolset of the tool.
         name: the new name.
-        own: specs that do not make the name unavailable: the tool to rename, which may have the
-            name as a previous one, and its renamed copy after an interrupted run.
+        own: specs that do not make the name unavailable: the tool to rename, which may
+            have the name as a previous one, and its renamed copy after an interrupted
+            run.
     """
     if not is_tool_name(name):
         suggestion = re.sub(r"[^A-Za-z0-9_.-]+", "_", name).strip("_")[:64]
@@ -56,6 +60,8 @@ def validate_tool_name(toolset: Toolset, name: str, *own: ToolSpec | None) -> No
                 f" `{module_name(name)}`",
                 "choose another name",
             )
+    # A reserved name is also refused in a similar spelling: readers would confuse the
+    # two.
     key = get_similarity_key(name)
     for reserved, reason in toolset.reserved_names.items():
         if get_similarity_key(reserved) == key:
@@ -73,21 +79,18 @@ def validate_tool_name(toolset: Toolset, name: str, *own: ToolSpec | None) -> No
 def choose_file_names(
     names: Iterable[str], tools: Iterable[ToolSpec]
 ) -> dict[str, str]:
-    """Choose the names of spec files, without suffix, for new tools.
+    """Return the name of the spec file, without suffix, for each new tool.
 
-    A tool gets its plain file name unless another tool uses that file or module on a file
-    system that ignores case. In that case it gets a distinct name with a hash. Among the new
-    tools, those whose name is also their module name come first.
+    A tool gets its plain file name unless another tool uses that file or module on a
+    file system that ignores case. In that case the file name gets a hash. Among the new
+    tools, those whose name is also their module name are first in choosing.
 
     Args:
         names: the names of the new tools.
         tools: the existing tools.
 
-    Returns:
-        The file name of each new tool.
-
     Raises:
-        EditRefusedError: the distinct name of a tool is also in use.
+        EditRefusedError: the file name with a hash is also in use.
     """
     used: set[str] = set()
     for tool in tools:

@@ -60,7 +60,10 @@ def list_other_file_mentions(
 def _list_references(
     workspace: Workspace, owned: OwnedTool
 ) -> Iterator[tuple[Document, Path]]:
-    """Yield the document and path of each value that is the tool's name."""
+    """Yield each value that names the tool, in the clients override and acceptances.
+
+    An acceptance without a toolset counts only if no other toolset has such a tool.
+    """
     name = owned.tool.name
     override = _read_document(workspace, owned.toolset.clients_override)
     if override is not None:
@@ -85,7 +88,7 @@ def _list_references(
 
 
 def _read_document(workspace: Workspace, path: str | None) -> Document | None:
-    """Return a YAML file of the project, or None if it is missing or invalid."""
+    """Return a YAML file of the project; None if it is missing or has errors."""
     if path is None:
         return None
     try:
@@ -99,15 +102,17 @@ def _read_document(workspace: Workspace, path: str | None) -> Document | None:
 def rename_in_markdown_regions(
     editing: EditSession, workspace: Workspace, owned: OwnedTool, name: str
 ) -> None:
-    """Rename a tool in the markers of its managed regions in Markdown files."""
+    """Rename a tool in the opening markers of its regions in Markdown files."""
     regions_by_document: dict[str, list[_ToolRegion]] = {}
     for tool_region in _list_tool_regions(workspace, owned):
         regions_by_document.setdefault(tool_region.document, []).append(tool_region)
     for document, tool_regions in regions_by_document.items():
         before = after = tool_regions[0].data
-        # From the end of the file, so that the offsets of earlier regions stay valid.
+        # Replace from the end of the file, so that the offsets of earlier regions stay
+        # valid.
         for tool_region in reversed(tool_regions):
-            # The region starts after the line with its opening marker.
+            # The region starts after its opening marker, which is the last `<!--`
+            # before it.
             end = tool_region.region.start
             start = after.rfind(b"<!--", 0, end)
             arguments = f"{tool_region.region.arguments[0]} {owned.toolset.name} {name}"
@@ -121,7 +126,7 @@ def rename_in_markdown_regions(
 def list_region_mentions(
     workspace: Workspace, owned: OwnedTool
 ) -> list[RemainingMention]:
-    """Return the opening markers of a tool's managed regions as mentions."""
+    """Return the opening marker of each managed region for a tool's parameters."""
     return [
         RemainingMention(
             tool_region.document,
@@ -139,7 +144,7 @@ def _list_tool_regions(workspace: Workspace, owned: OwnedTool) -> Iterator[_Tool
             path = os.path.join(workspace.root, document)
             data = read_regular_file(path, MAX_DOCUMENT_BYTES, follow=False)
         except OSError:
-            # `toolcast check` reports the file.
+            # `toolcast check` reports a document that cannot be read.
             continue
         for region in find_regions(document, data)[0]:
             if region.arguments == ("parameters", owned.toolset.name, owned.tool.name):
@@ -149,7 +154,8 @@ def _list_tool_regions(workspace: Workspace, owned: OwnedTool) -> Iterator[_Tool
 def keep_server_name(editing: EditSession, owned: OwnedTool, new: str) -> None:
     """Keep calling a renamed proxy tool by its old name at the external server.
 
-    The server's entry in `mcp_servers` then maps the tool's name there to the new name here.
+    The server's entry in `mcp_servers` then maps the tool's name at the server to the
+    new name in the toolset. Tools without a server are skipped.
     """
     server = _find_server(*owned)
     if server is not None:
@@ -158,9 +164,11 @@ def keep_server_name(editing: EditSession, owned: OwnedTool, new: str) -> None:
 
 
 def remove_from_server(editing: EditSession, owned: OwnedTool) -> None:
-    """Remove a proxy tool from its server's entry, or the entry after its last tool.
+    """Remove a proxy tool from its external server's entry in `mcp_servers`.
 
-    An entry without tools would offer all tools that the server lists.
+    The entry itself is removed if no other tool uses the server, because an entry
+    without tools would offer all tools that the server lists. Tools without a server
+    are skipped.
     """
     toolset, tool = owned
     server = _find_server(toolset, tool)
@@ -173,9 +181,12 @@ def remove_from_server(editing: EditSession, owned: OwnedTool) -> None:
     if server.name in {toolset.proxy, *used_servers}:
         server_name = server.get_server_name(tool.name)
         if server_name in server.tools:
-            # An entry that cannot be edited only names a tool that is no longer called.
+            # If the entry cannot be edited, it keeps a name that is no longer called,
+            # which does no harm.
             with suppress(UneditableValueError):
-                _remove_entry(text, (*_tools_path(server), server_name), server.tools)
+                _remove_entry(
+                    text, (*_build_tools_path(server), server_name), server.tools
+                )
         return
     servers = [other.name for other in toolset.mcp_servers]
     _remove_entry(text, ("mcp_servers", server.name), servers)
@@ -186,15 +197,22 @@ def _find_server(toolset: Toolset, tool: ToolSpec) -> McpServer | None:
     return next((s for s in toolset.mcp_servers if s.name == name), None)
 
 
-def _tools_path(server: McpServer) -> tuple[str, ...]:
+def _build_tools_path(server: McpServer) -> tuple[str, ...]:
     return ("mcp_servers", server.name, "tools")
 
 
 def _set_local_name(
     text: SpecText, server: McpServer, server_name: str, local_name: str
 ) -> None:
-    """Map a server's name of a tool to the name that the toolset uses for it."""
-    path = _tools_path(server)
+    """Declare under which name the toolset has a tool of an external server.
+
+    Args:
+        text: the text of `toolset.yaml`.
+        server: the server's entry.
+        server_name: the tool's name at the server.
+        local_name: the tool's name in the toolset.
+    """
+    path = _build_tools_path(server)
     if server_name not in server.tools:
         if server.tools:
             last_tool = list(server.tools)[-1]
@@ -205,7 +223,8 @@ def _set_local_name(
             text.insert_key((*path[:-1], last_field), "tools", tools)
         return
     if local_name == server.prefix + server_name:
-        # The prefix already produces the name, so that the entry is not needed.
+        # The server's `prefix` already produces the tool's name, so the entry is not
+        # needed.
         with suppress(UneditableValueError):
             _remove_entry(text, (*path, server_name), server.tools)
             return
@@ -215,5 +234,5 @@ def _set_local_name(
 def _remove_entry(
     text: SpecText, path: tuple[str, ...], entries: Collection[str]
 ) -> None:
-    """Remove an entry of an object; the last entry is removed with the object's key."""
+    """Remove an entry of an object; remove the whole object with its last entry."""
     text.remove_key(path if len(entries) > 1 else path[:-1])

@@ -20,7 +20,7 @@ from .spec_text import SpecText
 
 
 class EditRefusedError(Exception):
-    """Requested edit that cannot be made; the message has the reason and a help line.
+    """Refusal of a requested edit; the message has the reason and a help line.
 
     Attributes:
         findings: the errors that the specs would have after the edit.
@@ -91,7 +91,7 @@ class OwnedTool(NamedTuple):
 
 
 class EditSession:
-    """Collects the edits of a workspace's files.
+    """Collection of edits of a workspace's files; nothing is written.
 
     Attributes:
         remaining_mentions: mentions that could not be edited.
@@ -106,32 +106,37 @@ class EditSession:
         self._existing_copies: dict[str, ToolSpec] = {}
 
     def get_text(self, source: Source) -> SpecText:
-        """Return the editable text of a YAML file; the same object for each call."""
+        """Return a YAML file's editable text; the same object on each call."""
         return self._texts.setdefault(source.file, SpecText(source))
 
     def set_bytes(self, file: str, before: bytes, after: bytes) -> None:
-        """Replace the bytes of a file that is not a spec."""
+        """Plan new bytes for a file that is not a spec."""
         self._before[file], self._after[file] = before, after
 
     def move(self, file: str, new: str, existing: ToolSpec | None = None) -> None:
-        """Move the file of a spec.
+        """Plan a new path for the file of a spec.
 
         Args:
             file: the path of the spec.
             new: the new path.
-            existing: the tool that already is at the new path after an interrupted run of the
-                same edit.
+            existing: the tool that already is at the new path after an interrupted run
+                of the same edit.
         """
         self._new_paths[file] = new
         if existing is not None:
             self._existing_copies[new] = existing
 
     def remove(self, file: str) -> None:
-        """Remove the file of a spec."""
+        """Plan the removal of a spec's file.
+
+        The session must have the file's text; see `get_text`.
+        """
         self._new_paths[file] = None
 
     def collect_files(self) -> tuple[dict[str, bytes | None], dict[str, bytes | None]]:
-        """Return the bytes of the changed files before and after the edits, by path.
+        """Return the changed files' bytes before and after the edits, each by path.
+
+        The bytes before are None for a new file, those after for a removed file.
 
         Raises:
             UneditableValueError: an edited text does not parse to the intended value.
@@ -152,10 +157,14 @@ class EditSession:
         return before | self._before, after | self._after
 
     def _get_existing_copy(self, path: str, data: bytes) -> bytes | None:
-        """Return the bytes that an interrupted run wrote to the new path, or None.
+        """Return the bytes that an interrupted run wrote to a path; None without one.
+
+        Args:
+            path: the new path of a spec.
+            data: the bytes that this edit will write to the path.
 
         Raises:
-            EditRefusedError: the file at the new path has other bytes.
+            EditRefusedError: the file at the path has other bytes.
         """
         existing = self._existing_copies.get(path)
         if existing is None:
@@ -168,7 +177,7 @@ class EditSession:
 
 
 def get_tool(workspace: Workspace, name: str, toolset_name: str | None) -> OwnedTool:
-    """Return the tool with a name.
+    """Return the tool with a name, and its toolset.
 
     Args:
         workspace: the project.
@@ -176,8 +185,10 @@ def get_tool(workspace: Workspace, name: str, toolset_name: str | None) -> Owned
         toolset_name: the toolset, if several toolsets have such a tool.
 
     Raises:
-        EditRefusedError: there is no such tool, or several toolsets have one.
+        EditRefusedError: there is no such tool or toolset, or several toolsets have the
+            tool.
     """
+    # Reports name a tool as `toolset/tool`.
     if toolset_name is None and "/" in name:
         toolset_name, _, name = name.partition("/")
     toolsets = [t for t in workspace.toolsets if toolset_name in (None, t.name)]
@@ -227,20 +238,24 @@ def load_edited_workspace(
     renamed: tuple[str, str] = ("", ""),
     tolerated_rules: Iterable[str] = (),
 ) -> Workspace:
-    """Load the workspace as it will be after an edit, and check it.
+    """Return the workspace as it will be after an edit, after checking it.
+
+    Errors that the specs already have are tolerated.
 
     Args:
         workspace: the workspace before the edit.
         after: the new bytes of the changed files; None for a removed file.
-        renamed: the old and new name of a renamed tool. Existing errors that mention the old
-            name do not count as new ones.
+        renamed: the old and new name of a renamed tool. Existing errors that mention
+            the old name do not count as new ones.
         tolerated_rules: rules whose errors the edit may add.
 
     Raises:
-        EditRefusedError: the edit adds an error.
+        EditRefusedError: the specs cannot be loaded, or the edit adds an error.
     """
     files = EditedFiles(DiskFiles(workspace.root), after)
-    loaded = load_workspace(workspace.root, files=files, known=_known_tools(workspace))
+    loaded = load_workspace(
+        workspace.root, files=files, known=_build_known_tools(workspace)
+    )
     if loaded.workspace is None or has_errors(loaded.findings):
         message = "the specs cannot be loaded after this change"
         errors = tuple(_select_errors(loaded.findings))
@@ -252,15 +267,19 @@ def load_edited_workspace(
     ]
     # Errors that the specs already have do not refuse the edit.
     if new_errors:
-        old_keys = {_finding_key(error, renamed) for error in _list_errors(workspace)}
-        new_errors = [e for e in new_errors if _finding_key(e, renamed) not in old_keys]
+        old_keys = {
+            _build_finding_key(error, renamed) for error in _list_errors(workspace)
+        }
+        new_errors = [
+            e for e in new_errors if _build_finding_key(e, renamed) not in old_keys
+        ]
     if new_errors:
         message = "the specs would have the errors above after this change"
         raise EditRefusedError(message, findings=tuple(new_errors))
     return loaded.workspace
 
 
-def _known_tools(workspace: Workspace) -> KnownTools:
+def _build_known_tools(workspace: Workspace) -> KnownTools:
     """Return the loaded tools, so that unchanged files are not parsed again."""
     return {
         (tool.source.file, tool.source.data, workspace.extensions): (tool, [])
@@ -269,7 +288,9 @@ def _known_tools(workspace: Workspace) -> KnownTools:
     }
 
 
-def _finding_key(finding: Finding, renamed: tuple[str, str]) -> tuple[str, str, str]:
+def _build_finding_key(
+    finding: Finding, renamed: tuple[str, str]
+) -> tuple[str, str, str]:
     """Return a key that is the same for a finding before and after an edit.
 
     A rename moves files, so that its keys contain no file.
@@ -291,7 +312,10 @@ def _select_errors(findings: Iterable[Finding]) -> list[Finding]:
 
 
 def format_unified_diff(edit: ProjectEdit) -> Iterator[str]:
-    """Yield the lines of a diff for `git apply`; a moved file is one change."""
+    """Yield the lines of a diff that `git apply` accepts.
+
+    If one file is removed and one is new, they are shown as a renamed file.
+    """
     moved = _find_moved_file(edit)
     for path in sorted(edit.after):
         if path in moved.values():
@@ -309,12 +333,16 @@ def format_unified_diff(edit: ProjectEdit) -> Iterator[str]:
             old_lines, new_lines, old_name, new_name, lineterm="\n"
         ):
             yield row.removesuffix("\n")
+            # `git apply` needs this line after a last line without a line end.
             if not row.endswith("\n"):
                 yield "\\ No newline at end of file"
 
 
 def _find_moved_file(edit: ProjectEdit) -> dict[str, str]:
-    """Return the old and new path, if exactly one file is removed and one is new."""
+    """Return the old path and the new path of a moved file; empty if none is moved.
+
+    A file is moved if the edit removes exactly one file and adds exactly one.
+    """
     removed = [path for path, data in edit.after.items() if data is None]
     new = [path for path, data in edit.before.items() if data is None]
     return {removed[0]: new[0]} if len(removed) == len(new) == 1 else {}

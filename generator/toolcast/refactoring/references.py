@@ -24,11 +24,12 @@ Pattern = tuple[str, ...]
 _WORD_PREFIXES = ("", " ", "\n", "*", "(")
 _WORD_SUFFIXES = ("", *" \n.,;:!?*)'’")
 _CONTEXT_CHARACTERS = 20
-"""Characters before a new name that decide whether it is recognized as a mention."""
+"""The number of characters before a name that are checked to recognize a mention."""
 _CONTENT_PATH: Path = ("file",)
-"""Path of the text that is the content of a resource's file."""
+"""The path that stands for the content of a resource's file."""
 
-# Fields with data, in which a key `reason` may have any meaning, and fields that are prose.
+# The search for `reason` texts skips these fields: in data a key `reason` can have any
+# meaning, and `list_prose` already returns the texts of the others.
 _FIELDS_WITHOUT_REASONS = frozenset(
     "parameters returns examples meta mcp annotations skill deprecated".split()
 )
@@ -54,7 +55,7 @@ def list_matching_paths(value: Any, pattern: Pattern, name: str) -> Iterator[Pat
 
     Args:
         value: the parsed file.
-        pattern: the keys of the path; `*` matches each key and index.
+        pattern: the keys of the path; `*` matches every key or index.
         name: the value to find.
     """
     matches: list[tuple[Path, Any]] = [((), value)]
@@ -79,7 +80,8 @@ def _list_entries(value: Any) -> Iterable[tuple[str | int, Any]]:
 def list_referring_toolsets(workspace: Workspace, owned: OwnedTool) -> list[Toolset]:
     """Return the toolsets in which the tool's name certainly refers to this tool.
 
-    If several toolsets have a tool with the name, it is only the tool's own toolset.
+    If several toolsets have a tool with the name, the result is only the tool's own
+    toolset.
     """
     name = owned.tool.name
     toolsets_with_tool = [
@@ -95,7 +97,8 @@ def list_referring_toolsets(workspace: Workspace, owned: OwnedTool) -> list[Tool
 def list_possible_toolsets(workspace: Workspace, owned: OwnedTool) -> list[Toolset]:
     """Return the toolsets in which the tool's name may refer to this tool.
 
-    These are its own toolset and those that do not use the name for something else.
+    These are its own toolset, and those that do not use the name for a tool of their
+    own, a previous or reserved name, or a tool of an external server.
     """
     name = owned.tool.name
     return [
@@ -116,7 +119,10 @@ def _uses_name(toolset: Toolset, name: str) -> bool:
 def rename_references(
     editing: EditSession, workspace: Workspace, owned: OwnedTool, new: str
 ) -> None:
-    """Rename a tool in every field that refers to it."""
+    """Rename a tool in every field of specs that refers to it.
+
+    Toolsets that use the name for something else are skipped.
+    """
     name = owned.tool.name
     for toolset in list_referring_toolsets(workspace, owned):
         # In another toolset, a field of an extension may refer to a different tool.
@@ -133,10 +139,15 @@ def rename_references(
 def rename_mentions(
     editing: EditSession, workspace: Workspace, owned: OwnedTool, new: str
 ) -> None:
-    """Rename a tool in the texts that mention it, unless the name is ambiguous there."""
+    """Rename a tool in the texts of specs and in text files of resources.
+
+    Toolsets in which the name also has another meaning are skipped.
+    """
     name = owned.tool.name
     pattern = compile_mention_pattern([name])
     for toolset in list_referring_toolsets(workspace, owned):
+        # The word also names something else here, such as a parameter: a mention is
+        # ambiguous.
         if name in collect_other_names(toolset):
             continue
         for source, path in _list_mentioning_texts(toolset, pattern):
@@ -166,9 +177,15 @@ def _rename_in_resource_file(
 
 
 def rename_in_text(text: str, pattern: re.Pattern[str] | None, new: str) -> str:
-    """Replace the mentions that a pattern finds in a text by a new name.
+    """Return a text in which mentions of a tool have a new name.
 
-    Mentions in code, such as paths and addresses, stay.
+    Mentions in code, such as paths and addresses, stay. A new name that is an ordinary
+    word gets backticks where readers would not recognize it as a name.
+
+    Args:
+        text: the text.
+        pattern: finds the old name; None finds nothing.
+        new: the new name.
     """
     new_pattern = compile_mention_pattern([new])
     for mention in reversed(list(find_mentions(text, pattern))):
@@ -176,7 +193,8 @@ def rename_in_text(text: str, pattern: re.Pattern[str] | None, new: str) -> str:
             continue
         head, tail = text[: mention.start], text[mention.start + len(mention.name) :]
         text = head + new + tail
-        # Put a name that is an ordinary word in backticks if it would not be recognized.
+        # A name that is an ordinary word needs backticks if it would not be recognized
+        # otherwise.
         if is_ambiguous_name(new) and _is_prose_mention(head, tail):
             context = head[-_CONTEXT_CHARACTERS:]
             excerpt = context + new + tail[:1]
@@ -187,13 +205,16 @@ def rename_in_text(text: str, pattern: re.Pattern[str] | None, new: str) -> str:
 
 
 def _is_prose_mention(head: str, tail: str) -> bool:
-    """Return whether a name between two texts is a separate word outside of a code span."""
+    """Return whether a name between two texts is a separate word, not in code."""
     is_word = head[-1:] in _WORD_PREFIXES and tail[:1] in _WORD_SUFFIXES
     return is_word and head.count("`") % 2 == 0
 
 
 def list_mentions(workspace: Workspace, owned: OwnedTool) -> Iterator[RemainingMention]:
-    """Yield the texts that mention a tool, except its own spec and its exclusions."""
+    """Yield the texts of specs that mention a tool.
+
+    The tool's own spec, and the reasons of its exclusions, are skipped.
+    """
     pattern = compile_mention_pattern([owned.tool.name])
     for toolset in list_referring_toolsets(workspace, owned):
         for source, path in _list_mentioning_texts(toolset, pattern):
@@ -219,7 +240,7 @@ def _list_mentioning_texts(
         for path, text in list_prose(owner)
         if any(find_mentions(text, pattern))
     ]
-    # Several tools may use the text of one shared definition.
+    # Several tools can use the text of a shared definition: yield it once.
     yield from dict.fromkeys(prose)
     for source in toolset.sources:
         for path, text in _list_reasons(source.tree, ()):
@@ -228,7 +249,10 @@ def _list_mentioning_texts(
 
 
 def _list_reasons(value: Any, path: Path) -> Iterator[tuple[Path, str]]:
-    """Yield the `reason` texts of a spec with their paths, without those in data and prose."""
+    """Yield each `reason` text of a spec with its path, in document order.
+
+    Fields with data or prose at the top level are skipped.
+    """
     for key, child in _list_entries(value):
         if key == "reason" and isinstance(child, str):
             yield (*path, key), child

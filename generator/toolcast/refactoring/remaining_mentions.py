@@ -22,7 +22,7 @@ from .project_edit import OwnedTool, RemainingMention, build_mention
 from .references import list_possible_toolsets, list_reference_paths
 
 _MAX_MODULES = 2_000
-"""Modules that are searched."""
+"""The maximum number of modules that are searched."""
 
 
 class Module(NamedTuple):
@@ -46,7 +46,9 @@ def load_modules_containing(
 ) -> list[Module]:
     """Load the modules of a toolset's handlers that contain a word or cannot be read.
 
-    Symbolic links are not followed. At most `_MAX_MODULES` modules are searched.
+    A module that cannot be read or parsed is included with the tree None, because it
+    could contain the word. Symbolic links are not followed. At most `_MAX_MODULES`
+    modules are searched.
     """
     modules: list[Module] = []
     for index, (file, name) in enumerate(_list_modules(workspace, toolset)):
@@ -67,7 +69,10 @@ def load_modules_containing(
 
 
 def _list_modules(workspace: Workspace, toolset: Toolset) -> Iterator[tuple[str, str]]:
-    """Yield the path and dotted name of each module in the package of the handlers."""
+    """Yield the path and dotted name of each module in the handlers package.
+
+    Symbolic links are not followed.
+    """
     if toolset.handlers is None:
         return
     for source in workspace.sources:
@@ -90,16 +95,16 @@ def _list_modules(workspace: Workspace, toolset: Toolset) -> Iterator[tuple[str,
 
 
 _MAX_TEXT_CHARACTERS = 80
-"""Characters of a quoted text."""
+"""The maximum number of characters of a quoted text."""
 
 
 def list_spec_mentions(
     workspace: Workspace, owned: OwnedTool, edited: Workspace
 ) -> Iterator[RemainingMention]:
-    """Yield the lines of specs that still mention a tool's old name.
+    """Yield the lines of specs that still mention a tool's old name after an edit.
 
-    Comments, data and the content of resources are included. `renamed_from`, `reserved_names`
-    and handler names are not, because there the old name is correct.
+    Comments, data and the content of resources are included. `renamed_from`,
+    `reserved_names` and handler names are not, because there the old name is correct.
 
     Args:
         workspace: the workspace before the edit.
@@ -139,7 +144,10 @@ def _list_extension_mentions(
 def list_changed_patterns(
     owned: OwnedTool, edited: Workspace, new: str
 ) -> Iterator[RemainingMention]:
-    """Yield patterns of client lists that match only the old or only the new name."""
+    """Yield patterns in client lists that match only the old or only the new name.
+
+    Such a pattern changes which clients may call the tool.
+    """
     old = owned.tool.name
     toolset = next(t for t in edited.toolsets if t.name == owned.toolset.name)
     for client in toolset.clients:
@@ -170,7 +178,8 @@ def _list_line_mentions(
     pattern = compile_mention_pattern([name])
     if pattern is None or name.lower().encode() not in source.data.lower():
         return
-    # The edit leaves other capitalizations of the name, so they are mentions, too.
+    # The edit does not change the name in other capitalizations, so these are reported,
+    # too.
     pattern = re.compile(pattern.pattern, re.IGNORECASE)
     # The content of a resource may be binary data.
     text = source.data.decode("utf-8-sig", "replace").replace("\r\n", "\n")
@@ -188,7 +197,11 @@ def _list_line_mentions(
 
 
 def _list_name_declarations(tree: object, name: str) -> Iterator[Path]:
-    """Yield the paths of values that may contain the old name: `renamed_from` and the like."""
+    """Yield the paths of values in which the old name is correct.
+
+    These are `handler`, and entries of `renamed_from` and `reserved_names` with the
+    name.
+    """
     values: Mapping[str, object] = tree if isinstance(tree, dict) else {}
     if "handler" in values:
         yield ("handler",)
@@ -204,7 +217,10 @@ def _list_name_declarations(tree: object, name: str) -> Iterator[Path]:
 def list_handler_mentions(
     workspace: Workspace, toolset: Toolset, name: str
 ) -> Iterator[RemainingMention]:
-    """Yield the string literals in the handlers' modules that mention a name."""
+    """Yield the string literals in the handlers' modules that mention a name.
+
+    Strings of `__all__` are skipped.
+    """
     pattern = compile_mention_pattern([name])
     searched_files: set[str] = set()
     for tool in toolset.tools:
@@ -228,7 +244,10 @@ def list_handler_mentions(
 def list_type_imports(
     workspace: Workspace, owned: OwnedTool
 ) -> Iterator[RemainingMention]:
-    """Yield the imports of a tool's generated types, whose module will be removed."""
+    """Yield the statements that import a tool's generated types.
+
+    The next `toolcast generate` removes the imported module.
+    """
     toolset, tool = owned
     package = f"{workspace.package}.{toolset.name}.tools".lstrip(".")
     for module in load_modules_containing(workspace, toolset, tool.module):
@@ -268,7 +287,7 @@ def _shorten(text: str) -> str:
 
 
 def list_exported_nodes(tree: ast.Module) -> Iterator[ast.AST]:
-    """Yield the nodes of the statements that assign to `__all__`."""
+    """Yield all nodes of the module's statements that assign or add to `__all__`."""
     for statement in tree.body:
         targets: list[ast.expr] = []
         if isinstance(statement, ast.Assign):

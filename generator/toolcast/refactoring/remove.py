@@ -62,11 +62,12 @@ def remove_tool(
             in the future. A draft needs no date.
         ignore_mentions: remove the tool even if texts of other specs mention it; the
             mentions are listed.
-        reason: why the names are reserved; default: that the tool was removed, and when.
+        reason: why the names are reserved. Default: a sentence with today's date and
+            the replacement.
 
     Raises:
-        EditRefusedError: the removal is not announced, other specs need the tool, or the specs
-            would have errors.
+        EditRefusedError: the removal is not announced, other specs need the tool, or
+            the specs would have errors.
         UneditableValueError: `toolset.yaml` has a layout that cannot be edited.
     """
     toolset, tool = owned
@@ -116,7 +117,7 @@ def remove_spec(
         keep_prohibitions: keep the tool in `deny` and `exclusions`, which then apply if a
             server lists it again.
     """
-    # The session removes only files whose text it has.
+    # `EditSession.remove` applies only to files whose text the session has.
     editing.get_text(owned.tool.source)
     editing.remove(owned.tool.source.file)
     _remove_from_lists(editing, *owned, keep_prohibitions)
@@ -126,7 +127,11 @@ def remove_spec(
 def _remove_from_lists(
     editing: EditSession, toolset: Toolset, tool: ToolSpec, keep_prohibitions: bool
 ) -> None:
-    """Remove a tool from the client lists, exclusions and selection cases of its toolset."""
+    """Remove a tool from the lists of its toolset's specs that name it.
+
+    These are client lists, exclusions and selection cases. `deprecated.replacement`
+    stays.
+    """
     files = [("toolset", toolset.source)]
     files += [("tool", other.source) for other in toolset.tools if other is not tool]
     for kind, source in files:
@@ -134,12 +139,14 @@ def _remove_from_lists(
         for path in list_reference_paths(tool.name, source.tree, kind):
             if keep_prohibitions and (path[0] == "exclusions" or "deny" in path[2:3]):
                 editing.get_text(source).append_comment(path, _KEPT_COMMENT)
-            # `deprecated.replacement` needs a decision by the maintainer.
+            # A deprecated tool needs a new replacement, which only the maintainer can
+            # choose.
             elif path[0] != "deprecated":
-                # A name in a field of an entry removes the entry.
+                # If the name is a field of an object in a list, the whole object is
+                # removed.
                 item_paths.append(path if isinstance(path[-1], int) else path[:-1])
         for item in dict.fromkeys(item_paths):
-            # An item inside another removed item is removed with it.
+            # An item inside another removed item is removed together with it.
             parents = [item[:length] for length in range(1, len(item))]
             if not any(parent in item_paths for parent in parents):
                 editing.get_text(source).remove_item(item[:-1], int(item[-1]))
@@ -196,12 +203,13 @@ def reserve_names(
     reasons: Mapping[str, str],
     released: Set[str] = frozenset(),
 ) -> None:
-    """Add names to `reserved_names` of a toolset, and remove released ones.
+    """Add names to `reserved_names` of a toolset, and remove released names.
 
     Args:
         editing: collects the edits.
         toolset: the toolset.
-        reasons: the names to reserve, each with its reason; reserved ones are skipped.
+        reasons: the reason for each name to reserve; names that are already reserved
+            are skipped.
         released: names that are no longer reserved.
     """
     text = editing.get_text(toolset.source)
@@ -229,7 +237,10 @@ def reserve_names(
 def _find_unused_handler(
     workspace: Workspace, owned: OwnedTool
 ) -> list[RemainingMention]:
-    """Return the handler function of a removed tool, unless another tool uses it."""
+    """Return the location of a removed tool's handler function as a mention.
+
+    Empty if another spec uses the function or it cannot be found.
+    """
     toolset, tool = owned
     is_used = any(
         other.handler == tool.handler

@@ -73,14 +73,14 @@ def rename_tool(
         with_handler: also rename the function that implements the tool.
 
     Raises:
-        EditRefusedError: the name is not available, the handler cannot be renamed, or the specs
-            would have errors.
+        EditRefusedError: the name is not available, the handler cannot be renamed, or
+            the specs would have new errors.
         UneditableValueError: a spec has a layout that cannot be edited.
     """
     toolset, tool = owned
     if new == tool.name:
         raise EditRefusedError(f"the tool already has the name `{new}`", is_usage=True)
-    # An interrupted run of the same edit may have written the renamed spec.
+    # An interrupted run of the same edit may already have written the renamed spec.
     existing = next(
         (t for t in toolset.tools if t.name == new and tool.name in t.renamed_from),
         None,
@@ -90,7 +90,7 @@ def rename_tool(
     editing = _undo_rename(workspace, owned, new, handler)
     if editing is None:
         editing = _edit_specs(workspace, owned, new, handler)
-    editing.move(tool.source.file, _spec_path(tool, new), existing)
+    editing.move(tool.source.file, _build_spec_path(tool, new), existing)
     rename_in_other_files(editing, workspace, owned, new)
     rename_in_markdown_regions(editing, workspace, owned, new)
     tolerated_rules = {"name/retired-name-used"}
@@ -98,7 +98,8 @@ def rename_tool(
         for file, (before_data, after_data) in handler.files.items():
             editing.set_bytes(file, before_data, after_data)
         editing.remaining_mentions += handler.remaining_mentions
-        # These rules check the module on disk, which still has the old function.
+        # These rules check the module on disk, where the function still has its old
+        # name.
         tolerated_rules |= {"handler/not-found", "handler/imported"}
     before, after = editing.collect_files()
     edited = load_edited_workspace(
@@ -129,14 +130,17 @@ def _edit_specs(
     *,
     is_undo: bool = False,
 ) -> EditSession:
-    """Rename a tool in its spec, in references and in mentions.
+    """Collect the edits that rename a tool in its spec, in references and in mentions.
+
+    The old name is added to `renamed_from`; a `new` in this list is replaced by it.
 
     Args:
         workspace: the project.
         owned: the tool.
         new: the new name.
         handler: the renamed function of the handler, if any.
-        is_undo: drop the previous names since `new`, instead of adding the current name.
+        is_undo: drop the previous names since `new`, instead of adding the current
+            name.
     """
     tool = owned.tool
     editing = EditSession()
@@ -162,10 +166,10 @@ def _edit_specs(
 def _undo_rename(
     workspace: Workspace, owned: OwnedTool, new: str, handler: HandlerEdit | None
 ) -> EditSession | None:
-    """Undo renames that are not in git's index, or return None if this is not possible.
+    """Collect the edits that undo renames; None unless git has the spec before them.
 
-    If the index has exactly the spec from before the renames, the names in between were never
-    published and need no entry in `renamed_from`.
+    If git's index has exactly the spec from before the renames, the names in between
+    were never published and need no entry in `renamed_from`.
     """
     if new not in owned.tool.renamed_from:
         return None
@@ -175,12 +179,12 @@ def _undo_rename(
         data = editing.get_text(owned.tool.source).encode()
     except UneditableValueError:
         return None
-    file = _spec_path(owned.tool, new).removeprefix(f"{owned.toolset.folder}/")
+    file = _build_spec_path(owned.tool, new).removeprefix(f"{owned.toolset.folder}/")
     is_in_index = index is not None and index.has(file, data)
     return editing if is_in_index else None
 
 
-def _spec_path(tool: ToolSpec, name: str) -> str:
+def _build_spec_path(tool: ToolSpec, name: str) -> str:
     """Return the path of a tool's spec under another name, in the same folder."""
     return f"{posixpath.dirname(tool.source.file)}/{spec_name(name)}.yaml"
 
@@ -188,7 +192,7 @@ def _spec_path(tool: ToolSpec, name: str) -> str:
 def _rename_function_references(
     editing: EditSession, workspace: Workspace, owned: OwnedTool, handler: HandlerEdit
 ) -> None:
-    """Rename the function in `handler` of every spec that uses it."""
+    """Rename the function in the field `handler` of every spec that uses it."""
     pattern = re.compile(rf":{re.escape(handler.old)}\b")
     replace_name = partial(pattern.sub, f":{handler.new}")
     for toolset in workspace.toolsets:
@@ -201,11 +205,11 @@ def _rename_function_references(
 _DEF_KEYWORD = re.compile(rb"(?:async[ \t\f]+)?def[ \t\f]+")
 
 _IsFunctionOfModule = Callable[[str], bool]
-"""Return whether the old name in a module, given by its dotted name, is the function."""
+"""Predicate for a module's dotted name: is the old name in the module the function?"""
 
 
 class HandlerEdit(NamedTuple):
-    """Modules in which a function is renamed.
+    """The modules in which a function is renamed.
 
     Attributes:
         old: the old name of the function.
@@ -261,6 +265,7 @@ def rename_handler(workspace: Workspace, owned: OwnedTool, new: str) -> HandlerE
         return code.location if code is not None and not code.external_reason else ""
 
     location = locate_function(reference.module, old)
+    # An interrupted run, or the user, has renamed the function already.
     if not location and locate_function(reference.module, name):
         return HandlerEdit(old, name, {})
     if not location:
@@ -288,6 +293,8 @@ def rename_handler(workspace: Workspace, owned: OwnedTool, new: str) -> HandlerE
             remaining_mentions += mentions
         if occurrences:
             after = _replace_occurrences(module.data, occurrences, old, name)
+            # Text positions can be wrong in unusual code, so the result is parsed and
+            # compared.
             if not _has_renamed_tree(module.tree, after, occurrences, old, name):
                 message = f"{module.file}: `{old}` cannot be renamed safely"
                 raise EditRefusedError(message, "rename it by hand")
@@ -314,7 +321,7 @@ def _find_in_defining_module(
         raise EditRefusedError(message, "rename it by hand")
     definition = definitions[0]
     _refuse_other_bindings(module, tree, old, new, {id(definition)})
-    lines = _line_starts(module.data)
+    lines = _list_line_starts(module.data)
     start = lines[definition.lineno - 1] + definition.col_offset
     match = _DEF_KEYWORD.match(module.data, start)
     if match is None:
@@ -337,7 +344,7 @@ class _UseSearch:
     ) -> None:
         self._module, self._tree, self._old = module, tree, old
         self._is_function_of_module = is_function_of_module
-        self._lines = _line_starts(module.data)
+        self._lines = _list_line_starts(module.data)
         nodes = list(ast.walk(tree))
         self._python_module = PythonModule(module.name, module.file)
         self._imports = collect_imports(nodes, self._python_module)
@@ -345,14 +352,18 @@ class _UseSearch:
             name
             for node in nodes
             if not isinstance(node, ast.alias)
-            for name in _bound_names(node)
+            for name in _list_bound_names(node)
         }
 
     def find(self, new: str) -> tuple[list[_Occurrence], list[RemainingMention]]:
-        """Return the occurrences of the function, and attributes that may be the function.
+        """Return the uses of the function, and attributes that may be the function.
+
+        Args:
+            new: the new name, which the module must not use yet.
 
         Raises:
-            EditRefusedError: the module imports the function, and the name is ambiguous.
+            EditRefusedError: the module imports the function, and one of the names is
+                used for something else.
         """
         occurrences: list[_Occurrence] = []
         mentions: list[RemainingMention] = []
@@ -361,7 +372,7 @@ class _UseSearch:
             if isinstance(node, ast.ImportFrom):
                 for alias in node.names:
                     if alias.name == self._old and self._imports_function(node, alias):
-                        occurrences.append(_Occurrence(self._offset(alias), alias))
+                        occurrences.append(_Occurrence(self._get_offset(alias), alias))
                         if alias.asname is None:
                             own_aliases.add(id(alias))
             elif isinstance(node, ast.Attribute) and node.attr == self._old:
@@ -398,7 +409,10 @@ class _UseSearch:
         )
 
     def _resolve_module(self, node: ast.expr) -> str | None:
-        """Return the dotted name of the module that an expression may be; None for objects."""
+        """Return the dotted name of the module that an expression may refer to.
+
+        None for an expression that is not a chain of names after an import.
+        """
         names: list[str] = []
         while isinstance(node, ast.Attribute):
             names.append(node.attr)
@@ -413,14 +427,14 @@ class _UseSearch:
             root = f"{root}.{imported.name}"
         return ".".join([root, *reversed(names)])
 
-    def _offset(self, node: ast.alias) -> int:
+    def _get_offset(self, node: ast.alias) -> int:
         return self._lines[node.lineno - 1] + node.col_offset
 
 
 def _refuse_other_bindings(
     module: Module, tree: ast.Module, old: str, new: str, own: set[int]
 ) -> None:
-    """Raise EditRefusedError if a module binds one of the names to something else.
+    """Raise EditRefusedError if a module uses the new name, or the old one otherwise.
 
     Args:
         module: the module.
@@ -432,7 +446,7 @@ def _refuse_other_bindings(
     other_lines: set[int] = set()
     for node in ast.walk(tree):
         line = getattr(node, "lineno", 1)
-        bound = _bound_names(node)
+        bound = _list_bound_names(node)
         if new in bound or (isinstance(node, ast.Name) and node.id == new):
             raise EditRefusedError(
                 f"{module.file}:{line}: the module already uses the name `{new}`"
@@ -457,13 +471,14 @@ def _list_name_uses(
             yield _Occurrence(lines[node.lineno - 1] + node.col_offset, node)
     for node in list_exported_nodes(tree):
         if isinstance(node, ast.Constant) and node.value == old:
-            # The name follows the quote, unless the literal has a prefix or more quotes.
+            # The name follows one quote. Literals with a prefix or three quotes are
+            # left out by the comparison below.
             start = lines[node.lineno - 1] + node.col_offset + 1
             if module.data[start : start + len(old)] == old.encode():
                 yield _Occurrence(start, node)
 
 
-def _bound_names(node: ast.AST) -> frozenset[str]:
+def _list_bound_names(node: ast.AST) -> frozenset[str]:
     """Return the names that a node binds or declares, in any scope."""
     names: list[str | None] = []
     definitions = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
@@ -493,7 +508,10 @@ def _replace_occurrences(
 def _has_renamed_tree(
     tree: ast.Module, after: bytes, occurrences: list[_Occurrence], old: str, new: str
 ) -> bool:
-    """Rename the nodes of a tree, and return whether the new text has the same tree."""
+    """Return whether the edited text has the syntax tree with only the name changed.
+
+    The nodes of `tree` are renamed in place.
+    """
     for occurrence in occurrences:
         for field in ("name", "id", "attr", "value"):
             if getattr(occurrence.node, field, None) == old:
@@ -504,7 +522,7 @@ def _has_renamed_tree(
         return False
 
 
-def _line_starts(data: bytes) -> list[int]:
+def _list_line_starts(data: bytes) -> list[int]:
     starts = [0]
     starts += [match.end() for match in re.finditer(rb"\r\n|\r|\n", data)]
     return starts

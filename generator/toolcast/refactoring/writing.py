@@ -18,7 +18,7 @@ from ..git.index import read_index
 from .project_edit import EditRefusedError, ProjectEdit
 
 _MAX_FILE_BYTES = 4 * 1024 * 1024
-"""Size of a file that an edit reads."""
+"""The maximum size of a file that an edit reads."""
 
 Files = Mapping[str, bytes | None]
 
@@ -27,13 +27,15 @@ def write_edit(root: str, edit: ProjectEdit) -> None:
     """Write and remove the files of an edit below `root`, which is created if missing.
 
     Raises:
-        EditRefusedError: a file changed since it was read, is a symbolic link or read-only, or
-            cannot be written. All files are then restored, and new folders removed.
+        EditRefusedError: a file changed since it was read, is a symbolic link or
+            read-only, or cannot be written; or another run has the project's lock. All
+            files are then restored, and new folders removed.
     """
     try:
         with Folder.open_path(root, create=True) as top, lock_output_folder(top):
             for path, data in edit.before.items():
                 _validate_unchanged(top, path, data, edit.after)
+            # A run that was killed can have left temporary files in these folders.
             _remove_leftovers(top, edit.after)
             _replace_files(top, edit.before, edit.after)
     except ConcurrentRunError as error:
@@ -45,7 +47,9 @@ def write_edit(root: str, edit: ProjectEdit) -> None:
 
 
 def validate_removals(root: str, folder: str, edit: ProjectEdit) -> None:
-    """Raise EditRefusedError if git's index does not contain a file that the edit removes.
+    """Raise EditRefusedError if git could not restore a file that the edit removes.
+
+    Git can restore a file if its index has the file with the same bytes.
 
     Args:
         root: the project's root.
@@ -71,6 +75,8 @@ def _validate_unchanged(
     top: Folder, path: str, data: bytes | None, after: Files
 ) -> None:
     """Raise EditRefusedError if a path does not have the bytes that were read.
+
+    A symbolic link, and a file without write permission, are refused, too.
 
     Args:
         top: the project's folder.
@@ -99,7 +105,8 @@ def _validate_unchanged(
         raise EditRefusedError(
             f"{path} was changed by another program", "run the command again"
         )
-    # On a file system that ignores case, a new path may be the path of a file to remove.
+    # On a file system that ignores case, the new path can already exist because it is
+    # the path of a file that the edit removes.
     is_case_change = any(
         old.casefold() == path.casefold() and after[old] is None for old in after
     )
@@ -115,7 +122,7 @@ def _remove_leftovers(top: Folder, after: Files) -> None:
 
 
 def _replace_files(top: Folder, before: Files, after: Files) -> None:
-    """Write files, then remove files; restore everything if a step fails."""
+    """Write files, then remove files; on an error, restore all and raise it again."""
     finished: list[str] = []
     parents = {folder for path in after for folder in _list_parents(path)}
     new_folders = [
@@ -137,7 +144,9 @@ def _replace_files(top: Folder, before: Files, after: Files) -> None:
         for path in (*written, *removed, *written_last):
             _write_or_remove(top, path, after[path], is_new=before[path] is None)
             finished.append(path)
+    # Restore the files also after Ctrl+C: an edit is written as a whole or not at all.
     except BaseException:
+        # Restore as many files as possible: another error must not hide the first one.
         for path in reversed(finished):
             with contextlib.suppress(OSError):
                 _write_or_remove(top, path, before[path])

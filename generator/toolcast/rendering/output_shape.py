@@ -38,7 +38,7 @@ class PythonShape(NamedTuple):
 
 
 class MarkdownShape(NamedTuple):
-    """The allowed content of a rendered Markdown file. No fence may remain open.
+    """The allowed content of a rendered Markdown file. Each code fence must be closed.
 
     Attributes:
         headings: the heading lines, in order.
@@ -58,7 +58,7 @@ class JsonShape(NamedTuple):
 
 
 class TextShape(NamedTuple):
-    """The number of lines of a rendered plain-text file, which all end with a newline."""
+    """The allowed content of a rendered text file: a number of lines with newlines."""
 
     lines: int
 
@@ -74,7 +74,10 @@ _SHAPES_BY_SUFFIX: dict[str, type[Shape]] = {
 
 
 def get_shape_type(path: str) -> type[Shape]:
-    """Return the type of shape for a file name; TextShape for unknown suffixes."""
+    """Return the class of shapes for a file name, such as PythonShape for `.py`.
+
+    Files with unknown suffixes have a TextShape.
+    """
     return _SHAPES_BY_SUFFIX.get(os.path.splitext(path)[1].lower(), TextShape)
 
 
@@ -84,7 +87,7 @@ def verify_shape(
     shape: object,
     template_words: frozenset[str] | None = None,
 ) -> None:
-    """Check rendered bytes against their declared shape.
+    """Raise an error if rendered bytes do not match their declared shape.
 
     Args:
         name: the template or file, for the error message.
@@ -120,6 +123,7 @@ def verify_shape(
 def _find_python_problem(
     text: str, shape: PythonShape, template_words: frozenset[str] | None
 ) -> str:
+    """Return the first difference of Python text from its shape; empty if there is none."""
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
@@ -133,6 +137,8 @@ def _find_python_problem(
             if name not in shape.calls and not _contains_only(name, template_words):
                 return f"line {node.lineno} calls {name!r}"
         elif isinstance(node, ast.Import | ast.ImportFrom):
+            # `statements` covers top-level imports. A nested import, such as that of a handler
+            # for type checkers, cannot be declared, so only its form is checked.
             if node not in tree.body and not _imports_one_name(node):
                 return f"line {node.lineno} imports more than one name"
         else:
@@ -148,8 +154,14 @@ def _compare(
 ) -> str:
     """Return the difference between found and declared items; empty if there is none.
 
-    With `template_words`, items may be missing or repeated, and items of allowed words may be
-    added.
+    For a project's own template (`template_words` is not None), declared items may be missing,
+    repeated or reordered, and items that contain only known words may be added.
+
+    Args:
+        found: the statements or headings of the rendered file.
+        declared: the statements or headings of the shape.
+        template_words: the words in the project's template, or None.
+        label: the noun for the items in the message, with a space after it.
     """
     if list(found) == list(declared):
         return ""
@@ -173,6 +185,7 @@ def _compare(
 
 
 def _contains_only(text: str, words: frozenset[str] | None) -> bool:
+    """Return whether a text consists of allowed words; False if none are allowed."""
     return words is not None and words.issuperset(re.findall(r"\w+", text))
 
 
@@ -186,13 +199,15 @@ _RestrictedNode = (
     | ast.Delete
 )
 _RESTRICTED = frozenset(get_args(_RestrictedNode))
-# Most nodes of a file are of these types, which have no restricted nodes below them.
+# Node types without child nodes to check. Most nodes have one of them, so that skipping them
+# makes the search fast.
 _LEAVES = frozenset([ast.Constant, ast.Name, ast.Load, ast.Store, str, int, type(None)])
 
 
 def _list_restricted_nodes(tree: ast.AST) -> Iterator[_RestrictedNode]:
-    """Yield all nodes of the types that only some files may contain."""
+    """Yield all nodes of a type that can execute code, such as calls and imports."""
     pending = [tree]
+    # The loop also visits the nodes that it appends to `pending`.
     for node in pending:
         if node.__class__ in _RESTRICTED:
             yield cast("_RestrictedNode", node)
@@ -207,7 +222,7 @@ def _list_restricted_nodes(tree: ast.AST) -> Iterator[_RestrictedNode]:
 
 
 def _imports_one_name(node: ast.Import | ast.ImportFrom) -> bool:
-    """Return whether an import has one name without alias, as in blocks for type checkers."""
+    """Return whether an import imports exactly one name, without an alias."""
     return len(node.names) == 1 and node.names[0].asname is None
 
 
@@ -234,6 +249,7 @@ def _list_statement_forms(node: ast.stmt) -> Iterator[str]:
 
 
 def _format_dotted_name(node: ast.expr) -> str:
+    """Return a name such as `REGISTRY.call_tool`; other expressions become `<NodeType>`."""
     if isinstance(node, ast.Name):
         return node.id
     if isinstance(node, ast.Attribute):
@@ -241,6 +257,8 @@ def _format_dotted_name(node: ast.expr) -> str:
     return f"<{type(node).__name__}>"
 
 
+# Patterns of CommonMark: an opening or closing code fence, a heading with `#`, and the line
+# below a heading that is underlined.
 _FENCE = re.compile(r" {0,3}(`{3,}(?=[^`]*$)|~{3,})")
 _HEADING = re.compile(r" {0,3}#{1,6}(\s|$)")
 _UNDERLINE = re.compile(r" {0,3}(=+|-+)\s*$")
@@ -249,6 +267,7 @@ _UNDERLINE = re.compile(r" {0,3}(=+|-+)\s*$")
 def _find_markdown_problem(
     text: str, shape: MarkdownShape, template_words: frozenset[str] | None
 ) -> str:
+    """Return the first difference of Markdown from its shape; empty if there is none."""
     if shape.front_matter:
         front, _, text = text.removeprefix("---\n").partition("\n---\n")
         keys = tuple(re.findall(r"^[^\s#][^:]*(?=:)", front, re.MULTILINE))
@@ -274,6 +293,7 @@ def _find_markdown_problem(
             headings.append(line)
         elif first in "=-" and previous.strip() and _UNDERLINE.match(line):
             headings.append(previous)
+        # A line of a code block cannot be a heading that the next line underlines.
         previous = "" if fence else line
     if fence:
         return "a fenced block is not closed"
@@ -296,7 +316,7 @@ def _find_text_problem(text: str, shape: TextShape) -> str:
     newlines = text.count("\n")
     if text and not text.endswith("\n"):
         return "the last line does not end with a newline"
-    # `splitlines` also counts other line separators, which a line must not contain.
+    # `splitlines` also splits at separators such as U+2028, which a line must not contain.
     if newlines != shape.lines or len(text.splitlines()) != newlines:
         return f"{len(text.splitlines())} lines instead of {shape.lines}"
     return ""

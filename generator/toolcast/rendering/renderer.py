@@ -42,10 +42,13 @@ _ALLOWED_NODES: tuple[type[nodes.Node], ...] = (
 
 
 def lint_template(environment: Environment, source: str) -> Iterator[tuple[int, str]]:
-    """Yield the line and the reason of each construct that templates must not contain.
+    """Yield the line number and a message for each construct that is not allowed.
 
     Templates contain no logic: only attributes of the view, `for`, `if` with one boolean,
     and `include` with a constant name are allowed.
+
+    Raises:
+        TemplateSyntaxError: Jinja cannot parse the template.
     """
     for node in _walk(environment.parse(source)):
         if not isinstance(node, _ALLOWED_NODES):
@@ -85,11 +88,16 @@ class TemplateRenderError(Exception):
 
 
 def _require_code(value: Any) -> Any:
-    """Return a value that a template prints, if it is Code."""
+    """Return a printed value unchanged; Jinja calls this function for each `{{ ... }}`.
+
+    Raises:
+        UndefinedError: the view has no such value.
+        TypeError: the value is not Code.
+    """
     if isinstance(value, Code):
         return value
     if isinstance(value, Undefined):
-        # Converting StrictUndefined to a string raises an error with the missing name.
+        # `str` of a StrictUndefined raises an UndefinedError that names the missing value.
         return str(value)
     raise TypeError(
         f"a template prints a value of type {type(value).__name__}; templates can only"
@@ -135,6 +143,7 @@ class _LintedLoader(BaseLoader):
 
 
 def _get_mtime(path: str) -> int:
+    """Return the modification time of a file in nanoseconds; 0 if it does not exist."""
     try:
         return os.stat(path).st_mtime_ns
     except OSError:
@@ -151,10 +160,10 @@ def create_environment(folders: tuple[str, ...] = ()) -> Environment:
     """
     loaders: list[BaseLoader] = [_LintedLoader(folder) for folder in folders]
     loaders.append(FileSystemLoader(get_templates_folder()))
-    # `finalize` rejects plain text, so that HTML escaping is not needed.
+    # `finalize` rejects values that no encoder created, so HTML escaping is not needed.
     return Environment(
         loader=ChoiceLoader(loaders),
-        # Built-in templates do not change while the program runs.
+        # Only a project's templates can change while the program runs (`toolcast dev`).
         auto_reload=bool(folders),
         autoescape=False,  # noqa: S701 - see above; escaping would change finished text
         undefined=StrictUndefined,
@@ -173,7 +182,7 @@ def is_built_in(template: str, folders: tuple[str, ...]) -> bool:
 
 
 def list_template_terms(template: str, folders: tuple[str, ...]) -> frozenset[str]:
-    """Return the words in the literal text of a template, without the values it prints.
+    """Return the words in the literal text of a template, without its expressions.
 
     Raises:
         TemplateRenderError: the template cannot be read.
@@ -192,10 +201,10 @@ def list_template_terms(template: str, folders: tuple[str, ...]) -> frozenset[st
 
 
 def render(template: str, view: Any, folders: tuple[str, ...] = ()) -> bytes:
-    """Render a template, which can refer to the view as `view`.
+    """Render a template, in which the name `view` is the view, and return UTF-8 bytes.
 
     Raises:
-        TemplateRenderError: the template cannot be rendered; the error has its line.
+        TemplateRenderError: the template cannot be rendered; the error has the template's line.
     """
     try:
         text = create_environment(folders).get_template(template).render(view=view)
@@ -204,8 +213,10 @@ def render(template: str, view: Any, folders: tuple[str, ...] = ()) -> bytes:
         TypeError,
         AttributeError,
         ValueError,
-        RecursionError,  # the template is nested too deeply, or includes itself
-        SyntaxError,  # the Python that Jinja compiles it to is nested too deeply
+        # A template that is nested too deeply, or that includes itself.
+        RecursionError,
+        # Jinja compiles a template to Python, which can be nested too deeply for Python.
+        SyntaxError,
     ) as error:
         name, line = _locate_error(error, template, folders)
         raise TemplateRenderError(_format_reason(error), name, line) from error
@@ -233,12 +244,12 @@ def _locate_error(
 def _format_reason(error: Exception) -> str:
     if isinstance(error, TemplateNotFound):
         return f"the template `{error.name}` does not exist"
-    # `str` of a syntax error also contains the line and the path of the file.
+    # `str` of a TemplateSyntaxError also contains the line and the path, which the caller adds.
     return error.message or "" if isinstance(error, TemplateSyntaxError) else str(error)
 
 
 def format_python(template: str, data: bytes) -> bytes:
-    """Format Python of a project's or extension's template with black.
+    """Return the Python of a project's or extension's template, formatted with black.
 
     The user's configuration of black is ignored.
 

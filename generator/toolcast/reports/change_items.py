@@ -44,7 +44,7 @@ _ENTRY_NOUNS = {
 }
 """Nouns for the entries of listings, by the first part of their label."""
 _QUOTED_CHARACTERS = 40
-"""A message that contains so many first characters of a text quotes the text."""
+"""Characters: a message with so many first characters of a text counts as quoting it."""
 
 
 def build_change_items(
@@ -61,7 +61,7 @@ def build_change_items(
     Args:
         changes: the changes with their verdicts.
         shows_all: build an item for each change.
-        shows_texts: add the texts of what is new.
+        shows_texts: add the texts of added values.
     """
     toolsets = {judged.change.toolset for judged in changes if judged.change.tool}
     get_label = _tool_label if len(toolsets) == 1 else _owner_label
@@ -121,7 +121,7 @@ def _remove_tool_details(change: Change) -> str:
     """Return a change's message without the tool's name and the example value."""
     message = _WITNESS.sub("", change.message)
     if change.path[:1] in (("parameters",), ("returns",)):
-        # In a schema a name that equals the tool's is that of a property.
+        # In a schema, a name that equals the tool's name is the name of a property.
         return message
     return message.replace(f"`{change.tool}`", "the tool")
 
@@ -138,7 +138,7 @@ def _build_item(
         witness = _WITNESS.search(message)
         message = _remove_tool_details(change)
         if witness:
-            # The example is one of the first tool; other tools can have other properties.
+            # The example is valid only for the first tool; others have other properties.
             message += f"; in `{get_label(first)}`, {witness[0].removeprefix(': ')}"
     if len({_remove_tool_details(judged.change) for judged in group}) > 1:
         message = ""
@@ -215,7 +215,11 @@ def format_grades(grades: Grades) -> str:
 def _list_tools(
     group: Sequence[ChangeVerdict], get_label: Callable[[ChangeVerdict], str]
 ) -> Iterator[str]:
-    """Yield the tools of a group, with the changed fields if these are not the same for all."""
+    """Yield a label for each tool of a group of equal changes.
+
+    The label has the changed fields in parentheses if they differ between tools or if there
+    are several, and otherwise the fingerprint of a failing change.
+    """
     fields_by_tool: dict[str, list[str]] = {}
     fingerprints = {}
     for judged in group:
@@ -251,17 +255,17 @@ def _changed_field(change: Change) -> str:
 
 
 def _values_not_in_message(change: Change) -> tuple[Any, ...]:
-    """Return the old and new value, or `NO_VALUES` if the message contains what differs."""
+    """Return the old and new value; `NO_VALUES` if the message shows the difference."""
     values = change.before, change.after
     has_text = any(map(_is_text, values))
     are_containers = all(isinstance(value, dict | list) for value in values)
     if not (has_text or are_containers):
-        # The message names an added or removed value, and a single word.
+        # Messages always contain numbers, booleans and single words.
         return NO_VALUES
     old_texts, new_texts = (_collect_texts(value) for value in values)
     differing = old_texts ^ new_texts
     if ABSENT not in values and all(isinstance(value, str) for value in values):
-        # Messages show long texts as these excerpts.
+        # A message contains only excerpts of long texts, so compare the excerpts.
         texts = format_differing_values(values, _MAX_COMPARED_CHARACTERS)
         excerpts = (text.strip('"').replace("`", "'") for text in texts)
         is_quoted = all(text in change.message for text in excerpts)
@@ -309,7 +313,10 @@ def _encode_value(value: Any) -> str:
 
 
 def group_effects(effects: Sequence[Effect]) -> Iterator[tuple[bool, list[str], str]]:
-    """Yield effects with equal messages once: whether they are worse, the owners, the message."""
+    """Yield effects with equal messages once, in the order of their first occurrence.
+
+    Each is a tuple: whether the effect is worse, the owners (`toolset/tool`), the message.
+    """
     owners_by_effect: dict[tuple[bool, str], list[str]] = {}
     for effect in effects:
         owner = "/".join(filter(None, (effect.toolset, effect.tool)))
@@ -332,7 +339,10 @@ def count_by_grade(verdict: Verdict) -> dict[str, dict[str, int]]:
 
 
 def format_grade_counts(verdict: Verdict) -> dict[str, str]:
-    """Return counts by audience as text, `2 breaking, 1 risky`; "" if all changes are safe."""
+    """Return counts by audience as text, such as `2 breaking, 1 risky`.
+
+    The text of an audience is "" if all changes are safe for it.
+    """
     return {
         audience: ", ".join(
             f"{count:,} {grade}"
@@ -344,7 +354,10 @@ def format_grade_counts(verdict: Verdict) -> dict[str, str]:
 
 
 def describe_shared_definitions(verdict: Verdict) -> list[tuple[str, str]]:
-    """Return each file of shared definitions, with a clause on the changes that it causes."""
+    """Return each file of shared definitions with a clause on the changes it causes.
+
+    The clause has the number of changed lines, changes and tools.
+    """
     changes_by_file: dict[str, list[ChangeVerdict]] = {}
     for judged in verdict.changes:
         if judged.change.is_shared_definition:

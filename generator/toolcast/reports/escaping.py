@@ -50,7 +50,10 @@ def escape_workflow_message(text: str) -> str:
 
 
 def escape_workflow_property(text: str) -> str:
-    """Escape a property of a workflow command, as `escapeProperty` of actions/toolkit does."""
+    """Escape a property of a GitHub workflow command.
+
+    Source: `escapeProperty` of actions/toolkit.
+    """
     return escape_workflow_message(text).replace(":", "%3A").replace(",", "%2C")
 
 

@@ -40,7 +40,10 @@ _MAX_SARIF_RESULTS = 25_000
 def report_findings(
     findings: Sequence[Finding], format_: str, context: ReportContext | None = None
 ) -> str:
-    """Render findings in a format of `FORMATS`; untrusted text is escaped for it."""
+    """Render findings in a format of `FORMATS`; untrusted text is escaped for it.
+
+    The number of findings per file is limited; see `limit_findings`.
+    """
     context = context or ReportContext()
     if format_ == "github":
         items = build_finding_items(limit_findings(findings))
@@ -100,7 +103,7 @@ def _build_check_items(verdict: Verdict) -> list[ReportItem]:
     fixed = [
         item._replace(
             severity=Severity.NOTE,
-            # The line of a fixed finding is one of the old version.
+            # A fixed finding has a line only in the old version, so omit the line.
             location=Location(item.location.file),
             message=f"fixed: {item.message}",
             help="",
@@ -123,7 +126,7 @@ def _describe_change_rules(extensions: tuple[str, ...]) -> dict[str, ReportRule]
     """Return the rules of changes, and those of the findings reported with changes."""
     from ..diff.comparison import load_change_rules
 
-    # The severities note, warning, error are 1 to 3; the grades safe, risky, breaking 0 to 2.
+    # Grades are 0 to 2 and severities 1 to 3, so a grade plus 1 is its severity.
     change_rules = {
         id_: ReportRule(
             id_, Severity(rule.grades.worst + 1), rule.meaning, rule.meaning
@@ -134,7 +137,9 @@ def _describe_change_rules(extensions: tuple[str, ...]) -> dict[str, ReportRule]
 
 
 def format_workflow_commands(items: Iterable[ReportItem], root: str | None) -> str:
-    """Return a GitHub workflow command for each item, with paths relative to the repository.
+    """Return a GitHub workflow command for each item, one per line.
+
+    Paths are relative to the repository.
 
     Args:
         items: the findings or changes.
@@ -155,6 +160,7 @@ def _format_workflow_command(item: ReportItem, root: str | None) -> str:
         message += f" ({item.help})"
     if item.acceptance_reason:
         message += f" (accepted: {item.acceptance_reason})"
+    # An accepted change must not appear as an error or a warning.
     severity = Severity.NOTE if item.acceptance_reason else item.severity
     command = "notice" if severity is Severity.NOTE else severity.label
     return f"::{command} {','.join(properties)}::{escape_workflow_message(message)}\n"
@@ -196,6 +202,7 @@ def encode_sarif(
                     }
                 },
                 "automationDetails": {"id": _sarif_category(command, root)},
+                # Columns of findings count characters, as Python strings do.
                 "columnKind": "unicodeCodePoints",
                 "originalUriBaseIds": {
                     _REPOSITORY_BASE_ID: {

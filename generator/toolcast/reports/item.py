@@ -27,8 +27,8 @@ class ReportContext(NamedTuple):
         shows_all: whether similar findings and changes are reported one by one.
         extensions: the extensions that the project uses.
         has_color: whether text output contains colors.
-        shows_texts: whether items of changes contain the texts of what is new. There is no
-            file diff that shows them if two lists are compared.
+        shows_texts: whether items of changes contain the texts of added values. A comparison
+            of two tool lists needs this, because there is no file diff with these texts.
     """
 
     root: str | None = None
@@ -58,7 +58,7 @@ class ReportItem(NamedTuple):
         grades: the grades of a change: `breaking for call; risky for prompt`, or `safe`.
         is_failing: whether the change reaches a limit of `--fail-on`.
         values: the old and new value of a change, or `NO_VALUES`.
-        old_location: the location in the old version of what was removed; None otherwise.
+        old_location: the location of a removed value in the old version; None for other items.
         others: the locations of similar findings, or all tools with the same change.
         texts: the lines of the texts that a change adds; see `ReportContext.shows_texts`.
     """
@@ -107,7 +107,10 @@ class ReportRule(NamedTuple):
 
 
 def locate_in_repository(location: Location, root: str | None) -> Location:
-    """Return a location with its path relative to the repository that contains `root`."""
+    """Return a location with its path relative to the repository that contains `root`.
+
+    Without `root`, the location is returned unchanged.
+    """
     prefix = path_in_repository(root) if root is not None else ""
     return location._replace(file=prefix + location.file)
 
@@ -139,6 +142,7 @@ def add_fingerprints(findings: Iterable[Finding]) -> Iterator[tuple[Finding, str
     for finding in findings:
         identity = "\0".join([finding.rule, finding.location.file, finding.message])
         counts[identity] += 1
+        # "replace", because UTF-8 cannot encode a lone surrogate in a message.
         digest = hashlib.sha256(
             f"{identity}\0{counts[identity]}".encode("utf-8", "replace")
         )
@@ -146,7 +150,10 @@ def add_fingerprints(findings: Iterable[Finding]) -> Iterator[tuple[Finding, str
 
 
 def format_severity_counts(findings: Sequence[Finding]) -> str:
-    """Return the number of findings by severity: `2 errors, 1 warning`, or "" if there are none."""
+    """Return the number of findings by severity: `2 errors, 1 warning`.
+
+    The result is empty without findings.
+    """
     counts = []
     for severity in (Severity.ERROR, Severity.WARNING, Severity.NOTE):
         count = sum(finding.severity is severity for finding in findings)

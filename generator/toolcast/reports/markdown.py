@@ -124,6 +124,7 @@ def render_changes(verdict: Verdict, context: ReportContext) -> str:
         ("Risky", risky_items),
         ("Safe", safe_items),
     ):
+        # Reserve space for the table and the ending, which follow the sections.
         used = len(text) + len(table) + len(ending) + _RESERVED_CHARACTERS
         text += _render_section(title, section, used)
     return text + table + ending
@@ -172,7 +173,11 @@ def _render_summary(verdict: Verdict, against: str) -> str:
 
 
 def _render_tool_table(changes: Sequence[ChangeVerdict]) -> str:
-    """Render the worst grade of each tool by audience, without tools with safe changes only."""
+    """Render a table of each tool's worst grade by audience, the worst tools first.
+
+    Tools with only safe changes are omitted; empty if no tool remains. The table is
+    collapsed if it has more than 10 rows.
+    """
     changes_by_owner: dict[str, list[ChangeVerdict]] = {}
     for judged in changes:
         changes_by_owner.setdefault(judged.owner, []).append(judged)
@@ -213,6 +218,7 @@ def _render_item(item: ReportItem) -> str:
 
 
 def _render_item_lines(item: ReportItem) -> Iterator[str]:
+    # `item.grades` is text, so search it for the labels, the worst grade first.
     grades = [grade for grade in reversed(Grade) if grade.label in item.grades]
     mark = _GRADE_MARKS[grades[0]] if grades else ""
     owner = render_code_span(item.owner)
@@ -246,6 +252,7 @@ def _render_item_lines(item: ReportItem) -> Iterator[str]:
     if rows:
         block = str(encode_code_block("\n".join(rows), "diff"))
         yield ""
+        # The indent makes the code block a part of the list item.
         yield from (f"  {line}" for line in block.split("\n"))
 
 
@@ -366,7 +373,10 @@ def _get_section(change: Change) -> str:
 
 
 def _explain_version(proposal: Proposal) -> str:
-    """Return a sentence on the proposed version, which the maintainer removes from the entry."""
+    """Return a sentence on the proposed version and the reason of its step.
+
+    The maintainer removes the sentence from the changelog entry.
+    """
     reason = escape_markdown(proposal.reason)
     if not proposal.version:
         return f"No version is proposed for this {proposal.step} step: {reason}."

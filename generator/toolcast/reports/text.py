@@ -71,7 +71,10 @@ def _render_finding(item: ReportItem, has_color: bool) -> str:
 
 
 def _render_source_line(item: ReportItem) -> str:
-    """Return the source line with carets below the location, cut around it if it is long."""
+    """Return the source line with carets below the location.
+
+    Of a line with more than 100 characters, 100 around the location are shown.
+    """
     location, line = item.location, item.source_line
     start = location.column - 1
     end = max(location.end_column - 1, start + 1)
@@ -81,6 +84,7 @@ def _render_source_line(item: ReportItem) -> str:
     marked = printable(line[start : min(end, last)])
     after = printable(line[min(end, last) : last])
     number = str(location.line)
+    # Count display columns instead of characters, because wide characters occupy two.
     carets = "^" * max(1, text_width(marked))
     return (
         f"  {number} | {before}{marked}{after}\n"
@@ -112,7 +116,7 @@ def render_changes(verdict: Verdict, context: ReportContext) -> str:
 
 
 def _heading_key(item: ReportItem) -> tuple[str, ...]:
-    """Return the values that items below one heading have in common; () for safe changes."""
+    """Return a key that is equal for items below one heading; () for safe changes."""
     if item.grades == Grade.SAFE.label and not item.is_failing:
         return ()
     return (
@@ -158,7 +162,7 @@ def _render_change(item: ReportItem, *, has_location: bool) -> Iterator[str]:
     if not has_location and location.line:
         line = f":{location.line}"
         if location.file.endswith(("/toolset.yaml", "toolcast.yaml")):
-            # The name of a toolset does not identify the file of the line.
+            # The line is in toolset.yaml or toolcast.yaml, which the owner does not name.
             owner = location.file
     if item.others:
         yield from _wrap(f"{count_owners(item.others)}: {item.message}", "  ", 2)

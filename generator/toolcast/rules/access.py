@@ -48,7 +48,11 @@ unknown_tool = unknown_names("access/unknown-tool", "tool_entry")
 
 @rule("access/absent-tool", on="toolset", severity=Severity.NOTE)
 def check_absent_tools(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    """Report a name in `deny` or `exclusions` that is reserved, but not a tool."""
+    """Report entries of `deny` and `exclusions` whose tool was removed.
+
+    The name of such a tool is in `reserved_names`. Other unknown names are reported by
+    `access/unknown-tool` and `access/unknown-exclusion`.
+    """
     absent = toolset.reserved_names.keys() - {tool.name for tool in toolset.tools}
     entries: list[tuple[Path, str]] = [
         (("clients", client.name, "deny", index), entry.text)
@@ -91,13 +95,19 @@ def _check_task_support(
 
 @rule("access/default-client", on="toolset", severity=Severity.ERROR, target="mcp")
 def check_mcp_client(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    """Report a missing or unknown client of the target `mcp`."""
+    """Report a missing or unknown `targets.mcp.client` in a toolset with clients.
+
+    In a toolset without clients, any `client` is unknown.
+    """
     yield from _check_target_client(toolset, "mcp")
 
 
 @rule("access/default-client", on="toolset", severity=Severity.ERROR, target="cli")
 def check_cli_client(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    """Report a missing or unknown client of the target `cli`."""
+    """Report a missing or unknown `targets.cli.client` in a toolset with clients.
+
+    In a toolset without clients, any `client` is unknown.
+    """
     yield from _check_target_client(toolset, "cli")
 
 
@@ -132,7 +142,8 @@ def check_contradictions(toolset: Toolset, workspace: Workspace) -> Iterator[Pro
 def _check_client_lists(toolset: Toolset, client: Client) -> Iterator[Problem]:
     tools = {tool.name: tool for tool in toolset.tools}
     denied = {entry.text for entry in client.deny_entries}
-    # Patterns are not in `tools`: a client need not have every tool that a pattern matches.
+    # A pattern is not a key of `tools`, so it is skipped below: a client need not have access
+    # to every tool that a pattern matches.
     for index, (name, _) in enumerate(client.allow_entries):
         path: Path = ("clients", client.name, "allow", index)
         if name in denied:
@@ -185,9 +196,9 @@ def _report_allowed_and_denied(
 
 
 def _lacks_permission(toolset: Toolset, client: Client, tool: ToolSpec) -> bool:
-    """Return whether a client lacks the tool's permission, and another client has it.
+    """Return whether a client lacks the tool's permission, but another client has it.
 
-    Permissions that do not exist, or that no client has, are reported by other rules.
+    False if no client has the permission: `access/unassigned-permission` reports that.
     """
     has_holder = toolset.is_granted(tool.permission or "")
     return has_holder and not client.has_permission(tool.permission)
@@ -205,6 +216,7 @@ def check_endpoints(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]
     for plan in list_endpoints(toolset):
         path: Path = ("clients", plan.client) if plan.client else ("targets", "mcp")
         name = f"`{plan.client}`" if plan.client else "the endpoint"
+        # Paths that differ only in a final slash are the same endpoint.
         url_path = plan.path.rstrip("/")
         other = path_owners.setdefault(url_path, name)
         if other != name:
@@ -234,7 +246,8 @@ def check_tool_count(toolset: Toolset, workspace: Workspace) -> Iterator[Problem
             if client is None or toolset.is_offered(tool, client)
         ]
         kind = find_client_kind(toolset, client)
-        # An MCP server with tool search lists only some tools; an API request contains all.
+        # An MCP server with tool search lists only some tools. A request to a provider's API
+        # contains all tools.
         is_api = kind is not None and kind.is_api
         count = len(tools) if is_api else count_listed_tools(toolset, tools)
         for limit in list_crossed_limits(
@@ -257,7 +270,11 @@ def _format_caller(client: Client | None) -> str:
 
 @rule("access/tool-count", on="toolset", severity=Severity.NOTE)
 def check_namespace_size(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    """Report sections that are too large as a namespace for tool search."""
+    """Report sections with more tools than the client recommends for a namespace.
+
+    A namespace is a group of tools that the tool search of a client program or provider loads
+    together. Always-listed tools are not part of a namespace.
+    """
     section_names = {section.name for section in toolset.sections}
     for client in list_callers(toolset):
         limits = list(list_client_limits(toolset, client, LimitKind.NAMESPACE))
@@ -284,11 +301,16 @@ def check_namespace_size(toolset: Toolset, workspace: Workspace) -> Iterator[Pro
 def check_unreachable_tools(
     toolset: Toolset, workspace: Workspace
 ) -> Iterator[Problem]:
-    """Report tools and external servers that no client can use."""
+    """Report tools and external servers that no client can use.
+
+    Tools with `always` or with an empty `clients` are left out.
+    """
     for tool in toolset.tools:
-        # `clients: []` hides a tool on purpose. Another rule reports tools with `always`.
+        # The author hides a tool on purpose with `clients: []`. Tools with `always` are
+        # reported as errors by `check_unreachable_always_tools`.
         is_excepted = tool.clients == () or tool.always
-        # A permission that no client has is reported once, by `access/unassigned-permission`.
+        # If no client has the permission, `access/unassigned-permission` reports this once
+        # for all of its tools.
         is_held = tool.permission is None or toolset.is_granted(tool.permission)
         if is_held and not is_excepted and _has_no_client(toolset, tool):
             field = "clients" if tool.clients is not None else "name"
@@ -330,7 +352,11 @@ def _has_no_client(toolset: Toolset, tool: ToolSpec) -> bool:
 def check_unreachable_mcp_specs(
     toolset: Toolset, workspace: Workspace
 ) -> Iterator[Problem]:
-    """Report resources and prompts that no client can use."""
+    """Report MCP resources and MCP prompts that no client can use.
+
+    A toolset without an MCP server serves none. In a toolset with clients, a resource or
+    prompt is served only to those in its `clients`.
+    """
     for spec in toolset.mcp_specs:
         message = f"no client may use the {spec.kind} `{spec.name}`"
         if "mcp" not in toolset.targets:
@@ -343,6 +369,7 @@ def check_unreachable_mcp_specs(
 
 
 def _may_use_server(client: Client, server: McpServer) -> bool:
+    """Return whether a client may be allowed to use a tool of an external server."""
     if server.clients is not None and client.name not in server.clients:
         return False
     if client.allow is None:
@@ -358,7 +385,10 @@ def _may_use_server(client: Client, server: McpServer) -> bool:
     can_be_suppressed=False,
 )
 def check_oauth(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    """Report insecure URLs of the token issuer, and scopes with unknown names."""
+    """Report insecure OAuth URLs, unknown names in scopes, and scopes without a client.
+
+    If the toolset has clients, at least one scope must give access to one of them.
+    """
     oauth = toolset.targets.get("mcp", {}).get("http", {}).get("oauth")
     if oauth is None:
         return
@@ -384,8 +414,8 @@ def check_oauth(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
                         " the toolset"
                     )
                     help_ = f"declare it in `{key}` of toolset.yaml, or remove it"
-                    get_name_path = (*path, "scopes", scope, key, index)
-                    yield problem_at(toolset, get_name_path, message, help_)
+                    name_path = (*path, "scopes", scope, key, index)
+                    yield problem_at(toolset, name_path, message, help_)
     if clients and not opens_client:
         message = "no scope gives access to a client's endpoint"
         help_ = "add `clients` to a scope"
@@ -394,7 +424,11 @@ def check_oauth(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
 
 @rule("access/incomplete-deny-pattern", on="toolset", severity=Severity.ERROR)
 def check_deny_patterns(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    """Report deny patterns that cannot cover tools which are listed only at run time."""
+    """Report patterns in `deny` if the client can use servers with unknown tools.
+
+    The tools of an external server without `allow` are known only when the server runs. A
+    client whose `allow` is `*` would have access to those that the pattern should deny.
+    """
     servers_without_list = [s for s in toolset.listed_servers if s.allow is None]
     for client in toolset.clients:
         names = [
@@ -406,7 +440,7 @@ def check_deny_patterns(toolset: Toolset, workspace: Workspace) -> Iterator[Prob
             continue
         server_name = names[0]
         for index, entry in enumerate(client.deny_entries):
-            # Patterns for sections and facts never match tools of servers.
+            # Entries such as `section:NAME` and `FIELD:KEY` never match tools of servers.
             if entry.is_pattern and entry.matched_path == ("name",):
                 path = ("clients", client.name, "deny", index)
                 message = (
@@ -418,9 +452,9 @@ def check_deny_patterns(toolset: Toolset, workspace: Workspace) -> Iterator[Prob
 
 
 _MAX_NAME_CHARACTERS = 120
-"""Characters of a name in a message."""
+"""Maximum number of characters of a name in a message; longer names are cut."""
 _MAX_NAMES_SHOWN = 12
-"""Names in a message."""
+"""Maximum number of names in a message; further names are counted."""
 
 
 @rule(
@@ -467,7 +501,10 @@ def _format_systems(noun: str, names: Sequence[str]) -> str:
 def check_unassigned_permissions(
     toolset: Toolset, workspace: Workspace
 ) -> Iterator[Problem]:
-    """Report permissions that no client has or no OAuth scope grants."""
+    """Report permissions that no client has.
+
+    With OAuth, also report permissions that tools need and no scope grants.
+    """
     oauth = toolset.targets.get("mcp", {}).get("http", {}).get("oauth")
     scopes = [] if oauth is None else list(oauth["scopes"].values())
     granted = {name for scope in scopes for name in scope.get("permissions", ())}
@@ -492,7 +529,7 @@ def check_unassigned_permissions(
 def check_renamed_server_tools(
     toolset: Toolset, workspace: Workspace
 ) -> Iterator[Problem]:
-    """Report external tools that `tools` renames and `allow` or `deny` excludes."""
+    """Report external tools that `tools` renames, but `allow` or `deny` excludes."""
     for server in toolset.mcp_servers:
         for name in server.tools:
             if not server.is_allowed(name):
@@ -514,7 +551,11 @@ def check_renamed_server_tools(
     can_be_suppressed=False,
 )
 def check_shared_endpoints(workspace: Workspace) -> Iterator[Problem]:
-    """Report shared endpoints whose toolsets cannot share one server."""
+    """Report endpoints whose toolsets cannot share one server.
+
+    The toolsets must exist, have the target `mcp`, agree on having clients, and have equal
+    values of `SHARED_OPTIONS` if set.
+    """
     for endpoint in workspace.endpoints:
         path = ("endpoints", endpoint.name)
         for message, help_ in _check_shared_endpoint(endpoint, workspace):
@@ -563,14 +604,15 @@ Owner = Toolset | ToolSpec | ResourceSpec | PromptSpec
 
 
 class _DeclaredName(NamedTuple):
-    """A name that callers use.
+    """A name by which callers use a tool, resource, prompt or skill.
 
     Attributes:
         owner: the object that declares the name.
         path: path of the name in the owner's file.
         kind: `tool`, `resource`, `prompt` or `skill`.
         name: the name.
-        server: the external server that has the tool; empty for own tools.
+        server: the external server that has the tool, or the setting that adds the tool;
+            empty for the toolset's own tools.
     """
 
     owner: Owner
@@ -599,7 +641,8 @@ def check_duplicate_names(toolset: Toolset, workspace: Workspace) -> Iterator[Pr
                 first.setdefault(key, (earlier, declared.server))
         for declared in _list_names(toolset):
             other, other_server = first.get((declared.kind, declared.name), (None, ""))
-            # If toolsets use the same server, its tools belong to the first toolset.
+            # Two toolsets can use the same external server. Its tools are then listed once, for
+            # the first toolset, which is not a conflict.
             is_same_server = declared.server and declared.server == other_server
             if other is None or is_same_server:
                 continue
@@ -616,7 +659,11 @@ def check_duplicate_names(toolset: Toolset, workspace: Workspace) -> Iterator[Pr
 
 
 def _list_names(toolset: Toolset) -> Iterator[_DeclaredName]:
-    """Yield the names that callers can use, including previous names of tools."""
+    """Yield the names that callers can use, each with its kind and location.
+
+    Previous names of tools, the tools of tool search, and listed tools of external servers
+    are included.
+    """
     for name in get_server_tool_names(toolset):
         search = ("targets", "mcp", "search")
         yield _DeclaredName(toolset, search, "tool", name, "targets.mcp.search")
@@ -645,7 +692,7 @@ def _list_names(toolset: Toolset) -> Iterator[_DeclaredName]:
 def check_incomplete_exclusions(
     toolset: Toolset, workspace: Workspace
 ) -> Iterator[Problem]:
-    """Report exclusions from a target that another target of the tool requires."""
+    """Report tools that are excluded from a target, but not from targets that need it."""
     enabled = list_enabled_targets(tuple(toolset.targets), workspace.extensions)
     names = {tool.name for tool in toolset.tools}
     for index, (tool, excluded_target, _) in enumerate(toolset.exclusions):

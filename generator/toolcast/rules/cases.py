@@ -20,7 +20,11 @@ _HELP = "decide which tool the message means, and remove the other case"
 
 @rule("cases/contradiction", on="toolset", severity=Severity.ERROR)
 def check_contradictions(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    """Report cases that cannot all pass."""
+    """Report cases that cannot all pass.
+
+    These are equal messages with different tools, a near miss of a tool that another case
+    expects for the same message, an expected tool in `never`, and near misses without a tool.
+    """
     expected_tools: dict[str, str | None] = {}
     for attempt in list_case_messages(toolset):
         if attempt.is_near:
@@ -55,7 +59,7 @@ def _format_tool(tool: str | None) -> str:
 
 @rule("cases/contradiction", on="toolset", severity=Severity.WARNING)
 def check_duplicates(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    """Report messages that occur twice with the same expectation."""
+    """Report each message that repeats an earlier one with the same expected tool."""
     seen: set[tuple[str, str | None, bool]] = set()
     for attempt in list_case_messages(toolset):
         key = attempt.normalized_text, attempt.tool, attempt.is_near

@@ -19,7 +19,10 @@ from .subjects import Scope
 
 @rule("cli/missing-decision", on="tool", severity=Severity.ERROR, target="cli")
 def check_decision(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
-    """Report a tool without a required `cli` entry, or excluded without a reason."""
+    """Report a tool without a `cli` entry that the target requires.
+
+    Also report a tool whose `keyword` is null without a `reason`.
+    """
     decisions = scope.toolset.targets["cli"].get("decisions")
     if decisions == "required" and "cli" not in tool.fields:
         message = f"`{tool.name}` has no `cli` entry, which the target requires"
@@ -33,7 +36,11 @@ def check_decision(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
 
 @rule("cli/flag-conflict", on="toolset", severity=Severity.ERROR, target="cli")
 def check_flags(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    """Report flags of keywords that are also an option of a tool with the keyword."""
+    """Report flags such as `--all` in a keyword that are also the option of a parameter.
+
+    Several tools can have the same keyword with different flags, such as `list` and
+    `list --all`. The flag then selects a tool, so that it cannot also be an option.
+    """
     flags: dict[str, set[str]] = {}
     for tool in toolset.list_target_tools("cli"):
         decision = tool.cli
@@ -58,7 +65,11 @@ def check_flags(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
 
 @rule("cli/keyword-conflict", on="toolset", severity=Severity.ERROR, target="cli")
 def check_keywords(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    """Report commands with the same keyword that cannot be distinguished."""
+    """Report commands with the same keyword that cannot be distinguished.
+
+    Commands with the same keyword must differ in their flag, parse arguments at the same
+    position equally, and have no actions.
+    """
     commands: dict[str, list[CliCommand]] = {}
     for command in list_cli_commands(toolset, toolset.list_target_tools("cli")):
         decision = command.tool.cli
@@ -77,7 +88,7 @@ def check_keywords(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
 
 
 def _compare_commands(command: CliCommand, other: CliCommand) -> tuple[str, str] | None:
-    """Return message and help if two commands with one keyword conflict."""
+    """Return a message and a help if two commands with the same keyword conflict."""
     name, keyword = other.tool.name, command.keyword
     if other.tool is command.tool:
         return None
@@ -89,7 +100,8 @@ def _compare_commands(command: CliCommand, other: CliCommand) -> tuple[str, str]
     if command.flag == other.flag:
         text = f"{keyword} {command.flag}" if command.flag else keyword
         return f"`{text}` is also the keyword of `{name}`", "choose another keyword"
-    # One command may have fewer arguments, but arguments at one position are parsed equally.
+    # Arguments at the same position must be parsed equally. One of the commands may have fewer
+    # arguments, so `strict` is false.
     for first, second in zip(command.positionals, other.positionals, strict=False):
         if first.rest != second.rest:
             return (
@@ -137,11 +149,15 @@ def _check_usage(tool: ToolSpec, usage: str) -> Iterator[tuple[str, str]]:
 
 @rule("cli/invalid-usage", on="toolset", severity=Severity.WARNING)
 def check_program(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    """Report a `program` that pyproject.toml does not define as the command."""
+    """Report a `program` that is not the console script of the toolset's commands.
+
+    Nothing is reported for a path or a command with arguments, or if pyproject.toml is
+    missing.
+    """
     program = toolset.targets.get("cli", {}).get("program")
     if not isinstance(program, str) or workspace.commands is None:
         return
-    # A path, or a command with arguments, does not need to be a console script.
+    # Only a plain name must be a console script of pyproject.toml.
     if any(character in program for character in " /"):
         return
     package = ".".join(filter(None, (workspace.package, toolset.name)))

@@ -17,23 +17,23 @@ from .rule import Problem, problem_at, rule
 from .subjects import Scope
 
 _FIELDS = {"inputSchema": "parameters", "outputSchema": "returns", "_meta": "meta"}
-"""Spec fields of MCP keys with another name."""
+"""The spec field of each member of an MCP tool whose name differs from the spec's."""
 
 
 @rule("compat/strict-client", on="tool", severity=Severity.ERROR, target="mcp")
 def check_protocol(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
-    """Report values for which the official SDKs reject the whole list."""
+    """Report values for which strict clients reject the server's whole list of tools."""
     yield from _check_definition(tool, is_tolerated=False)
 
 
 @rule("compat/strict-client", on="tool", severity=Severity.WARNING, target="mcp")
 def check_tolerated_values(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
-    """Report values that MCP forbids, but the official Python SDK accepts."""
+    """Report values that MCP does not allow, although the official Python SDK does."""
     yield from _check_definition(tool, is_tolerated=True)
 
 
 def _check_definition(tool: ToolSpec, *, is_tolerated: bool) -> Iterator[Problem]:
-    """Report the values of a definition that are invalid by a version of MCP.
+    """Report the values of a tool's definition that a version of MCP does not allow.
 
     Args:
         tool: the tool.
@@ -59,7 +59,10 @@ def _check_definition(tool: ToolSpec, *, is_tolerated: bool) -> Iterator[Problem
 
 
 def _is_tolerated(definition: Any, refusal: Refusal) -> bool:
-    """Return whether a value is null, or a boolean schema of a property."""
+    """Return whether the official Python SDK accepts a value that MCP forbids.
+
+    It accepts null, and boolean schemas of properties.
+    """
     if refusal.problem == "is missing":
         return False
     value = definition
@@ -81,7 +84,8 @@ def _is_reported_elsewhere(tool: ToolSpec, refusal: Refusal) -> bool:
         is_property = len(rest) == 2 and rest[0] == "properties"
         return not (is_property and isinstance(schema["properties"][rest[1]], bool))
     if first == "description":
-        return True  # Reported by `prompt/description-missing`.
+        # The rule `prompt/description-missing` reports a null or missing description.
+        return True
     # `spec/mcp-key` reports wrong values at these depths.
     depth = {"annotations": 1, "execution": 1, "icons": 2}.get(str(first))
     return len(rest) == depth and refusal.problem != "is missing"

@@ -23,13 +23,19 @@ unknown_table = unknown_names("data/unknown-table", "table")
 
 
 def _list_table_uses(scope: Scope, tool: ToolSpec) -> tuple[TableAccess, ...]:
-    """Return the tables that a tool's handler names; empty if it cannot be analyzed."""
+    """Return each use of a table in the code that a tool's handler calls.
+
+    Empty if the code cannot be analyzed.
+    """
     reach = trace_handler(scope.workspace, scope.toolset, tool)
     return reach.tables if reach else ()
 
 
 def _find_right_pool(toolset: Toolset, access: TableAccess) -> str | None:
-    """Return the pool that has a table, if the table is used through another pool."""
+    """Return the pool of a table that a handler queries through another pool.
+
+    None if the pool is right, or if the pool of the table or of the query is unknown.
+    """
     if not access.pools:
         return None
     pools = [pool for pool, tables in toolset.pools.items() if access.table in tables]
@@ -37,7 +43,10 @@ def _find_right_pool(toolset: Toolset, access: TableAccess) -> str | None:
 
 
 def _collect_declared_tables(tool: ToolSpec) -> dict[str, set[str]]:
-    """Return the tables in `data` of a spec, each with the keys that contain it."""
+    """Return the kinds of access to each table that `data` of a spec declares.
+
+    The keys are tables, the values sets of `reads`, `writes` and `deletes`.
+    """
     keys_by_table: dict[str, set[str]] = {}
     for key in ("reads", "writes", "deletes"):
         for table in (tool.data or {}).get(key, ()):
@@ -48,7 +57,10 @@ def _collect_declared_tables(tool: ToolSpec) -> dict[str, set[str]]:
 def _problem_at_data(
     tool: ToolSpec, access: TableAccess, predicate: str, help_: str
 ) -> Problem:
-    """Return a problem about a line of code, at `data` or `handler` of the spec."""
+    """Return a problem with a line of handler code, located in the tool's spec.
+
+    The location is `data`, or `handler` in a spec without `data`.
+    """
     path = ("data",) if tool.data is not None else ("handler",)
     location = format_location(access.file, access.line)
     message = f"{location} {predicate}{format_call_path(access.call_path)}"
@@ -57,7 +69,10 @@ def _problem_at_data(
 
 @rule("data/undeclared-effect", on="tool", severity=Severity.ERROR)
 def check_effects(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
-    """Report tables that the handler changes and the spec declares only otherwise."""
+    """Report tables that the handler writes or deletes and the spec declares otherwise.
+
+    Such a table is in `data`, but not under the kind of access that the code has.
+    """
     if not scope.toolset.pools:
         return
     declared = _collect_declared_tables(tool)
@@ -76,7 +91,10 @@ def check_effects(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
 
 @rule("data/undeclared-table", on="tool", severity=Severity.ERROR)
 def check_tables(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
-    """Report tables that the handler uses and the spec does not declare."""
+    """Report tables that the handler uses and `data` does not declare.
+
+    Each table is reported once. Nothing is reported for a toolset without `pools`.
+    """
     pools = scope.toolset.pools
     if not pools:
         return
@@ -85,6 +103,7 @@ def check_tables(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
     reported = {*declared}
     for access in _list_table_uses(scope, tool):
         table = access.table
+        # If the code does not show that the name is a table, it counts only if a pool has it.
         is_table = access.is_certain or table in known_tables
         # Tables of another pool are reported by `data/wrong-pool`.
         if table in reported or not is_table or _find_right_pool(scope.toolset, access):
@@ -112,7 +131,7 @@ def check_accessors(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]
 def _check_accessor(
     toolset: Toolset, workspace: Workspace, accessor: str
 ) -> tuple[str, str] | None:
-    """Return message and help if an accessor does not exist."""
+    """Return a message and a help if an accessor does not exist, otherwise None."""
     module_name, _, name = accessor.partition(":")
     if toolset.handlers is None or not is_in_package(module_name, toolset.handlers):
         return (
@@ -135,7 +154,7 @@ def _check_accessor(
 
 @rule("data/unknown-pool", on="tool", severity=Severity.ERROR)
 def check_pool(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
-    """Report `data` without a pool."""
+    """Report a tool's `data` without the key `pool`."""
     if tool.data is not None and "pool" not in tool.data:
         message = "`data` has no `pool` for its tables"
         help_ = "add `pool:` with one of the toolset's `pools`"
@@ -144,7 +163,10 @@ def check_pool(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
 
 @rule("data/wrong-pool", on="tool", severity=Severity.ERROR)
 def check_pool_uses(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
-    """Report tables that are used through a pool which does not have them."""
+    """Report tables that the handler queries through a pool that does not contain them.
+
+    Pools are recognized by their accessors; without accessors, nothing is reported.
+    """
     accessors = scope.toolset.pool_accessors
     if not any(accessors.values()):
         return

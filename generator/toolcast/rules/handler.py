@@ -50,16 +50,24 @@ from .subjects import Scope
 
 Owner = Toolset | ToolSpec | ResourceSpec | PromptSpec
 
+LIFESPAN_DEPENDENCY = "lifespan_context"
+"""Name of the dependency that an adapted lifespan provides.
+
+`values.pydantic_functions` of the runtime defines the same name.
+"""
 _REMOVE_SLASH = "remove the `/` after it in the function's parameters"
 
 
 def format_location(file: str, line: int) -> str:
-    """Return `file:line`."""
+    """Return a position in a file as `file:line`."""
     return f"{file}:{line}"
 
 
 def format_call_path(path: Sequence[CallStep]) -> str:
-    """Describe the calls from the handler to a function; empty for the handler itself."""
+    """Return text that describes the calls from a handler to a function.
+
+    The text begins with a comma, to be appended to a message. Empty for the handler itself.
+    """
     if len(path) < 2:
         return ""
     calls = [
@@ -71,7 +79,10 @@ def format_call_path(path: Sequence[CallStep]) -> str:
 def _check_exists(
     workspace: Workspace, toolset: Toolset, reference: HandlerReference
 ) -> tuple[str, str] | None:
-    """Return message and help if a function of the handlers package does not exist."""
+    """Return a message and a help if a function or its module does not exist, or None.
+
+    None also if the code cannot be analyzed, so that the function may exist.
+    """
     module = find_module(workspace, reference.module)
     if module is None:
         path = reference.module.replace(".", "/") + ".py"
@@ -85,6 +96,11 @@ def _check_exists(
         message = f"{module.file} cannot be read: {module.problem}"
         return message, "fix the file"
     code = find_function_code(workspace, toolset, reference)
+    if code is not None and code.source_problem:
+        message = (
+            f"the function that `{reference}` adapts is missing: {code.source_problem}"
+        )
+        return message, f"correct `source` of `adapt` ({code.location})"
     if code is None or code.is_found:
         return None
     functions = sorted(module.bindings.functions)
@@ -97,7 +113,10 @@ def _check_exists(
 def _check_package(
     toolset: Toolset, reference: HandlerReference
 ) -> tuple[str, str] | None:
-    """Return message and help if a function is not in the toolset's handlers package."""
+    """Return a message and a help if a module is not in the handlers package, or None.
+
+    The module itself need not exist.
+    """
     if toolset.handlers is None:
         return (
             f"`{reference.module}` is used, but the toolset has no `handlers` package",
@@ -114,7 +133,7 @@ def _check_package(
 def _check_reference(
     workspace: Workspace, toolset: Toolset, reference: HandlerReference
 ) -> tuple[str, str] | None:
-    """Return message and help if a function does not exist in the handlers package."""
+    """Return a message and a help if the handlers package has no such function, or None."""
     problem = _check_package(toolset, reference)
     return problem or _check_exists(workspace, toolset, reference)
 
@@ -122,10 +141,14 @@ def _check_reference(
 def _check_dependency_parameters(
     signature: Signature, uses: Sequence[str], toolset: Toolset
 ) -> Iterator[tuple[str, str]]:
-    """Yield message and help for dependencies that a function does not accept."""
+    """Yield a message and a help for each dependency that a function does not accept.
+
+    Dependencies are passed as keyword arguments.
+    """
     for name in uses:
         if name not in toolset.dependencies:
-            continue  # Reported by `handler/unknown-dependency`.
+            # The rule `handler/unknown-dependency` reports unknown dependencies.
+            continue
         if name in signature.positional_only:
             message = (
                 f"`{name}` is positional-only, but dependencies are passed by name"
@@ -139,11 +162,15 @@ def _check_dependency_parameters(
 
 @rule("handler/annotation-mismatch", on="tool", severity=Severity.WARNING)
 def check_annotations(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
-    """Report type annotations of a handler that do not match the schemas."""
+    """Report type annotations of a handler that do not match the schemas.
+
+    Only handlers that receive JSON values (`values: json`) are checked.
+    """
     code = find_handler_code(scope.workspace, scope.toolset, tool)
     if code is None or tool.handler is None:
         return
-    # Arguments that are not passed as JSON values are checked by `handler/type-mismatch`.
+    # Handlers with other values, or with an `arguments_type`, have annotations that the JSON
+    # types cannot be compared with. `handler/type-mismatch` checks classes.
     value_types = scope.toolset.get_value_types(tool)
     if value_types != "json" or tool.arguments_type:
         return
@@ -156,6 +183,10 @@ def check_annotations(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
 def _compare_annotations(
     tool: ToolSpec, code: HandlerCode, workspace: Workspace
 ) -> Iterator[str]:
+    """Yield a message for each annotation that contradicts a schema.
+
+    Annotations of parameters are skipped if the handler accepts one mapping.
+    """
     signature, module = code.signature, code.source
     if signature is None or module is None or module.tree is None:
         return
@@ -180,7 +211,10 @@ def _compare_annotations(
 
 @rule("handler/default-mismatch", on="tool", severity=Severity.WARNING)
 def check_defaults(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
-    """Report default values of a handler that differ from the schema's."""
+    """Report default values of a handler that differ from `default` of the schema.
+
+    A default of None, and defaults that are not literals, are not reported.
+    """
     code = find_handler_code(scope.workspace, scope.toolset, tool)
     if code is None or code.signature is None or code.accepts_mapping(tool):
         return
@@ -192,7 +226,7 @@ def check_defaults(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
             default = ast.literal_eval(expression)
             text = encode_compact_json(default)
         except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
-            # Only literals with a JSON value can be compared without running the handler.
+            # The handler is not imported, so only literals with a JSON value can be compared.
             continue
         if default is not None and text != encode_compact_json(schema["default"]):
             path = ("parameters", "properties", name, "default")
@@ -211,7 +245,10 @@ def check_defaults(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
     can_be_suppressed=False,
 )
 def check_ledger_sink(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    """Report a ledger sink that is not a function of the handlers package."""
+    """Report a ledger sink that is not a function of the handlers package.
+
+    With a valid sink, report `ledger.path`, which then has no effect.
+    """
     if "sink" not in toolset.ledger:
         return
     sink = HandlerReference.parse(toolset.ledger["sink"])
@@ -227,7 +264,10 @@ def check_ledger_sink(toolset: Toolset, workspace: Workspace) -> Iterator[Proble
     "handler/lifespan", on="toolset", severity=Severity.ERROR, can_be_suppressed=False
 )
 def check_lifespan(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    """Report a lifespan, or types of dependencies, that cannot be used."""
+    """Report a lifespan function or a dependency's type that cannot be used.
+
+    Also report `dependencies` without a `lifespan`, which provides them.
+    """
     if toolset.lifespan is None:
         if toolset.dependencies:
             message = "the toolset has `dependencies`, but no `lifespan`"
@@ -251,11 +291,12 @@ def check_lifespan(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
 def _check_dependency_type(
     type_: HandlerReference, toolset: Toolset, workspace: Workspace
 ) -> tuple[str, str] | None:
+    """Return a message and a help if the class of a dependency does not exist, or None."""
     parts = [*type_.module.split("."), type_.function]
     if any(map(keyword.iskeyword, parts)):
         message = f"`{type_}` contains a Python keyword"
         return message, "write `module:Class` with the name of an existing class"
-    # Types of other packages are not checked: only type checkers import them.
+    # Types in other packages are not checked here: only type checkers import them.
     if toolset.handlers is None or not is_in_package(type_.module, toolset.handlers):
         return None
     problem = _check_exists(workspace, toolset, type_)
@@ -267,6 +308,7 @@ def _check_dependency_type(
 
 
 def _list_classes(workspace: Workspace, type_: HandlerReference) -> list[str]:
+    """Return the top-level classes of a reference's module; empty if it is unreadable."""
     module = find_module(workspace, type_.module)
     body = module.tree.body if module is not None and module.tree is not None else []
     return [node.name for node in body if isinstance(node, ast.ClassDef)]
@@ -275,6 +317,7 @@ def _list_classes(workspace: Workspace, type_: HandlerReference) -> list[str]:
 def _check_lifespan_signature(
     toolset: Toolset, workspace: Workspace
 ) -> tuple[str, str] | None:
+    """Return a message and a help if the lifespan function has required parameters."""
     code = toolset.lifespan and find_function_code(workspace, toolset, toolset.lifespan)
     if not code or code.signature is None:
         return None
@@ -310,13 +353,16 @@ def check_mcp_signatures(toolset: Toolset, workspace: Workspace) -> Iterator[Pro
             *_check_dependency_parameters(code.signature, spec.uses, toolset),
             *_compare_mcp_signature(signature, arguments, required),
         ):
-            yield problem_at(spec, ("handler",), f"{message} ({code.location})", help_)
+            message = f"{message} ({code.signature_location})"
+            yield problem_at(spec, ("handler",), message, help_)
 
 
 def _compare_mcp_signature(
     signature: Signature, arguments: tuple[str, ...], required: tuple[str, ...]
 ) -> Iterator[tuple[str, str]]:
-    """Yield message and help of each difference between a signature and the arguments.
+    """Yield a message and a help for each argument that a signature does not accept.
+
+    Required parameters that a request may not contain are reported, too.
 
     Args:
         signature: the signature without dependencies.
@@ -345,7 +391,7 @@ def _compare_mcp_signature(
 def _suggest_parameter(
     name: str, signature: Signature, arguments: Collection[str]
 ) -> str:
-    """Return the help for an argument that a function has no parameter for."""
+    """Return the help for an argument without a parameter: a rename or an addition."""
     undeclared = [n for n in signature.names if n not in arguments]
     suggestion = did_you_mean(name, undeclared)
     if not suggestion and len(undeclared) == len(signature.names) == 1:
@@ -354,7 +400,10 @@ def _suggest_parameter(
 
 
 def _suggest_form(signature: Signature) -> str:
-    """Return the help for a required parameter that is not an argument."""
+    """Return the help for a required parameter of a function that is not an argument.
+
+    A single parameter may be meant for a mapping of all arguments.
+    """
     if len(signature.names) > 1 or signature.positional_only:
         return "add a default, or remove it"
     name = signature.names[0]
@@ -366,14 +415,17 @@ def _suggest_form(signature: Signature) -> str:
 
 @rule("handler/missing", on="toolset", severity=Severity.WARNING)
 def check_missing_handlers(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    """Report tools that have neither a handler nor a proxy."""
+    """Report tools that have neither a handler nor a proxy, so that calls fail.
+
+    Nothing is reported without the target `registry`, which calls need.
+    """
     enabled = list_enabled_targets(tuple(toolset.targets), workspace.extensions)
     if "registry" not in {*toolset.targets}.union(*(t.needs for t in enabled)):
         return
     tools = toolset.list_target_tools("registry")
     missing = [t for t in tools if t.handler is None and toolset.get_proxy(t) is None]
     if toolset.handlers is None and len(missing) > 1 and len(missing) == len(tools):
-        # One finding instead of one per tool, for example after an import.
+        # After an import, no tool has a handler. Report this once instead of once per tool.
         message = f"none of the {len(tools)} tools of `{toolset.name}` has a handler, so calls fail"
         help_ = (
             "set `handlers` here and `handler` in each tool, or set `proxy` to the server"
@@ -410,7 +462,11 @@ def check_handlers_exist(toolset: Toolset, workspace: Workspace) -> Iterator[Pro
 def check_imported_handlers(
     toolset: Toolset, workspace: Workspace
 ) -> Iterator[Problem]:
-    """Report handlers, lifespans and sinks that the handlers package does not define."""
+    """Report handlers, lifespans and sinks that the handlers package only imports.
+
+    Functions that are defined in other packages, and code that the analysis does not follow,
+    are reported.
+    """
     references: list[tuple[Owner, Path, HandlerReference | None]] = [
         (spec, ("handler",), spec.handler)
         for spec in (*toolset.tools, *toolset.mcp_specs)
@@ -454,9 +510,10 @@ def check_handler_packages(toolset: Toolset, workspace: Workspace) -> Iterator[P
 
 
 def _suggest_package(toolset: Toolset, workspace: Workspace) -> str:
-    """Suggest a package of existing handlers with a similar name.
+    """Return a suggestion for a misspelled `handlers`, or an empty string.
 
-    Empty if a handler is in the toolset's package, or if no package resembles it.
+    The suggestion is a package of existing handlers with a similar name. If a handler is in the
+    package that `handlers` names, the name is not misspelled.
     """
     package = toolset.handlers
     modules = [tool.handler.module for tool in toolset.tools if tool.handler]
@@ -466,6 +523,7 @@ def _suggest_package(toolset: Toolset, workspace: Workspace) -> str:
     for module in modules:
         if find_module(workspace, module) is not None:
             parts = module.split(".")
+            # The module and each of its parent packages can be what `handlers` should name.
             for count in range(1, len(parts) + 1):
                 packages[".".join(parts[:count])] = None
     return did_you_mean(package, packages)
@@ -481,7 +539,10 @@ _UNUSED_SERVER_FIELDS = {
     "list_timeout": "the list of a proxied server is not requested",
     "call_timeout": "set `timeout` in the tool's spec instead",
 }
-"""Fields without effect for a proxied server, with the second half of the help."""
+"""Fields of `mcp_servers` that have no effect for a proxied server, with the reason.
+
+The reason is the second half of the help.
+"""
 
 
 @rule("handler/proxy", on="toolset", severity=Severity.ERROR)
@@ -523,8 +584,9 @@ def check_proxies(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
 @rule("handler/signature", on="tool", severity=Severity.ERROR)
 def check_signature(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
     """Report a handler that does not accept the tool's parameters or dependencies."""
+    value_types = scope.toolset.get_value_types(tool)
     code = tool.handler and find_function_code(
-        scope.workspace, scope.toolset, tool.handler
+        scope.workspace, scope.toolset, tool.handler, value_types
     )
     if not code or code.signature is None:
         return
@@ -533,13 +595,17 @@ def check_signature(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
     if not code._replace(signature=signature).accepts_mapping(tool):
         problems += _compare_signature(tool, signature)
     for message, help_ in problems:
-        yield problem_at(tool, ("handler",), f"{message} ({code.location})", help_)
+        message = f"{message} ({code.signature_location})"
+        yield problem_at(tool, ("handler",), message, help_)
 
 
 def _compare_signature(
     tool: ToolSpec, signature: Signature
 ) -> Iterator[tuple[str, str]]:
-    """Yield message and help where a signature differs from the parameters."""
+    """Yield a message and a help for each difference of a signature from the schema.
+
+    Parameters with a default that the schema does not declare are not reported here.
+    """
     declared = tool.schemas["parameters"].declared
     names = declared.names
     always_sent = _list_always_sent(tool)
@@ -571,7 +637,11 @@ def _compare_signature(
 
 
 def _list_always_sent(tool: ToolSpec) -> set[str]:
-    """Return the parameters that every valid call contains."""
+    """Return the names of the parameters that every valid call contains.
+
+    These are the parameters in `required`, also in branches of `allOf`, and, if the parameter
+    that selects an action is required, those that every action requires.
+    """
     names = set(tool.required)
     schemas = tool.parameters.get("allOf")
     for schema in schemas if isinstance(schemas, list) else ():
@@ -606,7 +676,7 @@ def check_types(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
 def _compare_class(
     fields: Mapping[str, ClassField], schema: Mapping[str, Any], *, is_argument: bool
 ) -> Iterator[str]:
-    """Yield the differences between a class and a schema, for messages.
+    """Yield a text for each difference between a class and a schema.
 
     Args:
         fields: the fields of the class.
@@ -633,7 +703,7 @@ def _compare_class(
         if field.kind is None or not isinstance(type_, str) or type_ == field.kind:
             continue
         is_iterated = field.is_iterable and type_ in ("string", "object")
-        # A field of one numeric type accepts values of the other.
+        # An integer and a number are compatible in both directions.
         if {type_, field.kind} != {"integer", "number"} and not is_iterated:
             yield f"`{name}` has the type {field.kind}, and {type_} in the schema"
 
@@ -661,7 +731,10 @@ _CURRENT_CALL, _ASK = "current_call", "ask"
 def check_unawaited_questions(
     toolset: Toolset, workspace: Workspace
 ) -> Iterator[Problem]:
-    """Report `current_call().ask(...)` in handlers' modules without `await`."""
+    """Report calls of `current_call().ask(...)` without `await` in handlers' modules.
+
+    Each module is checked once, and reported for the first tool that uses it.
+    """
     checked_files: set[str] = set()
     for tool in toolset.tools:
         module = find_defining_module(workspace, toolset, tool)
@@ -679,7 +752,8 @@ def _find_unawaited_questions(module: PythonModule) -> Iterator[int]:
     """Yield the lines of calls of `ask` that are not part of an `await` expression."""
     if module.tree is None or not module.may_contain(_CURRENT_CALL):
         return
-    # Variables that hold the current call, and its `ask` method.
+    # First collect the variables with the current call or with its `ask` method; the second
+    # loop then recognizes calls through these variables.
     call_variables: set[str] = set()
     ask_variables: set[str] = set()
     for node in ast.walk(module.tree):
@@ -695,7 +769,8 @@ def _find_unawaited_questions(module: PythonModule) -> Iterator[int]:
     while pending:
         node = pending.pop()
         if isinstance(node, ast.Await):
-            # An `await` of `gather`, for example, also awaits the questions in its arguments.
+            # Skip everything below `await`: awaiting `gather(...)`, for example, also awaits
+            # the questions in its arguments.
             continue
         if isinstance(node, ast.Call) and (
             _is_ask_method(node.func, call_variables)
@@ -719,7 +794,10 @@ def _is_ask_method(node: ast.expr, call_variables: set[str]) -> bool:
 
 @rule("handler/undeclared-parameter", on="tool", severity=Severity.WARNING)
 def check_undeclared_parameters(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
-    """Report parameters that only the handler or only the schema accepts."""
+    """Report optional parameters of a handler that the schema does not declare.
+
+    Also report a schema with additional properties, which keyword parameters do not receive.
+    """
     code = find_handler_code(scope.workspace, scope.toolset, tool)
     if code is None or code.signature is None or code.accepts_mapping(tool):
         return
@@ -747,12 +825,15 @@ def check_undeclared_parameters(tool: ToolSpec, scope: Scope) -> Iterator[Proble
 
 
 _MAX_REASONS_SHOWN = 3
-"""Findings of `handler/unanalyzed-code` per tool."""
+"""Maximum number of findings of `handler/unanalyzed-code` per tool."""
 
 
 @rule("handler/unanalyzed-code", on="tool", severity=Severity.WARNING)
 def check_analyzability(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
-    """Report code of a handler that the analysis of tables cannot follow."""
+    """Report code of a handler in which tables may be used without being recognized.
+
+    Only tools with `data` are checked.
+    """
     if not tool.data:
         return
     reach = trace_handler(scope.workspace, scope.toolset, tool)
@@ -796,7 +877,7 @@ def check_used_dependencies(
 def _describe_argument(
     spec: ToolSpec | ResourceSpec | PromptSpec, name: str
 ) -> tuple[str, bool]:
-    """Return what an argument of a spec is called, and whether one has this name."""
+    """Return the noun for arguments of a spec, and whether one of them has the name."""
     if isinstance(spec, ToolSpec):
         declared = spec.schemas["parameters"].declared
         return "a parameter of the tool", not declared.find_undeclared([name])
@@ -813,9 +894,13 @@ def check_unused_dependencies(
     """Report dependencies that no spec uses."""
     specs = (*toolset.tools, *toolset.mcp_specs)
     used = {name for spec in specs for name in spec.uses}
+    if toolset.values == "pydantic":
+        # With `values: pydantic`, a handler can read this dependency from its `Context`
+        # parameter, without `uses` in the spec.
+        used.add(LIFESPAN_DEPENDENCY)
     for name in toolset.dependencies:
         if name not in used:
-            unknown = sorted(used - toolset.dependencies.keys())
+            unknown = sorted(used - {LIFESPAN_DEPENDENCY} - toolset.dependencies.keys())
             message = f"no spec uses the dependency `{name}`"
             help_ = did_you_mean(name, unknown) or (
                 f"add `uses: [{name}]` to a spec, or remove it here and in the lifespan"
@@ -827,9 +912,10 @@ def check_unused_dependencies(
 def check_generated_imports(
     workspace: Workspace, outputs: Mapping[str, bytes]
 ) -> Iterator[Finding]:
-    """Report imports of generated modules, or names in them, that do not exist.
+    """Report imports by handlers of generated modules or names that do not exist.
 
-    Checks the modules of the handlers, and the modules of their package that these import.
+    The modules of the handlers and lifespans are checked, and the modules of their package
+    that these import, directly or indirectly.
 
     Args:
         workspace: the workspace.
@@ -841,7 +927,7 @@ def check_generated_imports(
         stem, _, extension = ".".join([*package, *path.split("/")]).rpartition(".")
         if extension == "py":
             sources[stem.removesuffix(".__init__")] = data
-    # If the output folder itself is on sys.path, each toolset is a top-level package.
+    # If the output folder itself is a source folder, each toolset is a top-level package.
     roots = package or [toolset.name for toolset in workspace.toolsets]
     suggestions = _suggest_renamed_modules(workspace, package)
     for module, node, imported in _list_handler_imports(workspace):
@@ -850,6 +936,7 @@ def check_generated_imports(
         if not is_generated or imported.dotted in sources:
             continue
         help_ = "correct the import, or remove it"
+        # The generated module exists, so check the name that is imported from it.
         if name in sources:
             tree = ast.parse(sources[name])
             names = collect_bindings(tree.body, PythonModule(name, ""))
@@ -872,7 +959,7 @@ def check_generated_imports(
 def _suggest_renamed_modules(
     workspace: Workspace, package: Sequence[str]
 ) -> dict[str, str]:
-    """Return a help for each module that a tool's previous name would have."""
+    """Return a help for each generated module of a previous tool name, by module name."""
     suggestions: dict[str, str] = {}
     for toolset in workspace.toolsets:
         prefix = ".".join([*package, toolset.name, "tools", ""])
@@ -885,7 +972,10 @@ def _suggest_renamed_modules(
 def _list_handler_imports(
     workspace: Workspace,
 ) -> Iterator[tuple[PythonModule, ast.stmt, ImportedName]]:
-    """Yield each import in the modules of handlers, and in modules that these import."""
+    """Yield each import in the modules of handlers and lifespans.
+
+    Modules of the handlers package that these modules import are followed.
+    """
     pending = [
         (toolset.handlers, reference.module)
         for toolset in workspace.toolsets

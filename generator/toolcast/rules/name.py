@@ -41,7 +41,10 @@ from .subjects import Parameter, Scope, Texts
 
 @rule("name/server-clash", on="toolset", severity=Severity.WARNING)
 def check_server_names(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    """Report tools of external servers with the name of another tool."""
+    """Report declared tools of external servers whose name is in use or looks like it.
+
+    Also report two servers with the same `prefix`.
+    """
     owners = _list_own_names(toolset)
     prefixes: dict[str, str] = {}
     for server in toolset.listed_servers:
@@ -54,7 +57,7 @@ def check_server_names(toolset: Toolset, workspace: Workspace) -> Iterator[Probl
             own_entry = (name, server_label)
             entry = owners.setdefault(get_similarity_key(name), own_entry)
             other_name, owner = entry
-            # The names of one server may look alike, but must not be equal.
+            # Two tools of the same server may have names that look alike, but not equal ones.
             is_clash = other_name == name or owner != server_label
             if entry is not own_entry and is_clash:
                 relation = "has the same name as"
@@ -76,9 +79,13 @@ def check_server_names(toolset: Toolset, workspace: Workspace) -> Iterator[Probl
 
 
 def _list_own_names(toolset: Toolset) -> dict[str, tuple[str, str]]:
-    """Return the toolset's own names by look-alike key, with a description."""
+    """Return each current and previous tool name with a description of its owner.
+
+    The keys are equal for names that look alike.
+    """
     names: dict[str, tuple[str, str]] = {}
-    # Later entries win: of previous names the first one, and a present name before all of them.
+    # Later assignments replace earlier ones. Therefore previous names are added in reverse
+    # order, so that the first one is kept, and current names are added last.
     for tool in reversed(toolset.tools):
         for name in reversed(tool.renamed_from):
             names[get_similarity_key(name)] = (
@@ -92,18 +99,19 @@ def _list_own_names(toolset: Toolset) -> dict[str, tuple[str, str]]:
 
 @rule("name/server-clash", on="toolset", severity=Severity.ERROR)
 def check_locked_names(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    """Report tools that have a spec and are also listed by a locked server."""
+    """Report tools that have a spec and are also in the lock of an external server."""
     specs = {tool.name: tool.source.file for tool in toolset.tools}
     for server in toolset.listed_servers:
         if server.locked is None:
             continue
-        # Imported here because only toolsets with a lock need it.
+        # Import the parser of locks only here: few toolsets have a lock.
         from ..mcp_client.server_listing import ListingError, parse_lock
 
         try:
             listing = parse_lock(server.locked, server.lock or "")
         except ListingError:
-            continue  # Reported by `spec/server-lock`.
+            # The rule `spec/server-lock` reports an invalid lock file.
+            continue
         for server_tool in (tool["name"] for tool in listing.tools):
             name = server.get_local_name(server_tool)
             if name in specs and server.is_allowed(server_tool):
@@ -121,7 +129,10 @@ def check_locked_names(toolset: Toolset, workspace: Workspace) -> Iterator[Probl
 
 @rule("name/client-prefix", on="tool", severity=Severity.WARNING, target="mcp")
 def check_prefixed_length(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
-    """Report a name that is too long with the prefix that a client adds."""
+    """Report a tool name that is too long with the prefix that a client program adds.
+
+    Only the first exceeded limit is reported.
+    """
     for limit in list_tool_limits(scope.toolset, tool, LimitKind.NAME):
         name = f"{limit.prefix.format(scope.toolset.name)}{tool.name}"
         if len(name) > limit.maximum:
@@ -151,7 +162,10 @@ def check_collisions(toolset: Toolset, workspace: Workspace) -> Iterator[Problem
 
 
 def _check_tools_section(toolset: Toolset) -> Iterator[Problem]:
-    """Report a section `tools`: that is the block of the tools without a section."""
+    """Report a section named `tools`, if some tools have no section.
+
+    The prompt block of tools without a section has the same name.
+    """
     if "prompts" not in toolset.targets:
         return
     tools = [
@@ -176,7 +190,8 @@ def _report_module_collision(tool: ToolSpec, other: ToolSpec) -> Problem:
         f"`{tool.name}` and `{other.name}` of {other.source.file} would both generate the"
         f" module `{tool.module}`"
     )
-    # The file name determines the module. One of the two may have a distinct file name already.
+    # A distinct spec file name changes the module's name. If one of the tools already has such
+    # a file name, suggest to rename the other file.
     has_distinct_file = tool.module == distinct_name(tool.name)
     name = other.name if has_distinct_file else tool.name
     help_ = (
@@ -205,7 +220,10 @@ def _check_file_names(
 
 @rule("name/retired-name-used", on="prose", severity=Severity.ERROR)
 def check_retired_names(prose: Texts, scope: Scope) -> Iterator[Problem]:
-    """Report previous and reserved names that texts or tools still use."""
+    """Report texts with previous or reserved tool names, and tools with such a name.
+
+    Names that an external server no longer lists are reported as warnings instead.
+    """
     yield from _check_reserved_names(scope.toolset)
     yield from _check_previous_names(scope.toolset)
     yield from _check_mentions(prose, scope, is_unlisted=False)
@@ -219,8 +237,8 @@ def _check_mentions(
     Args:
         prose: the texts.
         scope: the toolset and workspace.
-        is_unlisted: report the names that an external server no longer lists, or all
-            other names.
+        is_unlisted: True to report only names that an external server no longer lists,
+            False to report only other names.
     """
     names = get_tool_names(*scope)
     reasons = scope.toolset.reserved_names
@@ -237,7 +255,11 @@ def _check_mentions(
 
 
 def _check_reserved_names(toolset: Toolset) -> Iterator[Problem]:
-    """Report current, previous and external tool names that equal or resemble a reserved one."""
+    """Report tool names that equal a reserved name, or look like one.
+
+    Current and previous names and those of external servers are checked. Names of the server's
+    own tools, such as those of tool search, are reserved as well.
+    """
     reasons = {**toolset.reserved_names, **get_server_tool_names(toolset)}
     reserved = {get_similarity_key(name): name for name in reasons}
     used: list[tuple[Toolset | ToolSpec, Path, str, str, str]] = []
@@ -263,7 +285,7 @@ def _check_reserved_names(toolset: Toolset) -> Iterator[Problem]:
 
 
 def _check_previous_names(toolset: Toolset) -> Iterator[Problem]:
-    """Report previous names that are also a name of another tool."""
+    """Report previous names that are also a current or previous name of another tool."""
     current_names = {tool.name for tool in toolset.tools}
     owners: dict[str, str] = {}
     for tool in toolset.tools:
@@ -281,7 +303,10 @@ def _check_previous_names(toolset: Toolset) -> Iterator[Problem]:
 
 @rule("name/retired-name-used", on="prose", severity=Severity.WARNING)
 def check_scanned_files(prose: Texts, scope: Scope) -> Iterator[Problem]:
-    """Report retired names in files of `scan`, and mentions of unlisted server tools."""
+    """Report previous and reserved tool names in the files that `scan` selects.
+
+    Also report texts that mention a tool which an external server no longer lists.
+    """
     toolset, workspace = scope
     yield from _check_mentions(prose, scope, is_unlisted=True)
     scan = scan_files(workspace)
@@ -295,7 +320,7 @@ def check_scanned_files(prose: Texts, scope: Scope) -> Iterator[Problem]:
                 removed[mention.name],
                 mention.text,
             )
-    # The scan covers the workspace, so its problems are reported once.
+    # The scan covers the whole workspace. Report its problems only for the first toolset.
     if toolset is workspace.toolsets[0]:
         for index, message in scan.problems:
             help_ = "correct the entry of `scan`, or exclude files in `not_scanned`"
@@ -307,7 +332,10 @@ PROTECTED_MODULES = frozenset("""
     mcp mcp_types opentelemetry psycopg pydantic pydantic_core pytest pythonjsonlogger sse_starlette starlette
     typing_extensions uvicorn yaml
     """.split())
-"""Third-party modules that the runtime and generated code import."""
+"""Third-party modules that the runtime and generated code import.
+
+A package of the project with one of these names would be imported instead.
+"""
 
 
 @rule("name/not-importable", on="toolset", severity=Severity.ERROR)
@@ -317,7 +345,7 @@ def check_hidden_modules(toolset: Toolset, workspace: Workspace) -> Iterator[Pro
     if _is_protected(output):
         help_ = "choose another folder, such as `generated`"
         yield problem_at(workspace, ("output",), _describe_hidden_module(output), help_)
-    # If the output folder itself is on sys.path, each toolset is a top-level package.
+    # If the output folder itself is a source folder, each toolset is a top-level package.
     if not output and _is_protected(toolset.name):
         message = _describe_hidden_module(toolset.name)
         yield problem_at(toolset, ("name",), message, "choose another name")
@@ -328,6 +356,7 @@ def check_hidden_modules(toolset: Toolset, workspace: Workspace) -> Iterator[Pro
 
 
 def _is_protected(name: str) -> bool:
+    """Return whether a module of Python or of a dependency has the name."""
     return name in PROTECTED_MODULES or name in sys.stdlib_module_names
 
 
@@ -339,7 +368,7 @@ def _describe_hidden_module(name: str) -> str:
 
 @rule("name/langchain-conflict", on="parameter", severity=Severity.WARNING)
 def check_langchain_parameters(parameter: Parameter, scope: Scope) -> Iterator[Problem]:
-    """Report a parameter whose name LangChain uses itself."""
+    """Report a parameter with a name that LangChain reserves for its own arguments."""
     name = parameter.name
     if name in LANGCHAIN_RESERVED_PARAMETERS:
         message = f"LangChain does not support the parameter `{name}`: {LANGCHAIN_RESERVED_PARAMETERS[name]}"
@@ -352,10 +381,10 @@ def check_langchain_parameters(parameter: Parameter, scope: Scope) -> Iterator[P
 
 @rule("name/not-importable", on="toolset", severity=Severity.ERROR)
 def check_package_names(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    """Report names that cannot be the name of a Python package."""
+    """Report names of toolsets, endpoints and output folders that Python cannot import."""
     names: list[tuple[Toolset | Workspace, Path, str]] = []
     names.append((toolset, ("name",), toolset.name))
-    # Endpoints belong to the workspace, so they are reported once.
+    # Endpoints belong to the workspace. Report them only for the first toolset.
     if toolset is workspace.toolsets[0]:
         for endpoint in workspace.endpoints:
             names.append((workspace, ("endpoints", endpoint.name), endpoint.name))
@@ -388,7 +417,10 @@ def check_portability(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
 
 
 def _list_declared_tools(server: McpServer) -> Iterator[tuple[Path, str]]:
-    """Yield each tool of a server that toolset.yaml names, with its path, once."""
+    """Yield each tool that `tools` or `allow` of a server lists, once, with its path.
+
+    The path is relative to the server's entry in `mcp_servers`.
+    """
     for name in server.tools:
         yield ("tools", name), name
     for index, name in enumerate(server.allow or ()):
@@ -398,18 +430,22 @@ def _list_declared_tools(server: McpServer) -> Iterator[tuple[Path, str]]:
 
 @rule("name/similar", on="toolset", severity=Severity.WARNING)
 def check_similar_names(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    """Report tools with almost the same name."""
+    """Report tools whose names differ by one letter or only in case and separators.
+
+    Tools of all toolsets are compared.
+    """
     other_tools = [
         tool
         for other in workspace.toolsets
         if other.name != toolset.name
         for tool in other.tools
     ]
-    # If toolsets have a tool of the same name, the one of this toolset is reported.
+    # Toolsets can have tools of the same name. Those of this toolset replace the others here.
     tools = {tool.name: tool for tool in (*other_tools, *toolset.tools)}
     own = {tool.name for tool in toolset.tools}
     for first, second in list_similar_pairs(sorted(tools)):
-        # Each pair is reported once: at the later name, in the toolset that has it.
+        # Each pair is found for every toolset. Report it only for the toolset with the second
+        # name, so that there is one finding.
         if second in own:
             message = f"the name `{second}` is almost the same as `{first}`"
             help_ = "choose names that a model does not confuse"
@@ -421,7 +457,7 @@ _SET_SKILL_NAME = "set another name in `skill.name`"
 
 @rule("name/skill-name", on="toolset", severity=Severity.ERROR, target="skills")
 def check_skill_names(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    """Report invalid and duplicate names of skills."""
+    """Report names of skills that are too long, reserved on Windows, or not unique."""
     owners: dict[str, Toolset | ToolSpec] = {}
     for owner, name in _list_skills(toolset):
         if not 0 < len(name) <= MAX_NAME_CHARACTERS:
@@ -448,7 +484,8 @@ def _list_skills(toolset: Toolset) -> Iterator[tuple[Toolset | ToolSpec, str]]:
         yield owner, build_front_matter(owner)["name"]
 
 
-# Source: https://platform.claude.com/docs/en/agents-and-tools/agent-skills/overview
+# Words that Claude's API rejects in the name of a skill. Source:
+# https://platform.claude.com/docs/en/agents-and-tools/agent-skills/overview
 _RESERVED_WORDS = ("anthropic", "claude")
 
 
@@ -456,7 +493,7 @@ _RESERVED_WORDS = ("anthropic", "claude")
 def check_skill_portability(
     toolset: Toolset, workspace: Workspace
 ) -> Iterator[Problem]:
-    """Report skill names that Claude rejects, or that an earlier toolset has."""
+    """Report skill names that Claude's API rejects, or that an earlier toolset also has."""
     owners: dict[str, str] = {}
     for earlier in workspace.toolsets:
         if earlier.name == toolset.name:
@@ -479,7 +516,7 @@ def check_skill_portability(
 
 @rule("name/unknown-tool", on="prose", severity=Severity.WARNING)
 def check_unknown_tools(prose: Texts, scope: Scope) -> Iterator[Problem]:
-    """Report texts that mention a tool that does not exist."""
+    """Report texts with a word that is probably the name of a tool, but is not one."""
     names = get_tool_names(*scope)
     mentions = {
         text: tuple(names.find_unknown_names(text)) for text in prose.unique_texts
@@ -490,7 +527,8 @@ def check_unknown_tools(prose: Texts, scope: Scope) -> Iterator[Problem]:
             yield problem_at(text.owner, text.path, message, help_)
 
 
-# A name without a hyphen or an underscore counts only in backticks: it may be an ordinary word.
+# A word that may be the name of a tool. Without a hyphen or an underscore, a name could be an
+# ordinary word, so it is matched only in backticks.
 _NAME_IN_TEXT = re.compile(r"`([^`\n]+)`|(\w+(?:[-_]\w+)+)")
 
 
@@ -498,7 +536,10 @@ _NAME_IN_TEXT = re.compile(r"`([^`\n]+)`|(\w+(?:[-_]\w+)+)")
 def check_shared_skill_texts(
     toolset: Toolset, workspace: Workspace
 ) -> Iterator[Problem]:
-    """Report shared texts of a skill that mention tools which a client lacks."""
+    """Report texts of a skill that mention a tool which a client may not use.
+
+    These texts are part of the skill for every client, unlike the texts of tools.
+    """
     if not has_toolset_skill(toolset):
         return
     texts = list(list_shared_texts(toolset))
@@ -518,11 +559,18 @@ def check_shared_skill_texts(
 
 
 _MIN_COMPARED_LENGTH = 5
-"""Shorter parts of names are often one edit apart, such as `get` and `set`."""
+"""Minimum length of a part of a name, such as `archive` in `archive_page`, to compare.
+
+Shorter words often differ by one letter, such as `get` and `set`.
+"""
 
 
 def list_similar_pairs(names: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Yield the pairs of almost equal names, each once, in alphabetical order."""
+    """Yield the pairs of similar names, each once, in alphabetical order.
+
+    Names are similar if they differ only in case and separators, or by one letter in a long
+    word.
+    """
     unique_names = sorted(set(names))
     pairs: set[tuple[str, str]] = set()
     by_fold: dict[str, list[str]] = {}
@@ -535,8 +583,8 @@ def list_similar_pairs(names: Iterable[str]) -> Iterator[tuple[str, str]]:
             by_key.setdefault(key, []).append(name)
     for group in by_fold.values():
         pairs.update(combinations(group, 2))
-    # Names that differ only in digits, such as `v1` and `v2`, are not similar. So one of the
-    # two names must have lost a letter.
+    # Names that differ only in digits, such as `v1` and `v2`, are not similar. Therefore each
+    # pair contains at least one name whose variant lacks a letter.
     for key, group in by_letter.items():
         names_by_letter = dict.fromkeys(group)
         names_by_digit = dict.fromkeys(by_digit.get(key, ()))
@@ -561,8 +609,8 @@ def _list_deletions(
 ) -> Iterator[tuple[tuple[str, ...], bool]]:
     """Yield the parts of a name, and each variant without one character.
 
-    Two names can be one edit apart only if they have a variant in common. Each variant comes
-    with whether the deleted character is a letter; parts that are too short are not varied.
+    Two names can be one edit apart only if they have a variant in common. The second value is
+    whether the deleted character is not a digit. Short parts have no variants.
     """
     yield parts, False
     for position, part in enumerate(parts):
@@ -575,7 +623,10 @@ def _list_deletions(
 
 
 def _is_one_edit_apart(first: str, second: str) -> bool:
-    """Return whether two names differ by one edit of a letter in one long part."""
+    """Return whether two names differ by one edit of a letter in one long word.
+
+    The names must have equally many words. A plural or another ending is not an edit.
+    """
     pairs = list(zip(_split_name(first), _split_name(second), strict=True))
     differing = [(a, b) for a, b in pairs if a != b]
     if len(differing) != 1:
@@ -589,12 +640,15 @@ def _is_one_edit_apart(first: str, second: str) -> bool:
 
 
 def _is_inflection(shorter: str, longer: str) -> bool:
-    """Return whether a word is another one with an ending, such as `note` and `notes`."""
+    """Return whether the longer word is the shorter one with the ending s, d or r."""
     return longer in (f"{shorter}s", f"{shorter}d", f"{shorter}r")
 
 
 def _is_swap_or_replacement(first: str, second: str) -> bool:
-    """Return whether strings of one length differ by one character or a swap of two."""
+    """Return whether two strings of equal length differ by one edit.
+
+    An edit is a replaced character, or a swap of two adjacent characters.
+    """
     positions = [
         i for i, (a, b) in enumerate(zip(first, second, strict=True)) if a != b
     ]

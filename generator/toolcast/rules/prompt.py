@@ -43,7 +43,8 @@ from .rule import Problem, Rule, problem_at, rule
 from .subjects import Parameter, Scope, Text, Texts, fold_case
 from .unknown_names import unknown_names
 
-# Cyrillic, Greek, Armenian, Latin and Cherokee letters that look like ASCII letters.
+# Letters of the Cyrillic, Greek, Armenian, Latin and Cherokee scripts that look like ASCII
+# letters, and with which a text can imitate a word.
 _CONFUSABLES = (
     "\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0456\u0458\u0455\u0501\u051b\u051d\u04bb\u04cf"
     "\u0410\u0412\u0415\u041a\u041c\u041d\u041e\u0420\u0421\u0422\u0425\u0406\u0408\u0405"
@@ -58,8 +59,9 @@ _FORMS = "\uff21-\uff3a\uff41-\uff5a\U0001d400-\U0001d7ff"
 def find_confusable_term(text: str) -> tuple[str, str] | None:
     """Find a word that mixes Latin letters with look-alike letters of other scripts.
 
-    Words in mathematical letters, such as bold or script letters, are found as well, and words
-    of only look-alike letters in a text that has no other letters of their script.
+    Also find words in mathematical letters, such as bold letters, and words that consist only
+    of look-alike letters. The latter count only in a text with Latin letters and without other
+    non-ASCII letters, since they may be words of another language.
 
     Returns:
         The word and its first look-alike letter, or None.
@@ -82,9 +84,9 @@ def find_confusable_term(text: str) -> tuple[str, str] | None:
 
 @cache
 def _confusable_patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """Return patterns of mixed words and of mathematical words.
+    """Return the patterns of words with mixed letters and of mathematical words.
 
-    They are compiled on first use, because most projects have only ASCII texts.
+    The patterns are compiled on first use, because most projects have only ASCII texts.
     """
     return (
         re.compile(
@@ -95,7 +97,8 @@ def _confusable_patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
     )
 
 
-# Instructions to use a tool, before and after the name of the tool.
+# Patterns of instructions to use a tool: the text before the tool's name, such as "always call",
+# and the text after the name, such as "must be used".
 _ORDERS_BEFORE_NAME = (
     r"(?:always|must|never|do not|don['’]t|have to|required to|are to)"
     r" (?:\w+ ){0,1}(?:call|use|invoke|run|execute|trust)",
@@ -108,11 +111,11 @@ _ORDERS_AFTER_NAME = (
     r" (?:\w+ ){0,1}(?:call|use|invoke|run|execute|trust)"
 )
 
-# A run of characters that can be the name of a tool, in case-folded text.
+# A sequence of characters that can be the name of a tool, in case-folded text.
 _NAME_CHARACTERS = re.compile(r"[a-z0-9_.-]+")
 _MAX_NAME_CHARACTERS = 128
-"""Length of a tool name."""
-# Names with such characters are not words of a sentence.
+"""Maximum length of a tool name in MCP."""
+# A name with `_`, `.`, `-`, a digit or camel case cannot be an ordinary word of a sentence.
 _UNAMBIGUOUS_NAME = re.compile(r"[_.\d-]|[a-z][A-Z]")
 _OPENING, _CLOSING = "`'\"‘“", "`'\"’”"
 
@@ -133,7 +136,7 @@ class CrossToolInstructions:
             self._names_by_fold.setdefault(fold_case(name), []).append(name)
 
     def finditer(self, text: str, own: str = "") -> Iterator[re.Match[str]]:
-        """Yield the matches in a text; one group of each contains the name of the tool.
+        """Yield the instructions in a text; one group of each match is the tool's name.
 
         Args:
             text: the text to search.
@@ -144,7 +147,10 @@ class CrossToolInstructions:
             yield from _build_order_pattern(tuple(sorted(names))).finditer(text)
 
     def find_candidates(self, texts: Texts) -> set[str]:
-        """Return the texts that contain a name and an instruction to use any tool."""
+        """Return the texts that contain the name of a tool and an instruction.
+
+        The instruction need not be about that tool, so `finditer` must search the text again.
+        """
         orders = (*_ORDERS_BEFORE_NAME, _ORDERS_AFTER_NAME)
         candidates = texts.find_candidates(
             re.compile(_match_any_whitespace(order)) for order in orders
@@ -156,7 +162,10 @@ class CrossToolInstructions:
         }
 
     def list_names_in(self, text: str, own: str = "") -> list[str]:
-        """Return the names that a text contains, without the name of its own tool."""
+        """Return the tool names that a text contains, without the name of its own tool.
+
+        A name that could be an ordinary word counts only in quotes.
+        """
         folded_text = fold_case(text)
         runs = frozenset(_NAME_CHARACTERS.findall(folded_text))
         return [
@@ -167,10 +176,10 @@ class CrossToolInstructions:
         ]
 
     def _find_folds(self, runs: frozenset[str]) -> frozenset[str]:
-        """Return the case-folded tool names among runs of name characters.
+        """Return the case-folded tool names among sequences of name characters.
 
-        The part of a run before each full stop is compared as well, because a sentence may
-        end with a name.
+        The part before each period of a sequence is compared as well, because a name may be
+        at the end of a sentence.
         """
         folds = set(runs & self._names_by_fold.keys())
         for run in [run[:_MAX_NAME_CHARACTERS] for run in runs if "." in run]:
@@ -182,11 +191,12 @@ class CrossToolInstructions:
 
 
 def _is_quoted(fold: str, text: str) -> bool:
+    """Return whether an opening quotation mark precedes a name in a text."""
     return any(f"{mark}{fold}" in text for mark in _OPENING)
 
 
 def _add_orders(name: str) -> str:
-    """Return a pattern for an instruction to use a tool.
+    """Return a regular expression of an instruction before or after a tool's name.
 
     Args:
         name: a pattern for the name of the tool.
@@ -206,9 +216,10 @@ def _match_any_whitespace(pattern: str) -> str:
 
 @cache
 def _any_order_pattern() -> re.Pattern[str]:
-    """Return a pattern for an instruction to use any tool.
+    """Return a pattern of an instruction to use any tool.
 
-    It filters texts before a pattern of their names is compiled, which is slow.
+    The pattern selects the few texts for which `_build_order_pattern` compiles a pattern of
+    tool names, which is slow.
     """
     name = (
         rf"(?:[{_OPENING}]|(?<![\w./-]))[\w.-]{{1,{_MAX_NAME_CHARACTERS}}}[{_CLOSING}]?"
@@ -218,18 +229,21 @@ def _any_order_pattern() -> re.Pattern[str]:
 
 @lru_cache(maxsize=256)
 def _build_order_pattern(names: tuple[str, ...]) -> re.Pattern[str]:
-    """Compile a pattern for an instruction to use one of some tools."""
+    """Compile a pattern of an instruction to use one of the named tools.
+
+    A name that could be an ordinary word must be in quotes.
+    """
     quoted = "|".join(re.escape(name) for name in names)
     unambiguous = [name for name in names if _UNAMBIGUOUS_NAME.search(name)]
     plain = "|".join(re.escape(name) for name in unambiguous)
     name_pattern = rf"[{_OPENING}]({quoted})[{_CLOSING}]"
     if plain:
         name_pattern = rf"(?:{name_pattern}|(?<![\w./-])({plain})(?![\w/-]))"
-    # The pattern contains the names several times. The group that matched has the name.
+    # The names are in several groups of the pattern; only the group that matched is not None.
     return re.compile(_add_orders(name_pattern), re.IGNORECASE)
 
 
-# Anchors, look-arounds and optional groups at the start of a pattern.
+# Matches the anchors, look-arounds and optional groups at the start of a regular expression.
 _OPTIONAL_START = re.compile(
     r"\A(?:\\b|\(\?<!\[[^]]*\]\)|\(\?=[^()]*\)"
     r"|\(\?:(?:[^()]|\((?:[^()])*\))*\)(?:\?|\{0,\d\}))+"
@@ -238,10 +252,10 @@ _OPTIONAL_START = re.compile(
 
 @dataclass(frozen=True)
 class Phrase:
-    """A suspicious phrase.
+    """A suspicious phrase in a text, as a regular expression.
 
     Attributes:
-        description: predicate for the message, such as "has a chat token".
+        description: the verb and object of the message, such as "has a chat token".
         pattern: regular expression for case-folded text; a space matches any white space.
         example: a text that matches.
         prefix: pattern that must precede `pattern`. Many harmless texts match the prefix, so
@@ -255,15 +269,15 @@ class Phrase:
 
     @cached_property
     def compiled(self) -> re.Pattern[str]:
-        """The whole pattern, for case-folded text."""
+        """The regular expression of prefix and pattern, for case-folded text."""
         return re.compile(_match_any_whitespace(self.prefix + self.pattern))
 
     @cached_property
     def candidate_pattern(self) -> re.Pattern[str]:
         """A faster pattern that matches in every text in which `compiled` matches.
 
-        Without anchors and optional parts at the start, `re` can search for the first
-        characters of the pattern.
+        It may match in other texts, too. Without anchors and optional parts at the start, `re`
+        can search for the first characters of the pattern.
         """
         pattern = _OPTIONAL_START.sub("", self.pattern).replace(r"|\b", "|")
         return re.compile(_match_any_whitespace(pattern))
@@ -272,7 +286,7 @@ class Phrase:
 def find_first_phrase(
     text: str, phrases: Sequence[Phrase]
 ) -> tuple[Phrase, str] | None:
-    """Find the phrase that matches first in a text.
+    """Find the phrase whose match is closest to the start of a text.
 
     Returns:
         The phrase and the matched part of the text, or None.
@@ -286,7 +300,7 @@ def find_first_phrase(
     if not matches:
         return None
     first_match, first = min(matches, key=lambda pair: pair[0].start())
-    # Folding keeps the length, so offsets are those of the original text.
+    # `fold_case` does not change the length, so offsets are also valid in the original text.
     return first, text[first_match.start() : first_match.end()]
 
 
@@ -505,7 +519,7 @@ unknown_block = unknown_names("prompt/unknown-block", "block")
 
 
 _MAX_EXCERPT_CHARACTERS = 60
-"""Length of an excerpt in a message."""
+"""Maximum length of an excerpt of a text in a message."""
 
 
 def format_excerpt(text: str) -> str:
@@ -517,7 +531,7 @@ def format_excerpt(text: str) -> str:
 
 
 def _find_phrases(texts: Texts, phrases: Sequence[Phrase]) -> dict[str, str]:
-    """Return the texts that contain a phrase, each with a message about the first."""
+    """Return a message about the first phrase in each text that contains one, by text."""
     messages: dict[str, str] = {}
     for text in texts.find_candidates(phrase.candidate_pattern for phrase in phrases):
         match = find_first_phrase(text, phrases)
@@ -554,7 +568,7 @@ RULES = (
         "prompt/markup",
         MARKUP,
         "write plain text",
-        # Icons may be data URIs: clients show them to users, not to models.
+        # `icons` may contain data URIs, because clients show icons to users, not to models.
         lambda text: text.path[0] != "icons",
     ),
     _phrase_rule(
@@ -639,7 +653,10 @@ def check_tool_budget(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
 
 @rule("prompt/description-long", on="tool", severity=Severity.WARNING)
 def check_description_length(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
-    """Report a description that is longer than a client of the tool accepts."""
+    """Report a description that is longer than a client of the tool accepts.
+
+    Only the first exceeded limit is reported.
+    """
     length = len(tool.model_description)
     limits = list_tool_limits(scope.toolset, tool, LimitKind.DESCRIPTION)
     for limit in list_crossed_limits(limits, 0, length)[:1]:
@@ -658,7 +675,7 @@ def check_description_length(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
 
 @rule("prompt/description-missing", on="tool", severity=Severity.WARNING)
 def check_description(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
-    """Report a description that is empty, or omitted from the MCP list."""
+    """Report a description that is empty or null, or that `mcp.omit` removes."""
     if "description" in tool.fields and not (tool.description or "").strip():
         state = "null" if tool.description is None else "empty"
         message = f"the description is {state}"
@@ -688,7 +705,7 @@ def check_instructions_length(
 
 @rule("prompt/mixed-script", on="texts", severity=Severity.WARNING)
 def check_scripts(texts: Texts, scope: Scope) -> Iterator[Problem]:
-    """Report words of tools that mix Latin letters with look-alike letters."""
+    """Report texts of tools with look-alike letters among Latin letters."""
     candidates = filter(find_confusable_term, texts.unique_texts)
     for text in texts.locate(candidates):
         match = find_confusable_term(text.text)
@@ -728,7 +745,10 @@ def check_other_tools(texts: Texts, scope: Scope) -> Iterator[Problem]:
 def check_parameter_description(
     parameter: Parameter, scope: Scope
 ) -> Iterator[Problem]:
-    """Report a parameter without a description."""
+    """Report a parameter without a description.
+
+    Parameters with `$ref` or `const` are not reported.
+    """
     schema = parameter.schema
     if not isinstance(schema, dict) or "$ref" in schema or "const" in schema:
         return
@@ -738,7 +758,8 @@ def check_parameter_description(
         yield problem_at(parameter.tool, parameter.path, message, help_, at_key=True)
 
 
-# Parameter names that request other content of the model's context.
+# Names of parameters, in words, with which a tool requests the conversation, the system prompt
+# or other content of the model's context.
 CONFIDENTIAL_PARAMETERS = frozenset(
     (
         "sidenote,side note,system prompt,system message,conversation history,"
@@ -751,7 +772,10 @@ CONFIDENTIAL_PARAMETERS = frozenset(
 
 @rule("prompt/secret-parameter", on="tool", severity=Severity.WARNING)
 def check_secret_parameters(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
-    """Report parameters for secrets, or for the content of the model's context."""
+    """Report parameters whose name requests secrets or content of the model's context.
+
+    Properties at any depth are checked.
+    """
     for path in _list_property_paths(tool.parameters, ("parameters",)):
         name = str(path[-1])
         requested = _describe_requested_value(name)
@@ -765,7 +789,12 @@ def check_secret_parameters(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
 
 
 def _list_property_paths(value: Any, path: Path) -> list[Path]:
-    """Return the paths of all properties in a schema, at any depth."""
+    """Return the paths of all properties in a schema, at any depth.
+
+    Args:
+        value: the schema, or a part of it.
+        path: the path of `value` in the spec, which begins each result.
+    """
     paths: list[Path] = []
     is_properties = isinstance(value, dict) and path[-1] == "properties"
     if is_properties and len(path) > 1:
@@ -779,7 +808,7 @@ def _list_property_paths(value: Any, path: Path) -> list[Path]:
 
 @lru_cache(maxsize=4096)
 def _describe_requested_value(name: str) -> str | None:
-    """Describe the confidential value that a parameter name requests, if any."""
+    """Return a noun phrase for the secret that a parameter's name requests, or None."""
     if classify_name(name) == "any":
         return "secrets"
     is_confidential = split_name(name) in CONFIDENTIAL_PARAMETERS
@@ -790,7 +819,10 @@ def _describe_requested_value(name: str) -> str | None:
 def check_skill_descriptions(
     toolset: Toolset, workspace: Workspace
 ) -> Iterator[Problem]:
-    """Report generated skill descriptions that are uninformative or do not fit."""
+    """Report generated descriptions of skills that are a title, too long or invalid.
+
+    Skills with `skill.description` are not checked.
+    """
     for owner in list_skill_owners(toolset):
         if (owner.skill or {}).get("description"):
             continue
@@ -835,7 +867,7 @@ def check_skill_length(toolset: Toolset, workspace: Workspace) -> Iterator[Probl
 
 
 def _get_main_text_path(owner: Toolset | ToolSpec) -> tuple[str, ...]:
-    """Return the field that contributes most to a skill."""
+    """Return the path of the field that usually contributes most text to a skill."""
     if isinstance(owner, ToolSpec):
         return ("name",) if owner.guidance is None else ("guidance",)
     if "guidance" in owner.skill:
@@ -844,12 +876,12 @@ def _get_main_text_path(owner: Toolset | ToolSpec) -> tuple[str, ...]:
 
 
 _MAX_SUMMARY_CHARACTERS = 200
-"""Length of a summary, which should be one line."""
+"""Maximum length of a summary, which should be one line."""
 
 
 @rule("prompt/summary-long", on="tool", severity=Severity.WARNING)
 def check_summary_length(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
-    """Report a summary that is longer than a line."""
+    """Report a summary that is longer than `_MAX_SUMMARY_CHARACTERS`."""
     if len(tool.summary) > _MAX_SUMMARY_CHARACTERS:
         message = (
             f"the summary has {len(tool.summary)} characters; it should have at most"
@@ -859,7 +891,8 @@ def check_summary_length(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
         yield problem_at(tool, (get_summary_field(tool),), message, help_)
 
 
-# From U+0E00 on, scripts such as Thai and Chinese have no spaces: each letter is a word.
+# Scripts from U+0E00 on, such as Thai and Chinese, do not separate words by spaces, so each of
+# their letters counts as a word.
 _WORD = re.compile(r"[\u0e00-\U0010ffff]|[^\W\d_\u0e00-\U0010ffff]+")
 _STOP_WORDS = frozenset("""
 a about after all an and any are as at be before but by can do does each every for from has have
@@ -867,17 +900,20 @@ if in into is it its more no not of on one only or other out so that the their t
 those to up use used uses using what when where which who with you your
 """.split())
 _STEM_LENGTH = 4
-"""Characters by which words are compared, so that `lists` and `listing` are equal."""
+"""Number of first letters by which words are compared: `lists` and `listing` are equal."""
 
 
 @rule("prompt/summary-mismatch", on="tool", severity=Severity.WARNING)
 def check_summary(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
-    """Report a summary and a description without a common word."""
+    """Report a summary and a description that have no word in common.
+
+    Only a declared summary is checked, and only if both texts have at least two words.
+    """
     texts = tool.summary, tool.description or ""
     if "summary" not in tool.fields or any(map(_TODO.match, texts)):
         return
     summary_stems, description_stems = map(_collect_stems, texts)
-    # A single word is too little for a comparison.
+    # With a single word, two texts about the same subject often have no common word.
     if min(len(summary_stems), len(description_stems)) < 2:
         return
     if summary_stems.isdisjoint(description_stems):
@@ -900,7 +936,7 @@ _TODO = re.compile(r"\s*(?:TODO|FIXME|TBD)(?::|\s*$)")
 
 @rule("prompt/todo", on="prose", severity=Severity.WARNING)
 def check_todo(prose: Texts, scope: Scope) -> Iterator[Problem]:
-    """Report texts that are only a note to the author."""
+    """Report texts that begin with `TODO:`, `FIXME:` or `TBD:`, or are such a word only."""
     for text in prose.locate(filter(_TODO.match, prose.unique_texts)):
         message = "the text is a TODO note"
         help_ = "write the text, or remove the field"
@@ -908,21 +944,21 @@ def check_todo(prose: Texts, scope: Scope) -> Iterator[Problem]:
 
 
 def _requires_usage(scope: Scope) -> bool:
-    """Return whether the target `prompts` requires guidance for each tool."""
+    """Return whether the option `usage` of the target `prompts` is `required`."""
     options = scope.toolset.targets.get("prompts") or {}
     return options.get("usage") == "required"
 
 
 @rule("prompt/usage-missing", on="tool", severity=Severity.WARNING, target="prompts")
 def check_usage(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
-    """Report a tool without advice when to use it."""
+    """Report a tool without `when_to_use` and `guidance`, if they are not required."""
     if not _requires_usage(scope):
         yield from _check_missing_usage(tool)
 
 
 @rule("prompt/usage-missing", on="tool", severity=Severity.ERROR, target="prompts")
 def check_required_usage(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
-    """Report a tool without the advice that the target requires."""
+    """Report a tool without `when_to_use` and `guidance`, if the target requires one."""
     if _requires_usage(scope):
         yield from _check_missing_usage(tool)
 
@@ -943,7 +979,10 @@ def _check_missing_usage(tool: ToolSpec) -> Iterator[Problem]:
 
 
 def _list_usage_texts(tool: ToolSpec) -> list[tuple[Path, str]]:
-    """Return the tool's guidance, or the reason for having none, with their paths."""
+    """Return `when_to_use` and `guidance` of a tool with their paths.
+
+    Without both, returns the reason for having none, if it is declared.
+    """
     fields = ("when_to_use", tool.when_to_use), ("guidance", tool.guidance)
     texts: list[tuple[Path, str]] = [
         ((key,), text) for key, text in fields if text and text.strip()
@@ -955,38 +994,47 @@ def _list_usage_texts(tool: ToolSpec) -> list[tuple[Path, str]]:
 
 _MIN_USAGE_WORDS = 3
 _MIN_USAGE_CHARACTERS = 10
-"""Letters of scripts that do not separate words by spaces, such as Chinese."""
+"""Minimum number of letters in scripts without spaces between words, such as Chinese."""
 _NARROW_WORD = re.compile(r"[^\W\d_\u0e00-\U0010ffff]+")
 _WIDE_LETTER = re.compile(r"[^\W\d_\x00-\u0dff]")
 _FILLERS = frozenset("""
-    a above an any appropriate applicable as at available be below by call can described
-    description desired do does done fixme for how if in is it its n na need needed
-    necessary no none not nothing of on or relevant required run see so summary tbd that
-    the then this to todo tool up use used useful uses using want when whenever where with
-    you your
+    a above an any anytime appropriate applicable as at available be below by call can
+    described description desired do does done explanatory fixme for guidance how if in is
+    it its makes n na name need needed necessary no none not nothing obvious of on only or
+    please relevant required run same see self sense so special summary tbd that the
+    then this to todo tool up use used useful uses using want when whenever where with you
+    your
     """.split())
-_USAGE_OPENING = re.compile(
-    "(?:use|call|run)(?:thistool|thetool|this|it)?(?:when(?:ever)?youwant|whenyouneed)?"
-    "(?:to|for)?"
-)
+_COMPARED_CHARACTERS = 4
+"""Number of first letters by which words are compared: `lists` and `listing` are equal."""
 
 
 def _is_empty_usage(text: str, tool: ToolSpec) -> bool:
-    """Return whether guidance has no more content than the tool's name and summary."""
+    """Return whether a text on the use of a tool has no content of its own.
+
+    That is a short text, one of filler words only, or one whose other words are all in the
+    tool's name or summary.
+    """
+    # Without the tool's name, a text such as "Use get_weather" has only filler words.
     text = re.sub(re.escape(tool.name), " ", text, flags=re.IGNORECASE)
-    words = _NARROW_WORD.findall(text.casefold())
     wide_letters = _WIDE_LETTER.findall(text)
     if wide_letters:
-        count = len(text.split())
         is_short = (
-            len(wide_letters) < _MIN_USAGE_CHARACTERS and count < _MIN_USAGE_WORDS
+            len(wide_letters) < _MIN_USAGE_CHARACTERS
+            and len(text.split()) < _MIN_USAGE_WORDS
         )
-    else:
-        is_short = len(words) < _MIN_USAGE_WORDS or _FILLERS.issuperset(words)
-    letters = _fold_letters(text)
-    rest = _USAGE_OPENING.sub("", letters, count=1)
-    summary = _fold_letters(tool.summary)
-    return is_short or letters in summary or rest in summary
+        return is_short or _fold_letters(text) in _fold_letters(tool.summary)
+    all_words = _NARROW_WORD.findall(text.casefold())
+    words = {*all_words}
+    known = _NARROW_WORD.findall(f"{tool.name} {tool.summary}".casefold())
+    known_starts = {word[:_COMPARED_CHARACTERS] for word in known}
+    # With "not" or "no", a text such as "Do not list the workspaces" has the words of the
+    # summary, but other content.
+    is_known = words.isdisjoint(["not", "no"]) and all(
+        word[:_COMPARED_CHARACTERS] in known_starts for word in words - _FILLERS
+    )
+    is_short = len(all_words) < _MIN_USAGE_WORDS or len(words) < 2
+    return is_short or _FILLERS.issuperset(words) or is_known
 
 
 def _fold_letters(text: str) -> str:
@@ -995,7 +1043,11 @@ def _fold_letters(text: str) -> str:
 
 @rule("prompt/usage-empty", on="tool", severity=Severity.WARNING, target="prompts")
 def check_empty_usage(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
-    """Report guidance without content."""
+    """Report `when_to_use` and `guidance` without content.
+
+    If the target requires usage texts and none has content, the problem is an error, which
+    `check_required_content` reports.
+    """
     problems, is_all = _check_empty_usage(tool)
     if not (is_all and _requires_usage(scope)):
         yield from problems
@@ -1003,14 +1055,14 @@ def check_empty_usage(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
 
 @rule("prompt/usage-empty", on="tool", severity=Severity.ERROR, target="prompts")
 def check_required_content(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
-    """Report a tool of which all guidance is without content, if the target requires it."""
+    """Report a tool whose usage texts all lack content, if the target requires them."""
     problems, is_all = _check_empty_usage(tool)
     if is_all and _requires_usage(scope):
         yield from problems
 
 
 def _check_empty_usage(tool: ToolSpec) -> tuple[list[Problem], bool]:
-    """Return a problem for each text without content, and whether no text has content."""
+    """Return a problem for each usage text without content, and whether all lack it."""
     texts = _list_usage_texts(tool)
     problems = [
         problem_at(

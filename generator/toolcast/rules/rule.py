@@ -29,7 +29,7 @@ from .subjects import Parameter, Scope, Texts, ToolSchema
 
 
 class Problem(NamedTuple):
-    """A problem that a check reports, without rule id and severity.
+    """A problem that a check function reports, without the rule's id and severity.
 
     Attributes:
         location: file, line and columns of the problem.
@@ -66,7 +66,9 @@ def problem_at(
     *,
     at_key: bool = False,
 ) -> Problem:
-    """Return a problem at a path of a spec or another file.
+    """Return a problem that is located at a path in the owner's file.
+
+    Without such a path, the location is that of its nearest parent.
 
     Args:
         owner: the object whose file contains the path.
@@ -81,7 +83,7 @@ def problem_at(
 
 @dataclass(frozen=True)
 class Rule:
-    """A rule, or one part of a rule that has several checks.
+    """A rule with one check function, or one part of a rule with several of them.
 
     Attributes:
         id: `family/kebab-name`.
@@ -89,7 +91,7 @@ class Rule:
         page: path of the family's Markdown page, which documents the rule.
         on: kind of the check's subject.
         check: the check function; None if another package reports the findings.
-        target: the check receives only subjects of this target; empty for all subjects.
+        target: the target whose subjects the check receives; empty for all subjects.
         can_be_suppressed: whether specs may suppress findings of the rule. False where a
             suppression would, for example, allow a spec to run arbitrary code.
         other_parts: the other parts of the rule. Each reports with its own severity.
@@ -110,7 +112,10 @@ class Rule:
         return (self, *self.other_parts)
 
     def problems(self, *subject: Any) -> Iterator[Problem]:
-        """Run this part's check with the arguments of one subject."""
+        """Yield the problems of one subject; none if the rule has no check.
+
+        Other parts of the rule are not run.
+        """
         return self.check(*subject) if self.check is not None else iter(())
 
     def finding(self, problem: Problem) -> Finding:
@@ -128,7 +133,7 @@ class Rule:
 
 
 def get_family_page(id: str) -> str:
-    """Return the path of the page that documents a built-in rule."""
+    """Return the path of the Markdown page that documents a built-in rule's family."""
     return os.path.join(os.path.dirname(__file__), f"{id.partition('/')[0]}.md")
 
 
@@ -192,15 +197,18 @@ def rule(
     target: str = "",
     can_be_suppressed: bool = True,
 ) -> Callable[[Check], Rule]:
-    """Decorate a check function to make it a rule; several functions may have one id.
+    """Return a decorator that makes a check function a rule, or a part of a rule.
+
+    Several functions with the same id are the parts of one rule.
 
     Args:
         id: `family/kebab-name`, which is also a heading of the family's page.
-        on: the subject, for each of which the function is called. `workspace`: the
-            workspace. `toolset`: a toolset and the workspace. All others also pass the
-            `Scope`. `tool`: a tool. `texts`: all strings of a toolset's tools, and the prose
-            of its other specs. `prose`: the prose of all specs of a toolset. `schema`: the
-            schema of a tool's parameters or result. `parameter`: a parameter of a tool.
+        on: the kind of subject; the function is called once for each. `workspace`: the
+            function receives the workspace. `toolset`: a toolset and the workspace. Functions
+            for other kinds receive the subject and its `Scope`. `tool`: a tool. `texts`: all
+            strings of a toolset's tools, and the prose of its other specs. `prose`: the prose
+            of all specs of a toolset. `schema`: the schema of a tool's parameters or result.
+            `parameter`: a parameter of a tool.
         severity: `ERROR` only if an output would be wrong, unsafe or impossible. If a rule
             has several functions, its documentation states the severity of the first.
         target: call the function only for toolsets with this target and for tools that are
@@ -216,5 +224,5 @@ def rule(
 
 
 def format_suppression_note(rule: Rule) -> str:
-    """Return the text that documentation prints after the severity of a rule."""
+    """Return ", cannot be suppressed" for such a rule, and an empty string for others."""
     return "" if rule.can_be_suppressed else ", cannot be suppressed"

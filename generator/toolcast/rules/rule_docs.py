@@ -44,7 +44,7 @@ _EXAMPLES = re.compile(
 
 
 class PageError(Exception):
-    """A page cannot be read, is malformed, or does not document a rule."""
+    """Raised when a page cannot be read, is malformed, or does not document a rule."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Paragraph:
 
     Attributes:
         purpose: one sentence that starts with "Checks that".
-        why: the reason for the rule.
+        reason: the reason for the rule.
         bad: an example that the rule reports; empty if an example would be too long.
         good: the corrected example; may be empty.
     """
@@ -100,6 +100,7 @@ def load_page(file: str) -> Page:
         text = read_regular_file(file, _MAX_PAGE_BYTES).decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise PageError(f"{file} cannot be read: {error}") from error
+    # git on Windows may have changed LF to CRLF.
     introduction, *sections = _HEADING.split(text.replace("\r\n", "\n"))
     about = introduction.partition("\n")[2].strip()
     paragraphs = dict(_parse_section(file, section) for section in sections)
@@ -107,7 +108,11 @@ def load_page(file: str) -> Page:
 
 
 def _parse_section(file: str, text: str) -> tuple[str, Paragraph]:
-    """Return the rule id and the documentation of one section."""
+    """Return the rule id and the documentation in one section of a page.
+
+    Raises:
+        PageError: the section does not have the form that the module's docstring describes.
+    """
     id_, _, body = text.partition("\n")
     match = _EXAMPLES.fullmatch(body.strip("\n") + "\n")
     sentences = match["before"].strip().split("\n\n") if match else []

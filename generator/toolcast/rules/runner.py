@@ -32,10 +32,10 @@ _ISO_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
 class _Subject(NamedTuple):
-    """One value that checks can subscribe to.
+    """A value that is passed to all check functions of its kind.
 
     Attributes:
-        kind: the subscription name, as in `@rule(..., on=kind)`.
+        kind: the kind of value, as in `@rule(..., on=kind)`.
         arguments: the arguments of the check.
         targets: the targets that the value is rendered for.
     """
@@ -73,6 +73,7 @@ def check_workspace(
 def _group_checks_by_subject(
     workspace: Workspace, severities: Collection[Severity]
 ) -> dict[str, list[Rule]]:
+    """Return the parts of rules with one of the severities, by kind of subject."""
     checks: dict[str, list[Rule]] = {}
     for rule in load_rules(workspace.extensions).values():
         for part in rule.parts:
@@ -82,6 +83,7 @@ def _group_checks_by_subject(
 
 
 def _list_subjects(workspace: Workspace) -> Iterator[_Subject]:
+    """Yield all values that rules check: the workspace, then those of each toolset."""
     yield _Subject("workspace", (workspace,), ())
     for toolset in workspace.toolsets:
         scope = Scope(toolset, workspace)
@@ -119,7 +121,8 @@ def _collect_texts(toolset: Toolset) -> Iterator[tuple[str, Texts]]:
         for owner in list_text_owners(toolset)
     ]
     yield "prose", Texts(prose, _list_prose_texts)
-    # Owners come with the tools first; in `texts` every string of a tool replaces its prose.
+    # The tools are the first owners in `prose`. In `texts`, all strings of a tool replace its
+    # prose.
     tools = [(tool, list_strings(tool)) for tool in toolset.tools]
     other_owners = prose[len(tools) :]
     yield "texts", Texts([*tools, *other_owners], _list_all_texts)
@@ -128,10 +131,10 @@ def _collect_texts(toolset: Toolset) -> Iterator[tuple[str, Texts]]:
 def demote_upstream_findings(
     workspace: Workspace, findings: Iterable[Finding]
 ) -> Iterator[Finding]:
-    """Turn warnings about text that only an upstream server can change into notes.
+    """Yield the findings, with warnings about texts of upstream servers as notes.
 
-    The spec of a proxied tool repeats what its server lists, so the project cannot fix such a
-    text. `diff` still reports when the server changes it.
+    The spec of a proxied tool repeats the texts that the server lists, so that the project
+    cannot fix them. `toolcast diff` still reports changes of these texts.
     """
     upstream_fields: dict[str, tuple[Source, Collection[str]]] = {}
     for toolset in workspace.toolsets:
@@ -144,16 +147,20 @@ def demote_upstream_findings(
         file = finding.location.file
         if finding.severity is Severity.WARNING and file in upstream_fields:
             source, fields = upstream_fields[file]
-            field = _field_at_line(source, finding.location.line)
-            # Other findings at `name` are about decisions of the project, e.g. a missing section.
+            field = _find_field_at_line(source, finding.location.line)
+            # At `name`, only rules of the family `name` are about the server's text. Others
+            # are about decisions of the project, such as a missing section.
             is_upstream_name = field == "name" and finding.rule.startswith("name/")
             if field in fields or is_upstream_name:
                 finding = replace(finding, severity=Severity.NOTE)
         yield finding
 
 
-def _field_at_line(source: Source, line: int) -> str:
-    """Return the top-level field that contains a line, or "" above the first one."""
+def _find_field_at_line(source: Source, line: int) -> str:
+    """Return the top-level field of a spec that contains a line.
+
+    Empty for a line above the first field.
+    """
 
     def first_line(field: str) -> int:
         return source.span((field,), at_key=True).line
@@ -165,10 +172,12 @@ def _field_at_line(source: Source, line: int) -> str:
 def _find_expired_removals(
     workspace: Workspace, today: datetime.date
 ) -> Iterator[Finding]:
+    """Yield a finding for each tool whose removal date is today or in the past."""
     for toolset in workspace.toolsets:
         for tool in toolset.tools:
             removal = (tool.deprecated or {}).get("removal", "")
-            # ISO dates sort as text. Other formats are reported by the spec's schema.
+            # Dates in the format YYYY-MM-DD can be compared as strings. `spec/removal-date`
+            # reports other formats.
             if _ISO_DATE.fullmatch(removal) and removal <= today.isoformat():
                 yield tool.source.finding(
                     "spec/removal-expired",
@@ -179,15 +188,14 @@ def _find_expired_removals(
                 )
 
 
-# Suppressions
-
+# The kinds of specs that can have `suppress`.
 _SuppressingSpec = Toolset | ToolSpec | ResourceSpec | PromptSpec
 
 
 def apply_suppressions(
     workspace: Workspace, findings: Iterable[Finding], today: datetime.date
 ) -> list[Finding]:
-    """Remove suppressed findings, and add findings about the suppressions.
+    """Return the findings without suppressed ones, and findings about suppressions.
 
     A suppression applies to its own file; one in `toolset.yaml` also applies to the toolset's
     `definitions.yaml`. Suppressions with an unknown rule, without effect, or past their `until`
@@ -221,7 +229,7 @@ def apply_suppressions(
 def _list_suppressions(
     workspace: Workspace,
 ) -> Iterator[tuple[str, tuple[_SuppressingSpec, tuple[Suppression, ...]]]]:
-    """Yield each file that has suppressions, with its spec and the entries."""
+    """Yield the path of each file with suppressions, its spec and the suppressions."""
     for toolset in workspace.toolsets:
         if toolset.suppress:
             yield f"{toolset.folder}/{TOOLSET_FILE}", (toolset, toolset.suppress)
@@ -236,7 +244,10 @@ def _find_suppression(
     workspace: Workspace,
     today: datetime.date,
 ) -> tuple[str, int] | None:
-    """Return the file and index of the suppression that applies to a finding."""
+    """Return the file and index of the first suppression of a finding, or None.
+
+    Expired suppressions are ignored.
+    """
     for file in _list_suppressing_files(finding.location.file, workspace):
         _, entries = suppressions.get(file, (None, ()))
         for index, entry in enumerate(entries):
@@ -246,11 +257,11 @@ def _find_suppression(
 
 
 def _list_suppressing_files(file: str, workspace: Workspace) -> list[str]:
-    """Return the files whose suppressions apply to a file."""
+    """Return the paths of the files whose suppressions apply to findings in a file."""
     folder, name = posixpath.split(file)
     if name != DEFINITIONS_FILE:
         return [file]
-    # The workspace's own definitions are shared by all toolsets.
+    # `definitions.yaml` in the root belongs to all toolsets, so each toolset.yaml applies.
     folders = [folder] if folder else [toolset.folder for toolset in workspace.toolsets]
     return [f"{toolset_folder}/{TOOLSET_FILE}" for toolset_folder in folders]
 
@@ -262,7 +273,10 @@ def _is_expired(entry: Suppression, today: datetime.date) -> bool:
 def _check_suppression(
     entry: Suppression, is_used: bool, today: datetime.date, rules: Mapping[str, Rule]
 ) -> tuple[str, Severity, str, str] | None:
-    """Return rule id, severity, message and help if a suppression has a problem."""
+    """Return the rule id, severity, message and help for an invalid suppression.
+
+    None for a valid suppression that is used.
+    """
     if entry.rule not in rules:
         message = f"unknown rule `{entry.rule}`"
         help_ = did_you_mean(entry.rule, [*rules]) or (
@@ -292,6 +306,7 @@ def _check_suppression(
 
 
 def _list_all_texts(owner: Owner) -> Iterator[Text]:
+    """Yield all strings of a tool, or the prose of another owner."""
     if not isinstance(owner, ToolSpec):
         yield from _list_prose_texts(owner)
         return

@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-# Python has no public parser of regular expressions: `sre_parse` is deprecated for these modules.
+# Python has no public parser of regular expressions. These private modules of `re` replace the
+# deprecated `sre_parse`.
 from re import _constants as constants  # type: ignore[attr-defined]  # not in typeshed
 from re import _parser as parser  # type: ignore[attr-defined]  # not in typeshed
 from typing import Any, NamedTuple
@@ -43,16 +44,16 @@ from .rule import Problem, problem_at, rule
 from .subjects import Scope, ToolSchema
 
 _MAX_TEXT_SHOWN = 60
-"""Characters of a pattern, value or name that a message prints."""
+"""Maximum number of characters of a pattern, value or name in a message."""
 _MAX_REFERENCE_SHOWN = 80
-"""Characters of a reference that a message prints."""
+"""Maximum number of characters of a reference in a message."""
 
 
 def _check_patterns(
     schema: ToolSchema,
     find_problem: Callable[[str, PatternAnalysis], tuple[str, str] | None],
 ) -> Iterator[Problem]:
-    """Report the regular expressions of a schema that have a problem.
+    """Report the regular expressions of a schema for which a function finds a problem.
 
     Args:
         schema: the schema.
@@ -60,7 +61,9 @@ def _check_patterns(
             has no problem.
     """
     if schema.graph.exceeds_pattern_limit:
-        return  # Reported by `schema/bad-pattern`.
+        # There are too many large patterns to analyze each; `check_pattern_support` reports
+        # the schema instead.
+        return
     for path, text, is_key in schema.graph.patterns:
         problem = find_problem(text, analyze_pattern(text))
         if problem is not None:
@@ -72,7 +75,7 @@ def _check_patterns(
 
 @rule("schema/bad-pattern", on="schema", severity=Severity.ERROR)
 def check_pattern_syntax(schema: ToolSchema, scope: Scope) -> Iterator[Problem]:
-    """Report patterns that are not regular expressions."""
+    """Report patterns that are valid neither in Python nor in ECMA-262."""
 
     def find_problem(text: str, analysis: PatternAnalysis) -> tuple[str, str] | None:
         if not analysis.error:
@@ -87,7 +90,7 @@ def check_pattern_syntax(schema: ToolSchema, scope: Scope) -> Iterator[Problem]:
 
 @rule("schema/default-mismatch", on="schema", severity=Severity.WARNING)
 def check_defaults(schema: ToolSchema, scope: Scope) -> Iterator[Problem]:
-    """Report defaults that are invalid by their own schema."""
+    """Report a `default` that the schema next to it does not allow."""
     defaults = {
         path[1:-1]: value for path, value in schema.list_keyword_values("default")
     }
@@ -102,6 +105,7 @@ def check_defaults(schema: ToolSchema, scope: Scope) -> Iterator[Problem]:
 
 
 def _build_value_checker(graph: JsonSchema, field: str, scope: Scope) -> ValueChecker:
+    """Build a validator of values; it checks `format` only in arguments, as calls do."""
     asserts = field == "parameters" and scope.toolset.asserts_formats
     return ValueChecker(graph, asserts_formats=asserts)
 
@@ -114,19 +118,23 @@ _IDENTIFYING_KEYWORDS = (
     "$dynamicAnchor",
     "$recursiveAnchor",
 )
-"""Keywords that change how references are resolved."""
+"""Keywords that change the targets of references in a schema."""
 
 
 @rule("schema/definition-reference", on="toolset", severity=Severity.ERROR)
 def check_shared_definitions(
     toolset: Toolset, workspace: Workspace
 ) -> Iterator[Problem]:
-    """Report shared definitions that are ambiguous or depend on other schemas."""
+    """Report shared definitions with a duplicate name or a reference out of the file.
+
+    The schema of a tool gets a copy of the definitions, in which such references would have
+    another target.
+    """
     definitions = toolset.definitions
     if definitions is None:
         return
     source = definitions.source
-    # `parent` is the workspace's definitions file.
+    # `source.parent` is `definitions.yaml` of the workspace, if both files exist.
     if source.parent is not None:
         for name in source.parent.tree:
             if name in source.tree:
@@ -139,7 +147,7 @@ def check_shared_definitions(
 
 @rule("schema/definition-reference", on="schema", severity=Severity.ERROR)
 def check_container_references(schema: ToolSchema, scope: Scope) -> Iterator[Problem]:
-    """Report references to the object that contains all shared definitions."""
+    """Report a `$ref` to the object of all shared definitions, which is not a schema."""
     if not scope.toolset.definitions:
         return
     whole = SHARED_REFERENCE_PREFIX.rstrip("/")
@@ -154,6 +162,7 @@ def check_container_references(schema: ToolSchema, scope: Scope) -> Iterator[Pro
 def _check_definition(
     definitions: Definitions, name: str, schema: JsonSchema
 ) -> Iterator[Problem]:
+    """Report references and keywords that have another meaning in a copy of the schema."""
     for reference in schema.references:
         if parse_shared_name(reference.text) is None:
             predicate = "has a different target in each schema that uses the definition"
@@ -224,7 +233,7 @@ def check_examples(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
         for field, graph in tool.schemas.items()
     }
     for index, example in enumerate(tool.examples):
-        # An example with an error may demonstrate how invalid arguments are refused.
+        # The arguments of an example with an `error` may be invalid on purpose.
         if example.error is None:
             problem = checkers["parameters"].problem(example.arguments)
             problems = [problem] if problem else _check_example_action(tool, example)
@@ -245,7 +254,7 @@ def check_examples(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
 
 
 def _check_example_action(tool: ToolSpec, example: Example) -> Iterator[str]:
-    """Yield why the arguments of an example are not valid for its action."""
+    """Yield a message for each violation of the action that an example selects."""
     if tool.actions is None:
         return
     parameter = tool.actions.parameter
@@ -259,7 +268,10 @@ def _check_example_action(tool: ToolSpec, example: Example) -> Iterator[str]:
 
 @rule("schema/invalid", on="schema", severity=Severity.ERROR)
 def check_validity(schema: ToolSchema, scope: Scope) -> Iterator[Problem]:
-    """Report schemas that are invalid in their dialect, and unknown dialects."""
+    """Report schemas that are invalid in their dialect, and unknown dialects.
+
+    Also report a valid schema that the runtime's validator cannot compile.
+    """
     for path, dialect in schema.list_keyword_values("$schema"):
         if dialect is not None and get_dialect({"$schema": dialect}) is None:
             message = f"`{str(dialect)[:_MAX_REFERENCE_SHOWN]}` is not a known dialect"
@@ -279,7 +291,10 @@ def check_validity(schema: ToolSchema, scope: Scope) -> Iterator[Problem]:
 
 
 def _find_compile_error(schema: ToolSchema, scope: Scope) -> str:
-    """Return why the runtime's validator rejects a schema; "" if a rule reports it anyway."""
+    """Return the error with which the runtime's validator rejects a schema, or "".
+
+    Empty also for schemas with problems that other checks report.
+    """
     graph = schema.graph
     if not graph.is_sound or not all(
         can_be_applied(text) for _, text, _ in graph.patterns
@@ -289,14 +304,19 @@ def _find_compile_error(schema: ToolSchema, scope: Scope) -> str:
     asserts = is_result or scope.toolset.asserts_formats
     try:
         Checker(graph.value, asserts_formats=asserts)
-    except Exception as error:  # The runtime refuses calls for any error, too.
+    # The type of the error does not matter: the runtime refuses all calls after any error.
+    except Exception as error:
         return escape_excerpt(str(error))
     return ""
 
 
 @rule("schema/invalid-reference", on="schema", severity=Severity.ERROR)
 def check_circular_references(schema: ToolSchema, scope: Scope) -> Iterator[Problem]:
-    """Report references that recur without descending into the value."""
+    """Report `$ref`s that lead back to themselves without a step into the value.
+
+    Validating such a schema would not end. References below `properties` or `items` end with
+    the value.
+    """
     for reference in schema.graph.loops:
         message = f"the reference `{reference.text[:_MAX_REFERENCE_SHOWN]}` is circular"
         help_ = (
@@ -327,7 +347,7 @@ def check_root_type(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
 
 @rule("schema/root-not-object", on="tool", severity=Severity.ERROR)
 def check_missing_root_type(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
-    """Report `parameters` without `type`."""
+    """Report `parameters` without the keyword `type`."""
     if "type" not in tool.parameters:
         message = (
             "`parameters` has no `type`, so MCP clients reject the server's whole list"
@@ -338,8 +358,11 @@ def check_missing_root_type(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
 
 @rule("schema/definition-reference", on="schema", severity=Severity.ERROR)
 def check_reserved_definition(schema: ToolSchema, scope: Scope) -> Iterator[Problem]:
-    """Report a definition of a schema at the path of the shared definitions."""
-    # Tools that are read from a server's list have no spec file to check.
+    """Report a schema that itself has a definition `$defs/shared`.
+
+    The name is reserved: a schema with this definition gets no copy of the shared definitions.
+    """
+    # Tools that were built from a server's list have no spec file and no shared definitions.
     if scope.toolset.definitions is None:
         return
     defs_key, shared_key = SHARED
@@ -354,9 +377,9 @@ def check_reserved_definition(schema: ToolSchema, scope: Scope) -> Iterator[Prob
 
 @rule("schema/invalid-reference", on="schema", severity=Severity.ERROR)
 def check_external_references(schema: ToolSchema, scope: Scope) -> Iterator[Problem]:
-    """Report references to other documents, and subschemas with their own base URI."""
+    """Report references to other documents, and subschemas that set another base URI."""
     for reference in schema.graph.references:
-        # References in definitions are reported by `schema/definition-reference`.
+        # `schema/definition-reference` reports references in shared definitions.
         if not reference.is_local and not schema.is_shared(reference.path):
             text = reference.text[:_MAX_REFERENCE_SHOWN]
             message = f"`{text}` refers to another document"
@@ -374,7 +397,7 @@ def check_external_references(schema: ToolSchema, scope: Scope) -> Iterator[Prob
 
 @rule("schema/required-undeclared", on="schema", severity=Severity.WARNING)
 def check_undeclared_required(schema: ToolSchema, scope: Scope) -> Iterator[Problem]:
-    """Report required properties that are allowed, but not described."""
+    """Report names in `required` that `properties` lacks, but the schema allows."""
     for path, name, _ in _list_unknown_required(schema, is_allowed=True):
         message = f"`required` names `{name}`, which no property describes"
         help_ = f"add `{name}` to `properties` with a description"
@@ -383,7 +406,7 @@ def check_undeclared_required(schema: ToolSchema, scope: Scope) -> Iterator[Prob
 
 @rule("schema/required-unknown", on="schema", severity=Severity.ERROR)
 def check_unknown_required(schema: ToolSchema, scope: Scope) -> Iterator[Problem]:
-    """Report required properties that do not exist."""
+    """Report names in `required` that are not properties and that no keyword allows."""
     for path, name, suggestions in _list_unknown_required(schema, is_allowed=False):
         message = f"`required` names `{name}`, which is not a property"
         help_ = suggestions.near(name) or (
@@ -399,8 +422,8 @@ def _list_unknown_required(
 
     Args:
         schema: the schema.
-        is_allowed: yield the names that `additionalProperties` or `patternProperties`
-            allows, or the names that neither allows.
+        is_allowed: True to yield the names that `additionalProperties` or
+            `patternProperties` allows, False to yield the other names.
 
     Yields:
         The path in the spec, the name, and suggestions of similar properties.
@@ -409,7 +432,8 @@ def _list_unknown_required(
         path = required_path[1:-1]
         own = schema.graph.subschemas[path].get("properties")
         own = own if isinstance(own, dict) else None
-        # A subschema without properties may extend the properties of another subschema.
+        # A subschema without `properties`, such as a branch of `anyOf`, may require properties
+        # of another subschema.
         if not isinstance(required, list) or (own is None and path):
             continue
         if own and all(isinstance(name, str) and name in own for name in required):
@@ -435,8 +459,8 @@ def _collect_properties(
     """
     names: dict[str, None] = {}
     patterns: list[str] = []
-    # Results may have undeclared properties. Callers cannot know undeclared parameters, so
-    # these must be allowed explicitly.
+    # Without `additionalProperties`, a result may have other properties. Parameters must be
+    # declared, because callers cannot know others, unless the schema allows others explicitly.
     is_open, is_closed = schema.field == "returns", False
     for subschema in schema.graph.list_applied_schemas(path):
         if isinstance(subschema.get("properties"), dict):
@@ -450,7 +474,10 @@ def _collect_properties(
 
 
 def _matches(text: str, name: str) -> bool:
-    """Return whether a pattern matches; true for valid patterns that may be slow."""
+    """Return whether a pattern matches a name.
+
+    A valid pattern that may be slow is not run; the result is True.
+    """
     analysis = analyze_pattern(text)
     if not analysis.is_quick(len(name)):
         return not analysis.error
@@ -459,7 +486,7 @@ def _matches(text: str, name: str) -> bool:
 
 @rule("schema/slow-pattern", on="schema", severity=Severity.WARNING)
 def check_slow_patterns(schema: ToolSchema, scope: Scope) -> Iterator[Problem]:
-    """Report patterns that can take exponential time."""
+    """Report patterns with nested repetitions, which can take exponential time."""
 
     def find_problem(text: str, analysis: PatternAnalysis) -> tuple[str, str] | None:
         if not analysis.is_slow:
@@ -472,8 +499,9 @@ def check_slow_patterns(schema: ToolSchema, scope: Scope) -> Iterator[Problem]:
     yield from _check_patterns(schema, find_problem)
 
 
-# Formats of the OpenAPI Initiative's registry (https://spec.openapis.org/registry/format/), and
-# in the second part formats of model providers.
+# Formats that are not part of JSON Schema. The first part lists those of the OpenAPI
+# Initiative's registry (https://spec.openapis.org/registry/format/), the second part those of
+# model providers.
 _OTHER_FORMATS = (
     "int8 int16 int32 int64 uint8 uint16 uint32 uint64 float double double-int"
     " decimal128 byte binary base64url char password commonmark html media-range"
@@ -486,15 +514,15 @@ _OTHER_FORMATS = (
 
 @dataclass(frozen=True, eq=False)
 class _Vocabulary:
-    """The standardized values of a keyword.
+    """The standardized values of a JSON Schema keyword, such as `format`.
 
     Attributes:
         keyword: the keyword.
-        label: description of a value with its article, for messages.
+        label: noun phrase for a standardized value, for messages, such as "a format of ...".
         values: the standardized values.
-        synonyms: the standardized value for names that are often used instead.
-        effect: what happens to an unknown value, for messages.
-        help: help for values that resemble no standardized one.
+        synonyms: the standardized value by the name that is often used instead.
+        effect: the effect of an unknown value, for messages.
+        help: the help for values that are not similar to a standardized one.
     """
 
     keyword: str
@@ -517,7 +545,7 @@ _FORMATS = _Vocabulary(
 _ENCODINGS = _Vocabulary(
     "contentEncoding",
     "an encoding of RFC 4648 or RFC 2045",
-    # The last three do not change a string (RFC 2045, section 6.2).
+    # `7bit`, `8bit` and `binary` do not change a string (RFC 2045, section 6.2).
     (*ENCODINGS, "7bit", "8bit", "binary"),
     {"hex": "base16", "qp": "quoted-printable"},
     "the string is not decoded",
@@ -551,13 +579,15 @@ def _check_vocabulary(schema: ToolSchema, vocabulary: _Vocabulary) -> Iterator[P
 
 @lru_cache(maxsize=4096)
 def _suggest_value(vocabulary: _Vocabulary, name: str) -> str:
+    """Return the help for an unknown value: a synonym, a similar value, or the default."""
     synonym = vocabulary.synonyms.get(name.casefold())
     if synonym:
         return f"did you mean `{synonym}`?"
     return did_you_mean(name, vocabulary.values) or vocabulary.help
 
 
-# Common keywords of other vocabularies. Some resemble a keyword of JSON Schema.
+# Common keywords of other vocabularies, such as OpenAPI, which are not reported although some
+# are similar to a keyword of JSON Schema.
 OTHER_KEYWORDS = frozenset(
     (
         "example discriminator xml externalDocs enumNames"
@@ -570,7 +600,10 @@ OTHER_KEYWORDS = frozenset(
 
 @rule("schema/unknown-keyword", on="schema", severity=Severity.WARNING)
 def check_keywords(schema: ToolSchema, scope: Scope) -> Iterator[Problem]:
-    """Report misspelled keywords, and `nullable`, which is a keyword of OpenAPI 3.0."""
+    """Report keywords that are probably misspelled, and `nullable` of OpenAPI 3.0.
+
+    Other unknown keywords, and those that begin with `x-`, are not reported.
+    """
     for path, subschema in schema.graph.subschemas.items():
         if subschema.keys() <= KEYWORDS:
             continue
@@ -591,9 +624,10 @@ def check_keywords(schema: ToolSchema, scope: Scope) -> Iterator[Problem]:
 
 @lru_cache(maxsize=4096)
 def _suggest_keyword(key: str) -> str:
-    """Suggest the keyword that a key probably misspells; empty for other keys.
+    """Return "did you mean" with a similar keyword; empty if no keyword is similar.
 
-    A misspelled keyword has the same first or the same last character as the keyword.
+    To be fast, only keywords with the same first or last character and a similar length are
+    compared.
     """
     candidates = [
         keyword
@@ -606,7 +640,7 @@ def _suggest_keyword(key: str) -> str:
 
 @rule("schema/invalid-reference", on="schema", severity=Severity.ERROR)
 def check_dangling_references(schema: ToolSchema, scope: Scope) -> Iterator[Problem]:
-    """Report references without a target."""
+    """Report references to a definition that does not exist."""
     definitions = scope.toolset.definitions
     suggestions: Suggestions | None = None
     for reference in schema.graph.references:
@@ -615,8 +649,9 @@ def check_dangling_references(schema: ToolSchema, scope: Scope) -> Iterator[Prob
         name = parse_shared_name(reference.text)
         is_whole = f"{reference.text}/" == SHARED_REFERENCE_PREFIX and definitions
         if is_whole or (name is None and schema.is_shared(reference.path)):
-            continue  # Reported by `schema/definition-reference`.
-        # Built here because most schemas have no dangling reference.
+            # `schema/definition-reference` reports these references.
+            continue
+        # Build the suggestions only here, because most schemas have no reference without target.
         if suggestions is None:
             suggestions = Suggestions(_list_targets(schema.graph, definitions))
         text = reference.text[:_MAX_REFERENCE_SHOWN]
@@ -632,7 +667,7 @@ def check_dangling_references(schema: ToolSchema, scope: Scope) -> Iterator[Prob
 
 
 def _list_targets(schema: JsonSchema, shared: Definitions | None) -> Iterator[str]:
-    """Yield references to all definitions of a schema and all shared ones."""
+    """Yield a reference to each definition of a schema and each shared definition."""
     for path in schema.subschemas:
         if path[-2:-1] in (("$defs",), ("definitions",)):
             yield "#/" + "/".join(map(str, path))
@@ -640,13 +675,14 @@ def _list_targets(schema: JsonSchema, shared: Definitions | None) -> Iterator[st
         yield from (SHARED_REFERENCE_PREFIX + name for name in shared.schemas)
 
 
-# The runtime's regex engine matches the edges of words with `\\<` and `\\>`.
+# The regular expressions of the runtime's validator match the edges of a word with `\<` and
+# `\>`, which are literal characters in Python and ECMA-262.
 _WORD_EDGE = re.compile(r"(?<!\\)(?:\\\\)*(\\[<>])")
 
 
 @rule("schema/bad-pattern", on="schema", severity=Severity.ERROR)
 def check_pattern_support(schema: ToolSchema, scope: Scope) -> Iterator[Problem]:
-    """Report patterns that the runtime's validator rejects or reads differently."""
+    """Report patterns that the runtime's validator rejects or interprets differently."""
     if _exceed_size_together(schema.graph):
         message = "the patterns of the schema are too large together to validate calls"
         help_ = "use fewer patterns with smaller repetition counts, and `maxLength` for lengths"
@@ -655,7 +691,7 @@ def check_pattern_support(schema: ToolSchema, scope: Scope) -> Iterator[Problem]
 
 
 def _exceed_size_together(schema: JsonSchema) -> bool:
-    """Return whether all patterns together are too large, but none alone."""
+    """Return whether a schema's patterns are too large together, but none by itself."""
     return schema.patterns_are_too_large and (
         schema.exceeds_pattern_limit
         or all(can_be_applied(text) for _, text, _ in schema.patterns)
@@ -665,6 +701,7 @@ def _exceed_size_together(schema: JsonSchema) -> bool:
 def _find_support_problem(
     text: str, analysis: PatternAnalysis
 ) -> tuple[str, str] | None:
+    """Return a predicate and a help for a pattern that validators treat differently."""
     if analysis.error:
         return None
     if not can_be_applied(text):
@@ -685,7 +722,8 @@ def _find_support_problem(
 @rule("schema/unused-definition", on="workspace", severity=Severity.WARNING)
 def check_unused_definitions(workspace: Workspace) -> Iterator[Problem]:
     """Report shared definitions that no tool uses."""
-    # Toolsets can share the workspace's file, so definitions are identified by file and name.
+    # Several toolsets can use the workspace's definitions. A definition is therefore identified
+    # by its file and name, and reported only if no toolset uses it.
     owners: dict[tuple[str, str], Definitions] = {}
     used: set[tuple[str, str]] = set()
     for toolset in workspace.toolsets:
@@ -711,13 +749,14 @@ def check_unused_definitions(workspace: Workspace) -> Iterator[Problem]:
 
 
 _MIN_LARGE_REPEAT = 16
-"""Repetitions with at least this upper bound count as unbounded."""
+"""Minimum upper bound from which a repetition such as `{0,16}` counts as unbounded."""
 _MAX_BACKTRACKS = 1_000_000
-"""Estimated backtracking steps that count as quick."""
+"""Maximum estimated number of backtracking steps of a quick match."""
 _MAX_NESTED_LENGTH = 200
-"""Length from which on a pattern with nested repetitions never counts as quick."""
+"""Length of a string from which a pattern with nested repetitions is never quick."""
 _REPEATS = (constants.MAX_REPEAT, constants.MIN_REPEAT, constants.POSSESSIVE_REPEAT)
-# Syntax of ECMA-262 that Python lacks, with a replacement of the same structure.
+# Syntax of ECMA-262 that Python does not support. The replacements have the same structure, so
+# that the analysis of repetitions is still correct, but may match other characters.
 _ECMA_REPLACEMENTS = (
     (re.compile(r"\\[pP]\{[A-Za-z_]+(=[A-Za-z_]+)?\}"), r"\\w"),
     (re.compile(r"\(\?<(?![=!])([A-Za-z_]\w*)>"), r"(?P<\1>"),
@@ -733,12 +772,13 @@ class PatternAnalysis(NamedTuple):
     """The analysis of one regular expression.
 
     Attributes:
-        error: why the pattern is valid neither in Python nor in ECMA-262; otherwise empty.
+        error: the error of a pattern that is valid neither in Python nor in ECMA-262;
+            otherwise empty.
         is_ecma_only: whether the pattern is valid in ECMA-262, but not in Python.
         is_slow: whether a repetition contains a repetition that can match the same
             characters, so that a mismatch can take exponential time.
-        depth: nesting depth of unbounded repetitions.
-        repeats: number of unbounded repetitions.
+        depth: the nesting depth of unbounded repetitions; 0 without any.
+        repeats: the number of unbounded repetitions.
     """
 
     error: str = ""
@@ -748,7 +788,11 @@ class PatternAnalysis(NamedTuple):
     repeats: int = 0
 
     def is_quick(self, length: int) -> bool:
-        """Return whether matching a string of this length certainly takes little time."""
+        """Return whether matching a string of this length is certain to be fast.
+
+        False if Python cannot match the pattern, or if the estimated number of steps exceeds
+        `_MAX_BACKTRACKS`.
+        """
         if self.error or self.is_ecma_only:
             return False
         if self.depth > 1:
@@ -759,7 +803,11 @@ class PatternAnalysis(NamedTuple):
 
 @lru_cache(maxsize=4096)
 def analyze_pattern(text: str) -> PatternAnalysis:
-    """Parse and analyze a regular expression, without matching it."""
+    """Return the analysis of a regular expression, which is parsed, but not matched.
+
+    A pattern that Python rejects is translated from ECMA-262 first. Its analysis has only
+    `is_ecma_only` and `is_slow`.
+    """
     error = _find_syntax_error(text)
     if not error:
         return _analyze_python_pattern(text)
@@ -783,9 +831,10 @@ def can_be_applied(text: str) -> bool:
 
 
 def _find_syntax_error(text: str) -> str:
-    """Return why Python rejects a pattern, or an empty string."""
+    """Return the error with which Python rejects a pattern, or an empty string."""
     try:
         with warnings.catch_warnings():
+            # Python warns about ambiguous, but valid syntax, such as nested sets.
             warnings.simplefilter("ignore")
             re.compile(text)
     except re.error as error:
@@ -800,7 +849,7 @@ def _analyze_python_pattern(text: str) -> PatternAnalysis:
         warnings.simplefilter("ignore")
         parsed = parser.parse(text)
     max_depth, repeats, is_slow = 0, 0, False
-    # Sequences of operations with the depth of the repetitions around them.
+    # The sequences of operations to visit, each with the number of repetitions around it.
     pending: list[tuple[Any, int]] = [(parsed, 0)]
     while pending:
         sequence, outer_depth = pending.pop()
@@ -811,7 +860,7 @@ def _analyze_python_pattern(text: str) -> PatternAnalysis:
                 if upper_bound >= _MIN_LARGE_REPEAT:
                     repeats += 1
                     operations = [op for op, _ in _flatten_groups(body)]
-                    # A repetition of alternatives counts as two levels.
+                    # A repetition of alternatives, such as `(a|b)*`, counts as two levels.
                     depth += 2 if constants.BRANCH in operations else 1
                     max_depth = max(max_depth, depth)
                     is_slow = is_slow or _can_repeat_itself(body)
@@ -821,7 +870,7 @@ def _analyze_python_pattern(text: str) -> PatternAnalysis:
 
 
 def _list_nested_sequences(operation: Any, argument: Any) -> Iterator[Any]:
-    """Yield the sequences of operations that one operation contains."""
+    """Yield the sequences of operations inside an operation of a parsed pattern."""
     if operation is constants.BRANCH:
         yield from argument[1]
     elif operation is constants.SUBPATTERN:
@@ -837,7 +886,7 @@ def _list_nested_sequences(operation: Any, argument: Any) -> Iterator[Any]:
 
 
 def _flatten_groups(sequence: Any) -> Iterator[tuple[Any, Any]]:
-    """Yield the operations of a sequence, with plain groups replaced by their content."""
+    """Yield the operations of a sequence; a group is replaced by its operations."""
     for operation, argument in sequence:
         if operation is constants.SUBPATTERN:
             yield from _flatten_groups(argument[3])
@@ -846,7 +895,7 @@ def _flatten_groups(sequence: Any) -> Iterator[tuple[Any, Any]]:
 
 
 def _can_repeat_itself(body: Any) -> bool:
-    """Return whether a repeated body can match as a single unbounded repetition.
+    """Return whether a repeated part of a pattern can consist of one repetition only.
 
     In `(a+)+`, for example, the same characters can be distributed over the outer and the
     inner repetition in exponentially many ways.

@@ -59,14 +59,17 @@ _USE_PARAMETER = "use the name of a parameter"
 
 @rule("spec/actions-mismatch", on="tool", severity=Severity.ERROR)
 def check_actions(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
-    """Report `actions` that do not match the parameters."""
+    """Report actions that do not match the `enum` of their parameter.
+
+    Also report actions that refer to unknown parameters.
+    """
     if tool.actions is not None:
         yield from _check_action_names(tool, tool.actions)
         yield from _check_action_parameters(tool, tool.actions)
 
 
 def _check_action_names(tool: ToolSpec, actions: Actions) -> Iterator[Problem]:
-    """Compare the actions with the `enum` of the parameter that selects them."""
+    """Report differences between the actions and the `enum` of their parameter."""
     parameter = actions.parameter
     if parameter not in tool.properties:
         message = f"`{parameter}` is not a parameter"
@@ -113,12 +116,16 @@ def _check_action_parameters(tool: ToolSpec, actions: Actions) -> Iterator[Probl
 
 _CONDITION = ("confirm", "when")
 _MAX_NAME_LENGTH = 80
-"""Characters of a parameter name that a message prints."""
+"""Maximum number of characters of a parameter's name in a message."""
 
 
 @rule("spec/confirm-condition", on="tool", severity=Severity.ERROR)
 def check_confirm_condition(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
-    """Report a `confirm.when` that is invalid or does not fit the parameters."""
+    """Report a `confirm.when` that is invalid or does not match the parameters.
+
+    Also report calls that skip the confirmation because they omit a parameter whose default
+    requires it.
+    """
     if tool.confirm is not None and tool.confirm.when is not None:
         yield from _check_condition(tool, JsonSchema(tool.confirm.when))
 
@@ -185,7 +192,7 @@ def check_condition_is_satisfiable(tool: ToolSpec, scope: Scope) -> Iterator[Pro
     if tool.confirm is not None and tool.confirm.when is not None:
         condition = JsonSchema(tool.confirm.when)
         result = _evaluate_condition(tool)
-        # An unknown name is reported instead of its consequence.
+        # An unknown name in the condition is the cause, and is reported as an error.
         if result and result.is_unsatisfiable and not _list_unknown(tool, condition):
             message = (
                 "no valid call satisfies `confirm.when`, so the user is never asked"
@@ -195,13 +202,18 @@ def check_condition_is_satisfiable(tool: ToolSpec, scope: Scope) -> Iterator[Pro
 
 
 def _list_unknown(tool: ToolSpec, condition: JsonSchema) -> list[str]:
+    """Return the names in a condition that are not parameters of the tool, sorted."""
     names = sorted(list_tried_names(condition.value))
     return DeclaredNames(tool.parameters).find_undeclared(names)
 
 
 @lru_cache(maxsize=2)
 def _evaluate_condition(tool: ToolSpec) -> ConditionResult | None:
-    """Return the result of `confirm.when`; None if it or `parameters` cannot be evaluated."""
+    """Return the analysis of `confirm.when` against the tool's parameters.
+
+    None if one of the two schemas cannot be evaluated. The cache serves the two checks that
+    analyze the same tool one after the other.
+    """
     condition = JsonSchema(tool.confirm.when if tool.confirm is not None else None)
     parameters = JsonSchema(tool.parameters)
     if not all(s.is_valid and s.is_sound for s in (condition, parameters)):
@@ -222,7 +234,7 @@ def _build_checker(schema: Any) -> Checker | None:
 
 @rule("spec/deprecated-replacement", on="tool", severity=Severity.WARNING)
 def check_deprecated_replacement(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
-    """Report a deprecated tool whose replacement is deprecated as well."""
+    """Report a deprecated tool whose `replacement` in the toolset is deprecated, too."""
     name = (tool.deprecated or {}).get("replacement")
     if name is None or name == tool.name:
         return
@@ -239,7 +251,10 @@ def check_deprecated_replacement(tool: ToolSpec, scope: Scope) -> Iterator[Probl
 
 @rule("spec/mcp-content", on="toolset", severity=Severity.ERROR)
 def check_mcp_content(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    """Report resources and MCP prompts without exactly one source of content."""
+    """Report resources and MCP prompts without exactly one source of content.
+
+    Also report a URI template with fixed content, which would be the same for each URI.
+    """
     for spec in toolset.mcp_specs:
         keys = ["messages", "handler"]
         if isinstance(spec, ResourceSpec):
@@ -275,7 +290,7 @@ _VALUES = {
 
 @rule("spec/mcp-key", on="tool", severity=Severity.WARNING)
 def check_mcp_keys(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
-    """Report misspelled keys and invalid values in MCP's objects."""
+    """Report misspelled keys and invalid values in `annotations`, `execution`, `icons`."""
     yield from _check_mcp_object(tool, ("annotations",), tool.annotations, _ANNOTATIONS)
     yield from _check_mcp_object(tool, ("execution",), tool.execution, _EXECUTION)
     for index, icon in enumerate(tool.icons or ()):
@@ -288,7 +303,7 @@ def _check_mcp_object(
     for key, member in (value or {}).items():
         member_path = (*path, key)
         if key not in types:
-            # Other unknown keys are listed unchanged.
+            # Unknown keys that are not similar to a key of MCP are passed to clients unchanged.
             help_ = did_you_mean(key, types)
             if help_:
                 message = (
@@ -306,25 +321,50 @@ def _check_mcp_object(
             yield problem_at(tool, member_path, message, help_)
 
 
-# A verb that begins a sentence or a part of it, with an adverb in front.
 _DESTRUCTION = re.compile(
-    r"(?:^|[.;:,!?(\n-]\s*|\b(?:and|or|then|also|can|will)\s+)(?:\w+ly\s+)?"
-    r"((?:delete|remove|destroy|drop|purge|erase|wipe|truncate|uninstall|overwrite|kill"
-    r"|terminate|revoke|discard|shred|annihilate|obliterate|nuke)s?|destroys"
-    r"|(?:clear|empty|reset)s?(?=\s+(?:the|a|an|all|each|every|its|their|your|this)\b))\b",
+    # The start of a sentence or clause, or words before a verb, such as "used to".
+    r"(?:^|[.;!?\n/&*\u2022-]\s*|[:,(]\s*(?=\w+\s+\w)|\b(?:and|or|then|also|will|tool"
+    r"|tool (?:that|which|to|can)|used? (?:this |it )?to|(?:allow|let|enable)s? \w+(?: to)?)\s+)"
+    r"(?:\w+ly\s+|(?:hard|bulk|batch|force)[ -])?"
+    r"((?:delet|remov|eras|wip|prun|revok|terminat|overwrit)(?:es?|ing)"
+    r"|(?:destroy|drop|kill|shred|discard|unlink|expunge|nuke|uninstall|unpublish"
+    r"|annihilate|obliterate|purge|truncate(?=.* tables?\b))s?"
+    r"|(?:clear|empty|reset)s?(?=\s+(?:the|an?|all|each|every|its|their|your|this|cache"
+    r"|trash|counters?)\b))\b"
+    # Not before words with which the verb is part of a noun or an operation on a text.
+    r"(?!-|\s+(?:is|was|are|of|nothing|none|status|rat(?:e|io)|polic(?:y|ies)|markers?|preview"
+    r"|protection|pile|zones?|costs?|shipping|transition|(?:\w+ )?(?:whitespace|spaces"
+    r"|duplicates|accents|punctuation|markup|html|noise|outliers))\b)",
     re.IGNORECASE,
 )
+_INDIRECT = re.compile(
+    r"\b(?:who|which|whether|how|what|that|would|could|can(?! be\b)|not|never|without|if|dry[ -]run"
+    r"|preview)\b[^.;!?\n]*$",
+    re.IGNORECASE,
+)
+"""The start of a sentence after which a verb does not describe the effect of the tool."""
+
+
+def _find_destruction(summary: str) -> str:
+    """Return the first verb of a summary that announces a destruction, or "".
+
+    A verb after a word such as "without" or "whether" in the same sentence is ignored.
+    """
+    for match in _DESTRUCTION.finditer(summary):
+        if not _INDIRECT.search(summary[: match.start()]):
+            return match[1]
+    return ""
 
 
 @rule("spec/read-only-destruction", on="tool", severity=Severity.WARNING)
 def check_read_only(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
-    """Report a read-only tool whose summary announces a destruction."""
+    """Report a tool with `readOnlyHint` whose summary has a verb such as "deletes"."""
     if (tool.annotations or {}).get("readOnlyHint") is not True:
         return
-    match = _DESTRUCTION.search(tool.summary)
-    if match:
+    verb = _find_destruction(tool.summary)
+    if verb:
         field = get_summary_field(tool)
-        message = f"the summary says `{match[1]}`, and `readOnlyHint` is true"
+        message = f"the summary says `{verb}`, and `readOnlyHint` is true"
         help_ = (
             "set `readOnlyHint: false` and `destructiveHint: true`, or describe in the"
             " summary what the tool reads"
@@ -339,7 +379,7 @@ _MAX_SCHEMA_BYTES = 8 * 1024 * 1024
 @rule("spec/outdated-schema", on="toolset", severity=Severity.WARNING)
 def check_schema_files(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     """Report schema files for editors that are outdated or cannot be read."""
-    # Toolsets may share a file. It is reported for the first of them.
+    # Several toolsets may use the same schema file. It is reported for the first of them.
     reported: dict[str, str] = {}
     for earlier in workspace.toolsets:
         if earlier.name == toolset.name:
@@ -365,7 +405,7 @@ def check_schema_files(toolset: Toolset, workspace: Workspace) -> Iterator[Probl
 
 
 def _list_schema_files(toolset: Toolset, workspace: Workspace) -> dict[str, str]:
-    """Return the schema files that the files of a toolset refer to, with their kind."""
+    """Return the kind of each schema file that a toolset's files refer to, by path."""
     sources = [("workspace", workspace.source), ("toolset", toolset.source)]
     sources += [("tool", tool.source) for tool in toolset.tools]
     if toolset.definitions is not None:
@@ -380,7 +420,10 @@ _PLACEHOLDER = re.compile(r"\{\{([^{}]*)\}\}")
 
 @rule("spec/prompt-argument", on="toolset", severity=Severity.ERROR)
 def check_prompt_arguments(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    """Report duplicate, unknown and unused arguments of MCP prompts."""
+    """Report duplicate, unknown and unused arguments of MCP prompts.
+
+    Only prompts with messages have unknown and unused arguments.
+    """
     for prompt in toolset.mcp_prompts:
         names = [argument.name for argument in prompt.arguments]
         for index, name in enumerate(names):
@@ -413,7 +456,7 @@ def _check_placeholders(prompt: PromptSpec, names: list[str]) -> Iterator[Proble
 
 @rule("spec/removal-date", on="tool", severity=Severity.ERROR)
 def check_removal_date(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
-    """Report a removal date that is invalid or before the deprecation."""
+    """Report a removal date that is not `YYYY-MM-DD` or is before the deprecation."""
     deprecated = tool.deprecated or {}
     removal = deprecated.get("removal")
     if removal is None:
@@ -432,6 +475,7 @@ def check_removal_date(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
 
 def _parse_date(text: str) -> datetime.date | None:
     """Parse `YYYY-MM-DD`; return None for other formats."""
+    # `fromisoformat` also accepts shorter formats, such as `20300131`.
     try:
         return datetime.date.fromisoformat(text) if len(text) == 10 else None
     except ValueError:
@@ -445,7 +489,10 @@ _TEMPLATE_HELP = "use `{name}`, `{+name}` or a final `{?name}`, with literal tex
 
 @rule("spec/resource-uri", on="toolset", severity=Severity.ERROR)
 def check_resource_uris(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    """Report invalid and duplicate URIs of resources, and colliding file names."""
+    """Report invalid and duplicate URIs of resources, and unknown `variables`.
+
+    Also report resources or prompts that would be generated into the same file.
+    """
     first: dict[str, ResourceSpec] = {}
     for spec in toolset.mcp_resources:
         uri = spec.uri if spec.uri is not None else spec.uri_template
@@ -461,9 +508,10 @@ def check_resource_uris(toolset: Toolset, workspace: Workspace) -> Iterator[Prob
                 f"the URI scheme `{_RESERVED_SCHEME}` is reserved for links in results"
             )
             yield problem_at(spec, (key,), message, "use another scheme")
-        # Templates that differ only in variable names match the same URIs.
+        # Remove the names of variables: templates that differ only in them match the same URIs.
         other = first.setdefault(_VARIABLE.sub(r"{\1}", uri), spec)
-        # A template whose `variables` allow only some values leaves the others to the next one.
+        # If `variables` of a template allow only some values, the next template with the same
+        # form can serve the other values.
         if other is not spec and (
             not other.variables or uri in (other.uri, other.uri_template)
         ):
@@ -496,7 +544,7 @@ def _check_file_names(
             yield problem_at(spec, ("name",), message, "rename one of the two")
 
 
-# With these keywords, a result without some of its properties can be invalid.
+# Keywords with which a result can become invalid if one of its properties is left out.
 _BLOCKING_KEYWORDS = (
     "minProperties dependentRequired dependentSchemas dependencies allOf anyOf oneOf not"
     " if enum const uniqueItems contains prefixItems $ref $dynamicRef"
@@ -505,7 +553,10 @@ _BLOCKING_KEYWORDS = (
 
 @rule("spec/invalid-result", on="tool", severity=Severity.ERROR)
 def check_structured_result(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
-    """Report `result.send: structured` of a tool that has no result schema."""
+    """Report `result.send: structured` of a tool without `returns`.
+
+    Proxied tools are not reported, since their server defines the result.
+    """
     has_schema = tool.returns is not None or scope.toolset.get_proxy(tool) is not None
     if tool.result.send == "structured" and not has_schema:
         message = "`result.send` is `structured`, but the tool has no `returns`"
@@ -515,7 +566,11 @@ def check_structured_result(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
 
 @rule("spec/invalid-result", on="tool", severity=Severity.ERROR)
 def check_result_fields(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
-    """Report `result.fields` that `returns` does not define as removable properties."""
+    """Report fields in `result.fields` that callers cannot leave out of a result.
+
+    Such a field is not defined in `returns`, or a keyword such as `anyOf` on its path could
+    make a result without it invalid. The name of the parameter must be unused.
+    """
     if tool.picks is None:
         return
     path, allowed = ("result", "fields"), tool.picks["allowed"]
@@ -529,13 +584,13 @@ def check_result_fields(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
         help_ = "set `result.fields.parameter` to another name"
         yield problem_at(tool, (*path, "parameter"), message, help_)
     for index, name in enumerate(allowed):
-        get_name_path = (*path, "allowed", index)
+        name_path = (*path, "allowed", index)
         try:
             *parents, _ = list_schemas_on_path(tool.returns, name)
         except LookupError:
             message = f"`result.fields.allowed`: `returns` does not define a property `{name}`"
             help_ = "use a path through `properties` and `items`, such as `items.title`"
-            yield problem_at(tool, get_name_path, message, help_)
+            yield problem_at(tool, name_path, message, help_)
             continue
         blocking = [
             keyword
@@ -552,7 +607,7 @@ def check_result_fields(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
                 f"remove `{keyword}` from the schemas that contain `{name}`, or remove"
                 f" `{name}` from `allowed`"
             )
-            yield problem_at(tool, get_name_path, message, help_)
+            yield problem_at(tool, name_path, message, help_)
 
 
 @rule("spec/section-missing", on="tool", severity=Severity.WARNING, target="prompts")
@@ -566,7 +621,7 @@ def check_section(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
 
 @rule("spec/server-lock", on="toolset", severity=Severity.ERROR)
 def check_server_locks(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    """Report lock files that are shared, unreadable or invalid."""
+    """Report lock files that two servers share, or that are unreadable or invalid."""
     owners: dict[str, str] = {}
     for server in toolset.listed_servers:
         if server.lock is None:
@@ -583,7 +638,7 @@ def check_server_locks(toolset: Toolset, workspace: Workspace) -> Iterator[Probl
             message = f"the lock file `{file}` cannot be read"
             yield problem_at(toolset, path, message, update)
             continue
-        # Imported here because only toolsets with a lock need it.
+        # Import the parsers only here: few toolsets have a lock.
         from ..mcp_client.server_listing import ListingError, parse_lock
         from ..parsing.exact_json import JsonError, read_json
 
@@ -627,14 +682,15 @@ def check_server_secrets(toolset: Toolset, workspace: Workspace) -> Iterator[Pro
         message = f"{owner} contains a literal secret"
         at_key = isinstance(path[-1], str)
         problem = problem_at(toolset, path, message, help_, at_key=at_key)
-        # Reports must not contain the secret, so the finding has no source line.
+        # The source line contains the secret, which must not be printed in reports.
         yield problem._replace(source_line="")
 
 
 _SERVER_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}")
 _VARIABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
-# A path, and the default of a variable, may contain spaces; a command name does not.
+# A command that is a path, or that ends within a reference to a variable, may contain spaces.
+# In other commands, a space separates arguments.
 _PATH_OR_REFERENCE = re.compile(r"[/\\]|\$\{[^}]*$")
 _REQUIRED_KEYS = {
     "args": "command",
@@ -648,7 +704,10 @@ _REQUIRED_KEYS = {
 def check_server_transports(
     toolset: Toolset, workspace: Workspace
 ) -> Iterator[Problem]:
-    """Report contradictory settings of servers, and malformed references."""
+    """Report invalid and contradictory settings of external servers.
+
+    Also report malformed references to environment variables in servers and the router.
+    """
     texts: list[tuple[str, Path, str]] = []
     for server in toolset.mcp_servers:
         path = ("mcp_servers", server.name)
@@ -670,7 +729,10 @@ def check_server_transports(
 
 
 def _check_server(server: McpServer) -> Iterator[tuple[str, str, str]]:
-    """Yield key, message and help of each problem; an empty key is the server."""
+    """Yield the key, message and help of each problem in a server's settings.
+
+    An empty key is the server's entry itself.
+    """
     if not _SERVER_NAME.fullmatch(server.name):
         message = f"`{server.name}` is not a valid server name"
         yield "", message, "use 1 to 64 letters, digits, `_` and `-`"
@@ -707,7 +769,7 @@ def _check_server(server: McpServer) -> Iterator[tuple[str, str, str]]:
 
 @rule("spec/unread-field", on="toolset", severity=Severity.NOTE)
 def check_unread_fields(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    """Report fields that none of the toolset's targets uses."""
+    """Report fields of tools and of toolset.yaml that no enabled target uses."""
     extensions = workspace.extensions
     enabled = list_enabled_targets(tuple(toolset.targets), extensions)
     read_fields = get_fields_read_by("tool", "rules", extensions)
@@ -718,7 +780,8 @@ def check_unread_fields(toolset: Toolset, workspace: Workspace) -> Iterator[Prob
         for field in tool.fields
         if field not in read_fields
     ]
-    # Only fields that some target reads, or an extension defines, can be unused.
+    # Of the fields of toolset.yaml, only those of targets and extensions can be unused. Other
+    # fields, such as `name`, are always used.
     target_fields = {*toolset.extensions}
     for target in load_targets(extensions).values():
         target_fields.update(target.reads_toolset)
@@ -742,7 +805,11 @@ _TOKEN_VARIABLE = re.compile(r"TOKEN|API_?KEY")
     "spec/variable-name", on="toolset", severity=Severity.ERROR, can_be_suppressed=False
 )
 def check_sent_variables(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    """Report environment variables that are sent to a host and not named for it."""
+    """Report variables whose value is sent to a host, but whose name does not show that.
+
+    The name must contain the name of the server or toolset, `TOKEN` or `API_KEY`. Otherwise a
+    spec could send any variable, such as `DATABASE_PASSWORD`, to any host.
+    """
     for path, owner, name in list_sent_variables(toolset):
         prefixes = [_format_variable_part(owner), _format_variable_part(toolset.name)]
         is_named_for_owner = any(f"_{prefix}_" in f"_{name}_" for prefix in prefixes)

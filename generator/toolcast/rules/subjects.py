@@ -1,4 +1,4 @@
-"""Subjects of checks: texts, schemas and parameters of tools, with their scope."""
+"""The values that check functions receive: texts, schemas and parameters of tools."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..parsing.tree import SHARED, Path
 
 
 class Scope(NamedTuple):
-    """The toolset and the workspace that contain a subject."""
+    """The toolset and the workspace that contain the value to check."""
 
     toolset: Toolset
     workspace: Workspace
@@ -40,14 +40,15 @@ class Text(NamedTuple):
     is_defined: bool = False
 
 
-# The characters beyond ASCII that match ASCII letters with `re.IGNORECASE`.
+# The non-ASCII characters that `re.IGNORECASE` matches with an ASCII letter.
 _FOLDS = {"\u0130": "i", "\u0131": "i", "\u017f": "s", "\u212a": "k"}
-# Specs cannot contain NUL, and no phrase pattern matches across it.
+# Separator of joined texts. Specs cannot contain NUL, and the patterns of phrases do not match
+# across it.
 _TEXT_SEPARATOR = "\n\0\n"
 
 
 def fold_case(text: str) -> str:
-    """Convert to lower case as `re.IGNORECASE` does, without changing the length."""
+    """Return a text in lower case, of the same length, as `re.IGNORECASE` compares it."""
     if not text.isascii():
         for character, letter in _FOLDS.items():
             text = text.replace(character, letter)
@@ -55,10 +56,10 @@ def fold_case(text: str) -> str:
 
 
 class Texts:
-    """The strings of a toolset. Checks search each distinct string once.
+    """The strings of a toolset, in which each distinct string is searched only once.
 
     Many tools contain the same strings. A check first selects the distinct strings that match,
-    then calls `locate` for their positions.
+    and then calls `locate` for their positions.
 
     Args:
         owners: each toolset or spec with its strings.
@@ -81,20 +82,20 @@ class Texts:
 
     @cached_property
     def joined_text(self) -> str:
-        """All distinct strings in lower case, joined, so that one search covers them all."""
+        """All distinct strings in lower case, joined, so that one search finds all matches."""
         return _TEXT_SEPARATOR.join(map(fold_case, self.unique_texts))
 
     @cached_property
     def _starts(self) -> list[int]:
-        """Start offsets of the distinct strings in `joined_text`."""
+        """The start offset of each distinct string in `joined_text`, and the end offset."""
         sizes = (len(text) + len(_TEXT_SEPARATOR) for text in self.unique_texts)
         return list(accumulate(sizes, initial=0))
 
     def find_candidates(self, patterns: Iterable[re.Pattern[str]]) -> set[str]:
         """Return the strings that overlap a match of a pattern in `joined_text`.
 
-        Every string that matches is included. A match that spans two strings includes both,
-        so the caller must search the returned strings again.
+        All strings that match are included, but also others: a match that spans two strings
+        includes both. Therefore the caller must search the returned strings again.
 
         Args:
             patterns: patterns for case-folded text.
@@ -108,7 +109,7 @@ class Texts:
         return candidates
 
     def locate(self, texts: Iterable[str]) -> Iterator[Text]:
-        """Yield every occurrence of some strings, in the order of the owners."""
+        """Yield every occurrence of the given strings, in the order of the owners."""
         selected = frozenset(texts)
         if not selected:
             return
@@ -134,11 +135,14 @@ class ToolSchema(NamedTuple):
     graph: JsonSchema
 
     def is_shared(self, path: Path) -> bool:
-        """Return whether a path of the schema points into the shared definitions."""
+        """Return whether a path in the schema is in the copy of the shared definitions."""
         return self.tool.source.shared is not None and path[:2] == SHARED
 
     def list_keyword_values(self, keyword: str) -> Iterator[tuple[Path, Any]]:
-        """Yield the path in the spec and the value of a keyword in every subschema."""
+        """Yield the path in the spec and the value of each occurrence of a keyword.
+
+        All subschemas are searched, also those of shared definitions.
+        """
         for path, schema in self.graph.subschemas.items():
             if keyword in schema:
                 yield (self.field, *path, keyword), schema[keyword]

@@ -33,9 +33,10 @@ FAMILIES = (
     "output",
     "accept",
 )
-"""Families of built-in rules: the first part of their ids, and the names of their pages."""
+"""The families of built-in rules: the first part of a rule's id, and the name of its page."""
 _ID = re.compile(r"[a-z][a-z0-9-]*/[a-z][a-z0-9-]*")
-# Rules without a check: parsing, comparing and writing report these findings themselves.
+# The ids of rules without a check function. Their findings are reported by the functions that
+# read specs, compare outputs and write files.
 _EXTERNAL_ERRORS = """
     handler/import-error
     output/outdated output/foreign-file output/symlink output/invalid-marker output/missing output/orphaned
@@ -72,7 +73,7 @@ _RULES_WITHOUT_CHECK = tuple(
 
 @cache
 def list_built_in_rules() -> tuple[Rule, ...]:
-    """Return the built-in rules."""
+    """Return the built-in rules of all families; rules without a check are last."""
     parts: list[Rule] = []
     for family in FAMILIES:
         if family not in _FAMILIES_WITHOUT_MODULE:
@@ -82,7 +83,10 @@ def list_built_in_rules() -> tuple[Rule, ...]:
 
 
 def _merge_parts(parts: Iterable[Rule]) -> dict[str, Rule]:
-    """Return rules by id. Rules with the same id become parts of the first one."""
+    """Return rules by id; rules with the same id become parts of the first one.
+
+    The result can be suppressed only if all of its parts can.
+    """
     merged: dict[str, Rule] = {}
     for part in parts:
         first = merged.setdefault(part.id, part)
@@ -107,16 +111,17 @@ def load_rules(extensions: tuple[str, ...]) -> dict[str, Rule]:
 
 
 def _list_module_rules(module: ModuleType) -> Iterator[Rule]:
-    """Yield the rules in `RULES` of a module, and the rules that it defines."""
+    """Yield the rules in the sequence `RULES` of a module, then its other rules."""
     yield from getattr(module, "RULES", ())
     for value in vars(module).values():
-        # Rules that are imported from another module have another page.
+        # A rule that the module imports from another module has the page of that module.
         if isinstance(value, Rule) and value.page == get_module_page(module.__name__):
             yield value
 
 
 @cache
 def _load_extension_rules(extensions: tuple[str, ...]) -> dict[str, Rule]:
+    """Return the rules of the listed extensions by id; see `load_rules` for errors."""
     built_in_ids = {rule.id for rule in list_built_in_rules()}
     loaded: dict[str, Rule] = {}
     for origin, value in load_contributions(extensions, RULES):
@@ -147,7 +152,10 @@ def _validate_rule(origin: str, rule: Any, used_ids: set[str]) -> None:
 
 
 def _guard_check(rule: Rule) -> Check | None:
-    """Wrap a check of an extension: validate its yields, name the rule in errors."""
+    """Wrap the check function of an extension so that its errors name the rule.
+
+    A value that is not a `Problem` is an error. None for a rule without a check.
+    """
     check = rule.check
     if check is None:
         return None
@@ -165,7 +173,7 @@ def _guard_check(rule: Rule) -> Check | None:
 
 
 def _list_contributed_rules(origin: str, value: Any) -> list[Any]:
-    """Return the rules that an entry point refers to.
+    """Return the values of an entry point as a list; they need not be rules.
 
     Args:
         origin: description of the entry point, for messages.
@@ -178,7 +186,7 @@ def _list_contributed_rules(origin: str, value: Any) -> list[Any]:
                 for module in _list_modules(value)
                 for rule in _list_module_rules(module)
             ]
-        # Importing a module of an extension can raise any exception.
+        # The code of an extension's module can raise any exception when it is imported.
         except Exception as error:
             reason = f"{type(error).__name__}: {error}"
             raise ExtensionError(f"{origin} cannot be loaded: {reason}") from error

@@ -29,9 +29,13 @@ unknown_option = unknown_names("target/unknown-option", "option")
 
 @rule("target/package", on="toolset", severity=Severity.ERROR, target="package")
 def check_package(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    """Report metadata that a package of the toolset needs and does not have."""
+    """Report missing or invalid metadata for the manifests of the target `package`.
+
+    The metadata is in toolset.yaml and in `[project]` of pyproject.toml.
+    """
     project = workspace.project
     for path, message, help_ in find_problems(toolset, project):
+        # pyproject.toml is not a spec, so the problem is located by a search for the key.
         if project is not None and path[0] == PYPROJECT:
             location, line = project.locate(path[1])
             yield Problem(location, message, help_, line)
@@ -43,7 +47,10 @@ def check_package(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
     "target/package-command", on="toolset", severity=Severity.WARNING, target="package"
 )
 def check_package_command(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    """Report a console script of the package's name that does not start the server."""
+    """Report that the console script with the package's name does not start the server.
+
+    A missing console script is reported as well.
+    """
     name = workspace.project.get_text("name") if workspace.project else ""
     module = ".".join(filter(None, (workspace.package, toolset.name, "mcp_server")))
     entry_point = f"{module}:SERVER.main"
@@ -55,7 +62,10 @@ def check_package_command(toolset: Toolset, workspace: Workspace) -> Iterator[Pr
 
 @rule("target/provider-limit", on="toolset", severity=Severity.WARNING)
 def check_provider_limits(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    """Report lists of tools that exceed a limit of their provider."""
+    """Report tools, rendered for a model provider, that exceed a limit of the provider.
+
+    A limit is, for example, the number of tools or of properties in a request.
+    """
     for name, tools in render_provider_lists(toolset):
         title = tools.provider.title
         for budget in tools.provider.budgets:
@@ -73,7 +83,11 @@ def check_provider_limits(toolset: Toolset, workspace: Workspace) -> Iterator[Pr
 
 @rule("target/provider-loss", on="toolset", severity=Severity.NOTE)
 def check_provider_losses(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    """Report keywords that a provider's form of a tool cannot express."""
+    """Report schema keywords that a provider's form of a tool cannot express.
+
+    A loss in the forms of several providers is reported once. Losses of severity `NOTE` are
+    not reported.
+    """
     specs = {tool.name: tool for tool in toolset.tools}
     titles_by_loss: dict[Loss, list[str]] = {}
     for _, tools in render_provider_lists(toolset):
@@ -88,13 +102,17 @@ def check_provider_losses(toolset: Toolset, workspace: Workspace) -> Iterator[Pr
 
 def _parse_pointer(pointer: str) -> Path:
     """Return the keys and indexes of a JSON pointer (RFC 6901)."""
+    # `~1` must be replaced before `~0`, so that `~01` becomes `~1` (RFC 6901, section 4).
     keys = (key.replace("~1", "/").replace("~0", "~") for key in pointer.split("/")[1:])
     return tuple(int(key) if key.isdecimal() else key for key in keys)
 
 
 @rule("target/provider-names", on="toolset", severity=Severity.WARNING)
 def check_provider_names(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    """Report tools that would have the same name in a provider's form."""
+    """Report tools that a provider list renames because two names would be equal.
+
+    Providers allow only some characters in names, so different names can become equal.
+    """
     specs = {tool.name: tool for tool in toolset.tools}
     for _, tools in render_provider_lists(toolset):
         names = {entry.tool.name: entry.name for entry in tools.rendered}
@@ -111,7 +129,7 @@ def check_provider_names(toolset: Toolset, workspace: Workspace) -> Iterator[Pro
 
 @rule("target/unknown-option", on="toolset", severity=Severity.WARNING)
 def check_provider_options(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
-    """Report provider options without effect, and unknown tools in `strict`."""
+    """Report options that a provider does not support, and unknown tools in `strict`."""
     names = {tool.name: None for tool in toolset.tools}
     suggestions = Suggestions(names)
     for provider_name, options in get_provider_options(toolset).items():
@@ -135,7 +153,7 @@ def check_provider_options(toolset: Toolset, workspace: Workspace) -> Iterator[P
 
 @rule("target/replaced-template", on="workspace", severity=Severity.ERROR)
 def check_replaced_templates(workspace: Workspace) -> Iterator[Problem]:
-    """Report project templates of whole prompt blocks, which are no longer rendered."""
+    """Report project templates that replace a removed template of a whole prompt block."""
     if workspace.templates is None:
         return
     originals = list_originals(workspace)
@@ -153,7 +171,7 @@ def check_replaced_templates(workspace: Workspace) -> Iterator[Problem]:
 
 @rule("target/unused-template", on="workspace", severity=Severity.WARNING)
 def check_unused_templates(workspace: Workspace) -> Iterator[Problem]:
-    """Report a missing templates folder, and templates that no target renders."""
+    """Report a missing template folder, and templates that no enabled target renders."""
     folder = workspace.templates
     if folder is None or not workspace.toolsets:
         return
@@ -164,6 +182,7 @@ def check_unused_templates(workspace: Workspace) -> Iterator[Problem]:
         return
     originals = list_originals(workspace)
     for template in list_project_templates(workspace, originals):
+        # `target/replaced-template` reports templates of whole prompt blocks.
         if template.is_used or template.name in REPLACED:
             continue
         if template.original is not None:

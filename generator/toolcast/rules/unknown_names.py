@@ -1,4 +1,4 @@
-"""Rules that report unknown names: one check function, configured by `KINDS`.
+"""Rules that report unknown names; they share a check function that `KINDS` configures.
 
 The annotations `names` and `keys_name` of the spec language declare which fields contain names
 of which kind.
@@ -23,7 +23,7 @@ Owner = ToolSpec | ResourceSpec | PromptSpec | Toolset | Workspace
 
 
 class NameReference(NamedTuple):
-    """A field that contains a name of something else.
+    """A field of a spec that refers to a tool, section, client or other object by name.
 
     Attributes:
         name: the name.
@@ -41,15 +41,16 @@ class NameReference(NamedTuple):
 
 
 class NameKind(NamedTuple):
-    """A kind of names, with the existing names and the messages for other ones.
+    """A kind of names, with the existing names and the messages for unknown ones.
 
     Attributes:
-        list_names: returns the existing names, or None if another rule reports the reason
-            why there are none.
-        message: message for an unknown name; `{}` is replaced by the name.
-        help: help for an unknown name that resembles no existing one.
-        accepts: returns whether a name is valid although it is not in `list_names`.
-        find_problem: returns message and help for names with a more specific problem.
+        list_names: returns the existing names; None if they are unknown because of a problem
+            that another rule reports.
+        message: the message for an unknown name; `{}` is replaced by the name.
+        help: the help for an unknown name that is not similar to an existing one.
+        accepts: returns whether a name is valid although `list_names` does not contain it.
+        find_problem: returns a message and a help for an unknown name with a known cause,
+            such as a renamed tool; None for other names.
         cache_key: returns the part of the reference, in addition to the toolset, on which
             the existing names depend.
     """
@@ -63,11 +64,11 @@ class NameKind(NamedTuple):
 
 
 def unknown_names(id: str, *kinds: str) -> Rule:
-    """Build a rule that reports unknown names in all files of a toolset.
+    """Build a rule that reports unknown names of some kinds in all files of a toolset.
 
     Args:
         id: the id of the rule.
-        kinds: keys of `KINDS`.
+        kinds: the kinds of names to check, which are keys of `KINDS`.
     """
 
     def check(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
@@ -76,6 +77,7 @@ def unknown_names(id: str, *kinds: str) -> Rule:
         owners += [("tool", tool) for tool in toolset.tools]
         owners += [(f"mcp_{spec.kind}", spec) for spec in toolset.mcp_specs]
         for kind in kinds:
+            # Many references have the same existing names, so list these only once.
             cache: _NameCache = {}
             for file_kind, owner in owners:
                 for path, name, at_key in find_names(
@@ -99,7 +101,7 @@ _NameCache = dict[Hashable, tuple[Collection[str] | None, Suggestions]]
 def _check_reference(
     kind: NameKind, reference: NameReference, cache: _NameCache
 ) -> tuple[str, str] | None:
-    """Return message and help if a name does not exist."""
+    """Return a message and a help if a name does not exist, otherwise None."""
     key = kind.cache_key(reference)
     if key not in cache:
         known_names = kind.list_names(reference)
@@ -127,7 +129,7 @@ def _is_server_tool(reference: NameReference) -> bool:
 
 
 def _find_renamed_tool(reference: NameReference) -> tuple[str, str] | None:
-    """Return message and help if a name is the previous name of a tool."""
+    """Return a message and a help if a name is the previous name of a tool, or None."""
     for tool in reference.toolset.tools:
         if reference.name in tool.renamed_from:
             message = f"the tool `{reference.name}` was renamed to `{tool.name}`"
@@ -136,9 +138,13 @@ def _find_renamed_tool(reference: NameReference) -> tuple[str, str] | None:
 
 
 def _matches_tool(reference: NameReference) -> bool:
-    """Return whether an entry of a client's list matches a tool."""
+    """Return whether an entry of `allow` or `deny` is valid without being a tool name.
+
+    Such an entry is a pattern that matches a tool, the name of an external server's tool, or,
+    in `deny`, a reserved name.
+    """
     if len(reference.path) == 3:
-        return True  # `allow: "*"` has no index.
+        return True  # `allow: "*"` is a string, so its path has no index.
     _, client_name, key, index = reference.path
     toolset = reference.toolset
     if key == "deny" and any(
@@ -151,7 +157,10 @@ def _matches_tool(reference: NameReference) -> bool:
 
 
 def _find_pattern_problem(reference: NameReference) -> tuple[str, str] | None:
-    """Return message and help for a pattern without a match, or a renamed tool."""
+    """Return a message and a help for a pattern without a match or a renamed tool.
+
+    None for any other unknown name.
+    """
     text = reference.name
     if "*" not in text and ":" not in text:
         return _find_renamed_tool(reference)
@@ -171,6 +180,7 @@ def _find_pattern_problem(reference: NameReference) -> tuple[str, str] | None:
 
 
 def _list_replacements(reference: NameReference) -> list[str]:
+    """Return the tools of all toolsets, except the tool with the reference, sorted."""
     toolsets = reference.workspace.toolsets
     names = {tool.name for toolset in toolsets for tool in toolset.tools}
     return sorted(names - {getattr(reference.owner, "name", "")})
@@ -211,6 +221,7 @@ def _list_targets(reference: NameReference) -> list[str]:
 
 
 def _list_exclusion_targets(reference: NameReference) -> list[str] | None:
+    """Return the enabled targets; None if the tool of the exclusion does not exist."""
     index = reference.path[1]
     toolset = reference.toolset
     if toolset.exclusions[int(index)].tool not in _list_tools(reference):
@@ -222,6 +233,7 @@ def _list_exclusion_targets(reference: NameReference) -> list[str] | None:
 
 
 def _list_options(reference: NameReference) -> list[str] | None:
+    """Return the options of a target; None if the target does not exist."""
     target = find_target(str(reference.path[1]), reference.workspace.extensions)
     return None if target is None else list(target.options)
 
@@ -245,7 +257,7 @@ def _suggest_blocks(reference: NameReference) -> str:
 
 
 def _list_item_properties(reference: NameReference) -> list[str] | None:
-    """Return the properties of array items in `returns`; None if it declares none."""
+    """Return the properties of array items in `returns`; None if no items are declared."""
     owner = reference.owner
     schemas = owner.schemas if isinstance(owner, ToolSpec) else {}
     if "returns" not in schemas:
@@ -368,4 +380,4 @@ KINDS: Mapping[str, NameKind] = {
         find_problem=_find_pattern_problem,
     ),
 }
-"""Kinds of names, by the value of `names` and `keys_name` in the spec language."""
+"""The kinds of names, by the value of `names` or `keys_name` in the spec language."""

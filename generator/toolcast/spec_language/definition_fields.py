@@ -17,11 +17,17 @@ _SIGNATURE = "by `make generate` from generator/toolcast/spec_language. DO NOT E
 
 
 def list_definition_members(kind: str) -> dict[str, str]:
-    """Return the spec fields of a kind of file with the members that they determine."""
+    """Return the member of a definition that each spec field determines, by field.
+
+    Args:
+        kind: the kind of file; fields that definitions do not contain are left out.
+    """
     members: dict[str, str] = {}
     for field, node in load_annotated_schema(kind)["properties"].items():
         if "definition" in node:
             members[field] = node["definition"]
+        # Without the annotation `definition`, a field that the registry reads is a
+        # member of the same name.
         elif "registry" in node.get("read_by", ()):
             members[field] = field
     return members
@@ -30,7 +36,8 @@ def list_definition_members(kind: str) -> dict[str, str]:
 def build_definition_fields() -> dict[str, Any]:
     """Return the members of definitions and the defaults of fields, by kind of file.
 
-    A default is the value of `absent`: a literal, or an object with `of`.
+    A default is the value of the annotation `absent`: a literal, or an object with
+    `of`, which names another field.
     """
     return {
         "generated": _SIGNATURE,
@@ -47,5 +54,8 @@ def build_definition_fields() -> dict[str, Any]:
 
 
 def render_definition_fields() -> str:
-    """Return `definition_fields` as JSON with one field per line."""
+    """Return the result of `build_definition_fields` as JSON text.
+
+    Each field is on a line of its own.
+    """
     return f"{encode_json_lines(build_definition_fields(), 3)}\n"

@@ -16,7 +16,7 @@ Path = tuple[str | int, ...]
 TOOL_NAME_KINDS = frozenset(
     ["case_tool", "excluded_tool", "replacement", "tool", "tool_entry"]
 )
-"""The kinds of names in `names` and `keys_name` that are names of tools."""
+"""The values of the annotations `names` and `keys_name` that stand for names of tools."""
 
 
 class NameLocation(NamedTuple):
@@ -36,12 +36,12 @@ class NameLocation(NamedTuple):
 def find_names(
     tree: Any, file: str, kinds: frozenset[str], extensions: tuple[str, ...] = ()
 ) -> Iterator[NameLocation]:
-    """Yield the names of some kinds in a spec file.
+    """Yield the names of some kinds in a spec file, in the file's order.
 
     Args:
         tree: the value of the file.
         file: the kind of file, one of `KINDS`.
-        kinds: the kinds of names in `names` and `keys_name`.
+        kinds: the values of the annotations `names` and `keys_name` to find.
         extensions: the extensions whose fields are included.
 
     Raises:
@@ -76,7 +76,7 @@ def _build_root_node(
 
 
 def _build_node(schema: Mapping[str, Any], kinds: frozenset[str]) -> _NameNode | None:
-    """Return the node of a field, or None if it contains no names of the kinds."""
+    """Return the node of a field; None if it contains no names of the kinds."""
     nodes = {name: _build_node(part, kinds) for name, part in list_subfields(schema)}
     subfields = {name: node for name, node in nodes.items() if node is not None}
     has_name_values = schema.get("names") in kinds
@@ -87,7 +87,7 @@ def _build_node(schema: Mapping[str, Any], kinds: frozenset[str]) -> _NameNode |
 
 
 def _walk(node: _NameNode, value: Any, path: Path) -> Iterator[NameLocation]:
-    """Yield the names in the value of a field."""
+    """Yield the names in the value of a field, with their paths."""
     if node.has_name_values and isinstance(value, str):
         yield NameLocation(path, value)
     entries: list[tuple[str | int, Any]] = []
@@ -100,6 +100,7 @@ def _walk(node: _NameNode, value: Any, path: Path) -> Iterator[NameLocation]:
             yield NameLocation((*path, step), step, is_key=True)
         if node.has_name_values and isinstance(step, int) and isinstance(entry, str):
             yield NameLocation((*path, step), entry)
+        # `*` applies only to keys that the spec language does not define.
         subfield = node.subfields.get(str(step) if step in node.known_keys else "*")
         if subfield is not None:
             yield from _walk(subfield, entry, (*path, step))

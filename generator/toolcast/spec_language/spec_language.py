@@ -40,7 +40,7 @@ MESSAGE_PLACEHOLDERS = ("what", "old", "new", "key", "concerned")
 SCHEMAS = (*DESCRIBED_KINDS, "project", "findings", "diff")
 """The published schemas: of these files, of all of them together, and of command outputs."""
 
-# The C parser is faster, but PyYAML can be built without it.
+# libyaml's parser is faster, but PyYAML can be built without it.
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -74,7 +74,10 @@ def _walk_fields(dotted_path: str, node: Mapping[str, Any]) -> Iterator[Field]:
 
 
 def list_subfields(node: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield the direct subfields of a field: its known keys, then `*` for other keys or items."""
+    """Yield the name and schema of each direct subfield of a field.
+
+    Known keys are first; `*` stands for other keys, or for the items of an array.
+    """
     yield from node.get("properties", {}).items()
     yield from node.get("keys", {}).items()
     for keyword in ("additionalProperties", "items"):
@@ -83,14 +86,14 @@ def list_subfields(node: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, 
 
 
 def load_annotation_schema() -> dict[str, Any]:
-    """Return the JSON Schema of annotated schemas."""
+    """Return the JSON Schema that describes annotated schemas."""
     return _read_yaml("annotations.schema")
 
 
 def get_fields_read_by(
     kind: str, reader: str, extensions: tuple[str, ...] = ()
 ) -> frozenset[str]:
-    """Return the top-level fields of a kind of file that a reader uses.
+    """Return the names of the top-level fields that a reader uses.
 
     Args:
         kind: the kind of file.
@@ -109,23 +112,27 @@ def get_fields_read_by(
 
 @cache
 def get_default(dotted_path: str) -> Any:
-    """Return the value that a field has when its file does not contain it.
+    """Return the value that a field has if its file does not contain the field.
 
     Args:
-        dotted_path: the kind of file and the keys to the field, such as `toolset.timeout`.
+        dotted_path: the kind of file and the keys to the field, such as
+            `toolset.timeout`.
 
     Raises:
-        KeyError: the field does not exist or has no `absent`.
+        KeyError: the field does not exist, or its schema has no annotation `absent`.
     """
     kind, *keys = dotted_path.split(".")
     return _get_field(load_annotated_schema(kind), keys)["absent"]
 
 
 def replace_nulls(dotted_path: str, value: Any) -> Any:
-    """Return a field's value in which each null is replaced by `null_means` of its field.
+    """Return a field's value with each null replaced by what it stands for.
+
+    The annotation `null_means` of a field declares that; without it, null remains.
 
     Args:
-        dotted_path: the kind of file and the keys to the field, such as `toolset.targets`.
+        dotted_path: the kind of file and the keys to the field, such as
+            `toolset.targets`.
         value: the value.
     """
     kind, *keys = dotted_path.split(".")
@@ -145,12 +152,13 @@ def _replace_nulls(node: Mapping[str, Any], value: Any) -> Any:
     }
 
 
-# These kinds of names are identified by their path in `toolset.yaml`.
+# The code identifies these kinds of names by their path in `toolset.yaml`, so fields of
+# extensions cannot contain them.
 _PATH_SPECIFIC_KINDS = frozenset(["enabled_target", "option", "tool_entry"])
 
 
 def check_annotations(node: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a message for each invalid annotation in a schema."""
+    """Yield a message for each invalid annotation in an annotated schema."""
     import jsonschema_rs
 
     validator = jsonschema_rs.Draft202012Validator(load_annotation_schema())
@@ -168,7 +176,7 @@ def check_annotations(node: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _list_templates(node: Mapping[str, Any]) -> Iterator[tuple[str, Collection[str]]]:
-    """Yield the message templates of a field with the placeholders that they can contain."""
+    """Yield each message template of a field, with its allowed placeholders."""
     label = node.get("called")
     if isinstance(label, str):
         yield label, ()
@@ -179,7 +187,14 @@ def _list_templates(node: Mapping[str, Any]) -> Iterator[tuple[str, Collection[s
 
 
 def _check_placeholders(template: str, allowed: Collection[str]) -> Iterator[str]:
-    """Yield a message for each unknown placeholder; `{}` is always allowed."""
+    """Yield a message for each unknown placeholder, or for invalid syntax.
+
+    `{}` is always allowed.
+
+    Args:
+        template: the message template.
+        allowed: the names of the allowed placeholders.
+    """
     try:
         placeholders = [name for _, name, _, _ in Formatter().parse(template)]
     except ValueError as error:
@@ -192,7 +207,12 @@ def _check_placeholders(template: str, allowed: Collection[str]) -> Iterator[str
 
 
 def _is_possible_event(event: str, node: Mapping[str, Any]) -> bool:
-    """Return whether an event in `change` can occur for a field of the declared type."""
+    """Return whether an event in `change` can occur for a field of its type.
+
+    Args:
+        event: the event, such as `raised` or `to null`.
+        node: the annotated schema of the field.
+    """
     types = node.get("type", ())
     types = {types} if isinstance(types, str) else {*types}
     word, _, value = event.partition(" ")
@@ -216,13 +236,15 @@ def load_annotated_schema(
 ) -> dict[str, Any]:
     """Return the annotated schema of a kind of file, with the fields of extensions.
 
+    Only the kinds `tool` and `toolset` can have fields of extensions.
+
     Args:
         kind: the kind of file, one of `DESCRIBED_KINDS`.
         extensions: the extensions whose fields are included.
 
     Raises:
-        ExtensionError: an extension adds a field that already exists, or a field with an
-            invalid schema or annotation.
+        ExtensionError: an extension adds a field that already exists, or a field with
+            an invalid schema or annotation.
     """
     language = _load_language(kind)
     if not extensions or kind not in ("tool", "toolset"):
@@ -243,6 +265,7 @@ def _load_extended_language(kind: str, extensions: tuple[str, ...]) -> dict[str,
     if kind == "toolset":
         targets = language["properties"]["targets"]
         common = targets["additionalProperties"]
+        # Each target has the common options, too.
         options = {
             name: {**common, **schema} for name, schema in added.target_options.items()
         }
@@ -283,11 +306,14 @@ def _load_language(kind: str) -> dict[str, Any]:
 
 
 def _resolve_like(node: Any) -> Any:
-    """Return a schema in which each `like` is replaced by the keywords of that field."""
+    """Return a schema in which each `like` is replaced by the referenced keywords.
+
+    Keywords next to `like` have priority.
+    """
     if not isinstance(node, dict):
         return node
     resolved = {key: _resolve_like(child) for key, child in node.items()}
-    # In `properties`, `like` would be the name of a field, and its value an object.
+    # Inside `properties`, `like` is the name of a field, and its value is an object.
     if not isinstance(resolved.get("like"), str):
         return resolved
     kind, *keys = resolved.pop("like").split(".")
@@ -316,7 +342,7 @@ def _read_yaml(name: str) -> dict[str, Any]:
 def _add_properties(
     node: Mapping[str, Any], added: Mapping[str, Any], extensions: tuple[str, ...]
 ) -> dict[str, Any]:
-    """Return a schema with additional properties.
+    """Return a copy of a schema with additional properties.
 
     Raises:
         ExtensionError: a property already exists.
@@ -342,7 +368,7 @@ def render_schema(kind: str, extensions: tuple[str, ...] = ()) -> str:
 
 
 def encode_json_lines(value: Any, levels: int, indent: str = "") -> str:
-    """Return JSON text whose objects have one member per line.
+    """Return JSON text whose outer objects have one member per line.
 
     Args:
         value: the value.
@@ -366,7 +392,8 @@ def get_schema(kind: str, extensions: tuple[str, ...] = ()) -> dict[str, Any]:
     Raises:
         ExtensionError: see `load_annotated_schema`.
     """
-    # `cache` would store calls with and without the default argument separately.
+    # `cache` would store calls with and without the default argument separately, so
+    # only the inner function is cached.
     return _load_schema(kind, extensions)
 
 
@@ -391,7 +418,7 @@ def _load_schema(kind: str, extensions: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _remove_annotations(node: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a schema without annotations; literal defaults become `default`."""
+    """Return a schema without annotations; a literal `absent` becomes `default`."""
     annotations = load_annotation_schema()["$defs"]["annotations"]["properties"].keys()
     schema: dict[str, Any] = _remove_keywords(annotations, node)
     return schema
@@ -402,7 +429,8 @@ def _remove_keywords(annotations: Collection[str], node: Any) -> Any:
         return node
     schema: dict[str, Any] = {}
     for keyword, value in node.items():
-        # Names of properties can be equal to annotations.
+        # The names of properties can be equal to those of annotations: only their
+        # schemas are searched.
         if keyword == "properties":
             schema[keyword] = {
                 name: _remove_keywords(annotations, subschema)

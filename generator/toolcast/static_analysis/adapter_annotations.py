@@ -1,4 +1,4 @@
-"""Annotations that adapters of functions print."""
+"""Annotations of parameters and results in generated adapters of functions."""
 
 from __future__ import annotations
 
@@ -24,20 +24,26 @@ _SCALARS = {
 def format_builtin_annotation(
     module: PythonModule, node: ast.expr | None
 ) -> str | None:
-    """Return the source of an annotation that only uses built-in names; None for others."""
+    """Return the source of an annotation that uses only built-in names, else None.
+
+    None also for literals other than `None`, and for names that the module redefines.
+    """
     if node is None:
         return None
     nodes = [*ast.walk(node)]
     names = {n.id for n in nodes if isinstance(n, ast.Name)}
     constants = {n.value for n in nodes if isinstance(n, ast.Constant)} - {None}
     is_simple = all(isinstance(n, _SIMPLE_NODES | ast.Name) for n in nodes)
-    # A module can shadow built-in names.
+    # A module can redefine a built-in name, such as `str`.
     is_builtin = names <= _BUILTIN_NAMES.difference(module.bindings)
     return ast.unparse(node) if is_simple and is_builtin and not constants else None
 
 
 def format_scalar_annotation(schema: Mapping[str, Any]) -> str | None:
-    """Return the annotation of a schema with only scalar types; None for other schemas."""
+    """Return the Python annotation of a schema with only scalar types, else None.
+
+    Keywords other than `type` and `description` make the schema non-scalar.
+    """
     types = schema.get("type")
     types = [types] if isinstance(types, str) else types
     if not isinstance(types, list) or not {"type", "description"}.issuperset(schema):

@@ -11,7 +11,7 @@ from .literals import UnknownTypeError
 from .module_names import Definition, ModuleNames
 from .modules import PythonModule
 
-# Bounds aliases and base classes.
+# The maximum number of nested types, aliases and base classes that are followed.
 _MAX_DEPTH = 12
 _CANONICAL_NAMES = {
     "typing.List": "builtins.list",
@@ -31,22 +31,29 @@ _MAPPINGS = frozenset(
         "typing.TypedDict",
         "typing_extensions.TypedDict",
         "types.MappingProxyType",
-        *(f"collections.{name}" for name in ("ChainMap", "OrderedDict", "UserDict")),
-        *(f"typing.{name}" for name in ("ChainMap", "DefaultDict", "OrderedDict")),
+        *(
+            f"collections.{name}"
+            for name in ("ChainMap", "Counter", "OrderedDict", "UserDict")
+        ),
+        *(
+            f"typing.{name}"
+            for name in ("ChainMap", "Counter", "DefaultDict", "OrderedDict")
+        ),
         "collections.defaultdict",
     ]
 )
-"""Types, and base classes, of parameters that receive all arguments of a call."""
+"""Types, and base classes, that make a parameter receive all arguments as a mapping."""
 _GENERATED_TYPE = re.compile(r"\.(tools|mcp_resources|mcp_prompts)\.\w+\.\w+Arguments$")
 
 
 class Annotation(NamedTuple):
-    """Outermost type of an annotation.
+    """The outermost type of an annotation.
 
     Attributes:
-        meaning: the dotted name of the type, without deprecated aliases (`builtins.list` for
-            `typing.List`); `None`; `typing.Union` for a union in any notation; a class or
-            assigned value of the project; None if it is unknown.
+        meaning: the dotted name of the type, without deprecated aliases
+            (`builtins.list` for `typing.List`); `None`; `typing.Union` for a union in
+            any notation; a class or assigned value of the project; None if it is
+            unknown.
         arguments: the type arguments, or the operands of `|`.
         node: the expression, without quotes.
     """
@@ -59,7 +66,9 @@ class Annotation(NamedTuple):
 def read_annotation(
     names: ModuleNames, module: PythonModule, node: ast.expr
 ) -> Annotation:
-    """Return the outermost type of an annotation in a module; it can be in quotes.
+    """Return the outermost type of an annotation in a module.
+
+    An annotation in quotes is parsed.
 
     Raises:
         UnknownTypeError: the text in quotes is not an expression.
@@ -82,7 +91,10 @@ def read_annotation(
 def resolve_type(
     names: ModuleNames, module: PythonModule, node: ast.expr
 ) -> Definition | str | None:
-    """Return the type that a name or attribute refers to, as in `Annotation.meaning`."""
+    """Return the type that a name or attribute refers to; see `Annotation.meaning`.
+
+    None for a function, an unknown name, and a name with several meanings.
+    """
     definition = names.resolve_unambiguous(module, node)
     if definition is None:
         return None
@@ -91,7 +103,8 @@ def resolve_type(
         return None if definition.function else definition
     name = definition.name
     for prefix in ("typing_extensions.", "collections.abc."):
-        # pydantic treats the TypedDicts of the two modules differently.
+        # pydantic treats `typing.TypedDict` and `typing_extensions.TypedDict`
+        # differently.
         if name.startswith(prefix) and not name.endswith(".TypedDict"):
             name = f"typing.{name.removeprefix(prefix)}"
     return _CANONICAL_NAMES.get(name, name)
@@ -100,7 +113,11 @@ def resolve_type(
 def find_type_name(
     names: ModuleNames, module: PythonModule, node: ast.expr, depth: int = 0
 ) -> str | None:
-    """Return the dotted name of a class, also of `X | None` and `Annotated[X, ...]`."""
+    """Return the dotted name of an annotation's class; None if there is none.
+
+    In `X | None`, `Optional[X]` and `Annotated[X, ...]`, the first known class is
+    returned.
+    """
     try:
         annotation = read_annotation(names, module, node)
     except UnknownTypeError:
@@ -124,7 +141,10 @@ def is_mapping(
     generated_package: str,
     depth: int = 0,
 ) -> bool:
-    """Return whether an annotation is a mapping or a TypedDict, directly or by an alias.
+    """Return whether an annotation is a mapping or a TypedDict.
+
+    Aliases, base classes and `NewType` are followed. A union is a mapping if all its
+    members except None are.
 
     Args:
         names: the names of the project's modules.
@@ -150,6 +170,8 @@ def is_mapping(
         return bool(members) and all(map(is_mapping_node, members))
     if isinstance(meaning, str):
         prefix = f"{generated_package}." if generated_package else ""
+        # Recognize a generated type by its name, because the code may not have been
+        # generated yet.
         is_generated = meaning.startswith(prefix) and _GENERATED_TYPE.search(meaning)
         return meaning in _MAPPINGS or bool(is_generated)
     if meaning is None:
@@ -160,7 +182,8 @@ def is_mapping(
     value = meaning.value
     if not isinstance(value, ast.Call):
         return value is not None and is_mapping_node(value, meaning.module)
-    # `TypedDict("Name", {...})` and `NewType("Name", dict)`.
+    # The type can be defined by a call: `NewType("Name", dict)` or `TypedDict("Name",
+    # {...})`.
     is_new_type = resolve_type(names, meaning.module, value.func) == "typing.NewType"
     base = value.args[-1] if is_new_type and value.args else value.func
     return is_mapping_node(base, meaning.module)

@@ -24,17 +24,18 @@ from .metadata import (
 from .module_names import Definition, ModuleNames
 from .modules import PythonModule, format_expression
 
-# Bounds nested types.
+# The maximum depth of nested types.
 _MAX_DEPTH = 12
 _MAX_PARTS = 500
-"""Types that one function's annotations can consist of."""
+"""The maximum number of types in the annotations of one function."""
 
 
 class Fit(IntEnum):
-    """How well the values of a schema fit an annotation.
+    """The degree to which the values of a schema fit an annotation.
 
-    `PLAIN`: they fit. `NARROW`: they fit at run time, but a type checker reports an error,
-    because generated types use `Sequence` and `Mapping`. `CONVERTED`: pydantic must convert them.
+    `PLAIN`: the values fit. `NARROW`: the values fit at run time, but a type checker
+    reports an error, because generated types use `Sequence` and `Mapping`. `CONVERTED`:
+    pydantic must convert the values.
     """
 
     PLAIN = 0
@@ -43,14 +44,15 @@ class Fit(IntEnum):
 
 
 class JsonType(NamedTuple):
-    """JSON representation of an annotation.
+    """The JSON Schema for an annotation, and what calls of the function need.
 
     Attributes:
         schema: the JSON Schema.
         fit: how well its values fit the annotation.
         needs_python_values: whether the spec needs `values: python`.
         is_class: whether it is a class of the project with fields.
-        is_iterable: whether it is an `Iterable`, which also accepts strings and objects.
+        is_iterable: whether it is an `Iterable`, which also accepts strings and
+            objects.
         settings: the default and alias of an `Annotated` type.
     """
 
@@ -114,7 +116,7 @@ _Variables = Mapping[tuple[str, str, str], "BoundType"]
 
 
 class BoundType(NamedTuple):
-    """Type argument of a generic class, with the variables of the code that contains it."""
+    """A type argument of a generic class, with the variables of the code around it."""
 
     module: PythonModule
     node: ast.expr
@@ -122,11 +124,12 @@ class BoundType(NamedTuple):
 
 
 class TypeReader:
-    """Reads the annotations of one function.
+    """Reader of the annotations of one function, with limits for all of them.
 
     Args:
         names: the names of the project's modules.
-        read_class: returns the JSON type of a class of the project; `classes.read_class`.
+        read_class: returns the JSON type of a class of the project;
+            `classes.read_class`.
 
     Attributes:
         typed_dicts: the names of the classes that inherit from `typing.TypedDict`.
@@ -145,10 +148,11 @@ class TypeReader:
         self._recursive_types: set[tuple[ast.AST | None, str]] = set()
 
     def count_visit(self, depth: int) -> None:
-        """Count a visited type.
+        """Count a visited type at a depth of nesting.
 
         Raises:
-            UnknownTypeError: a limit is reached.
+            UnknownTypeError: the annotations have too many types, or are nested too
+                deeply.
         """
         self._part_count += 1
         if depth > _MAX_DEPTH or self._part_count > _MAX_PARTS:
@@ -157,14 +161,14 @@ class TypeReader:
     def resolve_type(
         self, module: PythonModule, node: ast.expr
     ) -> Definition | str | None:
-        """Return the type that a name or attribute refers to, as in `Annotation.meaning`."""
+        """Return the type that a name refers to; see `annotated_names.resolve_type`."""
         return resolve_type(self.names, module, node)
 
     def read(self, module: PythonModule, node: ast.expr, depth: int = 0) -> JsonType:
         """Return the JSON type of an annotation in a module.
 
         Raises:
-            UnknownTypeError: it is not a type with a known JSON Schema.
+            UnknownTypeError: the annotation has no known JSON Schema.
         """
         self.count_visit(depth)
         annotation = read_annotation(self.names, module, node)
@@ -197,9 +201,10 @@ class TypeReader:
         definition: Definition,
         arguments: Sequence[ast.expr],
     ) -> Iterator[str]:
-        """Bind the variables of a generic class to type arguments; yield these as text.
+        """Bind the variables of a generic class to type arguments while a block runs.
 
-        A type variable of the project keeps its own value while it is read.
+        Yield the arguments as text. An argument that is itself a bound variable is
+        replaced by its type.
         """
         outer = self.variables
         bound = [
@@ -218,7 +223,7 @@ class TypeReader:
     def _list_variables(
         self, module: PythonModule, node: ast.ClassDef
     ) -> list[tuple[str, str, str]]:
-        """Return the type variables of a class in the order of its bases' arguments."""
+        """Return the keys of a class's type variables in the order of its arguments."""
         variables: dict[tuple[str, str, str], bool] = {}
         for base in node.bases:
             annotation = read_annotation(self.names, module, base)
@@ -227,7 +232,8 @@ class TypeReader:
                 if isinstance(meaning, Definition) and meaning.class_ is None:
                     is_generic = annotation.meaning == "typing.Generic"
                     variables[meaning.key] = is_generic
-        # `Generic` decides the order if it is one of the bases.
+        # A base `Generic[...]` decides the order of a class's type arguments, so its
+        # variables come first.
         return sorted(variables, key=lambda key: not variables[key])
 
     def _find_bound_type(
@@ -241,7 +247,10 @@ class TypeReader:
     def _read_variable(
         self, definition: Definition, node: ast.Call, depth: int
     ) -> JsonType:
-        """Return the JSON type that a type variable stands for; of any value if unknown."""
+        """Return the JSON type that a type variable stands for.
+
+        An unbound variable has the type of its `bound`, else any type.
+        """
         bound = self.variables.get(definition.key)
         if bound is None:
             for keyword in node.keywords:
@@ -257,7 +266,11 @@ class TypeReader:
     def _read_constrained(
         self, module: PythonModule, node: ast.Call, depth: int
     ) -> JsonType:
-        """Return the JSON type of a call of pydantic's `constr` or a similar function."""
+        """Return the JSON type of a call of pydantic's `constr` or a similar function.
+
+        Raises:
+            UnknownTypeError: another function is called, or an argument is unknown.
+        """
         called = self.resolve_type(module, node.func)
         base = CONSTRAINED_TYPES.get(called) if isinstance(called, str) else None
         if base is None:
@@ -280,7 +293,14 @@ class TypeReader:
     def _read_own_type(
         self, definition: Definition, arguments: str, depth: int
     ) -> JsonType:
-        """Return the JSON type of a class of the project, or of a type alias."""
+        """Return the JSON type of a class of the project, or of a type alias.
+
+        A class that contains itself becomes a reference to `definitions`.
+
+        Raises:
+            UnknownTypeError: the type refers to itself without a class, is only known
+                at run time, or two recursive classes have the same name.
+        """
         key = definition.node, arguments
         node = definition.value
         called = None
@@ -291,6 +311,8 @@ class TypeReader:
             if called in CONSTRAINED_TYPES:
                 return self.read(definition.module, node, depth)
         is_open = key in self._open_types
+        # An alias that contains itself has no end, unless a class in between becomes a
+        # reference.
         if is_open and definition.class_ is None and not self._is_inside_class(key):
             raise UnknownTypeError("the type refers to itself")
         if is_open and definition.class_ is not None:
@@ -317,7 +339,7 @@ class TypeReader:
                         f"`{format_expression(node)}` is only known at run time"
                     )
                 base = self.read(definition.module, node.args[1], depth)
-                # A type checker rejects a plain value of the base type.
+                # A type checker rejects a value of the base type for a `NewType`.
                 return base._replace(fit=max(base.fit, Fit.NARROW))
             if node is None:
                 raise UnknownTypeError(f"`{definition.name}` is not a known JSON type")
@@ -326,7 +348,10 @@ class TypeReader:
             self._open_types.pop()
 
     def _is_inside_class(self, alias: tuple[ast.AST | None, str]) -> bool:
-        """Return whether a class is read within an alias, which ends the recursion."""
+        """Return whether a class is being read inside of an alias.
+
+        The class becomes a reference, which ends the recursion.
+        """
         inner_types = self._open_types[self._open_types.index(alias) :]
         return any(isinstance(node, ast.ClassDef) for node, _ in inner_types)
 
@@ -377,7 +402,8 @@ class TypeReader:
             return _build_union(types)
         container, item_type = _KNOWN_TYPES[base], types[-1]
         keyword = "additionalProperties" if base == "builtins.dict" else "items"
-        # Generated types use `Sequence` and `Mapping`, too: only their items can differ.
+        # Generated types use `Sequence` and `Mapping`, as these annotations do, so only
+        # the items can differ.
         fit = item_type.fit
         if name not in _READ_ONLY_TYPES:
             fit = max(container.fit, fit)
@@ -390,13 +416,16 @@ class TypeReader:
         )
 
     def resolve_definition(self, schema: dict[str, Any]) -> dict[str, Any]:
-        """Return the schema of a recursive class for a reference to it."""
+        """Return the schema that a reference to a recursive class stands for.
+
+        Another schema is returned unchanged.
+        """
         name = schema.get("$ref", "").rpartition("/")[2]
         definition: dict[str, Any] = self.definitions.get(name, schema)
         return definition
 
     def add_definitions(self, schema: Mapping[str, Any]) -> dict[str, Any]:
-        """Return a schema with the definitions of recursive classes, if there are any."""
+        """Return a copy of a schema with `$defs` for the recursive classes, if any."""
         definitions = {"$defs": self.definitions} if self.definitions else {}
         return {**schema, **definitions}
 
@@ -407,14 +436,21 @@ class TypeReader:
         schema: dict[str, Any],
         settings: FieldSettings,
     ) -> FieldSettings:
-        """Add metadata of a type to a schema, and return the changed settings."""
+        """Add metadata of a type to a schema in place; return the changed settings.
+
+        Raises:
+            UnknownTypeError: the metadata is unknown.
+        """
         called = metadata.func if isinstance(metadata, ast.Call) else metadata
         resolved = self.resolve_type(module, called)
         return apply_metadata(resolved, metadata, schema, settings)
 
 
 def _build_union(members: list[JsonType]) -> JsonType:
-    """Return the union of types, with `type` instead of `anyOf` if it is equivalent."""
+    """Return the JSON type of a union, with `type` instead of `anyOf` if possible.
+
+    A union with a type that accepts every value also accepts every value.
+    """
     fit = max(member.fit for member in members)
     needs_python_values = any(member.needs_python_values for member in members)
     schemas = [member.schema for member in members]
@@ -428,7 +464,8 @@ def _build_union(members: list[JsonType]) -> JsonType:
         and null in schemas
         and isinstance(others[0].get("type"), str | list)
     ):
-        # `type: [string, "null"]` keeps the other keywords of the string's schema.
+        # With null added to `type`, the other keywords stay valid: JSON Schema applies
+        # each keyword only to values of its type.
         types = others[0]["type"]
         types = [*([types] if isinstance(types, str) else types), "null"]
         schema = {**others[0], "type": list(dict.fromkeys(types))}

@@ -26,12 +26,13 @@ from .module_names import Definition
 from .modules import read_module, read_referenced_file
 from .resolver import Resolver
 
-# Bounds the functions that one handler reaches; readable code has fewer.
+# The maximum number of functions that are traced for one handler; readable code has
+# fewer.
 MAX_FUNCTIONS = 5000
 
 
 class CallStep(NamedTuple):
-    """Function on the call path from a handler, with the location of the next call."""
+    """A function on a handler's call path, and the location of the next call."""
 
     name: str
     file: str
@@ -39,7 +40,7 @@ class CallStep(NamedTuple):
 
 
 class TracedObservation(NamedTuple):
-    """Observation of a visitor in reachable code.
+    """An observation of a visitor in reachable code.
 
     Attributes:
         text: the source of the expression.
@@ -57,12 +58,13 @@ class TracedObservation(NamedTuple):
 
 
 class TableAccess(NamedTuple):
-    """Access to a database table in reachable code.
+    """An access to a database table in reachable code.
 
     Attributes:
         table: the name of the table.
         kind: `reads`, `writes` or `deletes`.
-        pools: the pools whose accessors provide the connection; empty if they are unknown.
+        pools: the pools whose accessors provide the connection; empty if they are
+            unknown.
         is_certain: whether it is a table even if no pool declares it.
         file: the file of the access.
         line: its line.
@@ -79,10 +81,11 @@ class TableAccess(NamedTuple):
 
 
 class ReachableCode(NamedTuple):
-    """Result of tracing a handler.
+    """The result of tracing a handler.
 
     Attributes:
-        observations: the visitor's observations, those with the shortest call paths first.
+        observations: the visitor's observations, those with the shortest call paths
+            first.
         tables: the accesses to tables.
         problems: the code that could not be traced, each with the reason.
     """
@@ -98,8 +101,9 @@ def trace_handler(
     tool: ToolSpec,
     visitor_class: Callable[[], Visitor] | None = None,
 ) -> ReachableCode | None:
-    """Return the code that a tool's handler can run; None if it cannot be found.
+    """Return what the code that a tool's handler can run does.
 
+    None if the tool declares no handler, or if its module or function cannot be found.
     Results are cached for each handler and visitor class.
 
     Args:
@@ -117,7 +121,10 @@ _VisitorClass = Callable[[], Visitor] | None
 
 
 class _ToolsetCode:
-    """Code of a toolset's handlers. Each function is read once for each visitor class."""
+    """The code of a toolset's handlers.
+
+    Each function is read once for each visitor class.
+    """
 
     def __init__(self, resolver: Resolver, accessors: Mapping[str, str]) -> None:
         self.resolver = resolver
@@ -130,7 +137,7 @@ class _ToolsetCode:
         )
 
     def read_node(self, definition: Definition) -> GraphNode:
-        """Return the graph node of a definition."""
+        """Return the graph node of a definition; it is read once."""
         if definition not in self.nodes:
             self.nodes[definition] = read_node(self.resolver, definition)
         return self.nodes[definition]
@@ -138,7 +145,7 @@ class _ToolsetCode:
     def _observe(
         self, visitor_class: Callable[[], Visitor], definition: Definition
     ) -> tuple[Observation, ...]:
-        """Return a visitor's observations in a function; none if it is nested too deeply."""
+        """Return a visitor's observations in a function; empty for too deep nesting."""
         visitor = visitor_class()
         node = read_node(self.resolver, definition, visitor)
         if node.is_too_deep:
@@ -174,7 +181,8 @@ class _Traversal:
         self.resolver = code.resolver
         self.observations: list[TracedObservation] = []
         self.tables: list[TableAccess] = []
-        # A mapping instead of a set, because the order matters.
+        # A dictionary instead of a set, because the order of problems must be
+        # deterministic.
         self.problems: dict[str, None] = {}
 
     def run(self, reference: HandlerReference) -> ReachableCode | None:
@@ -184,8 +192,8 @@ class _Traversal:
         start = self.resolver.find_definition(module, reference.function)
         if start is None or start.kind not in ("function", "class", "value"):
             return None
-        # Breadth first, so that call paths in findings are as short as possible. A function is
-        # visited once for each set of pools that its callers use.
+        # Breadth first, so that call paths in findings are as short as possible. A
+        # function is visited once for each set of pools that its callers use.
         pending: deque[tuple[Definition, frozenset[str], tuple[CallStep, ...]]]
         pending = deque([(start, frozenset(), ())])
         visited = {(start.key, frozenset[str]())}
@@ -203,6 +211,8 @@ class _Traversal:
             own_pools = self._get_own_pools(node)
             for reference_ in node.references:
                 target = reference_.target
+                # An accessor provides the connection to a pool; its own code is not
+                # traced.
                 if target.reference in self.code.accessors:
                     continue
                 enclosing_pools = self._find_enclosing_pools(reference_.context)
@@ -235,8 +245,8 @@ class _Traversal:
                 TracedObservation(seen.text, file, seen.line, call_path, seen.tools)
             )
         for mention in node.mentions:
-            # From the most specific source to the least: around the access, in the function,
-            # in its callers, in the functions that it calls.
+            # The most specific source of pools decides: around the access, in the
+            # function, in its callers, in the functions that it calls.
             pools = (
                 self._find_enclosing_pools(mention.context)
                 or self._get_own_pools(node)
@@ -256,7 +266,11 @@ class _Traversal:
             )
 
     def _find_enclosing_pools(self, context: EnclosingDefinitions) -> frozenset[str]:
-        """Return the pools of the innermost enclosing construct that has any."""
+        """Return the pools of the innermost enclosing construct that has any.
+
+        Constructs are connections, called functions and `with` statements. Empty if
+        none has pools.
+        """
         for definitions in context:
             pools = frozenset[str]().union(
                 *(self.code.pool_finder.find_pools(d) for d in definitions)
@@ -276,7 +290,7 @@ _Key = tuple[str, str, str]
 
 
 class PoolFinder:
-    """Finds the database pools that functions use. Each function is read once.
+    """Search for the database pools that functions use; each function is read once.
 
     Args:
         accessors: the pool of each accessor, by `module:name`.
@@ -291,7 +305,10 @@ class PoolFinder:
         self._pools: dict[_Key, frozenset[str]] = {}
 
     def find_pools(self, definition: Definition) -> frozenset[str]:
-        """Return the pools that a definition uses, directly or through other functions."""
+        """Return the pools that a definition uses, directly or through other functions.
+
+        For an accessor, this is its own pool; empty for code that uses no pool.
+        """
         if definition.reference in self._accessors:
             return frozenset([self._accessors[definition.reference]])
         if definition.key not in self._pools:
@@ -299,7 +316,7 @@ class PoolFinder:
         return self._pools[definition.key]
 
     def _compute_pools(self, start: Definition) -> None:
-        """Compute the pools of a definition, and of all definitions that it reaches."""
+        """Store the pools of a definition, and of all definitions that it reaches."""
         pools: dict[_Key, set[str]] = {start.key: set()}
         callers: defaultdict[_Key, list[_Key]] = defaultdict(list)
         pending = [start]
@@ -319,7 +336,8 @@ class PoolFinder:
                 if target.key not in pools:
                     pools[target.key] = set()
                     pending.append(target)
-        # Propagate pools from callees to callers until nothing changes; calls can be cyclic.
+        # Calls can be cyclic, so pools are propagated from callees to callers until
+        # nothing changes.
         changed = [key for key, own_pools in pools.items() if own_pools]
         while changed:
             callee = changed.pop()

@@ -34,23 +34,26 @@ _BASES = frozenset(
 )
 # Settings of a pydantic model that change neither the names nor the types of its fields.
 _HARMLESS_SETTINGS = frozenset(["frozen", "title", "use_attribute_docstrings"])
-# Settings that are read, or that only change how pydantic converts values.
+# Settings of a pydantic model that this module reads, or that only change how pydantic
+# converts values.
 _KNOWN_SETTINGS = _HARMLESS_SETTINGS.union("""
     extra alias_generator populate_by_name validate_by_name arbitrary_types_allowed
     from_attributes protected_namespaces revalidate_instances str_strip_whitespace
     use_enum_values validate_assignment validate_default
     """.split())
 _ADDITIONAL_PROPERTIES = {"allow": True, "forbid": False}
-"""Values of the setting `extra`, with the keyword; other values ignore further properties."""
+"""The keyword's value for a value of the setting `extra`; `ignore` sets no keyword."""
 
 
 class ClassField(NamedTuple):
-    """Field of a class.
+    """A field of a class, as far as it matters for checking values.
 
     Attributes:
         is_required: whether a value needs the field.
-        kind: the JSON Schema type of its values; None if it is unknown or several.
-        is_iterable: whether it is an `Iterable`, which also accepts strings and objects.
+        kind: the JSON Schema type of its values; None if the type is unknown, or
+            several are.
+        is_iterable: whether it is an `Iterable`, which also accepts strings and
+            objects.
     """
 
     is_required: bool
@@ -59,7 +62,7 @@ class ClassField(NamedTuple):
 
 
 class DictField(NamedTuple):
-    """Key of a TypedDict.
+    """A key of a TypedDict.
 
     Attributes:
         module: the module that contains the annotation.
@@ -84,14 +87,17 @@ class _Field(NamedTuple):
 def read_class(
     reader: TypeReader, module: PythonModule, node: ast.ClassDef, depth: int
 ) -> JsonType:
-    """Return the JSON type of a class: an enumeration's values, or an object with its fields.
+    """Return the JSON type of a class: an enumeration, or an object with its fields.
+
+    A NamedTuple is an array.
 
     Raises:
         UnknownTypeError: the source does not show the values or fields.
     """
     members = _read_enum_members(reader, module, node)
     if members is not None:
-        # The function expects a member of the enumeration, not its value.
+        # Callers send the value of a member, but the function expects the member: it
+        # needs a conversion.
         schema = build_enum_schema(list(members.values()))
         return JsonType(_add_class_text(node, (), schema), Fit.CONVERTED)
     return _read_object(reader, module, node, depth)
@@ -116,7 +122,12 @@ def evaluate_enum_member(
 def _read_enum_members(
     reader: TypeReader, module: PythonModule, node: ast.ClassDef
 ) -> dict[str, Any] | None:
-    """Return the values of an enumeration by name; None for another class."""
+    """Return the values of an enumeration by name; None for another class.
+
+    Raises:
+        UnknownTypeError: the enumeration has unsupported bases, no members, or values
+            that are only known at run time.
+    """
     bases = [reader.resolve_type(module, base) for base in node.bases]
     enum_bases = [base for base in bases if isinstance(base, str) and base in _ENUMS]
     if not enum_bases:
@@ -140,10 +151,14 @@ def _read_enum_members(
                 and reader.resolve_type(module, called) == "enum.auto"
             ):
                 is_str_enum = enum_bases[0] == "enum.StrEnum"
+                # `auto()` continues after the highest value, which is only computed
+                # here for 1, 2, 3 and so on.
                 if not is_str_enum and members and not _is_consecutive(members):
                     raise UnknownTypeError(
                         f"`{node.name}.{name}` is only known at run time"
                     )
+                # The `auto()` of a StrEnum is the lower-case name; other enumerations
+                # count from 1.
                 members[name] = name.lower() if is_str_enum else len(members) + 1
             else:
                 members[name] = evaluate_literal(value)
@@ -157,7 +172,7 @@ def _read_enum_members(
 
 
 def _is_consecutive(members: dict[str, Any]) -> bool:
-    """Return whether the values are 1, 2, 3 and so on, which `auto()` continues."""
+    """Return whether the values are 1, 2, 3 and so on, as `auto()` assigns them."""
     return list(members.values()) == list(range(1, len(members) + 1))
 
 
@@ -201,7 +216,7 @@ def _read_object(
 def _add_class_text(
     node: ast.ClassDef, fields: Iterable[str], schema: dict[str, Any]
 ) -> dict[str, Any]:
-    """Return a schema with the text of the class's docstring as its description."""
+    """Return a schema whose description is that of the class's docstring, if any."""
     text = parse_docstring(get_docstring(node), [*fields]).text
     return {**schema, "description": text} if text else schema
 
@@ -216,7 +231,8 @@ def _to_camel(name: str) -> str:
     return re.sub("^_*[A-Z]", lambda match: match[0].lower(), _to_pascal(name))
 
 
-# Source: pydantic 2.14, `alias_generators`.
+# These functions repeat `pydantic.alias_generators` of pydantic 2.14, which is not
+# imported.
 _ALIAS_GENERATORS: Mapping[str, Callable[[str], str]] = {
     "pydantic.alias_generators.to_camel": _to_camel,
     "pydantic.alias_generators.to_pascal": _to_pascal,
@@ -226,7 +242,10 @@ _ALIAS_GENERATORS: Mapping[str, Callable[[str], str]] = {
 def read_typed_dict_fields(
     names: ModuleNames, definition: Definition
 ) -> Mapping[str, DictField] | None:
-    """Return the keys of a TypedDict; None for another class, or if the keys are unknown."""
+    """Return the fields of a TypedDict by key, with inherited ones.
+
+    None for another class, and if the source does not show all keys.
+    """
     reader = TypeReader(names, read_class)
     try:
         if definition.class_ is None:
@@ -251,11 +270,16 @@ def read_typed_dict_fields(
 def read_class_fields(
     names: ModuleNames, module: PythonModule, node: ast.ClassDef
 ) -> Mapping[str, ClassField] | None:
-    """Return the fields of a class by name; None if the source does not show all of them."""
+    """Return the fields of a class by name; None if the source does not show all.
+
+    A field with an alias is returned by its alias. None also for a NamedTuple, whose
+    values are arrays.
+    """
     class_fields: dict[str, ClassField] = {}
     try:
         reader = TypeReader(names, read_class)
-        # With other settings, a model can accept fields that it does not declare.
+        # Other settings are refused here: with them, a model can accept fields that it
+        # does not declare.
         kind, fields, _ = _collect_fields(reader, module, node, 0, _HARMLESS_SETTINGS)
         if kind == "NamedTuple":
             return None
@@ -268,11 +292,14 @@ def read_class_fields(
             except UnknownTypeError:
                 is_required = _read_value(reader, field, JsonType({})).is_required
                 annotation = read_annotation(names, field.module, field.annotation)
+                # Unknown metadata can be an alias or a validator, which changes the
+                # name or the accepted values.
                 if annotation.meaning == "typing.Annotated":
                     # The metadata can be an alias or a validator.
                     raise
                 json_type = JsonType({}, Fit.CONVERTED)
-            # pydantic may convert values of several JSON types to such a field.
+            # pydantic converts values of several JSON types to such a field, so it has
+            # no single type.
             is_converted = (
                 json_type.fit is Fit.CONVERTED or json_type.needs_python_values
             )
@@ -296,6 +323,10 @@ def _collect_fields(
     """Return the kind of a class, such as `TypedDict`, its fields and its settings.
 
     Inherited fields and settings are included.
+
+    Raises:
+        UnknownTypeError: a base class, decorator or setting is unknown, or the class is
+            not of exactly one kind.
     """
     reader.count_visit(depth)
     fields: dict[str, _Field] = {}
@@ -303,7 +334,7 @@ def _collect_fields(
     kinds: set[str] = set()
     for decorator in node.decorator_list:
         factory = decorator.func if isinstance(decorator, ast.Call) else decorator
-        # Other decorators could change the fields.
+        # Another decorator could change the fields.
         if reader.resolve_type(module, factory) not in _DATACLASSES:
             raise UnknownTypeError(
                 f"`{node.name}` is decorated with `{format_expression(factory)}`"
@@ -354,6 +385,8 @@ def _collect_fields(
         annotation = read_annotation(reader.names, module, statement.annotation)
         if annotation.meaning == "dataclasses.InitVar":
             raise UnknownTypeError(f"`{node.name}.{name}` is an `InitVar`")
+        # pydantic treats names with a leading underscore as private attributes, not as
+        # fields.
         is_private = kind == "BaseModel" and name.startswith("_")
         is_not_field = annotation.meaning in ("typing.ClassVar", "dataclasses.KW_ONLY")
         if is_not_field or is_private:
@@ -380,11 +413,11 @@ def _list_annotated_names(node: ast.ClassDef) -> Iterator[tuple[str, ast.AnnAssi
 
 
 def _list_settings(node: ast.ClassDef) -> dict[str, ast.expr]:
-    """Return the settings of a class by name, from `model_config` or a class `Config`.
+    """Return the expressions of a class's settings, from `model_config` or `Config`.
 
     Raises:
-        UnknownTypeError: the settings, or methods that replace pydantic's, are only known at
-            run time.
+        UnknownTypeError: the settings, or methods that replace pydantic's, are only
+            known at run time.
     """
     settings: dict[str, ast.expr] = {}
     for statement in node.body:
@@ -422,13 +455,13 @@ def _list_assigned_values(node: ast.ClassDef) -> dict[str, ast.expr]:
 
 
 class FieldValue(NamedTuple):
-    """Type and value of a parameter or field.
+    """The type and the value of a parameter or field.
 
     Attributes:
         json_type: the type of the annotation.
         schema: the schema, with the metadata of the value.
         settings: the default and alias.
-        is_required: whether callers must send it.
+        is_required: whether callers must send the parameter or field.
     """
 
     json_type: JsonType
@@ -443,7 +476,13 @@ def read_value(
     json_type: JsonType,
     value: ast.expr | None,
 ) -> FieldValue:
-    """Return a parameter or field by its type and its default, which can be a `Field`.
+    """Return the type and settings of a parameter or field.
+
+    Args:
+        reader: reads types.
+        module: the module of the value.
+        json_type: the type of the annotation.
+        value: the default, which can be a call of `Field`; None without a default.
 
     Raises:
         UnknownTypeError: the default calls `Field` with unknown arguments.
@@ -454,7 +493,7 @@ def read_value(
     if isinstance(value, ast.Call) and function in _FIELD_FUNCTIONS:
         if any(keyword.arg == "init" for keyword in value.keywords):
             raise UnknownTypeError("a field with `init` may not be an argument")
-        # `dataclasses.field` has the same arguments for defaults.
+        # `dataclasses.field` has the same arguments for defaults as pydantic's `Field`.
         settings = apply_metadata("pydantic.Field", value, schema, settings)
     elif value is not None and not is_ellipsis(value):
         settings = settings._replace(default=value, is_optional=True)
@@ -462,7 +501,7 @@ def read_value(
 
 
 def _read_field(reader: TypeReader, field: _Field, depth: int) -> FieldValue:
-    """Return a field of a class, with its default in the schema."""
+    """Return a class field's type and settings, with the default in the schema."""
     outer, reader.variables = reader.variables, field.variables
     try:
         json_type = reader.read(field.module, field.annotation, depth)
@@ -493,10 +532,10 @@ def _check_required(reader: TypeReader, field: _Field, has_default: bool) -> boo
 
 
 def evaluate_default(reader: TypeReader, module: PythonModule, node: ast.expr) -> Any:
-    """Return the JSON value of a default: a literal, or a member of an enumeration.
+    """Return the JSON value of a default: a literal or an enumeration's member.
 
     Raises:
-        UnknownTypeError: it is neither.
+        UnknownTypeError: the default is neither.
     """
     if isinstance(node, ast.Attribute):
         return evaluate_enum_member(reader, module, node)

@@ -11,11 +11,11 @@ from ..parsing.characters import is_printable
 from .modules import FunctionDefinition
 
 MAX_DOCSTRING_CHARACTERS = 16_000
-"""Length of a docstring that is parsed."""
+"""The maximum length of a docstring that is parsed."""
 
 
 class Docstring(NamedTuple):
-    """Parsed docstring, without unprintable characters.
+    """The parts of a docstring, without unprintable characters.
 
     Attributes:
         text: the description, without sections.
@@ -33,9 +33,10 @@ class Docstring(NamedTuple):
 
 
 def get_docstring(node: FunctionDefinition | ast.ClassDef) -> str | None:
-    """Return the docstring of a function or class without indentation; None without one.
+    """Return a function's or class's docstring without indentation; None without one.
 
-    `ast.get_docstring` also removes the indentation of a section that the first line begins.
+    `ast.get_docstring` is not used: it also removes the indentation of a section that
+    begins on the first line.
     """
     text = ast.get_docstring(node, clean=False)
     if text is None:
@@ -45,6 +46,9 @@ def get_docstring(node: FunctionDefinition | ast.ClassDef) -> str | None:
 
 def parse_docstring(text: str | None, names: Collection[str]) -> Docstring:
     """Parse a docstring in the style that documents most of the names.
+
+    Without sections, or if no style can be parsed, the whole text is the description. A
+    text of white space is empty.
 
     Args:
         text: the result of `get_docstring`.
@@ -60,13 +64,16 @@ def parse_docstring(text: str | None, names: Collection[str]) -> Docstring:
     candidates = []
     for style in (DocstringStyle.GOOGLE, DocstringStyle.NUMPYDOC, DocstringStyle.REST):
         try:
-            # The parsers dedent all lines but the first one, which can be a section's title.
+            # The parsers dedent all lines except the first one, which can be the title
+            # of a section: begin with an empty line.
             candidates.append(parse(f"\n{text}", style))
         # The parsers raise various errors for some texts without sections.
         except (ParseError, ValueError, IndexError, KeyError, AttributeError):
             continue
     if not candidates:
         return Docstring(_strip_lines(text))
+    # The style that documents most of the parameters, then one that documents the
+    # result.
     best = max(
         candidates,
         key=lambda parsed: (

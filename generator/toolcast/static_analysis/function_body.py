@@ -25,21 +25,23 @@ from .tables import (
 )
 
 EnclosingDefinitions = tuple[tuple[Definition, ...], ...]
-"""Definitions around an expression, from the innermost construct to the outermost.
+"""The definitions used by the constructs around an expression, innermost first.
 
-Constructs are the creation of a used connection, the called function, and `with` statements.
+Constructs are the creation of a used connection, the called function, and `with`
+statements. They show which database pool an expression uses.
 """
 
 _STATEMENT_KINDS = {"insert": "writes", "update": "writes", "delete": "deletes"}
-# Expressions that can be strings as a whole; of others only the parts are visited.
+# These expressions are evaluated as whole strings; of other expressions, only the parts
+# are visited.
 _STRING_NODES = (ast.Constant, ast.JoinedStr, ast.BinOp, ast.Subscript)
 _METADATA_ATTRIBUTES = {"sorted_tables": "reads", "drop_all": "deletes"}
 _RECENT_MENTIONS = 20
-"""Table mentions that are compared with a new one from SQL, to omit duplicates."""
+"""The number of previous table mentions that a new one from SQL must differ from."""
 
 
 class Reference(NamedTuple):
-    """Reference to a definition of the package.
+    """A reference from a function to another definition of the package.
 
     Attributes:
         target: the definition.
@@ -53,15 +55,15 @@ class Reference(NamedTuple):
 
 
 class TableMention(NamedTuple):
-    """Mention of a database table.
+    """A mention of a database table in a function.
 
     Attributes:
         table: the name of the table.
         kind: `reads`, `writes` or `deletes`.
         line: the line of the mention.
         context: the enclosing definitions.
-        is_certain: whether it is a table even if no pool declares it; False if the text may
-            be prose.
+        is_certain: whether it is a table even if no pool declares it; False if the text
+            may be prose.
     """
 
     table: str
@@ -72,7 +74,7 @@ class TableMention(NamedTuple):
 
 
 class Observation(NamedTuple):
-    """Observation of a visitor.
+    """An expression that a visitor has recorded.
 
     Attributes:
         line: the line.
@@ -86,9 +88,10 @@ class Observation(NamedTuple):
 
 
 class Visitor(Protocol):
-    """Visitor of the expressions of a function, in source order.
+    """Interface of a visitor that receives the expressions of a function in order.
 
-    Rules of extensions pass a visitor class to `trace_handler`, and receive its observations.
+    Rules of extensions pass a visitor class to `trace_handler`, and receive its
+    observations.
     """
 
     @property
@@ -113,13 +116,14 @@ class Visitor(Protocol):
 
 @dataclass
 class GraphNode:
-    """Node of the call graph.
+    """A node of the call graph: what one function, class or value uses.
 
     Attributes:
         definition: the function, class or assigned value.
         references: the references to other definitions of the package.
         mentions: the mentions of tables.
-        is_too_deep: whether it was not read completely, because it is nested too deeply.
+        is_too_deep: whether it was not read completely, because it is nested too
+            deeply.
     """
 
     definition: Definition
@@ -131,7 +135,10 @@ class GraphNode:
 def read_node(
     resolver: Resolver, definition: Definition, visitor: Visitor | None = None
 ) -> GraphNode:
-    """Return the graph node of a definition, and show its expressions to a visitor."""
+    """Return the graph node of a definition; pass its expressions to a visitor.
+
+    Code that exceeds Python's recursion limit is read up to that point, and marked.
+    """
     reader = _NodeReader(resolver, GraphNode(definition), visitor)
     try:
         reader.read()
@@ -148,7 +155,8 @@ class _NodeReader:
         self.visitor = visitor
         self.local = LocalScope(resolver, node.definition.module)
         self.is_prose = False
-        # Ids of templates such as `"%s"` in `"%s" % x`, which are read with their values.
+        # The ids of nodes such as `"%s"` in `"%s" % x`. They are skipped, because the
+        # whole expression is read with its values.
         self.templates: set[int] = set()
 
     def read(self) -> None:
@@ -177,7 +185,8 @@ class _NodeReader:
             self._visit(statement, ())
 
     def _read_class(self, definition: Definition, class_: ast.ClassDef) -> None:
-        # Special methods run without being named: `__init__` by a call, `__enter__` by `with`.
+        # Special methods run without being named, such as `__init__` by a call and
+        # `__enter__` by `with`, so all of them are references.
         resolver = self.local.resolver
         methods = resolver.collect_members(class_, definition.module).functions
         for name, function in methods.items():
@@ -206,11 +215,12 @@ class _NodeReader:
                 self.visitor.visit_name(node, self.local)
             self._add_references(node, context)
         elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
-            return  # A docstring.
+            # A constant as a statement is a docstring or has no effect.
+            return
         elif isinstance(node, NESTED):
             self._visit_nested_function(node, context)
         elif isinstance(node, ast.Raise):
-            # Error messages are prose, which may look like SQL.
+            # Error messages are prose that can look like SQL.
             self.is_prose = True
             self._visit_other(node, context)
             self.is_prose = False
@@ -226,7 +236,8 @@ class _NodeReader:
             if isinstance(node, ast.Subscript):
                 self._add_lookup(node, context)
                 self._add_mentions(self.local.find_tables(node), node, context)
-            # The element of a comprehension precedes the loops that bind its names.
+            # The element of a comprehension is visited before the loops that bind its
+            # names: bind them first.
             for loop in getattr(node, "generators", ()):
                 self.local.bind_loop(loop.target, loop.iter)
         elif isinstance(node, (ast.For, ast.AsyncFor)):
@@ -234,7 +245,8 @@ class _NodeReader:
         elif isinstance(node, ast.Return) and node.value and self.visitor is not None:
             self.visitor.visit_return(node.value, self.local)
         for child in ast.iter_child_nodes(node):
-            if child._fields:  # Not `Load` and the like.
+            # Skip nodes without children, such as `ast.Load`.
+            if child._fields:
                 self._visit(child, context)
 
     def _note_template(self, node: ast.expr) -> None:
@@ -245,7 +257,7 @@ class _NodeReader:
     def _visit_nested_function(
         self, node: ast.AST, context: EnclosingDefinitions
     ) -> None:
-        """Visit a nested function, which is treated as called where it is defined."""
+        """Visit a nested function as if it were called where it is defined."""
         outer, self.local = self.local, self.local.copy()
         self.local.bind_parameters(node)
         for child in ast.iter_child_nodes(node):
@@ -271,7 +283,10 @@ class _NodeReader:
     def _visit_creators(
         self, node: ast.expr, context: EnclosingDefinitions
     ) -> tuple[Definition, ...]:
-        """Visit an expression, and return the definitions that it refers to."""
+        """Visit an expression, and return the package's definitions that it uses.
+
+        They can create the value, such as a connection.
+        """
         count = len(self.node.references)
         self._visit(node, context)
         return tuple(reference.target for reference in self.node.references[count:])
@@ -294,7 +309,7 @@ class _NodeReader:
     def _visit_augmented_assignment(
         self, node: ast.AugAssign, context: EnclosingDefinitions
     ) -> None:
-        """Visit `query += more`, which assigns a concatenated string."""
+        """Visit `name += value`; the name is then the concatenation of both."""
         self._visit(node.value, context)
         if not isinstance(node.target, ast.Name):
             self._visit(node.target, context)
@@ -317,10 +332,12 @@ class _NodeReader:
         if named_table is not None:
             argument, kind = named_table
             tables = self.local.find_strings(argument)
+            # Only SQLAlchemy's `Table` is certain to name a table; the other functions
+            # have common names.
             is_certain = name == "Table"
             self._add_mentions(tables, node, context, kind, is_certain=is_certain)
         for index, argument in enumerate(list_arguments(node)):
-            # `insert(notes)`, `update(notes)`, `delete(notes)`
+            # SQLAlchemy's functions: `insert(notes)`, `update(notes)`, `delete(notes)`.
             is_statement = index == 0 and name in _STATEMENT_KINDS
             tables = self.local.find_tables(argument) if is_statement else ()
             if tables:
@@ -331,7 +348,11 @@ class _NodeReader:
             self.visitor.leave_call()
 
     def _list_call_context(self, node: ast.Call) -> EnclosingDefinitions:
-        """Return the creators of the connections in a call, then the called functions."""
+        """Return the definitions around a call's arguments, as enclosing definitions.
+
+        These are the creators of the connections that the call uses, then the called
+        functions.
+        """
         called = self.local.resolve(node.func)
         functions = [called] if called and called.kind == "function" else []
         creators: list[Definition] = []
@@ -349,13 +370,13 @@ class _NodeReader:
     def _add_lookup(
         self, node: ast.Call | ast.Subscript, context: EnclosingDefinitions
     ) -> None:
-        """Add a reference by a name in a string, such as `getattr(module, "ask")`."""
+        """Add a reference by a name in a string, such as `getattr(module, "run")`."""
         definition = self.local.resolve_own(node) if is_lookup(node) else None
         if definition is not None:
             self.node.references.append(Reference(definition, node.lineno, context))
 
     def _add_references(self, node: ast.expr, context: EnclosingDefinitions) -> None:
-        """Add the references and table mentions of a name or an attribute chain."""
+        """Record the definitions and tables that a name or attribute chain names."""
         definition = self.local.resolve_own(node)
         tables = self.local.find_tables(node, definition)
         if tables:
@@ -370,7 +391,8 @@ class _NodeReader:
                 tables = self.local.find_tables(item)
                 kind = _METADATA_ATTRIBUTES[node.attr]
                 self._add_mentions(tables, node, context, kind)
-            # `notes.insert()`, `notes.update()`, `notes.delete()`
+            # SQLAlchemy's methods: `notes.insert()`, `notes.update()`,
+            # `notes.delete()`.
             is_statement = node.attr in _STATEMENT_KINDS
             tables = self.local.find_tables(node.value) if is_statement else ()
             if tables:
@@ -391,7 +413,8 @@ class _NodeReader:
         is_certain: bool = True,
     ) -> None:
         for name in names:
-            # A text with spaces is SQL, which `_add_sql_mentions` reads.
+            # A text with spaces is SQL, which `_add_sql_mentions` reads; a partly
+            # unknown name is skipped.
             if PLACEHOLDER not in name and len(name.split()) == 1:
                 table = name.rpartition(".")[2]
                 self.node.mentions.append(
@@ -399,7 +422,10 @@ class _NodeReader:
                 )
 
     def _visit_strings(self, node: ast.expr, context: EnclosingDefinitions) -> None:
-        """Visit the possible values of a string expression, and add the tables in SQL."""
+        """Visit the possible values of a string expression; add the tables in SQL.
+
+        The name of an `.sql` file stands for its content.
+        """
         if self.is_prose or id(node) in self.templates:
             return
         constant = node.value if isinstance(node, ast.Constant) else None
@@ -409,6 +435,7 @@ class _NodeReader:
         for text in strings:
             if self.visitor is not None:
                 self.visitor.visit_string(node, text)
+            # The code probably reads this file and runs its statements.
             if text.endswith(".sql"):
                 file = self.local.module.file
                 sql = self.local.resolver.read_file(file, text)
@@ -422,7 +449,10 @@ class _NodeReader:
         is_certain = is_certainly_sql(sql)
         for table in find_sql_tables(sql):
             line = node.lineno + sql.count("\n", 0, table.start)
+            # The text can come from another expression or a file, and have more lines
+            # than this node.
             line = min(line, node.end_lineno or line)
             mention = TableMention(table.name, table.kind, line, context, is_certain)
+            # Several possible values of a string repeat the same tables.
             if mention not in self.node.mentions[-_RECENT_MENTIONS:]:
                 self.node.mentions.append(mention)

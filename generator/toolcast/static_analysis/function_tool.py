@@ -31,11 +31,13 @@ from .modules import (
 _TODO = "TODO: describe this parameter."
 _UNTYPED_TODO = "TODO: describe this parameter, and add its `type`."
 _MAX_NAME_CHARACTERS = 60
-"""Length of a docstring's parameter name in a note."""
+"""The maximum length of a parameter's name, from a docstring, in a note."""
 
 
 class FunctionToolError(Exception):
-    """Python function that cannot become a tool; the message has file, line and reasons.
+    """Python function that cannot become a tool.
+
+    The message is the first reason, with file and line.
 
     Attributes:
         reasons: each reason with its help text.
@@ -47,13 +49,13 @@ class FunctionToolError(Exception):
 
 
 class ToolParameter(NamedTuple):
-    """Parameter that callers can send.
+    """A parameter that callers can send.
 
     Attributes:
-        name: the name.
+        name: the name that callers send.
         is_required: whether it has no default.
-        annotation: the annotation for generated code, such as `str | None`; None if the type
-            is not a scalar, or the default is not a literal of that type.
+        annotation: the annotation for generated code, such as `str | None`; None if the
+            type is not a scalar, or the default is not a literal of that type.
         default: the default, if it is a literal; else None.
     """
 
@@ -64,21 +66,23 @@ class ToolParameter(NamedTuple):
 
 
 class FunctionTool(NamedTuple):
-    """Function in the form of a tool.
+    """A function as a tool: schemas, texts, and what a call needs.
 
     Attributes:
         location: `file:line`.
         docstring: the parsed docstring.
         parameters: the JSON Schema of the parameters.
         call_parameters: the parameters in this schema.
-        returns: the JSON Schema of the result; None if it is not a class with known fields.
+        returns: the JSON Schema of the result; None if it is not a class with known
+            fields.
         fit: how well the arguments of callers fit the annotations.
         needs_python_values: whether the spec needs `values: python`.
-        returns_json: whether the result is returned unchanged; False if it must be converted to
-            JSON.
+        returns_json: whether the result is returned unchanged; False if it must be
+            converted to JSON.
         accepts_all: whether callers can send all parameters of the function.
         is_async: whether the result must be awaited.
-        is_annotated: whether the function has annotations, so that type checkers check calls.
+        is_annotated: whether the function has annotations, so that type checkers check
+            calls.
         is_typed: whether all parameters of callers have annotations.
         result_annotation: the annotation of the result, if it only uses built-in names.
         uses: the dependencies that the function has parameters for.
@@ -110,6 +114,9 @@ def read_function(
 ) -> FunctionTool:
     """Return a function of the project in the form of a tool, without importing it.
 
+    Parameters that cannot be described are omitted if they have a default; `notes`
+    lists them.
+
     Args:
         load_module: returns the project's module with a dotted name, or None.
         module: the dotted name of the function's module.
@@ -117,7 +124,8 @@ def read_function(
         dependencies: the dotted type of each dependency that the toolset provides.
 
     Raises:
-        FunctionToolError: the function does not exist, or callers cannot call it.
+        FunctionToolError: the function does not exist, its module cannot be read, or
+            callers cannot call it.
     """
     python_module = load_module(module)
     if python_module is None:
@@ -163,7 +171,8 @@ class _FunctionReader:
         self.docstring = parse_docstring(get_docstring(node), names)
         if self.docstring.problem:
             self._note(node, f"the docstring is not used: {self.docstring.problem}")
-        # `defaults` also covers positional-only parameters, which come first.
+        # `signature.defaults` also has the defaults of positional-only parameters,
+        # which come first.
         defaults = signature.defaults[-len(signature.args) :] if signature.args else []
         missing = [None] * (len(signature.args) - len(defaults))
         all_defaults = [*missing, *defaults, *signature.kw_defaults]
@@ -202,7 +211,6 @@ class _FunctionReader:
             accepts_all=self.accepts_all,
             is_async=isinstance(node, ast.AsyncFunctionDef),
             is_annotated=bool(annotated) or node.returns is not None,
-            # Only identifiers can be keys of the generated type in a signature.
             is_typed=self.properties.keys() <= self.typed_names
             and all(map(is_keyword_argument, self.properties)),
             result_annotation=format_builtin_annotation(self.module, node.returns),
@@ -211,7 +219,10 @@ class _FunctionReader:
         )
 
     def _check_signature(self) -> None:
-        """Reject positional-only parameters, `*args` and generators; note other oddities."""
+        """Reject parameters that callers cannot pass by name, and generators.
+
+        `**kwargs` and decorators are only noted.
+        """
         node, signature = self.node, self.node.args
         for argument in signature.posonlyargs:
             self._reject(
@@ -246,7 +257,11 @@ class _FunctionReader:
             )
 
     def _check_parameter_order(self) -> None:
-        """Reject required parameters after optional ones, which pydantic cannot call."""
+        """Reject required parameters after optional ones.
+
+        pydantic cannot call such a function. Python's syntax does not allow the order
+        either, but `Field(...)` as a default makes a parameter required.
+        """
         optional = ""
         for argument in self.node.args.args:
             name = argument.arg
@@ -288,8 +303,9 @@ class _FunctionReader:
             self.accepts_all = False
             return
         is_untyped = annotation is None and not json_type.schema
+        # Without an annotation, a default such as None or an object often means a
+        # client or a hook, which callers must not replace.
         if is_untyped and not _is_plain_default(value.settings.default):
-            # Such a parameter is often a client or a hook, which callers must not replace.
             self._note(argument, f"`{name}` is omitted: it has no annotation")
             self.accepts_all = False
             return
@@ -327,10 +343,12 @@ class _FunctionReader:
     def _is_dependency(self, name: str, annotation: ast.expr | None) -> bool:
         """Return whether the toolset provides a parameter, by its name and type.
 
-        A JSON type under the name of a dependency is an argument of callers.
+        A parameter with the name of a dependency, but with a JSON type, is an argument
+        of callers.
 
         Raises:
-            UnknownTypeError: the parameter has the class of a dependency with another name.
+            UnknownTypeError: the parameter has the class of a dependency with another
+                name.
         """
         type_name = None
         if annotation is not None:
@@ -354,9 +372,10 @@ class _FunctionReader:
     def _describe(
         self, argument: ast.arg, value: FieldValue, is_untyped: bool
     ) -> dict[str, Any]:
-        """Return a parameter's schema with a description.
+        """Return a parameter's schema with a description; note a missing one.
 
-        It is the parameter's own, the docstring's, that of its class, or a TODO.
+        The description is the parameter's own, the docstring's, that of its class, or a
+        TODO.
         """
         name, schema = argument.arg, value.schema
         class_schema = self.types.resolve_definition(schema)
@@ -376,14 +395,18 @@ class _FunctionReader:
         return {**schema, "description": description}
 
     def _read_type(self, name: str, annotation: ast.expr | None) -> JsonType:
-        """Return the type of a parameter; without an annotation, the docstring's type."""
+        """Return the type of a parameter from its annotation, else from the docstring.
+
+        Without either, any value is allowed.
+        """
         if annotation is not None:
             return self.types.read(self.module, annotation)
         documented_type = self.docstring.types.get(name)
         if documented_type is None:
             return JsonType({})
         try:
-            # NumPy style marks optional parameters: `limit : int, optional`.
+            # NumPy style marks optional parameters in the type: `limit : int,
+            # optional`.
             source = documented_type.removesuffix("optional").rstrip(" ,")
             node = ast.parse(source, mode="eval").body
             return self.types.read(self.module, node)
@@ -401,7 +424,8 @@ class _FunctionReader:
             return
         if is_valid_value(self.types.add_definitions(schema), value):
             schema["default"] = value
-        # Omit an invalid default of None without a note: it often means just "optional".
+        # A default of None that the type does not allow is omitted without a note: it
+        # often only means "optional".
         elif value is not None:
             self._note(
                 argument,
@@ -410,7 +434,10 @@ class _FunctionReader:
             )
 
     def _read_result(self) -> tuple[dict[str, Any] | None, bool]:
-        """Return the schema of the result, and whether the result is returned unchanged."""
+        """Return the schema of the result, and whether a result is returned unchanged.
+
+        The schema is None for a result that is not a class with known fields.
+        """
         node = self.node.returns
         if node is None:
             return None, True
@@ -433,7 +460,11 @@ class _FunctionReader:
         return remove_formats(schema), not needs_conversion
 
     def _note_pydantic_requirements(self) -> None:
-        """Note types that pydantic cannot read at run time."""
+        """Add notes on annotations that pydantic cannot use at run time.
+
+        These are TypedDicts of `typing`, and names that are imported under
+        `TYPE_CHECKING`.
+        """
         for name in dict.fromkeys(self.types.typed_dicts):
             self._note(
                 self.node,
@@ -471,7 +502,7 @@ def _list_type_checking_names(module: PythonModule) -> frozenset[str]:
 
 
 def _describe_missing_function(module: PythonModule, name: str) -> tuple[str, str]:
-    """Return message and help text for a function that a module does not define."""
+    """Return the message and the help for a function that a module does not define."""
     message = f"{module.file} has no function `{name}`"
     for binding in module.bindings.get(name, ()):
         if isinstance(binding.value, ImportedName):
@@ -492,7 +523,7 @@ def _describe_missing_function(module: PythonModule, name: str) -> tuple[str, st
 
 
 def _is_plain_default(node: ast.expr | None) -> bool:
-    """Return whether there is no default, or it is a string, a number or a boolean."""
+    """Return whether there is no default, or a literal string, number or boolean."""
     if node is None:
         return True
     value, is_literal = _evaluate_default(node)
@@ -500,7 +531,10 @@ def _is_plain_default(node: ast.expr | None) -> bool:
 
 
 def _evaluate_default(node: ast.expr | None) -> tuple[Any, bool]:
-    """Return the value of a default, and whether it is a literal; None without a default."""
+    """Return the value of a default, and whether the default is a literal.
+
+    The value of other expressions is None. No default counts as the literal None.
+    """
     if node is None:
         return None, True
     try:

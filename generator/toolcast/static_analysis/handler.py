@@ -5,10 +5,18 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Mapping
 from functools import cache, lru_cache, partial
+from types import MappingProxyType
 from typing import NamedTuple
 
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..model.toolset_parts import HandlerReference
+from .adapted_functions import (
+    find_adapted_function,
+    find_adapted_source,
+    find_alias,
+    has_only_registrations,
+    list_contexts,
+)
 from .annotated_names import is_mapping
 from .classes import ClassField, read_class_fields
 from .module_names import ModuleNames
@@ -17,7 +25,7 @@ from .origin import ExternalDefinitionError, OriginChecker, PackageDefinition
 
 
 class Signature(NamedTuple):
-    """Parameters and result of a function.
+    """The parameters and the result of a function.
 
     Attributes:
         names: the parameters that can be passed by name.
@@ -29,6 +37,8 @@ class Signature(NamedTuple):
         annotations: the annotation of each annotated parameter.
         result: the annotation of the result; None without one.
         mappings: the parameters that are annotated as a mapping or a TypedDict.
+        contexts: the parameters that receive the `Context` of FastMCP or the SDK.
+        aliases: the names that callers send for parameters, if pydantic sets others.
     """
 
     names: tuple[str, ...]
@@ -40,11 +50,18 @@ class Signature(NamedTuple):
     annotations: Mapping[str, ast.expr]
     result: ast.expr | None
     mappings: frozenset[str] = frozenset()
+    contexts: tuple[str, ...] = ()
+    aliases: Mapping[str, str] = MappingProxyType({})
 
     def accepts_mapping(self, names: Collection[str]) -> bool:
-        """Return whether the function receives all arguments, with these names, as one mapping.
+        """Return whether the function receives all arguments as one mapping.
 
-        The runtime applies the same rule to the imported function.
+        True for a function with exactly one parameter, which is positional-only, or is
+        annotated as a mapping and not itself an argument. The runtime applies the same
+        rule to the imported function.
+
+        Args:
+            names: the names of the tool's arguments.
         """
         if self.has_kwargs or self.has_varargs or self.keyword_only:
             return False
@@ -54,7 +71,11 @@ class Signature(NamedTuple):
         return parameters[0] not in names and parameters[0] in self.mappings
 
     def remove_parameters(self, names: Collection[str]) -> Signature:
-        """Return the signature without parameters that callers cannot set."""
+        """Return the signature without parameters that callers cannot set.
+
+        Args:
+            names: the names of these parameters.
+        """
         if not names:
             return self
         return self._replace(
@@ -63,19 +84,36 @@ class Signature(NamedTuple):
             keyword_only=self.keyword_only.difference(names),
         )
 
+    def apply_pydantic(self) -> Signature:
+        """Return the signature as callers see it with `values: pydantic`.
+
+        Parameters that receive a `Context` are removed, and aliases replace names.
+        """
+        signature = self.remove_parameters(self.contexts)
+        aliases = self.aliases
+        if not aliases:
+            return signature
+        return signature._replace(
+            names=tuple(aliases.get(name, name) for name in signature.names),
+            optional={aliases.get(k, k): v for k, v in signature.optional.items()},
+            keyword_only=frozenset(aliases.get(k, k) for k in signature.keyword_only),
+        )
+
 
 class HandlerCode(NamedTuple):
-    """Source code of a handler.
+    """What the source code shows of a handler.
 
     Attributes:
         module: the module that the spec names.
         is_found: whether the module has the handler's name.
-        external_reason: the reason why the handler is not certainly defined in the handlers
-            package, as a predicate after the name; empty if it is.
+        external_reason: the reason why the handler is not certainly defined in the
+            handlers package, as a predicate after the name; empty if it is.
         location: `file:line` of the function; empty if it is not a function definition.
         source: the module that defines the handler; None if it is unknown.
         signature: the signature; None if it is only known at run time, for decorated
             functions, methods, classes and results of calls.
+        source_problem: the reason why the function that `adapt` names does not exist.
+        signature_location: `file:line` of the function with the signature.
     """
 
     module: PythonModule
@@ -84,9 +122,14 @@ class HandlerCode(NamedTuple):
     location: str = ""
     source: PythonModule | None = None
     signature: Signature | None = None
+    source_problem: str = ""
+    signature_location: str = ""
 
     def accepts_mapping(self, tool: ToolSpec) -> bool:
-        """Return whether the handler receives all arguments as one mapping or object."""
+        """Return whether the handler receives all arguments as one mapping or object.
+
+        False if the signature is unknown and the tool has no `arguments_type`.
+        """
         if tool.arguments_type is not None:
             return True
         names = tool.schemas["parameters"].declared.names
@@ -106,13 +149,15 @@ def find_module(workspace: Workspace, name: str) -> PythonModule | None:
 def find_handler_code(
     workspace: Workspace, toolset: Toolset, tool: ToolSpec
 ) -> HandlerCode | None:
-    """Return the handler of a tool; None if it has none, or its module cannot be read.
+    """Return what the source shows of a tool's handler.
 
-    The signature does not contain the dependencies that the tool uses.
+    None if the tool has no handler, or its module is outside the handlers package or
+    cannot be read. The signature does not contain the dependencies that the tool uses.
     """
     if tool.handler is None:
         return None
-    code = find_function_code(workspace, toolset, tool.handler)
+    value_types = toolset.get_value_types(tool)
+    code = find_function_code(workspace, toolset, tool.handler, value_types)
     if code is None or code.signature is None:
         return code
     return code._replace(signature=code.signature.remove_parameters(tool.uses))
@@ -125,23 +170,35 @@ def _get_package(toolset: Toolset, reference: HandlerReference) -> str:
 
 
 def find_function_code(
-    workspace: Workspace, toolset: Toolset, reference: HandlerReference
+    workspace: Workspace,
+    toolset: Toolset,
+    reference: HandlerReference,
+    value_types: str | None = None,
 ) -> HandlerCode | None:
-    """Return the function of a `module:function` reference.
+    """Return what the source shows of a `module:function` reference.
 
-    None if the module is outside of the handlers package, or cannot be read.
+    None if the module is outside the handlers package, or cannot be read.
+
+    Args:
+        workspace: the project.
+        toolset: the toolset of the handlers package.
+        reference: the reference.
+        value_types: the value of `values`; by default the toolset's.
     """
     package = _get_package(toolset, reference)
-    return _get_cache(workspace).find_code(package, reference) if package else None
+    code = _get_cache(workspace).find_code(package, reference) if package else None
+    is_pydantic = (value_types or toolset.values) == "pydantic"
+    if code is None or code.signature is None or not is_pydantic:
+        return code
+    return code._replace(signature=code.signature.apply_pydantic())
 
 
 def find_class_problem(
     workspace: Workspace, toolset: Toolset, reference: HandlerReference
 ) -> str:
-    """Return why a spec cannot use a `module:Class` reference, as a predicate after the class.
+    """Return why a spec cannot use a `module:Class` reference; "" if it can.
 
-    Returns:
-        "" if the spec can use it, or if the module cannot be parsed.
+    The reason is a predicate after the class. "" also if the module cannot be parsed.
     """
     package = _get_package(toolset, reference)
     if not package:
@@ -156,7 +213,10 @@ def find_class_problem(
 def find_class_fields(
     workspace: Workspace, toolset: Toolset, reference: HandlerReference
 ) -> Mapping[str, ClassField] | None:
-    """Return the fields of a `module:Class` reference; None if its source does not show them."""
+    """Return the fields of a `module:Class` reference, by name.
+
+    None if the source does not show all fields, or the class is not in the package.
+    """
     package, handlers = _get_package(toolset, reference), _get_cache(workspace)
     definition = handlers.find_class(package, reference) if package else None
     if not isinstance(definition, PackageDefinition):
@@ -177,13 +237,16 @@ def get_module_names(workspace: Workspace) -> ModuleNames:
 def find_defining_module(
     workspace: Workspace, toolset: Toolset, tool: ToolSpec
 ) -> PythonModule | None:
-    """Return the module that defines a tool's handler; None if it is unknown."""
+    """Return the module that defines a tool's handler; None if it is unknown.
+
+    A handler that may be defined outside the handlers package has no such module.
+    """
     code = find_handler_code(workspace, toolset, tool)
     return None if code is None or code.external_reason else code.source
 
 
 class _HandlerCache:
-    """Handlers of one workspace. Each module and function is read once."""
+    """The handlers of one workspace; each module and function is read once."""
 
     def __init__(self, workspace: Workspace) -> None:
         self.names = ModuleNames(
@@ -208,7 +271,8 @@ class _HandlerCache:
                 reference.module, reference.function
             )
         except ExternalDefinitionError as error:
-            # The rule `handler/not-found` reports a missing name.
+            # The rule `handler/not-found` reports a missing name, so it is no problem
+            # of the origin.
             is_found = not error.is_absent
             return HandlerCode(module, is_found, str(error) if is_found else "")
         definition = definitions[0]
@@ -217,25 +281,70 @@ class _HandlerCache:
         # With several definitions, the signature depends on conditions at run time.
         if len(definitions) > 1 or not isinstance(node, FunctionDefinition):
             return HandlerCode(module, source=source)
-        # Decorators can change the signature.
-        is_plain = definition.kind == "function" and not node.decorator_list
-        signature = _build_signature(node) if is_plain else None
-        if signature is not None:
-            mappings = frozenset(
-                name
-                for name, annotation in signature.annotations.items()
-                if is_mapping(self.names, source, annotation, self._generated_package)
-            )
-            signature = signature._replace(mappings=mappings)
         location = f"{source.file}:{node.lineno}"
-        return HandlerCode(
-            module, location=location, source=source, signature=signature
+        code = HandlerCode(module, location=location, source=source)
+        if definition.kind != "function":
+            return code
+        adapted_source = find_adapted_source(self.names, source, node)
+        if adapted_source is not None:
+            return self._find_adapted_code(code, adapted_source)
+        # A decorator that does not only register the function can change the signature.
+        if not has_only_registrations(self.names, source, node):
+            return code
+        return code._replace(
+            signature=self._read_signature(source, node), signature_location=location
+        )
+
+    def _find_adapted_code(self, code: HandlerCode, source: str) -> HandlerCode:
+        """Return a handler with the signature of the function that it adapts.
+
+        The signature stays unknown if that function cannot be found or has other
+        decorators.
+        """
+        adapted = find_adapted_function(self.names, source)
+        if adapted is None:
+            return code
+        if isinstance(adapted, str):
+            return code._replace(source_problem=adapted)
+        location = f"{adapted.module.file}:{adapted.node.lineno}"
+        if not adapted.is_plain:
+            return code._replace(signature_location=location)
+        signature = self._read_signature(adapted.module, adapted.node)
+        if adapted.is_method:
+            signature = signature.remove_parameters(signature.names[:1])
+        return code._replace(signature=signature, signature_location=location)
+
+    def _read_signature(
+        self, module: PythonModule, node: FunctionDefinition
+    ) -> Signature:
+        signature = _build_signature(node)
+        parameters = {
+            name: (signature.annotations.get(name), signature.optional.get(name))
+            for name in signature.names
+        }
+        aliases = {
+            name: alias
+            for name, expressions in parameters.items()
+            if (alias := find_alias(*expressions)) is not None
+        }
+        mappings = frozenset(
+            name
+            for name, annotation in signature.annotations.items()
+            if is_mapping(self.names, module, annotation, self._generated_package)
+        )
+        return signature._replace(
+            mappings=mappings,
+            contexts=tuple(list_contexts(self.names, module, parameters)),
+            aliases=aliases,
         )
 
     def _find_class(
         self, package: str, reference: HandlerReference
     ) -> PackageDefinition | str | None:
-        """Return a class, a problem, or None if the module cannot be parsed."""
+        """Return a class, or why a spec cannot use it, as a predicate after its name.
+
+        None if the module cannot be parsed.
+        """
         module = self.load_module(reference.module)
         if module is None:
             return "is in a module that does not exist"
@@ -259,7 +368,7 @@ def _build_signature(function: FunctionDefinition) -> Signature:
     positional = [*arguments.posonlyargs, *arguments.args]
     defaults: dict[str, ast.expr] = {}
     if arguments.defaults:
-        # Defaults belong to the last positional parameters.
+        # In a syntax tree, the defaults belong to the last positional parameters.
         optional = positional[-len(arguments.defaults) :]
         for argument, value in zip(optional, arguments.defaults, strict=True):
             defaults[argument.arg] = value

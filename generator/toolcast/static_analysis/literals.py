@@ -22,7 +22,7 @@ _LITERAL_TYPES: Mapping[type, str] = {
 
 
 class UnknownTypeError(Exception):
-    """Type annotation without a known JSON Schema; the message has the reason."""
+    """Type or value without a known JSON Schema; the message has the reason."""
 
 
 def read_literal_arguments(arguments: Sequence[ast.expr]) -> list[Any]:
@@ -41,9 +41,9 @@ def read_literal_arguments(arguments: Sequence[ast.expr]) -> list[Any]:
 
 
 def build_enum_schema(values: list[Any]) -> dict[str, Any]:
-    """Return the schema whose `enum` has the distinct values."""
+    """Return a schema with the values' types and an `enum` of the distinct values."""
     types = list(dict.fromkeys(_LITERAL_TYPES[type(value)] for value in values))
-    # `True == 1` in Python, but they are different JSON values.
+    # Compare the types, too: `True == 1` in Python, but they are different JSON values.
     distinct = [
         value for _, value in dict.fromkeys((type(value), value) for value in values)
     ]
@@ -51,10 +51,11 @@ def build_enum_schema(values: list[Any]) -> dict[str, Any]:
 
 
 def evaluate_literal(node: ast.expr) -> Any:
-    """Return the JSON value of a literal; a tuple becomes a list.
+    """Return the JSON value of a literal expression; a tuple becomes a list.
 
     Raises:
-        UnknownTypeError: the expression is not a literal, or not a JSON value.
+        UnknownTypeError: the expression is not a literal, or its value is not JSON,
+            such as bytes, an infinite float or a string with a lone surrogate.
     """
     try:
         value = ast.literal_eval(node)

@@ -13,12 +13,12 @@ from .resolver import ExpressionScope
 from .string_values import bind_loop_target, find_strings
 from .tables import find_declared_tables, find_tables
 
-# Bounds chains of names, attributes and calls.
+# The maximum length of a followed chain of names, attributes and calls.
 _MAX_STEPS = 20
 
 
 class AttributeChain(NamedTuple):
-    """Chain of attributes, such as `client.agents.messages.create`.
+    """A chain of attributes, such as `client.agents.messages.create`.
 
     Attributes:
         names: the names from left to right.
@@ -35,7 +35,11 @@ def _list_creating_calls(
     visited: set[ast.expr],
     steps: int = _MAX_STEPS,
 ) -> Iterator[tuple[ast.Call, ExpressionScope]]:
-    """Yield the calls that create the value of an expression, through names and functions."""
+    """Yield the calls that create the value of an expression.
+
+    Names are followed to their assigned values, and calls of functions of the package
+    to their `return` statements.
+    """
     if steps <= 0 or node in visited:
         return
     visited.add(node)
@@ -64,8 +68,9 @@ def _parse_attribute_getter(
 ) -> tuple[list[str], ast.expr] | None:
     """Return the attribute names and the object of a call such as `getattr(x, "a")`.
 
-    Supported are `getattr`, `__getattribute__`, `__getattr__`, `operator.attrgetter` and
-    `operator.methodcaller`. None for other calls, and if the attribute's name is unknown.
+    Supported are `getattr`, `__getattribute__`, `__getattr__`, `operator.attrgetter`
+    and `operator.methodcaller`. None for other calls, and if the attribute's name is
+    unknown.
     """
     function = node.func
     name = get_last_name(function)
@@ -77,7 +82,8 @@ def _parse_attribute_getter(
         if strings and isinstance(function, ast.Attribute):
             return [strings[0]], function.value
     if isinstance(function, ast.Name):
-        # `get_name = attrgetter("name")` may be a separate statement before the call.
+        # `get_name = attrgetter("name")` can be a separate statement before the call
+        # `get_name(x)`.
         assigned = scope.find_assigned(function)
         function = assigned[0] if assigned is not None else function
     if not (isinstance(function, ast.Call) and function.args and node.args):
@@ -89,17 +95,19 @@ def _parse_attribute_getter(
 
 
 NESTED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
-"""Nodes of nested functions."""
+"""The syntax tree nodes of functions that can be nested in another function."""
 _FOLLOWED_KINDS = ("function", "class", "value")
 
 
 @dataclass
 class LocalScope(ExpressionScope):
-    """Scope of a function, whose names change while the function is read from top to bottom.
+    """The names of a function at the current position of a reader.
+
+    The names change while the function is read from top to bottom.
 
     Attributes:
-        creators: for each name, the objects of the package in the expression that it was
-            assigned, such as the function that returned a connection.
+        creators: for each name, the objects of the package in the expression that was
+            assigned to the name, such as the function that returned a connection.
     """
 
     names: dict[str, Definition] = field(default_factory=dict)
@@ -107,25 +115,29 @@ class LocalScope(ExpressionScope):
     creators: dict[str, tuple[Definition, ...]] = field(default_factory=dict)
 
     def assign(self, name: str, value: ast.expr | None = None) -> None:
-        """Assign an expression to a name; without an expression, the value is unknown."""
+        """Bind a name to an expression; without an expression, the value is unknown."""
         self._bind(name, None if value is None else self.resolve(value))
         if value is not None:
             self.aliases[name] = value
 
     def _bind(self, name: str, definition: Definition | None) -> None:
-        # A local name shadows the module's name even if its value is unknown.
+        # A local name shadows the name of the module even if the local value is
+        # unknown.
         self.names[name] = definition or Definition("unknown", self.module, name)
         self.aliases.pop(name, None)
 
     def bind_parameters(
         self, node: ast.AST, definition: Definition | None = None
     ) -> None:
-        """Bind the parameters of a function to instances of their annotated types.
+        """Bind a function's parameters to instances of their annotated types.
+
+        A parameter without a known type hides a name of the module. Other nodes are
+        ignored.
 
         Args:
             node: the function or lambda.
-            definition: the definition of the function; for a method, its first parameter is
-                bound to an instance of the class.
+            definition: the definition of the function; for a method, its first
+                parameter is bound to an instance of the class.
         """
         if not isinstance(node, NESTED):
             return
@@ -151,12 +163,12 @@ class LocalScope(ExpressionScope):
             self._bind(positional[0].arg, instance)
 
     def bind_import(self, node: ast.Import | ast.ImportFrom) -> None:
-        """Bind the names of an import in the function."""
+        """Bind the names of an import statement in the function."""
         for name, source in collect_imports([node], self.module).items():
             self._bind(name, self.resolver.resolve_import(self.module, source))
 
     def copy(self) -> LocalScope:
-        """Return a copy for a nested function, whose assignments do not affect this scope."""
+        """Return a copy for a nested function, which assigns its own names."""
         return replace(
             self,
             names=dict(self.names),
@@ -165,7 +177,10 @@ class LocalScope(ExpressionScope):
         )
 
     def resolve_own(self, node: ast.expr) -> Definition | None:
-        """Return the function, class or assigned value of the package that is referred to."""
+        """Return the function, class or assigned value of the package, if it is one.
+
+        None for modules, instances, and names from outside the package.
+        """
         definition = self.resolve(node)
         if definition is None or definition.kind not in _FOLLOWED_KINDS:
             return None
@@ -174,30 +189,41 @@ class LocalScope(ExpressionScope):
     def find_tables(
         self, node: ast.expr, definition: Definition | None = None
     ) -> tuple[str, ...]:
-        """Return the tables that an expression can refer to (SQLAlchemy, mapped classes).
+        """Return the tables that an expression can refer to.
+
+        A table is declared by SQLAlchemy's `Table`, or by a mapped class.
 
         Args:
             node: the expression.
-            definition: the object that it refers to, if the caller has resolved it already.
+            definition: the object that the expression refers to, if the caller has
+                resolved it already.
         """
         if definition is not None:
             return find_declared_tables(definition, self.resolver)
         return find_tables(node, self)
 
     def find_strings(self, node: ast.expr) -> tuple[str, ...]:
-        """Return the possible values of a string expression; see `string_values`."""
+        """Return the possible values of a string expression; see `string_values`.
+
+        Empty if they are unknown.
+        """
         return find_strings(node, self)
 
     def bind_loop(self, target: ast.expr, items: ast.expr) -> None:
-        """Bind the target of a loop or comprehension to an item of an expression."""
+        """Bind the names in the target of a loop or comprehension to an item.
+
+        Args:
+            target: the target after `for`.
+            items: the expression after `in`.
+        """
         for name, value in bind_loop_target(target, items):
             self.assign(name, value)
 
     def get_chain(self, node: ast.expr) -> AttributeChain | None:
         """Return the attribute chain of an expression; None if it is too long.
 
-        Assigned names are replaced by their values. Calls, `await` and subscripts are skipped,
-        and attributes that are read by name (`getattr`) are included.
+        Assigned names are replaced by their values. Calls, `await` and subscripts are
+        skipped, and attributes that are read by name (`getattr`) are included.
         """
         scope: ExpressionScope = self
         names: list[str] = []
@@ -235,6 +261,7 @@ class LocalScope(ExpressionScope):
     ) -> Iterator[tuple[ast.Call, ExpressionScope]]:
         """Yield the calls that create the value of an expression, each with its scope.
 
-        For `client.post` after `client = Client(base_url=...)`, this is the call of `Client`.
+        For `client.post` after `client = Client(base_url=...)`, this is the call of
+        `Client`.
         """
         return _list_creating_calls(node, self, set())

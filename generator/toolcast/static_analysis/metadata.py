@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 from .literals import UnknownTypeError, evaluate_literal
 from .modules import format_expression
 
-# Arguments of pydantic's `Field` and classes of `annotated_types`, with their keywords.
+# JSON Schema's keywords for arguments of pydantic's `Field` and classes of
+# `annotated_types`.
 _LIMIT_KEYWORDS = {
     "ge": "minimum",
     "gt": "exclusiveMinimum",
@@ -29,7 +30,7 @@ _ANNOTATED_TYPES = {
     "Len": ("min_length", "max_length"),
     "Interval": ("gt", "ge", "lt", "le"),
 }
-"""Classes of `annotated_types`, with the limits that their arguments set."""
+"""The limits that the arguments of each class of `annotated_types` set, in order."""
 _CONVERTING_METADATA = frozenset(
     f"pydantic.{name}"
     for name in "AfterValidator BeforeValidator WrapValidator Strict AllowInfNan".split()
@@ -53,17 +54,18 @@ CONSTRAINED_TYPES = {
     "pydantic.condecimal": "decimal.Decimal",
     "pydantic.condate": "datetime.date",
 }
-"""Functions of pydantic that return a type with limits, with the type."""
+"""The type that each of these pydantic functions returns with additional limits."""
 
 
 class FieldSettings(NamedTuple):
-    """Settings of a parameter or field that are not part of its schema.
+    """The settings of a parameter or field that are not part of its schema.
 
     Attributes:
         default: the default's expression.
         is_optional: whether there is a default, or a function that creates one.
         alias: the name that callers send; empty for the parameter's own name.
-        is_described: whether the description is the field's own, and not that of its class.
+        is_described: whether the description is the field's own, and not that of its
+            class.
         needs_pydantic: whether only pydantic can call a function with such a parameter.
     """
 
@@ -80,11 +82,12 @@ def apply_metadata(
     schema: dict[str, Any],
     settings: FieldSettings,
 ) -> FieldSettings:
-    """Add the metadata of a type to a schema, and return the changed settings.
+    """Add the metadata of a type to a schema in place; return the changed settings.
 
     Args:
         called: the dotted name of the function or class that the metadata calls.
-        metadata: an argument of `Annotated`, or a default that calls pydantic's `Field`.
+        metadata: an argument of `Annotated`, or a default that calls pydantic's
+            `Field`. A string is a description.
         schema: the schema of the type.
         settings: the settings of earlier metadata.
 
@@ -128,13 +131,14 @@ def _read_field(
         settings = settings._replace(
             default=arguments.get("default"),
             is_optional=True,
-            # A direct call would receive the `FieldInfo` instead of the default.
+            # Called directly, the function would receive pydantic's `FieldInfo` object
+            # instead of the default.
             needs_pydantic=True,
         )
     for argument in ("validation_alias", "alias"):
         if argument in arguments:
             node = arguments[argument]
-            # pydantic's schema has the first of `AliasChoices`.
+            # pydantic's JSON Schema has the first name of `AliasChoices`.
             if isinstance(node, ast.Call) and node.args:
                 node = node.args[0]
             alias = evaluate_literal(node)
@@ -147,7 +151,10 @@ def _read_field(
 
 
 def has_field_default(call: ast.Call) -> bool:
-    """Return whether a call of `Field` has a default, or a function that creates one."""
+    """Return whether a call of `Field` has a default, or a function that creates one.
+
+    The default `...` means that there is none.
+    """
     arguments = {keyword.arg: keyword.value for keyword in call.keywords}
     default = call.args[0] if call.args else arguments.get("default")
     has_default = default is not None and not is_ellipsis(default)
@@ -155,11 +162,17 @@ def has_field_default(call: ast.Call) -> bool:
 
 
 def apply_keywords(schema: dict[str, Any], arguments: Mapping[str, ast.expr]) -> None:
-    """Add the keyword arguments of `Field`, or of `constr` and the like, to a schema."""
+    """Add the arguments of `Field`, `constr` or a similar function to a schema.
+
+    The schema is changed in place; arguments that set no keyword are skipped.
+
+    Raises:
+        UnknownTypeError: an argument is unknown or not a literal.
+    """
     for argument, node in arguments.items():
         if argument not in _IGNORED_ARGUMENTS:
             value = evaluate_literal(node)
-            # None is the default of all these arguments.
+            # All these arguments have the default None, which sets no limit.
             if value is not None:
                 apply_argument(schema, argument, value)
 

@@ -16,23 +16,24 @@ from typing import NamedTuple
 
 from .modules import Binding, FunctionDefinition, ImportedName, PythonModule
 
-# Bounds chains of imports and attributes.
+# The maximum length of a followed chain of imports and attributes.
 _MAX_STEPS = 20
-# Kinds of definitions that are followed, in ascending order of preference.
+# The kinds of definitions that are followed, in ascending order of preference.
 _FOLLOWED_KINDS = ("external", "module", "value", "class", "function")
 CYCLE_PROBLEM = "is assigned and imported in a circle"
 
 
 @dataclass(frozen=True)
 class Definition:
-    """Object that a name or expression refers to.
+    """The object that a name or expression refers to.
 
     Attributes:
-        kind: `function`, `class`, `instance` (of a class), `value` (assigned), `module`,
-            `external` (not defined in the package) or `unknown`.
-        module: the module that defines it; for an external one, the module that refers to it.
-        name: the name in that module, `Class.method` for a method; the dotted name of an
-            external object or a module.
+        kind: `function`, `class`, `instance` (of a class), `value` (assigned),
+            `module`, `external` (not defined in the package) or `unknown`.
+        module: the module that defines it; for an external one, the module that refers
+            to it.
+        name: the name in that module, `Class.method` for a method; the dotted name of
+            an external object or a module.
         node: the function, the class or the assigned expression.
         class_: the class itself, or that of the instance or method.
     """
@@ -47,22 +48,22 @@ class Definition:
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """Key for sets and mappings."""
+        """The kind, module and name: a key for sets and dictionaries."""
         return self.kind, self.module.name, self.name
 
     @property
     def reference(self) -> str:
-        """Reference in the form of handlers in specs: `module:name`."""
+        """The reference in the form that handlers have in specs: `module:name`."""
         return f"{self.module.name}:{self.name}"
 
     @property
     def function(self) -> FunctionDefinition | None:
-        """Node, if it is a function."""
+        """The function's syntax tree node; None for other kinds."""
         return self.node if isinstance(self.node, FunctionDefinition) else None
 
     @property
     def value(self) -> ast.expr | None:
-        """Node, if it is an assigned expression."""
+        """The assigned expression; None for other kinds."""
         return self.node if isinstance(self.node, ast.expr) else None
 
 
@@ -86,11 +87,12 @@ class Meaning(NamedTuple):
 
 
 class ModuleNames:
-    """Names of a package's modules, which are read on demand.
+    """The names of a package's modules, which are read on demand.
 
     Args:
         read_module: returns the module with a dotted name, or None if there is none.
-        package: the package; names from other modules are external. Empty for all modules.
+        package: the package; names from other modules are external. Empty for all
+            modules.
 
     Attributes:
         loaded_modules: the requested modules by name; None for missing modules.
@@ -109,7 +111,7 @@ class ModuleNames:
         return not self.package or f"{module}.".startswith(f"{self.package}.")
 
     def load_module(self, name: str) -> PythonModule | None:
-        """Return a module of the package; None if the package does not contain it."""
+        """Return a module; None if it does not exist or is not in the package."""
         if not self.is_in_package(name):
             return None
         if name not in self.loaded_modules:
@@ -132,7 +134,7 @@ class ModuleNames:
     def list_binding_meanings(
         self, module: PythonModule, binding: Binding
     ) -> tuple[Meaning, ...]:
-        """Return all possible meanings of one binding, in any scope of a module."""
+        """Return all possible meanings of one binding, from any scope of a module."""
         search = _Search(self)
         search.add_binding(module, "", binding, _SearchPath())
         return tuple(search.meanings)
@@ -140,8 +142,8 @@ class ModuleNames:
     def find_definition(self, module: PythonModule, name: str) -> Definition | None:
         """Return the most likely meaning of a name of a module; None if it is unknown.
 
-        Definitions in the module itself are preferred to imported ones, functions and classes
-        to values, and later definitions to earlier ones.
+        A definition in the module itself has priority over an imported one, a function
+        or class over a value, and a later definition over an earlier one.
         """
         best, best_rank = None, (False, -1)
         for meaning in self.list_meanings(module, name):
@@ -152,12 +154,16 @@ class ModuleNames:
                     and definition.module.name == module.name
                 )
                 rank = (is_local, _FOLLOWED_KINDS.index(definition.kind))
+                # Of definitions with equal ranks, the later one is preferred.
                 if rank >= best_rank:
                     best, best_rank = definition, rank
         return best
 
     def resolve_import(self, module: PythonModule, source: ImportedName) -> Definition:
-        """Return the object that an import in a module, or in one of its functions, binds."""
+        """Return the object that an import in a module or in its functions binds.
+
+        An object that cannot be found is `external`.
+        """
         if source.name is not None:
             source_module = self.load_module(source.module)
             if source_module is not None:
@@ -167,7 +173,7 @@ class ModuleNames:
         return self.resolve_dotted_name(module, source.dotted)
 
     def resolve_dotted_name(self, module: PythonModule, dotted: str) -> Definition:
-        """Return the module of the package with a dotted name, else an external object."""
+        """Return the package's module with a dotted name, else an external object."""
         found = self.load_module(dotted)
         if found is not None:
             return Definition("module", found, dotted)
@@ -176,9 +182,10 @@ class ModuleNames:
     def resolve_unambiguous(
         self, module: PythonModule, node: ast.expr, steps: int = _MAX_STEPS
     ) -> Definition | None:
-        """Return the meaning of a name or attribute chain; None if it has not exactly one.
+        """Return the meaning of a name or attribute chain if it has exactly one.
 
-        Python's built-in names are `external`, such as `builtins.str`.
+        None if it has several or none. Python's built-in names are `external`, such as
+        `builtins.str`.
         """
         if isinstance(node, ast.Attribute) and steps > 0:
             owner = self.resolve_unambiguous(module, node.value, steps - 1)
@@ -204,7 +211,7 @@ class ModuleNames:
 
 
 class _SearchPath(NamedTuple):
-    """Imports that a search has followed to a name.
+    """The imports that a search has followed to a name.
 
     Attributes:
         names: module, name and whether an `import *` was followed, for each step.
@@ -216,23 +223,27 @@ class _SearchPath(NamedTuple):
 
 
 class _Search:
-    """Search for the meanings of a name. Each name of a module is visited only once."""
+    """Search for all meanings of a name; each name of a module is visited once."""
 
     def __init__(self, names: ModuleNames) -> None:
         self._names = names
         self.meanings: list[Meaning] = []
-        # Whether a module has a name, by module, name and whether `import *` led to it.
+        # The results of `find_name`, by module, name, and whether an `import *` led to
+        # the name.
         self._exists: dict[tuple[str, str, bool], bool] = {}
 
     @cached_property
     def _probe(self) -> _Search:
-        """Second search, which only tests whether names exist; its meanings are ignored."""
+        """A second search that tests whether names exist; its meanings are ignored."""
         search = _Search(self._names)
         search._probe = search
         return search
 
     def find_name(self, module: PythonModule, name: str, path: _SearchPath) -> bool:
-        """Add the meanings of a name of a module, and return whether the module has it."""
+        """Add the meanings of a module's name; return whether the module has it.
+
+        A circular import, and a chain that is too long, count as an unknown meaning.
+        """
         key = (module.name, name, path.star is not None)
         if key in path.names or len(path.names) >= _MAX_STEPS:
             self._add_unknown(module, name, CYCLE_PROBLEM, path)
@@ -261,13 +272,13 @@ class _Search:
                 )
         if any(results):
             return True
-        # An import of a submodule makes it an attribute of its package.
+        # Importing a submodule makes it an attribute of its package.
         submodule = self._names.load_module(f"{module.name}.{name}")
         if module.is_package and submodule is not None:
             definition = Definition("module", submodule, submodule.name)
             self.meanings.append(Meaning(definition, module.file, star=path.star))
             return True
-        # PEP 562: the `__getattr__` of a module can return any name.
+        # The `__getattr__` of a module can return any name (PEP 562).
         if "__getattr__" in module.bindings:
             problem = f"comes from the `__getattr__` of {module.file}"
             self._add_unknown(module, name, problem, path)
@@ -292,7 +303,10 @@ class _Search:
     def add_binding(
         self, module: PythonModule, name: str, binding: Binding, path: _SearchPath
     ) -> bool:
-        """Add the meanings of one binding, and return whether it has any."""
+        """Add the meanings of one binding; return whether the name exists.
+
+        Only an import of a missing name, reached by `import *`, has no meaning.
+        """
         value, location, problem = binding.value, f"{module.file}:{binding.line}", ""
         if isinstance(value, ImportedName):
             return self._add_import(module, value, location, path)
@@ -318,7 +332,7 @@ class _Search:
         names, is_absent, problem = self._names, False, ""
         submodule = names.load_module(source.dotted)
         if source.name is None:
-            # `import a.b` binds `a`, which can be a parent of the package.
+            # `import a.b` binds `a`, which can be a module that contains the package.
             is_parent = f"{names.package}.".startswith(f"{source.module}.")
             if not (names.is_in_package(source.module) or is_parent):
                 problem = f"is the imported module `{source.module}` ({location})"
@@ -327,7 +341,7 @@ class _Search:
         elif (
             source.module == module.name and module.is_package and submodule is not None
         ):
-            # `from . import work` in an `__init__.py` binds the submodule, unless the
+            # In an `__init__.py`, `from . import work` binds the submodule, unless the
             # package already has an attribute of that name.
             problem = self._find_earlier_binding(module, source, location, path)
         else:
@@ -358,7 +372,10 @@ class _Search:
         location: str,
         path: _SearchPath,
     ) -> str:
-        """Return why a package's import from itself may not bind a submodule; "" if it does."""
+        """Return why `from . import name` may not bind a submodule; "" if it does.
+
+        The package can have an attribute of that name before the import.
+        """
         line, name = int(location.rpartition(":")[2]), source.name or ""
         bindings = [*module.bindings.get(name, ())]
         for star in module.bindings.get("*", ()):
@@ -372,7 +389,8 @@ class _Search:
             ):
                 bindings.append(star)
         for binding in bindings:
-            # A function with a `global` statement can run at any time.
+            # A binding without a value can be in a function with `global`, which can
+            # run at any time.
             is_earlier = binding.value is None or binding.line < line
             if is_earlier and binding.value != source:
                 return (
@@ -386,7 +404,10 @@ class _Search:
 def _is_overridden(
     module: PythonModule, star: Binding, bindings: Sequence[Binding]
 ) -> bool:
-    """Return whether an unconditional binding after an `import *` replaces the imported name."""
+    """Return whether a later binding replaces a name imported by `import *`.
+
+    Only an unconditional binding is certain to replace it.
+    """
     unconditional_lines = module.unconditional_lines
     return any(
         binding.line > star.line and binding.line in unconditional_lines

@@ -14,16 +14,16 @@ from toolcast_runtime.core.safe_file import read_regular_file
 
 MAX_MODULE_BYTES = 2 * 1024 * 1024
 _MAX_EXPRESSION_CHARACTERS = 60
-"""Length of an expression in a message."""
+"""The maximum length of an expression in a message."""
 
 PLACEHOLDER = "\x00"
-"""Unknown part of a string, such as the value of an f-string's replacement field."""
+"""Character for an unknown part of a string, such as a value in an f-string."""
 
 FunctionDefinition = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 class ImportedName(NamedTuple):
-    """Source of a name that an import binds.
+    """The source of a name that an import binds.
 
     Attributes:
         module: the absolute dotted name of the module.
@@ -35,17 +35,18 @@ class ImportedName(NamedTuple):
 
     @property
     def dotted(self) -> str:
-        """Dotted name of the module, with the name in it."""
+        """The dotted name of the module, followed by the name in it, if any."""
         return self.module if self.name is None else f"{self.module}.{self.name}"
 
 
 class Binding(NamedTuple):
-    """Binding of a name by a statement or expression.
+    """A binding of a name by a statement or expression.
 
     Attributes:
         line: the line of the binding.
-        value: the definition, the import or the assigned expression; None if the source does
-            not show the value: an item of a loop, a part of a tuple, a `global` name.
+        value: the definition, the import or the assigned expression; None if the source
+            does not show the value: an item of a loop, a part of a tuple, a `global`
+            name.
     """
 
     line: int
@@ -53,24 +54,24 @@ class Binding(NamedTuple):
 
 
 class Bindings(dict[str, list[Binding]]):
-    """Bindings of the names in a scope, in source order.
+    """All bindings of each name in a scope, in source order.
 
     The properties contain the last function, class or value that is bound to each name.
     """
 
     @cached_property
     def functions(self) -> Mapping[str, FunctionDefinition]:
-        """Functions by name."""
+        """The last function that is bound to each name."""
         return {k: v for k, v in self._values() if isinstance(v, FunctionDefinition)}
 
     @cached_property
     def classes(self) -> Mapping[str, ast.ClassDef]:
-        """Classes by name."""
+        """The last class that is bound to each name."""
         return {k: v for k, v in self._values() if isinstance(v, ast.ClassDef)}
 
     @cached_property
     def assignments(self) -> Mapping[str, ast.expr]:
-        """Assigned expressions by name."""
+        """The last expression that is assigned to each name."""
         return {k: v for k, v in self._values() if isinstance(v, ast.expr)}
 
     def _values(self) -> Iterator[tuple[str, object]]:
@@ -81,7 +82,7 @@ class Bindings(dict[str, list[Binding]]):
 
 @dataclass(frozen=True)
 class PythonModule:
-    """Parsed module of the project.
+    """A parsed module of the project.
 
     Attributes:
         name: the dotted name.
@@ -113,7 +114,11 @@ class PythonModule:
 
     @cached_property
     def bindings(self) -> Bindings:
-        """Bindings of the module's names, including `global` names of functions."""
+        """The bindings of the module's names.
+
+        Names that a function declares as `global` have an additional binding without a
+        value.
+        """
         if self.tree is None:
             return Bindings()
         bindings = collect_bindings(self.tree.body, self)
@@ -125,7 +130,7 @@ class PythonModule:
 
     @cached_property
     def unconditional_lines(self) -> frozenset[int]:
-        """Lines of the statements that bind a name unconditionally."""
+        """The first lines of top-level statements that always bind a name."""
         kinds = (
             FunctionDefinition,
             ast.ClassDef,
@@ -139,9 +144,10 @@ class PythonModule:
 
 
 def read_module(root: str, sources: tuple[str, ...], name: str) -> PythonModule | None:
-    """Return the module with a dotted name; None if no source folder contains it.
+    """Return the parsed module with a dotted name; None if no source folder has it.
 
-    A file outside of the root, reached by a symbolic link, is treated as missing.
+    A file that cannot be parsed is returned with its problem. A file outside the root,
+    reached by a symbolic link, is treated as missing.
 
     Args:
         root: the workspace's root.
@@ -151,7 +157,8 @@ def read_module(root: str, sources: tuple[str, ...], name: str) -> PythonModule 
     real_root = os.path.realpath(root)
     for source in sources:
         stem = os.path.normpath(os.path.join(source, *name.split(".")))
-        # A package wins over a module of the same name, as in Python's import system.
+        # A package has priority over a module of the same name, as in Python's import
+        # system.
         for file in (os.path.join(stem, "__init__.py"), f"{stem}.py"):
             real_path = os.path.realpath(os.path.join(root, file))
             if not os.path.exists(real_path) or os.path.isdir(real_path):
@@ -167,7 +174,11 @@ def read_module(root: str, sources: tuple[str, ...], name: str) -> PythonModule 
 
 
 def read_text(root: str, path: str) -> str | None:
-    """Return the text of a regular file below the root; None if there is no such file."""
+    """Return the text of a regular file below the root; None if there is no such file.
+
+    Bytes that are not UTF-8 are replaced. A symbolic link must not lead outside the
+    root.
+    """
     real_root = os.path.realpath(root)
     real_path = os.path.realpath(os.path.join(root, path))
     try:
@@ -192,7 +203,8 @@ def read_referenced_file(
         file: the module's file, relative to the root.
         path: the path in the module, possibly with a `PLACEHOLDER`.
     """
-    # The unknown part is usually the folder of the module, as in `Path(__file__).parent / "a.sql"`.
+    # The unknown beginning is usually the folder of the module, as in
+    # `Path(__file__).parent / "a.sql"`.
     known_part = path.rpartition(PLACEHOLDER)[2].lstrip("/")
     for folder in (os.path.dirname(file), "", *sources):
         text = read_text(root, os.path.join(folder, known_part))
@@ -205,12 +217,16 @@ def read_referenced_file(
 def _parse_module(
     path: str, name: str, file: str, modified: int, size: int
 ) -> PythonModule:
-    """Parse a file; `modified` and `size` are only part of the cache key."""
+    """Parse a file; return its problem if that fails.
+
+    `modified` and `size` make the cache read a changed file again.
+    """
     if size > MAX_MODULE_BYTES:
         return PythonModule(name, file, f"the file has {size:,} bytes")
     try:
         data = read_regular_file(path, MAX_MODULE_BYTES)
-        # Parsing can emit warnings, such as `invalid escape sequence`.
+        # The user's code can cause a SyntaxWarning (an invalid escape sequence), which
+        # would be printed.
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             tree = ast.parse(data)
@@ -225,10 +241,10 @@ def _parse_module(
 
 
 def collect_bindings(body: list[ast.stmt], module: PythonModule) -> Bindings:
-    """Return the bindings of a scope, in source order.
+    """Return the bindings of a scope's names, in source order.
 
-    Conditional bindings and those in loops are included; an import of all names is listed
-    under `*`. Bindings by `global` in nested functions are not included.
+    Conditional bindings and those in loops are included; an import of all names is
+    listed under `*`. Bindings by `global` in nested functions are not included.
     """
     bindings = Bindings()
     for node in _walk_scope(body):
@@ -240,7 +256,7 @@ def collect_bindings(body: list[ast.stmt], module: PythonModule) -> Bindings:
 def collect_imports(
     nodes: Iterable[ast.AST], module: PythonModule
 ) -> dict[str, ImportedName]:
-    """Return the names that import statements among the nodes bind, with their sources.
+    """Return the source of each name that import statements among the nodes bind.
 
     `from x import *` is listed under `*x`.
     """
@@ -253,9 +269,10 @@ def collect_imports(
 
 
 def list_imports(module: PythonModule) -> Iterator[tuple[ast.stmt, ImportedName]]:
-    """Yield the imports of a module, in any scope, with their statements.
+    """Yield each import of a module, in any scope, with its statement.
 
-    Imports in the body of a `try` with handlers are omitted: they may fail.
+    Imports in the body of a `try` with handlers are omitted: the code expects that they
+    can fail.
     """
     body = module.tree.body if module.tree is not None else []
     pending: list[ast.AST] = [*body]
@@ -274,14 +291,18 @@ def list_imports(module: PythonModule) -> Iterator[tuple[ast.stmt, ImportedName]
 
 
 def _list_nested_statements(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield the direct child statements of a node, and its branches with further statements."""
+    """Yield the statements and branches directly inside a compound statement."""
     for attribute in ("body", "handlers", "orelse", "finalbody", "cases"):
         yield from getattr(node, attribute, ())
 
 
 def _walk_scope(body: list[ast.stmt]) -> Iterator[ast.AST]:
-    """Yield the nodes of a scope in source order; of nested scopes only the header."""
-    # Not recursive, because deeply nested code would exceed the recursion limit.
+    """Yield the nodes of a scope in source order.
+
+    Of nested functions and classes, only the header is in the scope.
+    """
+    # A loop instead of recursion, because deeply nested code would exceed the recursion
+    # limit.
     pending: list[ast.AST] = [*reversed(body)]
     while pending:
         node = pending.pop()
@@ -346,10 +367,14 @@ def _list_unknown_bindings(target: ast.expr) -> Iterator[tuple[str, Binding]]:
 def _list_imported_names(
     node: ast.Import | ast.ImportFrom, module: PythonModule
 ) -> Iterator[tuple[str, ImportedName]]:
-    """Yield the names that an import binds, with their sources; `*` for all names of a module."""
+    """Yield each name that an import binds, with its source.
+
+    The name is `*` for an import of all names.
+    """
     if isinstance(node, ast.Import):
         for alias in node.names:
-            # `import a.b` binds `a`.
+            # `import a.b` binds the name `a`; `import a.b as c` binds the name `c` to
+            # `a.b`.
             source = alias.name if alias.asname else alias.name.partition(".")[0]
             yield alias.asname or source, ImportedName(source)
         return
@@ -368,14 +393,17 @@ def _list_imported_names(
 
 
 def list_returned_values(function: FunctionDefinition) -> Iterator[ast.expr]:
-    """Yield the values of a function's `return` statements, without nested functions."""
+    """Yield the values of a function's `return` statements, not of nested functions."""
     for node in walk_function(function):
         if isinstance(node, ast.Return) and node.value is not None:
             yield node.value
 
 
 def walk_function(function: FunctionDefinition) -> Iterator[ast.AST]:
-    """Yield the nodes of a function's body, without those of nested functions and classes."""
+    """Yield the nodes of a function's body, in no particular order.
+
+    Nested functions and classes are yielded, but not the nodes inside them.
+    """
     pending: list[ast.AST] = [*function.body]
     while pending:
         node = pending.pop()
@@ -385,7 +413,10 @@ def walk_function(function: FunctionDefinition) -> Iterator[ast.AST]:
 
 
 def get_last_name(node: ast.expr) -> str:
-    """Return the last name of an expression such as `a.b.c`; "" for other expressions."""
+    """Return the last name of an expression such as `a.b.c`.
+
+    Empty for an expression that does not end with a name.
+    """
     if isinstance(node, ast.Attribute):
         return node.attr
     return node.id if isinstance(node, ast.Name) else ""
@@ -397,7 +428,7 @@ def list_arguments(call: ast.Call) -> list[ast.expr]:
 
 
 def format_expression(node: ast.AST) -> str:
-    """Return an expression's source for a message, on one line and cut off if it is long."""
+    """Return an expression's source on one line, shortened for a message."""
     try:
         text = " ".join(ast.unparse(node).split())
     except RecursionError:

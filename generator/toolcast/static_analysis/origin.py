@@ -21,21 +21,22 @@ from .modules import (
     list_returned_values,
 )
 
-# Bounds chains of names and expressions.
+# The maximum length of a followed chain of names and expressions; a cycle has no end.
 _MAX_STEPS = 30
-# Bounds the names and expressions that one check reads; readable code needs only a few.
+# The maximum number of names and expressions that one check reads; readable code needs
+# only a few.
 _MAX_LOOKUPS = 2_000
 
 
 class PackageDefinition(NamedTuple):
-    """Definition in the handlers package.
+    """A definition in the handlers package that a name can refer to.
 
     Attributes:
-        kind: `function`, `method`, `class`, `instance` (of a class), `result` (of a function)
-            or `module`.
+        kind: `function`, `method`, `class`, `instance` (of a class), `result` (of a
+            function) or `module`.
         module: the dotted name of the module that defines it.
-        node: the function or class; for an instance or a result, the called one; None for a
-            module.
+        node: the function or class; for an instance or a result, the called one; None
+            for a module.
     """
 
     kind: str
@@ -50,8 +51,8 @@ class ExternalDefinitionError(Exception):
 
     Attributes:
         is_absent: whether the module does not define the name.
-        is_unproved: whether the check reached a limit or a cycle; such an error must not be
-            ignored.
+        is_unproved: whether the check reached a limit or a cycle; such an error must
+            not be ignored.
     """
 
     def __init__(
@@ -63,7 +64,7 @@ class ExternalDefinitionError(Exception):
 
 
 class OriginChecker:
-    """Finds the definitions of names, and checks that they are in the handlers package.
+    """Search for the definitions of names, which must be in the handlers package.
 
     Args:
         names: the names of the package.
@@ -75,11 +76,15 @@ class OriginChecker:
         self._remaining_lookups = 0
 
     def find_definitions(self, module: str, name: str) -> list[PackageDefinition]:
-        """Return all possible meanings of a name that can be called as a handler.
+        """Return all possible definitions of a handler's name; at least one.
+
+        Args:
+            module: the dotted name of the module.
+            name: the name in the module.
 
         Raises:
-            ExternalDefinitionError: a meaning is not certainly defined in the package, or is a
-                module.
+            ExternalDefinitionError: a possible definition is not certainly in the
+                package, or is a module.
         """
         self._remaining_lookups = _MAX_LOOKUPS
         definitions = self._resolve_name(module, name, _MAX_STEPS)
@@ -87,7 +92,6 @@ class OriginChecker:
             if definition.kind == "module":
                 raise ExternalDefinitionError(f"is the module `{definition.module}`")
             if definition.kind == "instance":
-                # Calling an instance runs its `__call__`, which must be in the package, too.
                 self._resolve_attribute(
                     definition, "__call__", definition.module, _MAX_STEPS
                 )
@@ -97,7 +101,7 @@ class OriginChecker:
         return definitions
 
     def find_class(self, module: str, name: str) -> PackageDefinition:
-        """Return the class that a name refers to; its base classes can be external.
+        """Return the only class that a name can refer to; its bases can be external.
 
         Raises:
             ExternalDefinitionError: the name is not certainly a class of the package.
@@ -114,10 +118,11 @@ class OriginChecker:
             raise ExternalDefinitionError(CYCLE_PROBLEM, is_unproved=True)
 
     def _find_constructor(self, definition: PackageDefinition, steps: int) -> bool:
-        """Return whether a class, or one of its bases, has an `__init__` or `__new__`.
+        """Return whether a class, or a base class, has an `__init__` or `__new__`.
 
         Raises:
-            ExternalDefinitionError: the constructor may be defined outside of the package.
+            ExternalDefinitionError: a base class or the constructor may be defined
+                outside the package.
         """
         class_ = definition.node
         if not isinstance(class_, ast.ClassDef):
@@ -199,7 +204,11 @@ class OriginChecker:
     def _resolve(
         self, module: str, value: ast.expr, location: str, steps: int
     ) -> list[PackageDefinition]:
-        """Return the possible meanings of an expression."""
+        """Return the possible definitions that an expression refers to.
+
+        Raises:
+            ExternalDefinitionError: a possible value is not certainly in the package.
+        """
         self._count_lookup(steps)
         if isinstance(value, ast.Name):
             return self._resolve_alias(module, value.id, location, steps)
@@ -245,7 +254,7 @@ class OriginChecker:
     ) -> list[PackageDefinition]:
         if owner.kind == "module":
             dotted = f"{owner.module}.{name}"
-            # A parent of the package can only be used to reach the package.
+            # A module that contains the package can only be used to reach the package.
             if f"{self._package}.".startswith(f"{dotted}."):
                 return [PackageDefinition("module", dotted, None)]
             return self._resolve_name(owner.module, name, steps)
@@ -265,7 +274,10 @@ class OriginChecker:
     def _find_members(
         self, owner: PackageDefinition, name: str, location: str, steps: int
     ) -> list[PackageDefinition]:
-        """Return a class's member with a name, possibly inherited from a class in the package."""
+        """Return the definitions of a class's member, own or inherited.
+
+        Members of external base classes are ignored; empty if nothing is found.
+        """
         class_ = owner.node
         if not isinstance(class_, ast.ClassDef) or steps <= 0:
             return []
@@ -287,7 +299,11 @@ class OriginChecker:
     def _find_own_members(
         self, owner: PackageDefinition, name: str, location: str, steps: int
     ) -> list[PackageDefinition]:
-        """Return the definitions of a name in a class's body."""
+        """Return the definitions of a member in a class's body; empty if it has none.
+
+        Raises:
+            ExternalDefinitionError: a definition is not certainly in the package.
+        """
         if not isinstance(owner.node, ast.ClassDef):
             return []
         python_module = self._load_module(owner.module)
@@ -295,7 +311,8 @@ class OriginChecker:
         members: list[PackageDefinition] = []
         for binding in bindings.get(name, ()):
             if isinstance(binding.value, ast.expr):
-                # `_resolve` reads names of the module, not names of the class body.
+                # `_resolve` looks names up in the module, so an expression with names
+                # of the class body would be resolved wrongly.
                 for node in ast.walk(binding.value):
                     if isinstance(node, ast.Name) and node.id in bindings:
                         raise ExternalDefinitionError(
@@ -327,10 +344,13 @@ class OriginChecker:
         )
 
     def _reject_imported_results(self, called: PackageDefinition, steps: int) -> None:
-        """Raise if a function plainly returns a name that is imported from outside.
+        """Check that a function does not plainly return an imported name.
+
+        Returned parameters and assigned local names are not followed.
 
         Raises:
-            ExternalDefinitionError: a returned name is not defined in the package.
+            ExternalDefinitionError: a returned name is imported from outside the
+                package.
         """
         function = called.node
         if not isinstance(function, FunctionDefinition):
@@ -346,7 +366,8 @@ class OriginChecker:
             if root.id not in local:
                 location = f"{python_module.file}:{value.lineno}"
                 self._resolve(called.module, value, location, steps - 1)
-            # Parameters and assigned local names are not followed.
+            # Only imports inside the function are followed, not parameters and assigned
+            # names.
             for binding in local.get(root.id, ()):
                 if isinstance(binding.value, ImportedName):
                     for meaning in self._names.list_binding_meanings(
@@ -359,8 +380,12 @@ class OriginChecker:
     ) -> None:
         """Check that a decorator of the package does not return an imported function.
 
-        Decorators from outside are accepted, because they wrap the function below them. Their
-        result is checked when the handler is loaded.
+        Decorators from outside are accepted, because they wrap the function below them.
+        Their result is checked when the handler is loaded.
+
+        Raises:
+            ExternalDefinitionError: the decorator is not a name or attribute, or
+                plainly returns an imported function.
         """
         factory = decorator.func if isinstance(decorator, ast.Call) else decorator
         if not isinstance(_get_root(factory), ast.Name):

@@ -16,12 +16,12 @@ from .modules import (
     list_returned_values,
 )
 
-# Bounds chains of attributes and calls.
+# The maximum length of a followed chain of attributes and calls.
 _MAX_STEPS = 20
-# Bounds the classes in one inheritance hierarchy.
+# The maximum number of classes in one inheritance hierarchy.
 _MAX_CLASSES = 200
-# Generic types that resolve to their first argument, such as the value that `with`, `for` or
-# `await` produces.
+# An annotation with one of these generic types resolves to its first argument: the
+# value that `with`, `for` or `await` produces.
 _TRANSPARENT_TYPES = frozenset(
     (
         "Iterator AsyncIterator Generator AsyncGenerator Iterable"
@@ -46,13 +46,16 @@ class _ClassMembers(NamedTuple):
 
 
 class Resolver(ModuleNames):
-    """Resolves expressions through attributes, calls and inheritance.
+    """The objects that expressions in the modules of a package refer to.
+
+    Attributes, calls and inheritance are followed.
 
     Args:
         read_module: returns the module with a dotted name, or None if there is none.
-        package: the package; names from other modules are external. Empty for all modules.
-        read_file: returns the text of a file from the path of the referring module and the
-            path in its source; "" if there is no such file.
+        package: the package; names from other modules are external. Empty for all
+            modules.
+        read_file: returns the text of a file from the path of the referring module and
+            the path in its source; "" if there is no such file.
     """
 
     def __init__(
@@ -117,13 +120,22 @@ class Resolver(ModuleNames):
         names: Mapping[str, Definition],
         steps: int,
     ) -> Definition | None:
-        """Return the attribute of an owner, or the module or object with a dotted name."""
+        """Return the object that a lookup by a name in a string finds.
+
+        Args:
+            owner: the object whose attribute is looked up; None for a module, or an
+                object in a module.
+            name: the attribute; without an owner, a dotted name, which may be relative.
+            module: the module with the lookup.
+            names: the local names.
+            steps: the remaining steps.
+        """
         if owner is not None:
             found = self.resolve(owner, module, names, steps)
             return found and self.resolve_attribute(found, name, steps)
         dotted = name.replace(":", ".")
         if dotted.startswith("."):
-            # One dot is the package that contains the module.
+            # In a relative name, one dot is the package that contains the module.
             level = len(dotted) - len(dotted.lstrip("."))
             parts = module.name.split(".")[:-level]
             dotted = ".".join([*parts, *filter(None, dotted.lstrip(".").split("."))])
@@ -136,7 +148,10 @@ class Resolver(ModuleNames):
     def resolve_attribute(
         self, owner: Definition, name: str, steps: int = _MAX_STEPS
     ) -> Definition | None:
-        """Return the object that an attribute refers to; None if it is unknown."""
+        """Return the object that an attribute refers to; None if it is unknown.
+
+        Attributes of classes and instances can be inherited.
+        """
         if steps <= 0:
             return None
         if owner.kind == "module":
@@ -167,7 +182,10 @@ class Resolver(ModuleNames):
         return None
 
     def list_hierarchy(self, class_: Definition) -> tuple[Definition, ...]:
-        """Return a class and its base classes in the package, the nearest first."""
+        """Return a class and its base classes in the package, a class before its bases.
+
+        Empty for other definitions.
+        """
         node = class_.class_
         if node is None:
             return ()
@@ -202,13 +220,17 @@ class Resolver(ModuleNames):
                     if isinstance(inner_node, ast.Assign):
                         for target in inner_node.targets:
                             if _is_self_attribute(target):
-                                # The class body wins over methods.
+                                # An assignment in the class body has priority over
+                                # assignments in methods.
                                 values.setdefault(target.attr, inner_node.value)
             self._members[node] = _ClassMembers(functions, values)
         return self._members[node]
 
     def get_body(self, definition: Definition) -> _FunctionBody:
-        """Return the returned values of a function; with assignments only if there are any."""
+        """Return the returned values of a function, and the assignments to its names.
+
+        The assignments are left out of a function that returns no value.
+        """
         function = definition.function
         if function is None:
             return _FunctionBody((), {})
@@ -222,7 +244,10 @@ class Resolver(ModuleNames):
         return self._bodies[function]
 
     def resolve_call(self, called: Definition) -> Definition | None:
-        """Return the result of a call: an instance of a class, or of the annotated type."""
+        """Return the result of a call: an instance of the class or annotated type.
+
+        None if the called function's result has no known annotation.
+        """
         if called.kind == "class":
             return Definition(
                 "instance", called.module, called.name, class_=called.class_
@@ -236,7 +261,10 @@ class Resolver(ModuleNames):
     def resolve_annotation(
         self, annotation: ast.expr, module: PythonModule, steps: int = _MAX_STEPS
     ) -> Definition | None:
-        """Return an instance of the annotated type; of a union, of the first known member."""
+        """Return an instance of the annotated type; None if the type is unknown.
+
+        For a union, this is the first known member.
+        """
         if steps <= 0:
             return None
         if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
@@ -263,17 +291,21 @@ class Resolver(ModuleNames):
 
 
 class _Lookup(NamedTuple):
-    """Access by a name in a string: to an attribute of an owner, or to a module."""
+    """A lookup of an object by a name in a string.
+
+    `owner` is the object whose attribute is looked up; None for a module.
+    """
 
     owner: ast.expr | None
     name: ast.expr
 
 
 def _parse_lookup(node: ast.expr) -> _Lookup | None:
-    """Return an access by name such as `getattr(x, "a")` or `import_module("a.b")`.
+    """Return the parts of a lookup such as `getattr(x, "a")`; None for others.
 
-    Also `vars(x)["a"]`, `x.__dict__["a"]`, `sys.modules["a.b"]`, `__import__("a.b", ...)`
-    and `pkgutil.resolve_name("a.b:c")`.
+    Also `vars(x)["a"]`, `x.__dict__["a"]`, `sys.modules["a.b"]`,
+    `import_module("a.b")`, `__import__("a.b", ...)` and
+    `pkgutil.resolve_name("a.b:c")`.
     """
     if isinstance(node, ast.Subscript):
         owner = node.value
@@ -294,7 +326,10 @@ def _parse_lookup(node: ast.expr) -> _Lookup | None:
 
 
 def is_lookup(node: ast.expr) -> bool:
-    """Return whether an expression accesses an object by a name in a string."""
+    """Return whether an expression finds an object by a name in a string.
+
+    Examples: `getattr(x, "a")`, `import_module("a.b")`.
+    """
     return _parse_lookup(node) is not None
 
 
@@ -308,7 +343,7 @@ def _is_self_attribute(target: ast.expr) -> TypeGuard[ast.Attribute]:
 
 @dataclass
 class ExpressionScope:
-    """Scope in which expressions are resolved.
+    """The names that expressions of a function can use.
 
     Attributes:
         resolver: the resolver of the package.
@@ -327,9 +362,13 @@ class ExpressionScope:
         return self.resolver.resolve(node, self.module, self.names)
 
     def find_assigned(self, node: ast.expr) -> tuple[ast.expr, ExpressionScope] | None:
-        """Return the expression that a name or an attribute was assigned, and its scope."""
+        """Return the expression assigned to a name or attribute, and its scope.
+
+        None if no known expression is assigned.
+        """
         if isinstance(node, ast.Name) and node.id in self.aliases:
-            # The expression can use the previous value of the same name.
+            # The assigned expression can use the previous value of the same name, as in
+            # `x = x + 1`, so the name is not followed again.
             aliases = {
                 name: value for name, value in self.aliases.items() if name != node.id
             }

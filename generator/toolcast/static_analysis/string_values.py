@@ -13,9 +13,10 @@ from .modules import PLACEHOLDER, get_last_name
 from .resolver import ExpressionScope
 
 ANY_INDEX = ast.Constant(None)
-"""Index of an unspecified item, as in a loop over all items."""
+"""The index that stands for any item, as in a loop over all items."""
 
-# Bounds the possible values of one expression, and the expressions that are visited for them.
+# Limits for one expression: its possible values, the expressions that are visited for
+# them, and the length of a followed chain. More values are dropped.
 _MAX_STRINGS = 24
 _MAX_LOOKUPS = 400
 _MAX_STEPS = 25
@@ -43,18 +44,23 @@ _CONTAINER_FUNCTIONS = frozenset(
 )
 
 _ScopedNode = tuple[ast.expr, ExpressionScope]
-"""Expression with its scope."""
+"""An expression, and the scope in which its names are resolved."""
 
 
 def build_item(container: ast.expr, index: ast.expr = ANY_INDEX) -> ast.expr:
-    """Return the expression `container[index]`; by default of any item, as in a loop."""
+    """Return the expression `container[index]`; by default, for any item."""
     return ast.copy_location(ast.Subscript(container, index, ast.Load()), container)
 
 
 def bind_loop_target(
     target: ast.expr, items: ast.expr
 ) -> Iterator[tuple[str, ast.expr | None]]:
-    """Yield the names that a loop over items binds, with their values; None if unknown."""
+    """Yield each name that a loop over items binds, with its value; None if unknown.
+
+    Args:
+        target: the target after `for`: a name, or a tuple of names.
+        items: the expression after `in`.
+    """
     if isinstance(target, ast.Name):
         yield target.id, build_item(items)
     elif isinstance(target, ast.Starred):
@@ -70,16 +76,17 @@ def bind_loop_target(
 
 
 def _build_target_part(items: ast.expr, index: int) -> ast.expr | None:
-    """Return the value of element `index` of a loop's tuple target; None if it is unknown.
+    """Return the value of element `index` of a loop's tuple target; None if unknown.
 
-    The calls `mapping.items()`, `enumerate(items)` and `zip(a, b)` are supported.
+    The calls `mapping.items()`, `enumerate(items)` and `zip(a, b)` are supported; other
+    items are read as tuples.
     """
     if isinstance(items, ast.Call):
         arguments = items.args
         if isinstance(items.func, ast.Attribute) and items.func.attr == "items":
             mapping = items.func.value
             if index:
-                # An unknown key: any value of the mapping.
+                # The key is unknown here, so this is any value of the mapping.
                 return build_item(mapping, ast.Name("", ast.Load()))
             keys = ast.Call(ast.Name("list", ast.Load()), [mapping], [])
             return build_item(ast.copy_location(keys, items))
@@ -92,7 +99,10 @@ def _build_target_part(items: ast.expr, index: int) -> ast.expr | None:
 
 
 def find_template(node: ast.AST) -> ast.expr | None:
-    """Return the template that an expression fills, such as `"%s" % x`; None for others."""
+    """Return the template that an expression fills, such as `"%s"` in `"%s" % x`.
+
+    None for an expression that fills no template.
+    """
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod):
         return node.left
     function = node.func if isinstance(node, ast.Call) else None
@@ -102,9 +112,10 @@ def find_template(node: ast.AST) -> ast.expr | None:
 
 
 def find_strings(node: ast.expr, scope: ExpressionScope) -> tuple[str, ...]:
-    """Return the possible values of a string expression, with `PLACEHOLDER` in unknown parts.
+    """Return the possible values of a string expression, each once.
 
-    Empty if the expression is not a string, or if its value is completely unknown.
+    Unknown parts of a value are `PLACEHOLDER`. Empty if the expression is not a string,
+    or if its value is completely unknown.
     """
     return _StringFinder().find(node, scope, _MAX_STEPS)
 
@@ -165,7 +176,11 @@ class _StringFinder:
         scope: ExpressionScope,
         steps: int,
     ) -> list[str]:
-        """Return all combinations of the values of the parts."""
+        """Return all combinations of the parts' values, joined by a separator.
+
+        An unknown part is `PLACEHOLDER`; at most `_MAX_STRINGS` combinations are
+        returned.
+        """
         results = [""]
         for number, part in enumerate(parts):
             strings = self.find(part, scope, steps) or (PLACEHOLDER,)
@@ -190,7 +205,7 @@ class _StringFinder:
         right_strings = self.find(node.right, scope, steps)
         if not (left or right_strings):
             return ()
-        # `/` joins the parts of a path.
+        # `/` between path objects joins the parts of a path.
         gap = "/" if isinstance(node.op, ast.Div) else ""
         pairs = product(left or (PLACEHOLDER,), right_strings or (PLACEHOLDER,))
         return [_join(first, gap, second) for first, second in pairs]
@@ -204,7 +219,10 @@ class _StringFinder:
         scope: ExpressionScope,
         steps: int,
     ) -> list[str]:
-        """Return templates with their replacement fields filled by position or name."""
+        """Return templates with their replacement fields filled by position or name.
+
+        A field without a known value becomes `PLACEHOLDER`.
+        """
         results: list[str] = []
         for template in templates:
             next_index = 0
@@ -213,7 +231,7 @@ class _StringFinder:
                 name = match[1] or ""
                 value: ast.expr | None = named.get(name)
                 if value is None and (not name or name.isdecimal()):
-                    # More than three digits cannot be an index of an argument.
+                    # More than three digits cannot be the index of an argument.
                     has_index = name.isdecimal() and len(name) < 4
                     index = int(name) if has_index else next_index
                     value = positional[index] if index < len(positional) else None
@@ -258,7 +276,7 @@ class _StringFinder:
                 if old
             ]
         if name == "get" and arguments:
-            # The value of a dictionary's key, or the default.
+            # `mapping.get(key, default)` returns the value of the key, or the default.
             values = self.find(build_item(owner, arguments[0]), scope, steps)
             return [*values, *self._evaluate_all(arguments[1:], scope, steps)]
         return self._evaluate_own_function(node, scope, steps)
@@ -270,7 +288,11 @@ class _StringFinder:
         scope: ExpressionScope,
         steps: int,
     ) -> Iterable[str]:
-        """Return the values of `separator.join(items)` or `os.path.join(a, b)`."""
+        """Return the possible values of `separator.join(items)`.
+
+        A call with an unknown separator and several arguments is taken for
+        `os.path.join(a, b)`.
+        """
         separators = self.find(owner, scope, steps)
         if not separators:
             is_path_join = len(arguments) > 1
@@ -294,7 +316,10 @@ class _StringFinder:
     def _evaluate_own_function(
         self, node: ast.Call, scope: ExpressionScope, steps: int
     ) -> Iterable[str]:
-        """Yield the values that a function of the package returns for the arguments."""
+        """Yield the values that a call of a function of the package can return.
+
+        Nothing for other functions.
+        """
         called = scope.resolve(node.func)
         if called is None or called.function is None or called.kind != "function":
             return
@@ -311,7 +336,10 @@ class _StringFinder:
     def _bind_arguments(
         self, called: Definition, node: ast.Call, scope: ExpressionScope, steps: int
     ) -> tuple[dict[str, Definition], dict[str, ast.expr]]:
-        """Return the names and aliases in a function's scope for the arguments of a call."""
+        """Return the names and the aliases in a called function's scope.
+
+        Parameters with a known string argument are aliases of its possible values.
+        """
         names: dict[str, Definition] = {}
         if called.function is None:
             return {}, {}
@@ -331,14 +359,17 @@ class _StringFinder:
             if name in arguments:
                 strings = self.find(arguments[name], scope, steps)
                 if strings:
-                    # Any of the possible values.
+                    # A parameter can have any of the argument's possible values.
                     aliases[name] = build_item(_build_list(strings))
         return names, aliases
 
     def _find_items(
         self, node: ast.Subscript, scope: ExpressionScope, steps: int
     ) -> list[_ScopedNode]:
-        """Return the items of a literal that a subscript can refer to."""
+        """Return the items of a literal that a subscript can refer to.
+
+        These are all items if the index is unknown; empty if the literal is unknown.
+        """
         container = self._find_container(node.value, scope, steps)
         if container is None:
             return []
@@ -362,7 +393,10 @@ class _StringFinder:
     def _find_container(
         self, node: ast.expr, scope: ExpressionScope, steps: int
     ) -> _ScopedNode | None:
-        """Return the literal that contains the items of an expression; None if unknown."""
+        """Return the literal that has the items of an expression, and its scope.
+
+        None if the items are unknown.
+        """
         self._remaining_lookups -= 1
         if steps <= 0 or self._remaining_lookups <= 0:
             return None
@@ -403,7 +437,10 @@ class _StringFinder:
     def _find_returned_container(
         self, node: ast.Call, scope: ExpressionScope, steps: int
     ) -> _ScopedNode | None:
-        """Return the literal with the items of a call's result, such as of `text.split()`."""
+        """Return a literal with the items of a call's result, as for `text.split()`.
+
+        None if the call is not supported, or if the items are unknown.
+        """
         function = node.func
         if isinstance(function, ast.Name):
             if function.id in _CONTAINER_FUNCTIONS and node.args:
@@ -434,14 +471,17 @@ def _build_list(strings: Iterable[str]) -> ast.List:
 
 
 def _join(left: str, gap: str, right: str) -> str:
-    # Paths and URLs get exactly one slash between two parts.
+    # Paths and URLs have exactly one slash between two parts.
     if gap == "/":
         return f"{left.rstrip('/')}/{right.lstrip('/')}"
     return left + gap + right
 
 
 def _may_return_string(annotation: ast.expr | None) -> bool:
-    """Return whether a function with this result annotation can return a string."""
+    """Return whether the annotation of a function's result allows a string.
+
+    True without an annotation.
+    """
     if isinstance(annotation, ast.Subscript):
         annotation = annotation.value
     if isinstance(annotation, ast.Name):
@@ -450,7 +490,7 @@ def _may_return_string(annotation: ast.expr | None) -> bool:
 
 
 def _get_string_keys(literal: ast.Dict) -> dict[str, ast.expr]:
-    """Return the values of a dictionary by their keys, for keys that are string literals."""
+    """Return the values of a dictionary literal by key, for keys that are literals."""
     return {
         key.value: value
         for key, value in zip(literal.keys, literal.values, strict=True)
@@ -459,7 +499,7 @@ def _get_string_keys(literal: ast.Dict) -> dict[str, ast.expr]:
 
 
 def _get_keys(container: _ScopedNode | None) -> _ScopedNode | None:
-    """Return the keys of a dictionary as a list; other containers unchanged."""
+    """Return a dictionary's keys as a list literal; other containers unchanged."""
     if container is None or not isinstance(container[0], ast.Dict):
         return container
     keys = [key for key in container[0].keys if key is not None]

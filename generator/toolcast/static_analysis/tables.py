@@ -29,7 +29,7 @@ _STATEMENT = re.compile(
     |(?:CREATE|ALTER|DROP)\s+(?:TEMP\w*\s+)?TABLE\b|LOCK\s+TABLE\b|TABLE\s+\w)""",
     re.VERBOSE | re.DOTALL | re.IGNORECASE,
 )
-# Case-sensitive: upper-case keywords do not occur in prose.
+# Case-sensitive, because these words are upper-case in SQL and rarely in prose.
 _CLAUSE = re.compile(r"\b(?:FROM|JOIN|INTO|UPDATE)\s+[\w\"`\[\x00]")
 _NAME_LIST_ENDS = frozenset(
     (
@@ -41,22 +41,23 @@ _NAME_LIST_ENDS = frozenset(
 )
 _WORDS_BEFORE_NAME = frozenset("only lateral if not exists table".split())
 _ACCESS_KINDS = {"from": "reads", "join": "reads", "into": "writes", "update": "writes"}
-# Tables of SQLite and PostgreSQL themselves.
+# SQLite and PostgreSQL have tables of their own with these prefixes, which no pool
+# declares.
 _SYSTEM_TABLE = re.compile(r"(?:sqlite|pg|pragma)_\w+", re.IGNORECASE)
 _SYSTEM_SCHEMAS = frozenset(["information_schema", "pg_catalog"])
-# In `extract(year FROM created_at)`, no table follows FROM.
+# No table follows FROM inside these functions, as in `extract(year FROM created_at)`.
 _FUNCTIONS_WITH_FROM = frozenset(
     ["extract", "substring", "trim", "overlay", "position"]
 )
 
 
 class SqlTable(NamedTuple):
-    """Table name in SQL.
+    """A table name in SQL.
 
     Attributes:
         name: the name without schema and quotes.
         kind: `reads`, `writes` or `deletes`.
-        start: the index of the name in the text.
+        start: the index of the name in the text; with a quote, of the quote.
     """
 
     name: str
@@ -65,27 +66,38 @@ class SqlTable(NamedTuple):
 
 
 def is_probably_sql(text: str) -> bool:
-    """Return whether a text is probably SQL: a statement, or an upper-case clause."""
+    """Return whether a text is probably SQL: a statement, or an upper-case clause.
+
+    Ordinary prose can look like a statement.
+    """
     return bool(_STATEMENT.match(text) or _CLAUSE.search(text))
 
 
 def is_certainly_sql(text: str) -> bool:
-    """Return whether a text is SQL that begins with an upper-case word, and so not prose."""
+    """Return whether a text is probably SQL and begins with an upper-case word.
+
+    Prose does not begin like this.
+    """
     first = text.split(maxsplit=1)[0].lstrip("(") if text.strip() else ""
     return len(first) > 1 and first.isupper() and is_probably_sql(text)
 
 
 def find_sql_tables(text: str) -> Iterator[SqlTable]:
-    """Yield the tables in SQL, in their order, without those that a `WITH` clause defines."""
+    """Yield the tables in SQL, in their order.
+
+    Names that a `WITH` clause defines, system tables, and names with unknown parts are
+    left out. A table that occurs several times is yielded several times.
+    """
     tokens = [_Token.from_match(match) for match in _TOKEN.finditer(text)]
     tokens = [token for token in tokens if token.text]
-    # The names of `WITH name AS (`.
+    # `WITH name AS (` defines a name that is not a table.
     defined_names = {
         name.text.casefold()
         for name, keyword, mark in zip(tokens, tokens[1:], tokens[2:], strict=False)
         if keyword.word == "as" and mark.text == "("
     }
-    # For each open parenthesis, whether it follows a function with FROM.
+    # One item for each open parenthesis: whether it follows a function that contains
+    # FROM.
     parentheses: list[bool] = []
     for index, token in enumerate(tokens):
         previous = tokens[index - 1].word if index else ""
@@ -104,15 +116,24 @@ def find_sql_tables(text: str) -> Iterator[SqlTable]:
 
 
 def _get_access_kind(word: str, previous: str, is_in_function: bool) -> str | None:
-    """Return the access to the tables after a keyword; None if no table follows."""
+    """Return the kind of access to the tables after a keyword; None if none follows.
+
+    Args:
+        word: the keyword, in lower case.
+        previous: the word before it.
+        is_in_function: whether it is inside a function that contains FROM.
+    """
+    # `TRUNCATE TABLE x` is a single access, so its word TABLE is skipped.
     if word in ("truncate", "table") and previous not in ("as", "truncate"):
         return "deletes" if word == "truncate" or previous == "drop" else "writes"
     if word == "from":
-        # IS DISTINCT FROM compares two values.
+        # `IS DISTINCT FROM` compares two values.
         if is_in_function or previous == "distinct":
             return None
         if previous == "delete":
             return "deletes"
+    # No table follows in `DO UPDATE`, `FOR UPDATE`, `FOR NO KEY UPDATE` and `ON
+    # UPDATE`.
     if word == "update" and previous in ("do", "for", "key", "on"):
         return None
     return _ACCESS_KINDS.get(word)
@@ -134,7 +155,13 @@ class _Token(NamedTuple):
 def _list_names(
     tokens: list[_Token], index: int, *, has_list: bool
 ) -> Iterator[_Token]:
-    """Yield the table names from an index on: `a`, `schema.a`, or a list `a AS x, b y`."""
+    """Yield the table names after a keyword: `a`, `schema.a`, or a list of tables.
+
+    Args:
+        tokens: the tokens of the SQL.
+        index: the index after the keyword.
+        has_list: whether a list such as `a AS x, b y` can follow.
+    """
     while index < len(tokens):
         while index < len(tokens) and tokens[index].word in _WORDS_BEFORE_NAME:
             index += 1
@@ -148,7 +175,7 @@ def _list_names(
         while index + 1 < len(tokens) and tokens[index].text == ".":
             schema = name.text.casefold()
             name, index = tokens[index + 1], index + 2
-        # A function that returns rows, as in `FROM generate_series(1, 3)`.
+        # A function that returns rows is no table, as in `FROM generate_series(1, 3)`.
         is_function = has_list and index < len(tokens) and tokens[index].text == "("
         if is_function:
             index = _skip_parentheses(tokens, index)
@@ -156,7 +183,7 @@ def _list_names(
             yield name
         if not has_list:
             return
-        # An alias can precede the comma.
+        # A table can have an alias before the comma.
         while index < len(tokens) and tokens[index].text not in ("(", ")", ",", ";"):
             if tokens[index].word in _NAME_LIST_ENDS and tokens[index].word != "as":
                 return
@@ -167,7 +194,7 @@ def _list_names(
 
 
 def _skip_parentheses(tokens: list[_Token], index: int) -> int:
-    """Return the index after the parenthesis that closes the one at an index."""
+    """Return the index after the parenthesis that closes the parenthesis at `index`."""
     depth = 0
     while index < len(tokens):
         depth += {"(": 1, ")": -1}.get(tokens[index].text, 0)
@@ -177,7 +204,7 @@ def _skip_parentheses(tokens: list[_Token], index: int) -> int:
     return index
 
 
-# Bounds chains of names and containers.
+# The maximum length of a followed chain of names and containers.
 _MAX_STEPS = 10
 # Functions with the name of a table as an argument, and their access to it.
 _TABLE_FUNCTIONS = {
@@ -196,13 +223,16 @@ _TABLE_FUNCTIONS = {
 
 
 def find_named_table(call: ast.Call) -> tuple[ast.expr, str] | None:
-    """Return the argument with a table's name, and the access; None for other calls."""
+    """Return the argument with a table's name, and the kind of access.
+
+    None for calls of functions that are not known to name a table.
+    """
     name = get_last_name(call.func)
     kind = _TABLE_FUNCTIONS.get(name)
     if kind is None:
         return None
     keywords = {keyword.arg: keyword.value for keyword in call.keywords}
-    # The first argument of `copy_from` is the file.
+    # The first argument of psycopg2's `copy_from` is the file.
     index = 1 if name == "copy_from" else 0
     argument = call.args[index] if index < len(call.args) else None
     for keyword in ("table_name", "name", "table"):
@@ -211,14 +241,15 @@ def find_named_table(call: ast.Call) -> tuple[ast.expr, str] | None:
 
 
 def find_tables(node: ast.expr, scope: ExpressionScope) -> tuple[str, ...]:
-    """Return the names of the tables that an expression can refer to."""
+    """Return the names of the tables that an expression can refer to, each once."""
     return tuple(dict.fromkeys(_list_tables(node, scope, _MAX_STEPS, set())))
 
 
 def find_declared_tables(definition: Definition, resolver: Resolver) -> tuple[str, ...]:
-    """Return the table name of a `Table(...)`, or of a class with `__tablename__`.
+    """Return the table names of a `Table(...)`, or of a class with `__tablename__`.
 
-    Several names are possible, if the name is not a literal.
+    Several names are possible if the name is not a literal; empty for other
+    definitions.
     """
     name: ast.expr | None = None
     if definition.class_ is not None and definition.kind == "class":
@@ -237,14 +268,14 @@ def find_declared_tables(definition: Definition, resolver: Resolver) -> tuple[st
 def _list_tables(
     node: ast.expr, scope: ExpressionScope, steps: int, visited: set[ast.expr]
 ) -> Iterator[str]:
-    """Yield the tables that an expression can refer to. Each expression is visited once."""
+    """Yield the tables that an expression can refer to; visit each expression once."""
     if steps <= 0 or node in visited:
         return
     visited.add(node)
     if isinstance(node, ast.Subscript):
         owner = node.value
         if isinstance(owner, ast.Attribute) and owner.attr == "tables":
-            # `METADATA.tables["notes"]`
+            # SQLAlchemy: `METADATA.tables["notes"]` is the table `notes`.
             names = find_strings(node.slice, scope)
             yield from names or _list_metadata_tables(owner.value, scope)
         else:
@@ -265,7 +296,7 @@ def _list_tables(
 def _list_item_tables(
     items: ast.expr, scope: ExpressionScope, steps: int, visited: set[ast.expr]
 ) -> Iterator[str]:
-    """Yield the tables among the items of a list, a dictionary or a metadata object."""
+    """Yield the tables among the items of a list, dictionary or metadata object."""
     if steps <= 0:
         return
     if isinstance(items, ast.Call):
@@ -273,7 +304,8 @@ def _list_item_tables(
         if isinstance(function, ast.Attribute) and function.attr in ("values", "items"):
             items = function.value
         elif isinstance(function, ast.Name) and items.args:
-            # A function such as `reversed`.
+            # The called function is assumed to return its argument's items, as
+            # `reversed` does.
             items = items.args[0]
     if isinstance(items, ast.Attribute) and items.attr in ("sorted_tables", "tables"):
         yield from _list_metadata_tables(items.value, scope)
@@ -294,9 +326,13 @@ def _get_table_name(value: ast.expr) -> ast.expr | None:
 
 
 def _list_metadata_tables(node: ast.expr, scope: ExpressionScope) -> Iterator[str]:
-    """Yield the tables declared with a metadata object, in the modules loaded so far."""
+    """Yield the tables declared with a metadata object, such as `Base.metadata`.
+
+    Only modules that have been loaded so far are searched.
+    """
     resolver, metadata = scope.resolver, scope.resolve(node)
-    # The declarative base class of `Base.metadata`.
+    # In `Base.metadata`, `Base` is the declarative base class, whose subclasses are the
+    # tables.
     base = None
     if isinstance(node, ast.Attribute) and node.attr == "metadata":
         base = scope.resolve(node.value)
@@ -313,7 +349,7 @@ def _list_metadata_tables(node: ast.expr, scope: ExpressionScope) -> Iterator[st
         if metadata is None:
             continue
         for value in module.bindings.assignments.values():
-            # `Table(name, metadata, ...)`
+            # SQLAlchemy: `Table(name, metadata, ...)` declares a table.
             table_name = _get_table_name(value)
             if table_name is None or not isinstance(value, ast.Call):
                 continue

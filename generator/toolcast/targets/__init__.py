@@ -1,1 +1,1 @@
-"""The targets, a module each; `table` is the list of them."""
+"""The targets, each in a module of its own; the module `table` lists all targets."""

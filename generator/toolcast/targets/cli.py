@@ -32,7 +32,7 @@ _SHAPE = PythonShape(
 
 
 def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
-    """Generate `cli.py` and `prompts/cli.md`."""
+    """Return the files `cli.py` and `prompts/cli.md`, by path."""
     client = toolset.targets.get("cli", {}).get("client")
     package = get_package_name(context, toolset)
     view = View(
@@ -54,6 +54,7 @@ def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
 
 
 def _encode_keyword(tool: ToolSpec) -> Code:
+    """Encode a tool's command name as a string literal; `None` without a command."""
     keyword = tool.cli.keyword if tool.cli else None
     return encode_literal(None) if keyword is None else encode_unbroken_string(keyword)
 

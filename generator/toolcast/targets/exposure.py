@@ -39,7 +39,7 @@ def build_exposures(workspace: Workspace, toolset: Toolset) -> dict[str, Exposur
 def build_exposure(
     toolset: Toolset, tool: ToolSpec, targets: Sequence[Target]
 ) -> Exposure:
-    """Return the exposure of one tool.
+    """Return why each client and each enabled target does not have a tool.
 
     Args:
         toolset: the toolset.
@@ -53,6 +53,7 @@ def build_exposure(
     reasons: dict[str, str] = {}
     for target in targets:
         reason = _find_omission_reason(toolset, tool, target)
+        # A needed target is earlier in `targets`, so its reason is already known here.
         for need in target.needs:
             if not reason and reasons.get(need):
                 reason = f"not in {need}, which {target.name} needs: {reasons[need]}"
@@ -61,7 +62,11 @@ def build_exposure(
 
 
 def _find_access_reason(toolset: Toolset, tool: ToolSpec, client: Client) -> str:
-    """Return why a client has no access to a tool; empty if it has access."""
+    """Return the reason why a client cannot use a tool; empty if the client can.
+
+    If there are several reasons, the result is the first of: the tool's `clients`, the
+    client's `deny`, a missing permission, the client's `allow`.
+    """
     if toolset.is_offered(tool, client):
         return ""
     if tool.clients is not None and client.name not in tool.clients:
@@ -77,7 +82,10 @@ def _find_access_reason(toolset: Toolset, tool: ToolSpec, client: Client) -> str
 
 
 def _find_omission_reason(toolset: Toolset, tool: ToolSpec, target: Target) -> str:
-    """Return why a tool is excluded from this target itself; empty if it is not."""
+    """Return the declared reason for omitting a tool from a target; empty without one.
+
+    `exclusions` of `toolset.yaml` precede the tool's spec. Needed targets are ignored.
+    """
     for exclusion in toolset.exclusions:
         if (exclusion.tool, exclusion.target) == (tool.name, target.name):
             return exclusion.reason

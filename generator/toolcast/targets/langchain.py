@@ -23,7 +23,7 @@ _SHAPE = PythonShape(
 
 
 def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
-    """Generate `langchain_tools.py`."""
+    """Return the file `langchain_tools.py`, by path."""
     view = View(_SHAPE, header=encode_header(f"{toolset.folder}/toolset.yaml"))
     template = "langchain/langchain_tools.py.jinja"
     return {"langchain_tools.py": context.render(template, view)}

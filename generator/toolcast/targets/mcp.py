@@ -36,7 +36,10 @@ from .tool_types import render_mcp_types
 
 
 def render_mcp_definitions(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
-    """Render `mcp_resources/` and `mcp_prompts/`, if the toolset has resources or prompts."""
+    """Return the files in `mcp_resources/` and `mcp_prompts/`, by path.
+
+    A folder without specs gets no files, so the result can be empty.
+    """
     files: dict[str, bytes] = {}
     value_types = "pydantic" if toolset.values == "pydantic" else None
     for folder, kind, specs in (
@@ -74,14 +77,19 @@ def render_mcp_definitions(toolset: Toolset, context: Context) -> Mapping[str, b
             path = f"{stem}.json"
             shape = JsonShape(tuple(values))
             files[path] = context.write(path, encode_json(values, ("mcp",)), shape)
-            # With `values: pydantic`, the annotations differ from the types of MCP.
+            # With `values: pydantic`, the annotations of the handler differ from the strings
+            # that MCP passes, so no types are generated to compare the handler with.
             if spec.handler is not None and value_types is None:
                 files[f"{stem}.py"] = render_mcp_types(toolset, spec, context)
     return files
 
 
 def _build_resource_fields(spec: ResourceSpec) -> dict[str, Any]:
-    """Return the content of a resource, and the parameters of its URI template."""
+    """Return the fields of a definition that only resources have.
+
+    The fields are `text` or `blob`, `parameters` (the variables of the URI template; only
+    with a handler) and `values` (the allowed values by variable). A value can be None.
+    """
     parts: dict[str, Any] = {"text": spec.text}
     if spec.content is not None:
         parts = _encode_content(spec.content)
@@ -97,6 +105,7 @@ def _encode_content(content: bytes) -> dict[str, Any]:
     try:
         text = content.decode("utf-8")
     except UnicodeDecodeError:
+        # Stand-in for bytes that are not text: the check for NUL then selects a blob.
         text = "\0"
     if "\0" in text:
         return {"blob": base64.b64encode(content).decode("ascii")}
@@ -104,6 +113,11 @@ def _encode_content(content: bytes) -> dict[str, Any]:
 
 
 def _build_prompt_fields(spec: PromptSpec) -> dict[str, Any]:
+    """Return the fields of a definition that only prompts have; a value can be None.
+
+    `parameters` is set only for a prompt with a handler. `values` contains the allowed
+    values of each argument with an `enum`.
+    """
     messages = [
         {"role": message.role, "text": message.text} for message in spec.messages
     ]
@@ -121,13 +135,15 @@ def _build_prompt_fields(spec: PromptSpec) -> dict[str, Any]:
 
 
 _WORKSPACE = "toolcast.yaml"
+# Keys of `targets.mcp.http` with an array. The generated server omits an empty array.
 _LIST_SETTINGS = ("allowed_hosts", "headers", "allowed_origins")
+# The encoders need the text before a value to break long lines as black does.
 _ENDPOINT_INDENT = " " * 16
 _LINKS = "toolset.targets.mcp.links"
 
 
 def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
-    """Generate `mcp_server.py` and the definitions of resources and prompts."""
+    """Return `mcp_server.py` and the files of MCP resources and prompts, by path."""
     view = _build_server_view(toolset, context, f"{toolset.folder}/toolset.yaml", ())
     return {
         "mcp_server.py": context.render("mcp/mcp_server.py.jinja", view),
@@ -138,11 +154,11 @@ def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
 def render_shared_server(
     server: Toolset, toolsets: Sequence[str], context: Context
 ) -> Mapping[str, bytes]:
-    """Render the package of a server that several toolsets share.
+    """Return `__init__.py` and `mcp_server.py` of an endpoint that toolsets share.
 
     Args:
-        server: the settings of the server; see `model.endpoints.joined`.
-        toolsets: the names of the toolsets.
+        server: the toolset from `merge_toolsets`, which has settings but no tools.
+        toolsets: the names of the toolsets, in the order of the endpoint.
         context: the rendering context.
     """
     view = _build_server_view(server, context, _WORKSPACE, toolsets)
@@ -157,6 +173,14 @@ def render_shared_server(
 def _build_server_view(
     toolset: Toolset, context: Context, source: str, shared_toolsets: Sequence[str]
 ) -> View:
+    """Build the view of `mcp_server.py` for one toolset or for a shared endpoint.
+
+    Args:
+        toolset: the toolset, or the merged settings of a shared endpoint.
+        context: the rendering context.
+        source: the path of the file with the settings, for the header.
+        shared_toolsets: the names of the endpoint's toolsets; empty for one toolset.
+    """
     options = toolset.targets.get("mcp", {})
     http = options.get("http", {})
     admin = http.get(
@@ -166,6 +190,7 @@ def _build_server_view(
     links = options.get("links", {})
     oauth = http.get("oauth", {})
     indent = "        "
+    # The generated module imports the parts in this order, which is also isort's.
     parts = sorted(context.server_parts.items())
     return View(
         _build_shape(toolset, context, shared_toolsets),
@@ -207,6 +232,7 @@ def _build_server_view(
         ),
         **{key: _encode_list(http, key, indent) for key in _LIST_SETTINGS},
         oauth_names=join_identifiers(["OAuth", "Scope"]),
+        # The runtime appends the suffix of each variable to this prefix, such as `SHOP`.
         oauth_variables=encode_literal(
             build_variable_name(toolset, "")[:-1], f"{indent}    variables=", ","
         ),
@@ -243,13 +269,18 @@ def _build_server_view(
 
 
 def _get_version(toolset: Toolset, context: Context) -> str:
-    """Return the toolset's version, or the version of the project that packages it."""
+    """Return the version that the MCP server reports.
+
+    A toolset with the target `package` and without its own `version` has the version in
+    pyproject.toml. If both are missing, the version is the default of the spec language.
+    """
     project_version = context.project.get_text("version") if context.project else ""
     is_declared = "version" in toolset.fields or "package" not in toolset.targets
     return toolset.version if is_declared else project_version or toolset.version
 
 
 def _encode_list(options: Mapping[str, Any], key: str, before: str) -> Code:
+    """Encode an optional array as a tuple; empty code for a missing or empty array."""
     return encode_optional(tuple(options.get(key, ())) or None, f"{before}{key}=", ",")
 
 
@@ -260,7 +291,7 @@ def _list_server_modules(context: Context, toolsets: Sequence[str]) -> list[str]
 
 
 def _list_definition_packages(toolset: Toolset) -> list[str]:
-    """Return the packages with definitions of prompts and resources."""
+    """Return the names of the generated packages of MCP prompts and resources, if any."""
     packages = {
         "mcp_prompts": toolset.mcp_prompts,
         "mcp_resources": toolset.mcp_resources,
@@ -269,6 +300,7 @@ def _list_definition_packages(toolset: Toolset) -> list[str]:
 
 
 def _build_scopes(scopes: Mapping[str, Any]) -> list[View]:
+    """Build a view per OAuth scope, with the clients and permissions that it grants."""
     indent = "                    "
     return [
         View(
@@ -285,6 +317,7 @@ def _build_scopes(scopes: Mapping[str, Any]) -> list[View]:
 def _build_shape(
     toolset: Toolset, context: Context, shared_toolsets: Sequence[str]
 ) -> PythonShape:
+    """Return the statements and the calls that `mcp_server.py` may contain."""
     has_links = "links" in toolset.targets.get("mcp", {})
     return PythonShape(
         (

@@ -25,9 +25,10 @@ _PUBLISHER_KEY = "io.modelcontextprotocol.registry/publisher-provided"
 _PLUGIN_SCHEMAS = "https://agent-plugins.org/schemas/1.0.0"
 _TOOLCAST_KEY = "dev.toolcast"
 
-# The registry limits titles, versions and descriptions to this number of characters.
+# server.json of the MCP registry limits titles, versions and descriptions to 100 characters.
 _MAX_LENGTH = 100
-# The normal form of PEP 440. The package index stores no other, and the registry compares.
+# The normal form of a version in PEP 440. PyPI stores only this form, and the MCP registry
+# compares the manifest's version with the one on PyPI.
 _VERSION = r"(?a:(\d+!)?\d+(\.\d+)*((a|b|rc)\d+)?(\.post\d+)?(\.dev\d+)?)"
 # Pattern and description of the values that manifests need from `[project]`.
 _PROJECT_FIELDS = {
@@ -38,7 +39,8 @@ _PROJECT_FIELDS = {
 }
 _RUNTIME = re.compile(r"toolcast[-_.]runtime\s*\[[^\]]*\bmcp\b", re.IGNORECASE)
 _RESERVED = re.compile(r"(?:claude|anthropics?|cc-plugin)(?:-|$)")
-# Values of these variables decide which code is installed and run.
+# Environment variables that decide which code is installed and run. A published manifest must
+# not let a client set them.
 _CODE_VARIABLES = re.compile(
     r"(?i)PATH|PATHEXT|COMSPEC|HOME|USERPROFILE|APPDATA|(?:UV|PIP|LD|DYLD|XDG)_.*"
     r"|PYTHON.*|.*_PROXY|SSL_CERT_.*"
@@ -110,7 +112,7 @@ def _get_published_name(toolset: Toolset) -> str:
 
 
 def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
-    """Generate `package/`; return nothing if a rule reports problems."""
+    """Return the manifests in `package/` by path; empty if `find_problems` yields any."""
     project = context.project
     if project is None or any(find_problems(toolset, project)):
         return {}
@@ -125,7 +127,11 @@ def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
 def _build_manifests(
     toolset: Toolset, project: PythonProject, module: str
 ) -> dict[str, dict[str, Any]]:
-    """Return each manifest by file name; its first member is the signature, if allowed."""
+    """Return the JSON value of each manifest, by path below `package/`.
+
+    The first member of a manifest contains the signature. `mcp.json` has none, because its
+    format allows no further keys.
+    """
     signature = {"generated": format_signature(f"{toolset.folder}/")}
     name, title = _get_published_name(toolset), toolset.heading
     version, python = project.get_text("version"), project.get_text("requires-python")
@@ -162,8 +168,8 @@ def _build_manifests(
     ]
     uv_arguments = ["run", "--directory", "${__dirname}", "python", "-m", module]
     requirement = f"{project.get_text('name')}=={version}"
-    # The client's working directory must not affect the server: no module (`-P`), `uv.toml`
-    # or `.venv` of it.
+    # The client's working directory must not decide which code the server runs: `uvx` ignores
+    # a `uv.toml` or `.venv` in the directory, and `-P` ignores its Python modules.
     uvx_arguments = [
         "--python",
         python,
@@ -221,7 +227,7 @@ def _build_manifests(
             "name": name,
             **common,
         },
-        # This format allows no further keys, so it has no signature.
+        # The format of `mcp.json` allows no further keys, so the file has no signature.
         "mcp.json": {
             "$schema": f"{_PLUGIN_SCHEMAS}/mcp.schema.json",
             "mcpServers": {name: {"type": "stdio", **uvx}},
@@ -238,7 +244,11 @@ def _build_manifests(
 
 
 def _list_tools(toolset: Toolset, client_name: str) -> list[dict[str, str]]:
-    """Return the tools that are listed over stdio and not excluded, sorted by name."""
+    """Return the name and summary of each tool of the stdio server, sorted by name.
+
+    Tools that `exclusions` omits from the target `package` are left out. Without a client
+    of this name, all other tools of the target `mcp` are listed.
+    """
     client, excluded = toolset.find_client(client_name), toolset.list_excluded_tools(
         "package"
     )

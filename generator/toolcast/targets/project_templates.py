@@ -15,6 +15,7 @@ from ..package_data import get_templates_folder
 from .table import BUILT_IN, list_enabled_targets, load_targets
 
 _MAX_TEMPLATE_BYTES = 1024 * 1024
+# The first line that `build_copy` writes: the name and the digest of the original template.
 _FIRST_LINE = re.compile(rb"\{# A copy of [^\s#]+ \(sha256 ([0-9a-f]{16})\)\. #\}\n")
 
 REPLACED = {
@@ -30,11 +31,11 @@ REPLACED = {
     ),
     "cli/cli_block.md.jinja": ("cli/cli_frame.md.jinja",),
 }
-"""Templates of whole prompt blocks, with the templates of pieces that replaced each."""
+"""Removed templates of whole prompt blocks, with the templates that replace each of them."""
 
 
 class Original(NamedTuple):
-    """A template of a target.
+    """A template of a target, which a project can replace.
 
     Attributes:
         path: the absolute path.
@@ -65,7 +66,7 @@ class ProjectTemplate(NamedTuple):
 
 
 def list_originals(workspace: Workspace) -> dict[str, Original]:
-    """Return the templates of all targets, including listed extensions, by name.
+    """Return the templates of all targets, also of those not in use, by template name.
 
     Raises:
         ExtensionError: an extension cannot be loaded.
@@ -94,7 +95,8 @@ def list_project_templates(
 ) -> list[ProjectTemplate]:
     """Return the files of the project's template folder, sorted by name.
 
-    Hidden files and READMEs are left out.
+    Hidden files, backup files (`NAME~`) and READMEs are left out. Without a template folder,
+    the list is empty.
 
     Args:
         workspace: the workspace.
@@ -105,6 +107,7 @@ def list_project_templates(
     folder = os.path.join(workspace.root, workspace.templates)
     names = sorted(_list_files(folder, "."))
     used = {name for name in names if name in originals and originals[name].is_used}
+    # A file that no target renders is still used if a rendered template includes it.
     if len(used) < len(names):
         used |= _find_included(folder, used)
     return [
@@ -119,24 +122,31 @@ def list_project_templates(
 
 
 def build_copy(name: str, original: Original) -> bytes:
-    """Return a copy of a template for a project, below a line with the original's digest."""
+    """Return a template's content after a first line with the template's digest.
+
+    The digest lets `_is_old` report that the original has changed since.
+    """
     data = read_regular_file(original.path, _MAX_TEMPLATE_BYTES)
     line = f"{{# A copy of {name} (sha256 {_digest(data)}). #}}\n"
     return line.encode("utf-8") + data
 
 
 def _digest(data: bytes) -> str:
-    # An installer or git may have converted the line endings.
+    # An installer or git may have changed LF to CRLF, which must not change the digest.
     return hashlib.sha256(data.replace(b"\r\n", b"\n")).hexdigest()[:16]
 
 
 def _is_old(folder: str, name: str, original: Original | None) -> bool:
+    """Return whether a template's first line has another digest than the original now.
+
+    Without an original, or without such a first line, the result is False.
+    """
     if original is None:
         return False
     try:
         first = read_regular_file(os.path.join(folder, name), 400)
     except OSError:
-        # Rendering the template reports the error.
+        # An unreadable template is reported when the template is rendered.
         return False
     first_line = _FIRST_LINE.match(first.replace(b"\r\n", b"\n"))
     if first_line is None:
@@ -157,7 +167,10 @@ def _list_files(folder: str, subfolder: str) -> Iterator[str]:
 
 
 def _find_included(folder: str, names: set[str]) -> set[str]:
-    """Return the templates that the named templates include, directly or indirectly."""
+    """Return the names of the templates that other templates include or extend.
+
+    Templates of included templates are followed. Unreadable templates are skipped.
+    """
     from jinja2 import TemplateError, meta
 
     from ..rendering.renderer import create_environment
@@ -172,7 +185,7 @@ def _find_included(folder: str, names: set[str]) -> set[str]:
             references = meta.find_referenced_templates(syntax_tree)
             new = {name for name in references if name is not None} - included
         except (OSError, UnicodeDecodeError, TemplateError, RecursionError):
-            # Rendering the template reports the error.
+            # An invalid template is reported when the template is rendered.
             continue
         included |= new
         pending += new

@@ -29,7 +29,10 @@ _TEMPLATES = (_PREAMBLE, _SECTION, _LABEL, _BULLET, _USAGE)
 
 
 def render_tool_pieces(tool: ToolSpec, context: Context) -> dict[str, list[str]]:
-    """Return the prompt pieces of a tool for its definition; see `PromptPieces`."""
+    """Return the lines of a tool's bullet and usage text for its JSON definition.
+
+    The keys are `bullet`, `before`, `usage` and `after`; empty frame lines are left out.
+    """
     name = encode_inline(tool.name)
     shape = MarkdownShape((), names=(name,))
     bullet = View(shape, name=name, summary=encode_inline(tool.summary))
@@ -55,14 +58,17 @@ def _join_lines(lines: Sequence[str]) -> str:
 def _render_frame(
     context: Context, template: str, view: View
 ) -> tuple[list[str], list[str]]:
-    """Render a frame, and return its lines above and below the slot.
+    """Return the lines that a frame template prints above and below the placeholder.
+
+    The placeholder `SLOT` marks the line at which the runtime inserts tools.
 
     Raises:
         TemplateRenderError: the template does not print the slot once, on a line of its own.
     """
     lines = _render_lines(context, template, view)
     if lines.count(SLOT) != 1 or "".join(lines).count(SLOT) != 1:
-        # Importing Jinja takes longer than a whole check that renders nothing.
+        # Import Jinja only for this error: the import takes longer than a whole
+        # `toolcast check` that renders no template.
         from ..rendering.renderer import TemplateRenderError
 
         [name] = (key for key, value in vars(view).items() if value is SLOT)
@@ -73,16 +79,23 @@ def _render_frame(
 
 
 class PromptDocs:
-    """The prompt blocks of a toolset. Each piece is rendered only once, on first use."""
+    """The prompt blocks of a toolset, for any of its clients.
+
+    Templates are rendered on first use, once for all clients.
+    """
 
     def __init__(self, toolset: Toolset, context: Context) -> None:
         self._toolset = toolset
         self._context = context
+        # The context of `build_prompt_docs` has no targets; then use those of the toolset.
         self._targets = context.targets or tuple(toolset.targets)
 
     @cached_property
     def composer(self) -> PromptBlocks:
-        """The composer of the toolset's blocks."""
+        """The runtime's composer with the toolset's rendered frames.
+
+        The CLI block is included only if the target `cli` is enabled.
+        """
         toolset, context = self._toolset, self._context
         heading = encode_inline(toolset.preamble_heading)
         view = View(
@@ -101,6 +114,7 @@ class PromptDocs:
         )
 
     def _sections(self) -> Iterator[Section]:
+        """Yield each section that has tools, with the rendered lines around its tools."""
         for section, _ in group_tools_by_section(self._toolset):
             heading = encode_inline(section.heading)
             view = View(
@@ -137,6 +151,7 @@ class PromptDocs:
 
     @cached_property
     def _runtime_tools(self) -> Mapping[str, Tool]:
+        """The runtime's tool objects with rendered prompt pieces, by tool name."""
         return {
             tool.name: _build_runtime_tool(
                 tool, prompt=PromptPieces(**render_tool_pieces(tool, self._context))
@@ -145,7 +160,7 @@ class PromptDocs:
         }
 
     def _list_tools(self, client: Client | None) -> list[Tool]:
-        """Return the tools in a client's preamble and sections."""
+        """Return the tools in a client's preamble and sections; None means all tools."""
         tools = self._toolset.list_target_tools("prompts")
         return [
             self._runtime_tools[tool.name]
@@ -154,7 +169,10 @@ class PromptDocs:
         ]
 
     def _list_commands(self, client: Client | None) -> list[Tool]:
-        """Return the tools in the CLI block of a client; default: the command line's client."""
+        """Return the tools in the CLI block of a client.
+
+        None means `targets.cli.client`; without that setting, all tools are returned.
+        """
         toolset = self._toolset
         name = toolset.targets.get("cli", {}).get("client")
         if client is None and name is not None:
@@ -169,7 +187,11 @@ class PromptDocs:
         return client is None or self._toolset.is_offered(tool, client)
 
     def texts(self, client: Client | None) -> PromptTexts:
-        """Return the prompt texts of a client; None is a caller with access to all tools."""
+        """Return the prompt blocks of a client, and the text of every tool.
+
+        None as the client includes all tools. Without the target `prompts`, there are no
+        blocks.
+        """
         blocks: Mapping[str, str] = {}
         if "prompts" in self._targets:
             commands = self._list_commands(client) if "cli" in self._targets else ()
@@ -178,7 +200,7 @@ class PromptDocs:
 
     @cached_property
     def tool_texts(self) -> Mapping[str, str]:
-        """The bullet and the usage of each tool, by tool name."""
+        """The bullet lines and usage lines of each tool as one string, by tool name."""
         return {
             name: "\n".join([*pieces.bullet, *pieces.usage])
             for name, tool in self._runtime_tools.items()
@@ -186,7 +208,10 @@ class PromptDocs:
         }
 
     def files(self) -> dict[str, bytes]:
-        """Return the files of the preamble and the sections, with all tools."""
+        """Return the Markdown files of the preamble and the sections, by path.
+
+        They contain all tools of the target `prompts`, for any client.
+        """
         header = encode_markdown_header(self._toolset)
         blocks = compose_blocks(header, self.composer, self._list_tools(None))
         headings = {"preamble": [f"## {encode_inline(self._toolset.preamble_heading)}"]}
@@ -216,11 +241,13 @@ class PromptDocs:
     ) -> bytes:
         shape = MarkdownShape(tuple(headings), names=self._names)
         path = f"prompts/{name}.md"
+        # If the project replaces one of these templates, the file may contain its words.
         templates = (_CLI,) if name == "cli" else _TEMPLATES
         return self._context.write(path, blocks[name], shape, templates)
 
     @cached_property
     def _names(self) -> tuple[str, ...]:
+        """The section labels and tool names, which project templates may use in headings."""
         labels = [
             encode_inline(section.label)
             for section, _ in group_tools_by_section(self._toolset)
@@ -234,7 +261,7 @@ class PromptDocs:
 
 
 def _build_runtime_tool(tool: ToolSpec, **parts: Any) -> Tool:
-    """Return a runtime tool with the fields that the composer reads."""
+    """Return a runtime tool with only the fields that the prompt composer reads."""
     return Tool(tool.name, tool.summary, "", {}, section=tool.section, **parts)
 
 
@@ -248,9 +275,10 @@ def build_prompt_docs(workspace: Workspace, toolset: Toolset) -> PromptDocs:
 
 
 def find_block_texts(workspace: Workspace, toolset: Toolset) -> Mapping[str, str]:
-    """Return the blocks with all tools by block name; empty if a project's template fails.
+    """Return the text of each prompt block with all tools, by block name.
 
-    Rendering the files reports the failure.
+    If a template of the project fails, the result is empty: rendering the generated files
+    reports that error.
     """
     from ..rendering.renderer import TemplateRenderError
 

@@ -31,7 +31,7 @@ _SHAPE = PythonShape(
 
 
 def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
-    """Generate `prompts/`: Markdown blocks, and the module that composes them for a client."""
+    """Return the Markdown files and the Python module in `prompts/`, by path."""
     docs = PromptDocs(toolset, context)
     module = _build_module_view(toolset, docs.composer)
     return {
@@ -41,12 +41,15 @@ def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
 
 
 def _build_module_view(toolset: Toolset, composer: PromptBlocks) -> View:
+    # The composer also has a section for tools without a declared section, which the runtime
+    # adds itself.
     declared = {section.name for section, _ in group_tools_by_section(toolset)}
     sections = [
         _build_section_view(section)
         for section in composer.sections.values()
         if section.name in declared
     ]
+    # The generated module imports only the classes that it uses.
     used = {
         "CliBlock": composer.cli is not None,
         "Prompts": True,
@@ -85,7 +88,7 @@ def _build_cli_view(block: CliBlock) -> View:
 def _encode_frame(
     piece: PromptBlocks | Section | CliBlock, indent: str
 ) -> dict[str, Code]:
-    """Encode the text before and after the tools of a block."""
+    """Encode the text before and after the tools as `before` and `after` arguments."""
     return {
         "before": encode_literal(piece.before, f"{indent}before=", ","),
         "after": encode_literal(piece.after, f"{indent}after=", ","),

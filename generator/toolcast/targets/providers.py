@@ -16,7 +16,10 @@ from .target import Context, Target, encode_header, format_signature
 
 
 def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
-    """Generate `provider_lists.py` and one report of losses per provider."""
+    """Return `provider_lists.py` and a `providers/NAME.txt` per provider, by path.
+
+    The text file lists the schema keywords that the provider's format cannot express.
+    """
     view = _build_lists_view(toolset)
     files = {
         "provider_lists.py": context.render("providers/provider_lists.py.jinja", view)

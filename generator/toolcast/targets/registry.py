@@ -46,13 +46,13 @@ _INDENT = "        "
 
 
 def list_external_names(toolset: Toolset) -> list[str]:
-    """Return the names that `external.py` defines; empty without servers and router."""
+    """Return the variables that `external.py` defines; empty if there is no such file."""
     servers = ["EXTERNAL_TOOLS"] if toolset.mcp_servers else []
     return servers + (["ROUTER"] if toolset.router is not None else [])
 
 
 def render_external_file(toolset: Toolset, context: Context) -> bytes | None:
-    """Render `external.py`; return None for a toolset without servers and router."""
+    """Render `external.py`; return None without external servers and without a router."""
     if not list_external_names(toolset):
         return None
     router = toolset.router
@@ -68,7 +68,7 @@ def render_external_file(toolset: Toolset, context: Context) -> bytes | None:
 
 def _list_model_settings(router: ToolRouter) -> Iterator[View]:
     """Yield the settings of the router's model that differ from the runtime's defaults."""
-    # Imported here because it imports asyncio, which few toolsets need for generation.
+    # Import `router` only here: it imports asyncio, which few toolsets need for generation.
     from toolcast_runtime.router import ChatModel
 
     defaults = ChatModel("", "")
@@ -78,7 +78,11 @@ def _list_model_settings(router: ToolRouter) -> Iterator[View]:
 
 
 def render_locks_file(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
-    """Return `locks.json`, the reviewed tools of each locked server, if there are any."""
+    """Return `locks.json` by path: the locked listing of each server, by server name.
+
+    Empty if no server has a readable lock file. An invalid lock is written as a listing
+    without tools.
+    """
     locked = [server for server in toolset.mcp_servers if server.locked is not None]
     if not locked:
         return {}
@@ -95,7 +99,7 @@ def _read_lock(data: bytes) -> dict[str, Any]:
     try:
         listing = parse_lock(data, "the lock")
     except ListingError:
-        # A rule reports the defects of the lock.
+        # The rule `spec/server-lock` reports an invalid lock file.
         return {"tools": []}
     members = build_lock(listing)
     del members[LOCK_MARKER]
@@ -103,6 +107,7 @@ def _read_lock(data: bytes) -> dict[str, Any]:
 
 
 def _build_server_view(server: McpServer, toolset: Toolset) -> View:
+    """Build the view of an external server's settings that differ from the defaults."""
     defaults = ExternalServer("")
     values = {
         name: value
@@ -152,7 +157,7 @@ _FUNCTIONS = [
 
 
 def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
-    """Generate the package of a toolset: registry, definitions, types and locks."""
+    """Return the files of a toolset's package, by path: registry, definitions and types."""
     source = encode_header(f"{toolset.folder}/toolset.yaml")
     external = render_external_file(toolset, context)
     tools_package = View(PythonShape(("docstring",)), header=source)
@@ -179,6 +184,7 @@ def _build_registry_view(toolset: Toolset, source: Code) -> View:
     sections = tuple(
         section.name for section in list_used_sections(toolset, "registry")
     )
+    # Calls of persistent tools and calls with a confirmation are recorded in the ledger.
     has_ledger = (
         bool(toolset.ledger)
         or any(tool.persistent or tool.confirm for tool in toolset.tools)
@@ -249,7 +255,10 @@ def _build_shape(toolset: Toolset, has_ledger: bool, has_external: bool) -> Pyth
 def render_definitions(
     toolset: Toolset, context: Context
 ) -> Iterator[tuple[str, bytes]]:
-    """Yield the path and the bytes of the definition of each tool of the registry."""
+    """Yield the path and the bytes of each tool's JSON definition, `tools/TOOL.json`.
+
+    Tools that `exclusions` omits from the target `registry` have no definition.
+    """
     excluded: dict[str, dict[str, str]] = {}
     for exclusion in toolset.exclusions:
         excluded.setdefault(exclusion.tool, {})[exclusion.target] = exclusion.reason
@@ -266,7 +275,19 @@ def render_definitions(
 def _build_definition(
     toolset: Toolset, tool: ToolSpec, context: Context, excluded: Mapping[str, str]
 ) -> dict[str, Any]:
-    """Return the fields of a tool's definition, in order, without fields that are not set."""
+    """Return the fields of a tool's JSON definition, in the order of the file.
+
+    Fields without a value are left out.
+
+    Args:
+        toolset: the toolset.
+        tool: the tool.
+        context: the rendering context.
+        excluded: the reasons of the tool's `exclusions`, by target.
+
+    Raises:
+        ValueError: a target adds a part under a name that is already a field.
+    """
     mcp = build_mcp_definition(tool, has_hints=has_search_hints(toolset))
     description = tool.model_description
     has_prompt = "prompts" in context.targets and "prompts" not in excluded
@@ -277,6 +298,7 @@ def _build_definition(
         "generated": format_signature(tool.source.file),
         "mcp": mcp,
         "summary": tool.summary,
+        # The MCP definition usually contains the description, which is then not repeated.
         "description": description if description != mcp.get("description") else None,
         "section": tool.section,
         "order": tool.order,
@@ -311,7 +333,10 @@ def _build_definition(
 
 
 def _build_result(tool: ToolSpec, mcp: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return the result settings; the schema is included if the listed schema differs."""
+    """Return the definition's `result` field, or None if all settings are defaults.
+
+    It contains `returns` only if clients are shown another schema as `outputSchema`.
+    """
     settings = omit_none(
         send=tool.result.send if tool.result.send != ResultForm().send else None,
         budget=tool.result.budget,
@@ -324,7 +349,7 @@ def _build_result(tool: ToolSpec, mcp: Mapping[str, Any]) -> dict[str, Any] | No
 def _build_actions(tool: ToolSpec) -> dict[str, Any] | None:
     if tool.actions is None:
         return None
-    # Every action accepts the parameter that selects the properties of the result.
+    # Every action accepts the parameter with which callers select fields of the result.
     extra = [tool.picks["parameter"]] if tool.picks else []
     values = {
         action.name: _build_action(action, extra) for action in tool.actions.values

@@ -15,7 +15,8 @@ from .snapshots import render_endpoint_tests
 from .table import BUILT_IN, list_enabled_targets
 from .target import Context, template_folders
 
-# Errors that become findings. Any other error of an extension's target ends the run.
+# Errors in the output of an extension's target, which become findings. Any other exception of
+# its code becomes an ExtensionError, which ends the run.
 _REPORTED_ERRORS = (
     UnencodedTextError,
     ValueError,
@@ -36,7 +37,7 @@ def render_workspace(
 
     Args:
         workspace: a workspace without errors.
-        step: called after each file.
+        step: called after each file, to report progress.
 
     Raises:
         TemplateRenderError: a template cannot be rendered, or two targets generate the same file.
@@ -48,7 +49,7 @@ def render_workspace(
         for target, target_files in _render_toolset(workspace, toolset, step):
             for path, data in target_files.items():
                 full_path = f"{toolset.name}/{path}"
-                # Some file systems do not distinguish upper and lower case.
+                # On a case-insensitive file system, `A.json` would overwrite `a.json`.
                 if full_path.casefold() in used_paths:
                     raise TemplateRenderError(
                         f"two targets generate the file {full_path}; the second one is"
@@ -88,7 +89,12 @@ def render_workspace(
 def _render_toolset(
     workspace: Workspace, toolset: Toolset, step: Callable[[], object]
 ) -> Iterator[tuple[str, Mapping[str, bytes]]]:
-    """Yield the name and the files of each target of a toolset."""
+    """Yield the name and the files by path of each enabled target of a toolset.
+
+    Raises:
+        TemplateRenderError: a target failed, or did not return a mapping.
+        OutputShapeError: a file does not match its shape, or the context did not create it.
+    """
     project_folders = template_folders(workspace)
     targets = list_enabled_targets(tuple(toolset.targets), workspace.extensions)
     for target in targets:

@@ -42,12 +42,16 @@ _SHAPE = PythonShape(
 
 
 def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
-    """Generate `skills/`: one folder per skill, and the module that composes them."""
+    """Return the files of Agent Skills and the module `skills/__init__.py`, by path.
+
+    A skill with OpenClaw settings is also written to `openclaw/`.
+    """
     files: dict[str, bytes] = {}
     for owner in list_skill_owners(toolset):
         front = build_front_matter(owner)
         name = front["name"]
         files |= _render_skill(toolset, owner, f"skills/{name}", front, context)
+        # OpenClaw reads its settings from `metadata.openclaw`, so its files differ.
         if openclaw := get_openclaw_settings(owner):
             front["metadata"] = {**front.get("metadata", {}), "openclaw": openclaw}
             files |= _render_skill(toolset, owner, f"openclaw/{name}", front, context)
@@ -112,10 +116,13 @@ def _render_skill(
     return files
 
 
-def _definition_part(toolset: Toolset, tool: ToolSpec) -> Mapping[str, Any] | None:
-    """Return the front matter of a tool's own skill, and the number of `when` lines.
+def _build_definition_part(
+    toolset: Toolset, tool: ToolSpec
+) -> Mapping[str, Any] | None:
+    """Return the target's part of a tool's JSON definition, or None if it has none.
 
-    The number is only stored if it differs from the first paragraph of the usage.
+    `own` is the front matter of the tool's own skill. `when_lines` is the number of lines that
+    describe when to use the tool, if it differs from the first paragraph of the usage text.
     """
     parts: dict[str, Any] = {}
     if has_skill(toolset, tool):
@@ -131,5 +138,5 @@ TARGET = Target(
     needs=("prompts",),
     purpose="Agent Skills for the toolset or each tool, as files and over MCP.",
     generate=generate,
-    definition_part=_definition_part,
+    definition_part=_build_definition_part,
 )

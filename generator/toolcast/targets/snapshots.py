@@ -9,7 +9,7 @@ from ..model.model import Toolset
 from ..rendering.output_shape import PythonShape, View
 from .target import Context, Target, encode_header
 
-# The generated module of each target that the tests import.
+# The generated module that the snapshot tests import for each enabled target.
 _MODULES = {
     "registry": "registry",
     "mcp": "mcp_server",
@@ -32,14 +32,14 @@ def _build_shape(factory: str) -> PythonShape:
 
 
 def render_endpoint_tests(context: Context) -> Mapping[str, bytes]:
-    """Render `test_snapshots.py` of an endpoint that several toolsets share."""
+    """Return `test_snapshots.py` of an endpoint that several toolsets share, by path."""
     view = View(_build_shape("endpoint_tests"), header=encode_header("toolcast.yaml"))
     template = "snapshots/test_endpoint.py.jinja"
     return {"test_snapshots.py": context.render(template, view)}
 
 
 def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
-    """Generate `test_snapshots.py`."""
+    """Return the file `test_snapshots.py`, which imports the enabled targets' modules."""
     modules = [name for target, name in _MODULES.items() if target in context.targets]
     view = View(
         _build_shape("snapshot_tests"),

@@ -64,6 +64,9 @@ def list_enabled_targets(
     """Return the named targets and the targets they need, in rendering order.
 
     Unknown names are ignored.
+
+    Raises:
+        ExtensionError: a target cannot be loaded, or its name is already in use.
     """
     enabled: dict[str, Target] = {}
     pending = list(names)
@@ -78,6 +81,7 @@ def list_enabled_targets(
 
 @cache
 def _load_built_in(name: str) -> Target:
+    """Import a built-in target, and add the fields and options of the spec language."""
     target: Target = import_module(f".{name}", __package__).TARGET
     schema = load_annotated_schema("toolset")["properties"]["targets"]["properties"][
         name
@@ -96,8 +100,15 @@ def _load_built_in(name: str) -> Target:
 
 @cache
 def _load_extension_targets(extensions: tuple[str, ...]) -> dict[str, Target]:
+    """Return the targets of the listed extensions by name, in the order of the list.
+
+    Raises:
+        ExtensionError: an extension cannot be loaded, contributes no `Target`, uses an
+            invalid or existing name, or needs a target that does not exist.
+    """
     targets: dict[str, Target] = {}
     for origin, value in load_contributions(extensions, TARGETS):
+        # An entry point can provide one target or a sequence of targets.
         for target in value if isinstance(value, Sequence) else [value]:
             if not isinstance(target, Target):
                 raise ExtensionError(f"{origin} is not a toolcast Target")
@@ -111,6 +122,7 @@ def _load_extension_targets(extensions: tuple[str, ...]) -> dict[str, Target]:
                     " letters, digits, `-` and `_`"
                 )
             targets[target.name] = _guard_functions(target)
+    # Check `needs` after all targets are loaded: a target may need one of a later extension.
     for target in targets.values():
         for need in target.needs:
             if need not in BUILT_IN and need not in targets:
@@ -122,9 +134,10 @@ def _load_extension_targets(extensions: tuple[str, ...]) -> dict[str, Target]:
 
 
 def _guard_functions(target: Target) -> Target:
-    """Wrap the functions of an extension's target so that errors name the target.
+    """Return the target with functions whose exceptions become an ExtensionError.
 
-    `generate` is wrapped where it is called.
+    `generate` is not wrapped here: `render_workspace` wraps it, since some of its exceptions
+    become findings.
     """
     label = f"the target `{target.name}`"
     part, reason = target.definition_part, target.omission_reason

@@ -24,7 +24,8 @@ from ..rendering.output_shape import (
 )
 
 _PATH_PART = r"[A-Za-z0-9_][\w.-]*"
-# `.claude-plugin` is the folder in which Claude Code looks for the manifest of a plugin.
+# Hidden folders are not allowed, except `.claude-plugin`, in which Claude Code searches for the
+# manifest of a plugin.
 _OUTPUT_PATH = re.compile(
     rf"(?:(?:{_PATH_PART}|\.claude-plugin)/)*{_PATH_PART}", re.ASCII
 )
@@ -45,9 +46,9 @@ class Context:
         definition_parts: the `definition_part` of each target that has one, by target name.
         templates: the template folders of the project and of a third-party target, as
             absolute paths.
-        own_templates: the template folder of the project, if it has one.
+        own_templates: the template folder of the project; empty if it has none.
         with_black: whether black formats the output of the target's own templates.
-        step: called after each file.
+        step: called after each file, to report progress.
     """
 
     output: str = ""
@@ -79,6 +80,7 @@ class Context:
         allowed_words = self._list_template_terms([template])
         is_from_project = not is_built_in(template, self.own_templates)
         is_from_target = self.with_black and not is_built_in(template, self.templates)
+        # The name of a template of Python is, for example, `tool.py.jinja`.
         if ".py" in template and (is_from_project or is_from_target):
             data = format_python(template, data)
         shape = getattr(view, "shape", None)
@@ -108,7 +110,10 @@ class Context:
         return self._check_and_record(path, text.encode("utf-8"), shape, allowed_words)
 
     def _list_template_terms(self, templates: Iterable[str]) -> frozenset[str] | None:
-        """Return the words in the project's templates; None if all templates are built in."""
+        """Return the words in the project's versions of some templates.
+
+        Built-in templates are ignored. None if the project replaces none of the templates.
+        """
         if not self.own_templates:
             return None
         from ..rendering.renderer import is_built_in, list_template_terms
@@ -125,17 +130,18 @@ class Context:
         allowed_words: frozenset[str] | None,
     ) -> bytes:
         verify_shape(name, data, shape, allowed_words)
-        # Keeping a reference prevents Python from reusing the id for other bytes.
+        # The stored reference keeps `data` alive, so that Python cannot reuse its id for
+        # other bytes.
         self._created[id(data)] = (data, type(shape))
         self.step()
         return data
 
     def verify(self, path: str, data: bytes) -> None:
-        """Check that this context created the bytes of a file, with the file's kind of shape.
+        """Raise an error unless this context created the file's bytes for this file type.
 
         Raises:
-            OutputShapeError: the path is invalid, or the bytes are from somewhere else or of
-                another kind.
+            OutputShapeError: the path is invalid, this context did not create the bytes, or
+                their shape is that of another file type.
         """
         if not isinstance(path, str) or not _OUTPUT_PATH.fullmatch(path):
             raise OutputShapeError(
@@ -157,21 +163,21 @@ class Context:
 
 
 class DefinitionPart(Protocol):
-    """Signature of the function that adds a target's part to a tool's definition."""
+    """Type of a function that returns a target's value for a tool's JSON definition."""
 
     def __call__(self, toolset: Toolset, tool: ToolSpec, /) -> Any:
         """Return a JSON value, or None to add nothing to the definition of this tool."""
 
 
 class OmissionReason(Protocol):
-    """Signature of the function that states why a tool's spec omits it from a target."""
+    """Type of a function that returns why a tool's spec omits the tool from a target."""
 
     def __call__(self, toolset: Toolset, tool: ToolSpec, /) -> str | None:
         """Return the reason of the tool's spec on one line; None if the tool is included."""
 
 
 class Generate(Protocol):
-    """Signature of the function that generates a target's files."""
+    """Type of a function that generates the files of a target."""
 
     def __call__(self, toolset: Toolset, context: Context, /) -> Mapping[str, bytes]:
         """Return bytes from the context by their path below the toolset's folder."""
@@ -179,7 +185,7 @@ class Generate(Protocol):
 
 @dataclass(frozen=True)
 class Target:
-    """One kind of generated output.
+    """One kind of generated output, such as MCP servers or prompts.
 
     The spec language defines `reads`, `reads_toolset` and `options` of built-in targets.
 
@@ -220,13 +226,13 @@ class Target:
 
 
 def template_folders(workspace: Workspace) -> tuple[str, ...]:
-    """Return the folder of the project's own templates, if it has one."""
+    """Return the absolute path of the project's template folder; empty if not set."""
     own = workspace.templates
     return (os.path.join(workspace.root, own),) if own else ()
 
 
 def format_signature(source: str) -> str:
-    """Return the signature of a generated file, without the word "Generated".
+    """Return the text after the word "Generated" in a file's signature.
 
     Args:
         source: the path of a spec, or of a folder of specs with a final slash.
@@ -252,7 +258,11 @@ def get_package_name(context: Context, toolset: Toolset) -> str:
 
 
 def render_package_file(name: str, source: Code, context: Context) -> bytes:
-    """Render `__init__.py` of a toolset or endpoint, which checks the runtime's level."""
+    """Render `__init__.py` of a toolset or endpoint.
+
+    The file raises ImportError if the installed runtime is missing or does not support the
+    generated code.
+    """
     calls = frozenset(["ImportError", "require_level"])
     package = View(
         PythonShape(("docstring", "try", "require_level()"), calls),
@@ -265,6 +275,6 @@ def render_package_file(name: str, source: Code, context: Context) -> bytes:
 
 
 def _format_requirement() -> str:
-    """Return the requirement on the runtime: the minor version of the generator."""
+    """Return the pip requirement for a runtime with the generator's minor version."""
     major, minor = __version__.split(".")[:2]
     return f"toolcast-runtime>={major}.{minor},<{major}.{int(minor) + 1}"

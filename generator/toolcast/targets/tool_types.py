@@ -55,7 +55,7 @@ from .type_text import (
 def render_types_file(
     toolset: Toolset, tool: ToolSpec, context: Context
 ) -> tuple[str, bytes]:
-    """Return the path and the bytes of the module with a tool's types."""
+    """Return the path and the bytes of `tools/TOOL.py`, the module with a tool's types."""
     view = _build_types_view(toolset, tool, "tool")
     path = f"tools/{tool.module}.py"
     return path, context.render("registry/tool.py.jinja", view)
@@ -64,7 +64,8 @@ def render_types_file(
 def render_mcp_types(
     toolset: Toolset, spec: ResourceSpec | PromptSpec, context: Context
 ) -> bytes:
-    """Return the module with the types of a resource template's or prompt's handler."""
+    """Return the bytes of the module with the types of a resource's or prompt's handler."""
+    # MCP passes the arguments of prompts and the variables of URI templates as strings.
     names, required = list_handler_arguments(spec)
     parameters = {
         "type": "object",
@@ -90,7 +91,8 @@ def _build_types_view(toolset: Toolset, tool: ToolSpec, kind: str) -> View:
     has_call = kind == "tool"
     has_values = toolset.has_python_values(tool)
     if toolset.get_value_types(tool) == "pydantic" and tool.arguments_type is None:
-        # The annotations of the handler differ from the JSON types.
+        # pydantic converts arguments to the handler's own annotations, which differ from the
+        # JSON types, so the generated module does not compare the handler with its types.
         tool = replace(tool, handler=None)
     types = build_tool_types(
         tool.name,
@@ -121,12 +123,13 @@ def _build_types_view(toolset: Toolset, tool: ToolSpec, kind: str) -> View:
     }
     handler_result = _build_handler_result(tool, types)
     handler = _build_handler_check(tool, printer, types, handler_result, dependencies)
-    # Type checkers need the modules of these classes, which the project defines.
+    # The generated module imports the modules of these classes for type checkers.
     project_types = [
         *dependency_types.values(),
         *filter(None, (tool.arguments_type, tool.result_type)),
     ]
-    # Argument names that are class fields can be keyword arguments as well.
+    # A name such as `from` cannot be a keyword argument in Python; the handler then accepts
+    # one mapping with all arguments.
     has_keywords = all(map(is_keyword_argument, types.arguments.members))
     handler_parameters = _encode_handler_parameters(
         tool, types, printer, handler_result, dependencies, has_keywords
@@ -185,7 +188,7 @@ def _build_types_view(toolset: Toolset, tool: ToolSpec, kind: str) -> View:
 
 
 def _build_handler_result(tool: ToolSpec, types: ToolTypes) -> Type:
-    """Return the type of the values that the handler may return."""
+    """Return the type of the values that the handler may return; `object` if unknown."""
     if tool.result_type is not None:
         result_class = build_module_type(*tool.result_type)
         return build_subscript(types.handler_results.handlers, [result_class])
@@ -205,7 +208,11 @@ def _encode_handler_parameters(
     dependencies: Mapping[str, Type],
     has_keywords: bool,
 ) -> Code:
-    """Encode the parameters of the handler: keyword arguments, or one mapping or object."""
+    """Encode the parameters of the handler's `__call__`.
+
+    These are keyword arguments, one object of the tool's `arguments_type`, or one mapping if
+    a name cannot be a keyword argument. Dependencies are keyword arguments in each case.
+    """
     before, after = "    def __call__", f" -> {handler_result.flat}: ..."
     if has_keywords and tool.arguments_type is None:
         keyword_types = {
@@ -234,7 +241,11 @@ def _list_required(types: ToolTypes) -> frozenset[str]:
 def _list_call_parameters(
     arguments_name: str, has_clients: bool, has_keywords: bool
 ) -> list[tuple[str, Type | None]]:
-    """Return the parameters of the generated `call` function; the type of `/` is None."""
+    """Return the names and types of the parameters of the generated `call` function.
+
+    The parameter `/`, which has no type, makes those before it positional-only, so that
+    tools can have arguments with the same names.
+    """
     client: list[tuple[str, Type | None]] = []
     if has_clients:
         client = [("client", build_named_type("str"))]
@@ -248,10 +259,10 @@ def _list_call_parameters(
 
 
 def describe_types(schema: Any, *, has_values: bool = False) -> dict[str, str]:
-    """Return the generated type of each property of a schema, and of the whole under "".
+    """Return the generated type of each property of a schema, as text by property name.
 
-    Optional properties have a question mark after their type. The fields of a class follow
-    the type that refers to it.
+    The key "" has the type of the whole schema. Optional properties have a question mark after
+    their type. The fields of generated classes are listed after a type that uses the classes.
 
     Args:
         schema: the schema of a tool's arguments or results.
@@ -284,7 +295,10 @@ def _format_type(type_: PythonType) -> str:
 
 
 def _append_classes(text: str, classes: dict[str, str]) -> str:
-    """Append the fields of all classes that a type refers to, directly or indirectly."""
+    """Return the text of a type, followed by the fields of each class that it uses.
+
+    Classes that the fields of a class use are included.
+    """
     used: dict[str, str] = {}
     pending = [text]
     while pending:
@@ -296,7 +310,11 @@ def _append_classes(text: str, classes: dict[str, str]) -> str:
 
 
 def _build_docstring(name: str, own: Sequence[str], has_values: bool) -> Code:
-    """Return the docstring of a generated class; empty for classes of nested objects."""
+    """Return the docstring of a generated class; empty for classes of nested objects.
+
+    `own` has the names of the module's arguments class, result class, handler class, and the
+    handler's arguments and result classes, in this order.
+    """
     arguments, result, _, handler_arguments, handler_result = own
     docstrings = {
         arguments: "Arguments of a call, as sent by the caller.",
@@ -313,7 +331,10 @@ def _build_docstring(name: str, own: Sequence[str], has_values: bool) -> Code:
 
 
 def _build_aliases(results: Sequence[ResultTypes], printer: TypePrinter) -> list[View]:
-    """Build the type aliases of results that are not classes: the call's, the handler's."""
+    """Build a type alias for each result type that is not a class.
+
+    A call and its handler can have different result types, such as `str` and `date`.
+    """
     aliases: dict[str, View] = {}
     for result in results:
         if result.type is None or result.name in aliases:
@@ -339,7 +360,8 @@ def _build_handler_check(
 ) -> View | None:
     """Build the code that lets type checkers compare the handler with the tool's types.
 
-    It calls the handler twice: with the required arguments only, and with all arguments.
+    The code calls the handler with all arguments, and, if there are optional arguments, with
+    the required ones only. None for a tool without a handler.
     """
     if tool.handler is None:
         return None
@@ -437,6 +459,7 @@ def _build_shape(
     printer: TypePrinter,
     has_call: bool,
 ) -> PythonShape:
+    """Return the statements and the calls that `tools/TOOL.py` may contain."""
     statements = ["docstring", "from __future__"]
     modules = (
         *("collections.abc", "datetime", "decimal", "typing", "uuid"),

@@ -39,7 +39,8 @@ TYPING_EXTENSIONS = "typing_extensions"
 `ReadOnly` is new in Python 3.13, and before Python 3.12 pydantic supports no other TypedDict.
 Linters know only the modules `typing` and `typing_extensions`: with another one they report
 the names in a TypedDict's quoted field types as unused imports."""
-# A field with one of these names would shadow the type in the annotations below it.
+# A TypedDict field with one of these names would shadow the type of the same name in the
+# annotations of later fields, so such a class is written as a `TypedDict(...)` call.
 _TYPE_NAMES = frozenset("""
     str int float bool None Any Literal Mapping NotRequired ReadOnly Sequence
     """.split())
@@ -56,7 +57,7 @@ _VALUE_MODULES = {
 
 
 class TypePrinter:
-    """Builds the types of one generated module, and collects its imports.
+    """Builder of the types of one generated module, which also records its imports.
 
     Args:
         classes: the names of the module's classes and aliases.
@@ -74,15 +75,16 @@ class TypePrinter:
         self._types: dict[PythonType, Type] = {}
 
     def add(self, module: str, *names: str) -> None:
-        """Add imported names of a module."""
+        """Record names that the generated module imports from another module."""
         self._imports.setdefault(module, set()).update(names)
 
     def needs(self, module: str) -> bool:
-        """Return whether a name of a module is imported."""
+        """Return whether the generated module imports a name from another module."""
         return module in self._imports
 
     def encode_import(self, module: str) -> Code:
-        """Encode the statement that imports the collected names of a module."""
+        """Encode the statement that imports the recorded names of a module."""
+        # isort's order of names: constants, classes, functions.
         names = sorted(
             self._imports.get(module, ()),
             key=lambda name: (not name.isupper(), name.islower(), name),
@@ -90,7 +92,11 @@ class TypePrinter:
         return encode_import(module, names)
 
     def build_type(self, type_: PythonType) -> Type:
-        """Build a type for an annotation that is not evaluated when the module is imported."""
+        """Build a type for an annotation, and record the names that it imports.
+
+        Python does not evaluate annotations, so the type can name classes that are defined
+        later in the module.
+        """
         result = self._types.get(type_)
         if result is None:
             result = self._types[type_] = self._build_new_type(type_)
@@ -121,7 +127,10 @@ class TypePrinter:
                 return build_union([self.build_type(member) for member in members])
 
     def build_evaluated_type(self, type_: PythonType) -> Type:
-        """Build a type that Python evaluates on import; quote it if it names later classes."""
+        """Build a type for an expression that Python evaluates on import.
+
+        A type that names a class of the module which is not defined yet is quoted.
+        """
         used = self._classes.intersection(_list_object_names(type_))
         built = self.build_type(type_)
         return built if used <= self._defined else quote_type(built)
@@ -129,7 +138,9 @@ class TypePrinter:
     def build_view(
         self, object_type: ObjectType, docstring: Code, read_only: bool = False
     ) -> View:
-        """Build the view of a TypedDict.
+        """Build the view of a TypedDict, as a class or as a call `TypedDict(...)`.
+
+        A call is used if a key cannot be a class field, such as `from` or `_id`.
 
         Args:
             object_type: the fields and their types.
@@ -140,7 +151,7 @@ class TypePrinter:
         self.add(TYPING_EXTENSIONS, "TypedDict")
         members = object_type.members
         is_class = all(map(self._can_be_class_field, members))
-        # Fields of the same type share one expression.
+        # Build the type of fields with equal types only once.
         field_types: dict[tuple[PythonType, bool], Type] = {}
         fields = {}
         for key, member in members.items():
@@ -168,7 +179,8 @@ class TypePrinter:
                 call=encode_safe_text(""),
                 is_after_class=is_after_class,
             )
-        # A call has no line for each field: one comment names the keywords of all fields.
+        # A `TypedDict(...)` call may have all fields on one line, so one comment lists the
+        # omitted schema keywords of all fields.
         omitted = [*object_type.wider]
         omitted += [keyword for member in members.values() for keyword in member.wider]
         return View(
@@ -204,7 +216,7 @@ class TypePrinter:
 
 
 def format_omitted_keywords(keywords: Sequence[str]) -> Code:
-    """Return the comment on schema keywords that a Python type cannot express."""
+    """Return a comment that lists schema keywords without a Python type; empty for none."""
     if not keywords:
         return encode_safe_text("")
     names = ", ".join(keyword.lstrip("$") for keyword in keywords)

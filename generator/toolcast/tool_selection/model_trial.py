@@ -23,11 +23,11 @@ _MAX_CONCURRENT_REQUESTS = 4
 def run_cases_with_model(
     model: RoutingModel, toolset: Toolset, gates: SelectionGates, client: str | None
 ) -> Selection:
-    """Run the selection cases of a toolset with a model.
+    """Run the selection cases of a toolset with a model; return their results.
 
-    The model gets the same request as from the router: to choose the relevant tools. A case
-    passes if the choice contains the expected tool and no forbidden one. Forbidden are the
-    tools of `never`, and the tool of a near miss.
+    The model gets the same request as from the router: to choose the relevant tools. A
+    case passes if the choice contains the expected tool and no forbidden one. Forbidden
+    are the tools of `never`, and the tool of a near miss.
 
     Args:
         model: the model.
@@ -71,12 +71,15 @@ async def _choose_tools(
     is_near: bool,
     message: str,
 ) -> tuple[Sequence[str] | None, Sequence[str]]:
-    """Return the tools that the model chose, None without an answer, and the problems."""
+    """Return the tools that the model chose, and the problems with the choice.
+
+    The tools are None if the request failed; the problem then states the reason.
+    """
     try:
         chosen = await model.choose(message, tools, ())
     except Exception as error:
-        # Other errors are not quoted, as in the router: they may contain an address with a
-        # secret.
+        # Only messages of `RoutingError` are quoted, as in the router: other messages
+        # can contain a URL with a secret.
         reason = f"the request failed ({type(error).__name__})"
         if isinstance(error, RoutingError):
             reason = str(error)

@@ -11,7 +11,7 @@ from ..analysis.prompt_docs import render_usage_lines
 from ..model.model import Case, SelectionGates, Toolset, ToolSpec
 from ..parsing.tree import Path
 
-# `toolcast check` uses this module without the router, so that its import is deferred.
+# The router is imported only where it is used: `toolcast check` does not need it.
 if TYPE_CHECKING:
     from toolcast_runtime.router.lexical_ranking import LexicalRanking, RoutedTool
 
@@ -49,7 +49,7 @@ class CaseMessage(NamedTuple):
 
 
 def list_cases(toolset: Toolset) -> Iterator[DeclaredCase]:
-    """Yield the cases of the tools, in the tools' order, then those of `toolset.yaml`."""
+    """Yield the cases of all tools in their order, then those of `toolset.yaml`."""
     owners: tuple[ToolSpec | Toolset, ...] = (*toolset.tools, toolset)
     for owner in owners:
         for index, case in enumerate(owner.cases):
@@ -67,7 +67,10 @@ def list_case_messages(toolset: Toolset) -> Iterator[CaseMessage]:
 
 
 def normalize_message(message: str) -> str:
-    """Return a message without differences in case, white space and final punctuation."""
+    """Return a message in a form that is equal for messages with the same words.
+
+    Differences in case, white space and final punctuation are removed.
+    """
     return " ".join(message.split()).rstrip(".!?").casefold()
 
 
@@ -84,12 +87,15 @@ class Catalog(NamedTuple):
 
 
 def list_catalogs(toolset: Toolset, client: str | None = None) -> list[Catalog]:
-    """Return the tools that clients are offered; clients with the same tools share one catalog.
+    """Return the catalogs of tools that clients are offered.
+
+    Clients with the same tools share one catalog. A toolset without clients has one
+    catalog.
 
     Args:
         toolset: the toolset.
-        client: only this client; an unknown one has no catalog. Ignored if the toolset has
-            no clients.
+        client: only this client; an unknown one has no catalog. Ignored if the toolset
+            has no clients.
     """
     tools = toolset.list_target_tools("registry")
     if not toolset.clients:
@@ -105,7 +111,7 @@ def list_catalogs(toolset: Toolset, client: str | None = None) -> list[Catalog]:
 
 
 def build_routed_tools(tools: Sequence[ToolSpec]) -> tuple[RoutedTool, ...]:
-    """Return tools with the texts that the router of a registry uses."""
+    """Return tools as the router of a generated registry sees them."""
     from toolcast_runtime.router.lexical_ranking import RoutedTool
 
     return tuple(
@@ -113,7 +119,8 @@ def build_routed_tools(tools: Sequence[ToolSpec]) -> tuple[RoutedTool, ...]:
             tool.name,
             tool.summary,
             tool.model_description,
-            # A definition has only the first paragraph of the usage docs.
+            # A tool's definition, which the router reads, has only the first paragraph
+            # of the usage docs.
             "\n".join(takewhile(bool, map(str, render_usage_lines(tool)))),
             tool.listed_parameters,
         )
@@ -122,9 +129,9 @@ def build_routed_tools(tools: Sequence[ToolSpec]) -> tuple[RoutedTool, ...]:
 
 
 _ROUNDING_ERROR = 1e-9
-"""Difference below which sums of scores are equal."""
+"""The difference below which two sums of scores count as equal."""
 _MAX_WORDS = 4
-"""Words of a message that are reported for one tool."""
+"""The maximum number of a message's words that are reported for one tool."""
 
 
 class ToolRank(NamedTuple):
@@ -143,21 +150,21 @@ class ToolRank(NamedTuple):
 
 
 class Trial(NamedTuple):
-    """The result of one message.
+    """The result of one message of a case, for one catalog of tools.
 
     Attributes:
         declared: the case.
         message: the message of the case or of the near miss.
         is_near: whether the message is a near miss.
         clients: the clients with the ranked tools; empty for a toolset without clients.
-        first: the best-ranked tool, or the first one that a model named; empty if there is
-            none.
+        first: the best-ranked tool, or the first one that a model named; empty if there
+            is none.
         chosen: the selected tools; None if a model did not answer.
         problems: the reasons why the case fails; empty if it passes.
-        tool_rank: the rank of the expected tool; None if the case expects no tool, or a model
-            selected.
-        word_scores: for a failed case, the score of each word for the expected tool and its
-            rival, as parts of the larger total score.
+        tool_rank: the rank of the expected tool; None if the case expects no tool, or a
+            model selected.
+        word_scores: for a failed case, the score of each word for the expected tool and
+            its rival, as parts of the larger total score.
     """
 
     declared: DeclaredCase
@@ -219,7 +226,7 @@ class Selection(NamedTuple):
 
     @property
     def coverage(self) -> float:
-        """The share of tools that have a case."""
+        """The share of tools that have a case, from 0 to 1; 1 without tools."""
         count = len(self.toolset.list_target_tools("registry"))
         return 1 - len(self.uncovered_tools) / count if count else 1.0
 
@@ -250,13 +257,15 @@ class Confusion(NamedTuple):
 _RunCases = Callable[
     [Sequence[DeclaredCase], "tuple[RoutedTool, ...]", tuple[str, ...]], Sequence[Trial]
 ]
-"""Run cases with the tools of a catalog, which its clients are offered."""
+"""A function that runs cases with a catalog's tools, for the catalog's clients."""
 
 
 def run_cases(
     toolset: Toolset, gates: SelectionGates, client: str | None = None
 ) -> Selection:
     """Run the selection cases of a toolset with the lexical ranking.
+
+    Return the results of all messages, also of cases that fail.
 
     Args:
         toolset: the toolset.
@@ -282,7 +291,7 @@ def run_cases(
 def run_trials(
     toolset: Toolset, gates: SelectionGates, client: str | None, run: _RunCases
 ) -> Selection:
-    """Run the selection cases of a toolset for each catalog.
+    """Run the selection cases of a toolset for each catalog; return the results.
 
     Args:
         toolset: the toolset.
@@ -305,7 +314,8 @@ def run_trials(
         if declared.case.tool not in offered_tools
     ]
     if client is not None:
-        # The user selected a client, so that tools of other clients are not reported.
+        # The user selected a client, so cases of tools that this client is not offered
+        # are no problem.
         skipped_cases = [skipped for skipped in skipped_cases if skipped.is_wrong]
     covered_tools = {declared.case.tool for declared in declared_cases}
     uncovered_tools = [
@@ -329,6 +339,7 @@ def _explain_skipped_case(toolset: Toolset, declared: DeclaredCase) -> SkippedCa
 def list_confusions(trials: Sequence[Trial]) -> list[Confusion]:
     """Return the pairs of confused tools, the most frequent pair first.
 
+    A pair is the expected tool of a failed case and the tool that ranks first instead.
     A message counts once, even if several clients are offered the two tools.
     """
     trials_by_pair: defaultdict[tuple[str, str], dict[str, Trial]] = defaultdict(dict)
@@ -345,7 +356,7 @@ def list_confusions(trials: Sequence[Trial]) -> list[Confusion]:
 
 
 def _list_top_terms(trials: Iterable[Trial], tool: str) -> tuple[str, ...]:
-    """Return the words with the highest total scores for a tool."""
+    """Return a tool's words with the highest total scores, at most `_MAX_WORDS`."""
     totals: defaultdict[str, float] = defaultdict(float)
     for trial in trials:
         for word, scores in trial.word_scores.items():
@@ -360,7 +371,7 @@ def run_case(
     gates: SelectionGates,
     clients: tuple[str, ...] = (),
 ) -> Iterator[Trial]:
-    """Run a case and its near misses with a ranking.
+    """Yield the results of a case's message and of its near misses, by a ranking.
 
     Args:
         declared: the case.
@@ -371,11 +382,12 @@ def run_case(
     case = declared.case
     for number, message in enumerate((case.message, *case.near)):
         is_near = number > 0
+        # For a near miss, only the tool that ranks first counts as chosen.
         top = 1 if is_near else case.top or gates.top
         route = index.route(message)
         names = list(route.scores)
         first = names[0] if names else ""
-        # If the ranking is doubtful, the router offers all tools and thus selects none.
+        # If the ranking is doubtful, the router offers all tools and so selects none.
         chosen = names[:top] if route.names and not route.doubt else []
         rank = _rank_tool(route.scores, case.tool, top) if case.tool else None
         problems: list[str] = []
@@ -383,6 +395,8 @@ def run_case(
             problems += _list_rank_problems(case, rank, first, top, gates.margin)
         problems += list_forbidden_choices(case, is_near, chosen)
         word_scores: dict[str, dict[str, float]] = {}
+        # The scores of words explain a failure, so they are computed only for failed
+        # cases.
         if problems:
             rival = _find_rival(case.tool, first, rank)
             word_scores = _compute_term_scores(index, message, case.tool, rival)
@@ -404,9 +418,12 @@ def list_forbidden_choices(
 ) -> Iterator[str]:
     """Yield a problem for each chosen tool that must not be chosen for a message.
 
+    If the case expects no tool, any choice is a problem.
+
     Args:
         case: the case.
-        is_near: whether the message is a near miss, which must not select the case's tool.
+        is_near: whether the message is a near miss, which must not select the case's
+            tool.
         chosen: the selected tools.
     """
     if case.tool is None and chosen:
@@ -422,7 +439,7 @@ def _find_rival(tool: str | None, first: str, rank: ToolRank | None) -> str:
 
 
 def _rank_tool(scores: Mapping[str, float], tool: str, top: int) -> ToolRank:
-    """Return the rank of a tool.
+    """Return the position of a tool in a ranking, with its lead over the rival.
 
     Args:
         scores: the scores of the tools, best first.
@@ -431,6 +448,7 @@ def _rank_tool(scores: Mapping[str, float], tool: str, top: int) -> ToolRank:
     """
     others = [name for name in scores if name != tool]
     rank = list(scores).index(tool) + 1 if tool in scores else None
+    # Next to the tool itself, `top - 1` others are selected: the next one is the rival.
     rival = others[top - 1] if len(others) >= top else ""
     score, rival_score = scores.get(tool, 0.0), scores.get(rival, 0.0)
     best = max(score, rival_score)
@@ -451,16 +469,24 @@ def _list_rank_problems(
         lead = max(rank.margin, 0)
         yield f"`{case.tool}` is only {lead:.0%} ahead of `{rank.rival}`"
     elif rank.rival and rank.margin < _ROUNDING_ERROR:
-        # Equal scores are ordered by name, so that the first tool is not a better match.
+        # Equal scores are ordered by name, so the tool that ranks first is not a better
+        # match.
         yield f"`{case.tool}` and `{rank.rival}` have the same score"
 
 
 def _compute_term_scores(
     index: LexicalRanking, message: str, tool: str | None, other: str
 ) -> dict[str, dict[str, float]]:
-    """Return the score of each word for two tools, as a part of the larger total score.
+    """Return the score of each word for two tools, by word and tool.
 
-    Words without a score for either tool are left out.
+    Scores are parts of the larger total score. Words without a score for either tool
+    are left out.
+
+    Args:
+        index: the ranking.
+        message: the message.
+        tool: the first tool, if any.
+        other: the second tool; may be empty.
     """
     pair = [name for name in (tool, other) if name]
     scores_by_word = {

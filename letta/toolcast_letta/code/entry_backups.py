@@ -45,7 +45,7 @@ class EntryBackup:
 def find_entry(
     servers: Sequence[Mapping[str, Any]], name: str
 ) -> dict[str, Any] | None:
-    """Return a copy of the entry with a name, or None."""
+    """Return a copy of the first entry with a name; None if there is none."""
     for server in servers:
         if server.get("name") == name:
             return dict(server)
@@ -72,11 +72,13 @@ def get_newest_backup(
 ) -> tuple[Path, list[EntryBackup]]:
     """Return the path and the entries of the newest backup of this user.
 
+    Backups that another user signed, or that were edited, are skipped.
+
     Raises:
-        StateError: there is none.
+        StateError: there is no such backup.
     """
     folder = settings.resolve().parent
-    # The names contain the time; files that another user signed are skipped.
+    # The names contain the time, so the newest file is first in descending order.
     for file in sorted(
         folder.glob(f"{_build_file_prefix(toolset)}*.json"), reverse=True
     ):
@@ -100,7 +102,8 @@ def restore_entries(
     """Return the settings with the entries restored, and two lists of descriptions.
 
     The first list describes the restored entries. The second one describes entries that
-    were changed after the apply: they are not restored.
+    were changed after the apply: they are not restored. An entry that already is as in
+    the backup is in neither list.
     """
     restored: list[str] = []
     lost: list[str] = []
@@ -111,6 +114,8 @@ def restore_entries(
         )
         if current == entry.before:
             continue
+        # Another program changed the entry after the apply: restoring would lose that
+        # change.
         if current is None or compute_digest(current) != entry.after:
             lost.append(f"{label} was changed since then and is kept")
             continue

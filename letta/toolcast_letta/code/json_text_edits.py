@@ -16,16 +16,16 @@ _DECODER = json.JSONDecoder()
 
 
 class InvalidJsonError(Exception):
-    """A text that is not valid JSON; the message has the position and the reason."""
+    """Text that is not valid JSON; the message has the reason."""
 
 
 @dataclass(frozen=True)
 class Member:
-    """The position of an object's member or of an array's element in the text.
+    """A member of an object, or an element of an array, located in the text.
 
     Attributes:
         key: the member's key; empty for an element.
-        begin: the index of the key; for an element, of the value.
+        begin: the index of the key's opening quote; for an element, of the value.
         start: the index of the value.
         end: the index after the value.
     """
@@ -37,11 +37,12 @@ class Member:
 
 
 def parse_json(text: str) -> Any:
-    """Parse a JSON text.
+    """Parse a JSON text strictly.
 
     Raises:
-        InvalidJsonError: the text is not valid, or an object has a key twice: every
-            parser drops one of the values.
+        InvalidJsonError: the text is not valid JSON, begins with a byte order mark, is
+            nested too deeply, or has an object with the same key twice, of which
+            parsers drop one value.
     """
 
     def unique(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
@@ -67,10 +68,17 @@ def parse_json(text: str) -> Any:
 
 
 def list_members(text: str, start: int = 0) -> list[Member]:
-    """Return the members of the object at an index of a valid text, in order."""
+    """Return the members of a JSON object in order, with their positions.
+
+    Args:
+        text: valid JSON text.
+        start: the index of the object, or of white space before it.
+    """
     result = []
     at = _skip_opening(text, start)
     while text[at] != "}":
+        # `raw_decode` also returns the index after the value, which `json.loads` does
+        # not.
         key, behind = _DECODER.raw_decode(text, at)
         value = _skip_space(text, _skip_space(text, behind) + 1)
         _, end = _DECODER.raw_decode(text, value)
@@ -80,7 +88,12 @@ def list_members(text: str, start: int = 0) -> list[Member]:
 
 
 def list_elements(text: str, start: int) -> list[Member]:
-    """Return the elements of the array at an index of a valid text, in order."""
+    """Return the elements of a JSON array in order, with their positions.
+
+    Args:
+        text: valid JSON text.
+        start: the index of the array, or of white space before it.
+    """
     result = []
     at = _skip_opening(text, start)
     while text[at] != "]":
@@ -91,7 +104,10 @@ def list_elements(text: str, start: int) -> list[Member]:
 
 
 def set_member(text: str, start: int, key: str, value: Any) -> str:
-    """Return the text with a member of the object at `start` set; a new one is last."""
+    """Return the text with a member of the object at `start` set.
+
+    An existing value is replaced in place; a new member is the last one.
+    """
     existing = list_members(text, start)
     for member in existing:
         if member.key == key:
@@ -101,22 +117,26 @@ def set_member(text: str, start: int, key: str, value: Any) -> str:
 
 
 def append_element(text: str, start: int, value: Any) -> str:
-    """Return the text with an element appended to the array at `start`."""
+    """Return the text with an element appended to the array at index `start`."""
     return _insert(text, start, list_elements(text, start), "", value)
 
 
 def replace_element(text: str, start: int, index: int, value: Any) -> str:
-    """Return the text with an element of the array at `start` replaced."""
+    """Return the text with an element of the array at index `start` replaced."""
     element = list_elements(text, start)[index]
     formatted = _format_value(value, text, element.start)
     return text[: element.start] + formatted + text[element.end :]
 
 
 def remove_element(text: str, start: int, index: int) -> str:
-    """Return the text without an element of the array at `start`."""
+    """Return the text without an element of the array at index `start`.
+
+    A comma next to the element is removed, too.
+    """
     existing = list_elements(text, start)
     element = existing[index]
-    # The comma before the element, or after the first one, is removed, too.
+    # With an element, the comma before it is removed; with the first one, the comma
+    # after it.
     if index > 0:
         return text[: existing[index - 1].end] + text[element.end :]
     if len(existing) > 1:
@@ -127,8 +147,18 @@ def remove_element(text: str, start: int, index: int) -> str:
 def _insert(
     text: str, start: int, existing: Sequence[Member], label: str, value: Any
 ) -> str:
+    """Return the text with an item added at the end of an object or array.
+
+    Args:
+        text: the text.
+        start: the index of the object or array.
+        existing: its members or elements.
+        label: the text before the value: the key and a colon, or empty.
+        value: the new value.
+    """
     if existing:
-        # The new item gets the white space that precedes the last one.
+        # The new item is separated like the last existing one, so the layout of the
+        # text remains.
         last = existing[-1]
         space = last.begin - len(text[: last.begin].rstrip(_SPACE))
         before = text[last.begin - space : last.begin]
@@ -148,7 +178,14 @@ def _insert(
 
 
 def _format_value(value: Any, text: str, near: int, deeper: int = 0) -> str:
-    """Return a value as JSON, indented like the line at an index of the text."""
+    """Return a value as JSON, indented like the line at an index of the text.
+
+    Args:
+        value: the value.
+        text: the text; its indentation and line ends are used.
+        near: the index whose line has the indentation.
+        deeper: the number of additional levels of indentation.
+    """
     unit = _detect_indent(text)
     if not unit:
         return json.dumps(value, ensure_ascii=False)
@@ -158,7 +195,10 @@ def _format_value(value: Any, text: str, near: int, deeper: int = 0) -> str:
 
 
 def _detect_indent(text: str) -> str:
-    """Return the indentation unit of the text; empty if it is on one line."""
+    """Return the white space of one indentation level, from the first indented line.
+
+    Empty for a text on one line, except for two spaces for an empty object.
+    """
     for line in text.splitlines()[1:]:
         inside = line.lstrip(" \t")
         if inside and inside != line:

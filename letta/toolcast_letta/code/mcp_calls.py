@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 
 
 class McpServerError(Exception):
-    """The MCP server does not respond; the message contains no secret."""
+    """Failure to connect to the MCP server; the message contains no secret."""
 
 
 def list_offered_tools(
     url: str, headers: Mapping[str, str], timeout: float
 ) -> list[dict[str, Any]]:
-    """Return all tools that the server lists.
+    """Return `name`, `description` and `inputSchema` of all tools that a server lists.
 
     Raises:
-        McpServerError: the request failed.
+        McpServerError: the server cannot be reached, or a request failed.
     """
     import anyio
 
@@ -38,6 +38,8 @@ def list_offered_tools(
 
     try:
         return anyio.run(request)
+    # The transport and the MCP client raise many kinds of errors: report each as a
+    # failed connection.
     except Exception as error:
         raise McpServerError(_format_connection_error(url, headers, error)) from None
 
@@ -51,7 +53,9 @@ def run_agent_checks(
 ) -> Iterator[CheckResult]:
     """Compare the listed tools with the specs, and call the selected examples.
 
-    All calls use one connection.
+    All calls use one connection. A tool has a result if it is not as its spec declares,
+    and if its examples are selected. If the connection fails, the only result is a
+    failure without a tool's name.
 
     Args:
         server: the entry in the agent's list of MCP servers.
@@ -75,6 +79,8 @@ def run_agent_checks(
 
     try:
         yield from anyio.run(run)
+    # The transport and the MCP client raise many kinds of errors: report each as a
+    # failed check.
     except Exception as error:
         yield CheckResult(
             agent, "", "list", False, _format_connection_error(url, headers, error)
@@ -107,9 +113,10 @@ async def _check_examples(
 
 
 async def _run_examples(client: Client, tool: DesiredTool) -> list[str]:
-    """Call the examples; describe each that fails, or succeeds, contrary to its spec.
+    """Call a tool's examples; return a description of each that ends unexpectedly.
 
-    Results and the texts of errors are not compared.
+    An example is declared to succeed, or to fail with an error. Results and the texts
+    of errors are not compared.
     """
     problems = []
     for number, example in enumerate(tool.examples, start=1):
@@ -161,8 +168,8 @@ async def _connect(
 def _format_connection_error(
     url: str, headers: Mapping[str, str], error: BaseException
 ) -> str:
-    """Return why a connection failed as one line, without the values of headers."""
-    # Task groups wrap the exception that caused the failure.
+    """Return on one line why a connection failed, with `***` for header values."""
+    # The client's task groups wrap the exception that caused the failure.
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     text = f"{type(error).__name__}: {error}"

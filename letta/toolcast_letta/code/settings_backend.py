@@ -27,7 +27,7 @@ from .settings_file import Settings, SettingsError, resolve_home
 
 @dataclass(frozen=True)
 class SettingsBackend:
-    """The settings file of Letta Code.
+    """Backend that plans and writes MCP server entries in Letta Code's settings file.
 
     Attributes:
         path: the file.
@@ -53,10 +53,19 @@ class SettingsBackend:
         return ""
 
     def read(self, desired: DesiredState) -> CurrentState:
-        """Read the agents of the file, and the tools that the MCP server offers."""
+        """Read the agents of the file, and the tools that the MCP server offers.
+
+        An unreachable MCP server is no error: the result's `unreachable` states the
+        reason.
+
+        Raises:
+            SettingsError: the file cannot be read, or has an unexpected structure.
+        """
         settings = Settings.read(self.path)
         offered: dict[str, OfferedTool] = {}
         unreachable = ""
+        # The MCP server is queried once, as the first agent would: all agents use its
+        # endpoint.
         headers = {AGENT_HEADER: desired.agents[0].id} if desired.agents else {}
         if desired.token is not None:
             headers["Authorization"] = f"Bearer {desired.token}"
@@ -74,12 +83,13 @@ class SettingsBackend:
             offered,
             unreachable,
             {},
-            {agent.name: self._agent(settings, agent) for agent in desired.agents},
+            {agent.name: self._read_agent(settings, agent) for agent in desired.agents},
         )
 
-    def _agent(self, settings: Settings, agent: DesiredAgent) -> AgentState:
+    def _read_agent(self, settings: Settings, agent: DesiredAgent) -> AgentState:
         homes = settings.list_homes(agent.id)
         has_base_url = self.base_url is not None
+        # The file lists this agent once, so its location needs no option.
         if not has_base_url and len(homes) == 1:
             home = homes[0]
         else:
@@ -105,12 +115,19 @@ class SettingsBackend:
         return nullcontext()
 
     def record_unchanged(self, plan: Plan, desired: DesiredState) -> None:
-        """Do nothing: the file is replaced in one step, and has no losses."""
+        """Do nothing: an apply cannot stop halfway, and the file records no losses."""
 
     def execute(
         self, plan: Plan, desired: DesiredState, current: CurrentState, report: Report
     ) -> ApplyResult:
-        """Write the entry of each agent; the file is replaced in one step."""
+        """Write the entry of each agent; the file is replaced in one step.
+
+        The replaced entries are saved to a backup first.
+
+        Raises:
+            SettingsError: another program changed the file, or it cannot be written.
+            StateError: the backup cannot be written.
+        """
         before = after = Settings.read(self.path)
         backups = []
         agents = {agent.name: agent for agent in desired.agents}
@@ -133,7 +150,7 @@ class SettingsBackend:
                     compute_digest(written),
                 )
             )
-        # Before writing, so that each replaced entry can be restored.
+        # The backup is written first, so that each replaced entry can be restored.
         copy = save_backup(self.path, plan.toolset, backups, Seal(self.environment))
         report(f"backup saved: {copy}")
         after.write(before)
@@ -146,7 +163,10 @@ class SettingsBackend:
     def count_tools(
         self, desired: DesiredState, current: CurrentState
     ) -> Iterator[AgentCount]:
-        """Yield the tools that each agent is offered."""
+        """Yield the tools that each agent gets: all that the MCP server offers.
+
+        There is no baseline to compare with.
+        """
         for agent in desired.agents:
             yield AgentCount(
                 agent.name, tuple(sorted(current.offered)), len(desired.canonical)
@@ -155,7 +175,13 @@ class SettingsBackend:
     def run_checks(
         self, desired: DesiredState, current: CurrentState, calls: CallOptions
     ) -> Iterator[CheckResult]:
-        """List and call tools with each agent's entry in the file."""
+        """List and call tools with each agent's entry in the file.
+
+        An agent without an entry of the toolset's server has no results.
+
+        Raises:
+            MissingSettingError: a check in a turn is requested.
+        """
         if calls.turn is not None:
             raise MissingSettingError(
                 "--turn is not supported for Letta Code: start a turn in Letta Code itself"

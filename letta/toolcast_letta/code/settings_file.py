@@ -33,15 +33,15 @@ from .json_text_edits import (
 _CLOUD = "api.letta.com"
 _LOCAL_AGENT = "agent-local-"
 _MAX_FILE_BYTES = 16 * 1024 * 1024
-"""The size of a settings file."""
+"""The maximum size of a settings file that is read."""
 
 
 class SettingsError(BackendError):
-    """The settings cannot be read or written, or have an unexpected structure."""
+    """Settings that cannot be read or written, or have an unexpected structure."""
 
 
 def get_default_path(environment: Mapping[str, str]) -> Path:
-    """Return the path at which Letta Code has its settings."""
+    """Return the path of Letta Code's settings file in the user's home folder."""
     home = environment.get("HOME") or str(Path.home())
     return Path(home, ".letta", "settings.json")
 
@@ -49,7 +49,9 @@ def get_default_path(environment: Mapping[str, str]) -> Path:
 def resolve_home(
     agent_id: str, base_url: str | None, environment: Mapping[str, str]
 ) -> str | None:
-    """Return how the settings file identifies an agent's location; None for the cloud.
+    """Return an agent's location as the settings file writes it; None for the cloud.
+
+    The location is a host with port and path, or `local:` and a folder.
 
     Args:
         agent_id: the agent's id.
@@ -65,6 +67,7 @@ def resolve_home(
         return f"local:{os.path.abspath(folder)}"
     if base_url.startswith("local:"):
         return f"local:{os.path.abspath(base_url.removeprefix('local:'))}"
+    # Letta Code identifies a server by its URL without the scheme and the last slash.
     key = re.sub("^https?://", "", base_url).removesuffix("/")
     return None if key == _CLOUD else key
 
@@ -85,11 +88,12 @@ class Settings:
 
     @classmethod
     def read(cls, path: Path) -> Settings:
-        """Read the file; a missing file is empty.
+        """Read the file; a missing file is read as `{}`.
 
         Raises:
-            SettingsError: the file cannot be read, or is not what Letta Code writes.
-                Letta Code would start with empty settings and overwrite it.
+            SettingsError: the file cannot be read, is a broken symbolic link, or does
+                not have the structure that Letta Code writes. With such a file, Letta
+                Code itself starts with empty settings and overwrites it.
         """
         try:
             text = read_regular_file(str(path), _MAX_FILE_BYTES).decode("utf-8")
@@ -106,7 +110,10 @@ class Settings:
         return cls(path, text, exists=True)
 
     def list_homes(self, agent_id: str) -> list[str | None]:
-        """Return the locations for which the file lists an agent with this id."""
+        """Return the locations for which the file lists an agent with this id.
+
+        None in the list stands for Letta's cloud.
+        """
         agents = parse_json(self.text).get("agents") or []
         return [
             agent.get("baseUrl") or None
@@ -115,7 +122,10 @@ class Settings:
         ]
 
     def list_servers(self, agent_id: str, home: str | None) -> list[dict[str, Any]]:
-        """Return an agent's MCP servers. They contain secrets: never print them."""
+        """Return an agent's MCP servers; empty if the file does not list the agent.
+
+        They contain secrets: never print them.
+        """
         for agent in parse_json(self.text).get("agents") or []:
             if _is_agent(agent, agent_id, home):
                 return list(agent.get("mcpServers") or [])
@@ -132,6 +142,7 @@ class Settings:
         text = self.text
         member = next((m for m in list_members(text) if m.key == "agents"), None)
         agents = parse_json(text).get("agents")
+        # `agents` can be missing or null.
         if member is None or agents is None:
             new_agents = [_build_agent(agent_id, home, server)]
             return self._replace_text(set_member(text, 0, "agents", new_agents))
@@ -150,7 +161,14 @@ class Settings:
     ) -> Settings:
         """Return settings in which an agent's server is replaced as a whole.
 
-        None as the entry removes the server. The rest of the text is unchanged.
+        The rest of the text is unchanged, and so are all settings if the agent is not
+        listed.
+
+        Args:
+            agent_id: the agent's id.
+            home: the agent's location.
+            name: the name of an existing server of the agent.
+            entry: the new server; None to remove the server.
         """
         text = self.text
         member = next(m for m in list_members(text) if m.key == "agents")
@@ -182,7 +200,7 @@ class Settings:
         Raises:
             SettingsError: the file has changed, or cannot be written.
         """
-        # Write to the target of a symbolic link, so that the link remains.
+        # Replacing the path itself would replace a symbolic link by a file.
         target = Path(os.path.realpath(self.path))
         try:
             parent = str(target.parent)
@@ -220,10 +238,12 @@ def _set_server(
     elements = list_elements(text, servers_member.start)
     for index, (value, element) in enumerate(zip(servers, elements, strict=True)):
         if value.get("name") == server["name"]:
-            # An entry that starts a program has other keys than an HTTP entry.
+            # An entry that starts a program has other keys than an HTTP entry: none of
+            # them may remain.
             if is_not_http(value):
                 return replace_element(text, servers_member.start, index, dict(server))
-            # Each edit is after the start of the element, so that this index remains valid.
+            # Each edit is after the start of the element, so the element's index
+            # remains valid.
             for key, new_value in server.items():
                 if value.get(key) != new_value:
                     text = set_member(text, element.start, key, new_value)

@@ -49,7 +49,7 @@ class LettaRequest:
 def get_desired_state(
     request: LettaRequest, environment: Mapping[str, str] = os.environ
 ) -> DesiredState:
-    """Return the desired state of the selected agents.
+    """Return the desired state of the selected agents; of all if none is selected.
 
     Raises:
         MissingSettingError: a required variable is not set, or an agent is unknown.
@@ -63,12 +63,13 @@ def get_desired_state(
 
 
 def build_backend(request: LettaRequest, desired: DesiredState) -> Backend:
-    """Build the backend that the options select.
+    """Build the backend that the options select; send no request.
 
     Raises:
         MissingSettingError: the URL of Letta is not set.
         LettaError: the URL is not valid.
     """
+    # Import only the modules and libraries that the selected backend needs.
     if request.kind == "code":
         from ..code.settings_backend import SettingsBackend
         from ..code.settings_file import get_default_path

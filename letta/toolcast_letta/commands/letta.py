@@ -117,6 +117,8 @@ _OVERRIDES = (
 
 def _add_options(*options: Any) -> Callable[[Function], Function]:
     def add(function: Function) -> Function:
+        # Decorators are applied from the last to the first, so `--help` keeps the
+        # declared order.
         for option in reversed(options):
             function = option(function)
         return function
@@ -174,7 +176,8 @@ def plan(
             request, overrides, out, detailed_exitcode=detailed_exitcode
         )
     except SystemExit as exit_error:
-        # With --detailed-exitcode, exit code 2 means a plan with changes.
+        # With --detailed-exitcode, exit code 2 is reserved for a plan with changes, so
+        # a usage error exits with 1.
         is_usage_error = detailed_exitcode and exit_error.code == USAGE
         sys.exit(FINDINGS if is_usage_error else exit_error.code)
     sys.exit(code)
@@ -209,6 +212,17 @@ def apply(
             "PLAN is missing\n"
             "  help: pass a plan saved by `toolcast letta plan --out FILE`, or --yes to"
             " apply without review"
+        )
+    names = {
+        "--allow-delete": allow_delete,
+        "--allow-capture": allow_capture,
+        "--drop-stale": drop_stale,
+    }
+    options = ", ".join(option for option, tools in names.items() if tools)
+    if plan_file is not None and options:
+        fail(
+            f"{options} cannot change a saved plan\n"
+            "  help: make a plan with `toolcast letta plan --out FILE` and the same options"
         )
     overrides = Overrides(allow_delete, allow_capture, drop_stale, accept_loss)
     file = Path(plan_file) if plan_file else None
@@ -350,7 +364,7 @@ def _build_request(
     timeout: float,
     format_: str,
 ) -> LettaRequest:
-    """Build the request from the shared options; exit if they are ambiguous."""
+    """Return the request of the shared options; exit if the toolset is unclear."""
     from ..specs import build_settings
     from .backends import LettaRequest
 
@@ -370,9 +384,10 @@ def _build_request(
 
 
 def _select_toolset(root: str, name: str | None) -> tuple[Workspace, Toolset]:
-    """Return the selected toolset, or the only one with a `letta`, and its workspace.
+    """Return the workspace, and the selected toolset with a `letta` object.
 
-    If the specs have errors, print them and exit.
+    Without a name, there must be exactly one such toolset. If that is not so, or if the
+    specs have errors, print the reason and exit.
     """
     from toolcast.extension_api import (
         check_workspace,

@@ -58,7 +58,12 @@ def plan(
     *,
     detailed_exitcode: bool,
 ) -> int:
-    """Print a plan, and save it if requested and not blocked."""
+    """Print a plan; save it to `out` unless it has blockers.
+
+    Return `FINDINGS` if it has blockers or something is missing. Otherwise return
+    `CLEAN`, or 2 with `detailed_exitcode` if there are changes or outdated memory
+    blocks.
+    """
     desired, backend = _connect(request)
     new_plan = _build_plan(request, desired, backend, overrides)
     if out is not None and not new_plan.blockers:
@@ -83,7 +88,11 @@ def plan(
 
 
 def apply(request: LettaRequest, overrides: Overrides, file: Path | None) -> int:
-    """Apply a saved plan, or one that is made now."""
+    """Apply the plan in `file`, or a plan that is made now if it is None.
+
+    Of the overrides, a saved plan uses only `accept_loss`. Return `FINDINGS` if the
+    plan was refused, or if something differs or is missing afterwards.
+    """
     desired, backend = _connect(request)
     if file is not None:
         try:
@@ -92,7 +101,7 @@ def apply(request: LettaRequest, overrides: Overrides, file: Path | None) -> int
                 accepted = (*chosen_plan.overrides.accept_loss, *overrides.accept_loss)
                 allowed = replace(chosen_plan.overrides, accept_loss=accepted)
                 chosen_plan = replace(chosen_plan, overrides=allowed)
-            # A saved plan can be for some of the agents only.
+            # The plan can have been made with `--agent`, for some of the agents.
             desired = desired.select_agents(agent.name for agent in chosen_plan.agents)
         except (StateError, MissingSettingError) as error:
             fail(str(error))
@@ -111,6 +120,7 @@ def apply(request: LettaRequest, overrides: Overrides, file: Path | None) -> int
     else:
         for line in result.missed:
             _print(f"not as planned: {line}\n", err=True)
+        # A plan that was made now has been printed above, with its missing parts.
         for line in result.missing if file is not None else ():
             _print(f"missing: {line}\n", err=True)
         _print(_format_result(chosen_plan, result))
@@ -125,7 +135,10 @@ def _format_result(applied_plan: Plan, result: ApplyResult) -> str:
 
 
 def verify(request: LettaRequest, calls: CallOptions) -> int:
-    """Print differences from the specs and the results of calls."""
+    """Print differences from the specs and the results of calls.
+
+    Return `FINDINGS` if anything differs or fails, or if a requested check was skipped.
+    """
     desired, backend = _connect(request)
     try:
         verification = _exit_on_error(lambda: verify_it(backend, desired, calls))
@@ -144,7 +157,10 @@ def verify(request: LettaRequest, calls: CallOptions) -> int:
 def _list_outdated_blocks(
     request: LettaRequest, desired: DesiredState, backend: Backend
 ) -> tuple[str, ...]:
-    """Return descriptions of memory blocks that differ from the specs."""
+    """Return descriptions of memory blocks that differ from the specs.
+
+    The result is empty for Letta Code, which has no memory blocks.
+    """
     if not isinstance(backend, ServerBackend):
         return ()
     if not any(agent.blocks for agent in desired.agents):
@@ -162,7 +178,10 @@ def _list_outdated_blocks(
 
 
 def blocks(request: LettaRequest, out: Path | None, write: Path | None) -> int:
-    """Print the changes of memory blocks, or write reviewed changes."""
+    """Print the changes of memory blocks, and save them to `out` if it is set.
+
+    If `write` is set, write the reviewed changes in this file instead.
+    """
     if request.kind != "v1":
         fail(f"the backend `{request.kind}` does not support memory blocks")
     toolset, settings = request.toolset, build_settings(request.toolset)
@@ -214,7 +233,11 @@ def rollback(
     *,
     dry_run: bool,
 ) -> int:
-    """Undo what was applied since a baseline, or print what would be undone."""
+    """Undo what was applied since a baseline, or print what would be undone.
+
+    `file` is the baseline; None for the newest one. Return `FINDINGS` if something
+    could not be restored.
+    """
     if request.kind != "v1":
         if restore:
             fail(
@@ -233,7 +256,7 @@ def rollback(
         fail(str(error))
     if (baseline.toolset, baseline.base_url) != (desired.toolset, api.base_url):
         fail(f"the baseline is for {baseline.toolset} at {baseline.base_url}")
-    # The search for the newest baseline has skipped these files.
+    # `get_latest` skipped these files without a message.
     for line in baselines.list_foreign_files(desired.toolset) if file is None else ():
         _print(f"ignored: {line}\n", err=True)
     agent_ids = {agent.id for agent in desired.agents}
@@ -277,7 +300,10 @@ def rollback(
 def _roll_back_settings(
     request: LettaRequest, file: Path | None, *, dry_run: bool
 ) -> int:
-    """Restore the entries of a settings file that an apply has replaced."""
+    """Restore the entries of a settings file that an apply has replaced.
+
+    `file` is the backup; None for the newest one.
+    """
     path, seal = request.settings or get_default_path(os.environ), Seal()
     try:
         if file is None:
@@ -347,13 +373,13 @@ def _build_plan(
 def _add_blocks(
     plan: Plan, request: LettaRequest, desired: DesiredState, backend: Backend
 ) -> Plan:
-    """Return a plan with the memory blocks that differ from the specs."""
+    """Return a copy of a plan with descriptions of the memory blocks that differ."""
     blocks = _exit_on_error(lambda: _list_outdated_blocks(request, desired, backend))
     return replace(plan, blocks=blocks)
 
 
 def _exit_on_error(operation: Callable[[], Result]) -> Result:
-    """Return the result of an operation on Letta; on error, print it and exit."""
+    """Return the result of an operation; on a backend's error, print it and exit."""
     try:
         return operation()
     except UnverifiedStateError as error:
@@ -370,6 +396,7 @@ def _exit_on_error(operation: Callable[[], Result]) -> Result:
 
 def _build_report(request: LettaRequest) -> Report:
     def report(line: str) -> None:
+        # Progress lines on stdout would make the JSON output invalid.
         _print(f"{line}\n", err=request.as_json)
 
     return report

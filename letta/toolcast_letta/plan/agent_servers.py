@@ -17,14 +17,19 @@ A Letta server adds it to each call itself.
 
 
 def format_alias(name: str) -> str:
-    """Return the alias of a server in the names of its tools: `mcp__<alias>__<tool>`."""
+    """Return a server's alias, which its tools' names contain.
+
+    A tool is named `mcp__<alias>__<tool>`. Characters other than ASCII letters, digits,
+    `_` and `-` become `_`, and several `_` become one. The alias of an empty name is
+    `tool`.
+    """
     return re.sub("_{2,}", "_", re.sub("[^a-zA-Z0-9_-]", "_", name)) or "tool"
 
 
 def build_desired_entry(
     servers: Sequence[Mapping[str, Any]], desired: DesiredState, agent: DesiredAgent
 ) -> dict[str, Any]:
-    """Build the entry of the toolset's MCP server for an agent.
+    """Return the entry of the toolset's MCP server for an agent, with secrets.
 
     Headers that a user added to the existing entry are preserved, unless another owner
     created that entry for another server.
@@ -32,6 +37,7 @@ def build_desired_entry(
     own_headers = {AGENT_HEADER: agent.id}
     if desired.token is not None:
         own_headers["Authorization"] = f"Bearer {desired.token}"
+    # Header names are case-insensitive: compare them in lower case.
     own_names = {name.lower() for name in own_headers}
     old = next(
         (server for server in servers if server.get("name") == desired.server_name),
@@ -61,8 +67,8 @@ def is_foreign(
 ) -> bool:
     """Return whether another owner created an entry with the toolset's server name.
 
-    The toolset's own entry has the URL of its server, or the agent header that apply
-    writes.
+    The toolset's own entry uses HTTP, and has the URL of the toolset's server or an
+    agent header with this agent's id, which apply writes.
     """
     if is_not_http(server):
         return True

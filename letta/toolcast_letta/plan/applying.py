@@ -18,10 +18,10 @@ def apply_plan(
     desired: DesiredState,
     report: Report = lambda line: None,
 ) -> ApplyResult:
-    """Apply a plan.
+    """Apply a plan, unless it is blocked or something has changed since it was made.
 
-    A change by another client between reading an agent and the request that updates it,
-    which follows immediately, is not detected: Letta has no conditional requests.
+    Between reading an agent and the request that updates it, a change by another client
+    is not detected: Letta has no conditional requests.
 
     Args:
         plan: a plan for the backend's location and the desired state.
@@ -30,8 +30,9 @@ def apply_plan(
         report: receives a line for each step.
 
     Raises:
-        PlanRefusedError: the plan has blockers, something has changed since it was
-            made, or a step did not have its effect.
+        PlanRefusedError: the plan has blockers, the backend must not be changed,
+            something has changed since the plan was made, or a step did not have its
+            effect.
         ConcurrentRunError: another apply or rollback is running.
         BackendError: see `Backend.execute`.
     """
@@ -42,14 +43,15 @@ def apply_plan(
         current = backend.read(desired)
         changes = list_changes_since(plan, backend.location, desired, current)
         raise_if_changed(changes)
-        # The executed plan is built from the current state; the saved plan only records
-        # what the user reviewed.
+        # Execute a plan from the current state: the saved plan only records what the
+        # user reviewed, and part of it can be applied already.
         new_plan = build_plan(backend.location, desired, current, plan.overrides)
-        # The new plan can have blockers that the saved one lacks, such as another agent
-        # that got a tool which the plan deletes.
+        # New blockers are possible: for example, another agent got a tool which the
+        # plan deletes.
         _raise_if_blocked(new_plan)
         raise_if_changed(list(_compare_outcomes(plan, new_plan)))
-        # An interrupted run can have been complete except for marking its baseline.
+        # An earlier run can have applied everything and stopped before it marked its
+        # baseline as complete.
         if not new_plan.changes:
             backend.record_unchanged(new_plan, desired)
             return build_apply_result(new_plan, changed=False)
@@ -57,7 +59,7 @@ def apply_plan(
 
 
 def _compare_outcomes(plan: Plan, new_plan: Plan) -> Iterator[str]:
-    """Yield the differences between the results of two plans."""
+    """Yield descriptions of how the resulting states of two plans differ."""
     for name, (_, after) in new_plan.registry.items():
         if name in plan.registry and plan.registry[name][1] != after:
             yield f"the plan's result for `{name}` differs from what the specs require"
@@ -83,10 +85,10 @@ def _compare_outcomes(plan: Plan, new_plan: Plan) -> Iterator[str]:
 
 
 def raise_if_changed(changes: Sequence[str]) -> None:
-    """Raise an error that lists changes since the plan was made, if there are any.
+    """Raise an error that lists the changes since the plan was made, if any.
 
     Raises:
-        PlanRefusedError: there are changes.
+        PlanRefusedError: `changes` is not empty.
     """
     if changes:
         lines = ["changes since the plan was made:", *changes, "make a new plan"]
@@ -105,7 +107,11 @@ def build_apply_result(
     baseline: str | None = None,
     missed: tuple[str, ...] = (),
 ) -> ApplyResult:
-    """Return the result of applying a plan, with the counts of its first agent."""
+    """Return the result of applying a plan, with the counts of its first agent.
+
+    For Letta Code, whose agents get every offered tool, the number of offered tools is
+    used.
+    """
     first = plan.agents[0] if plan.agents else None
     tools = len(first.tools_after) if first else 0
     return ApplyResult(

@@ -16,11 +16,11 @@ Report = Callable[[str], None]
 
 
 class BackendError(Exception):
-    """The state of Letta cannot be read or changed. The message has no secret."""
+    """Failure to read or change the state of Letta; the message has no secret."""
 
 
 class PlanRefusedError(Exception):
-    """Plan that is not applied, or only partly; its message has one reason a line."""
+    """Refusal to apply a plan or its remaining steps; one reason on each line."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class CallOptions:
         """Return whether the options select a tool for a call of its examples.
 
         A tool that the user named is selected even if it has no example;
-        `omission_reason` then says why it is not called.
+        `omission_reason` then returns why it is not called.
         """
         if not self.examples:
             return False
@@ -143,6 +143,7 @@ class AgentCount:
     @property
     def gained(self) -> tuple[str, ...]:
         """The tools that the agent has now and did not have in the baseline."""
+        # Without a baseline, no tool counts as gained.
         before = self.names if self.baseline is None else self.baseline
         return tuple(name for name in self.names if name not in before)
 
@@ -193,7 +194,8 @@ class Backend(Protocol):
     def record_unchanged(self, plan: Plan, desired: DesiredState) -> None:
         """Record the losses that a plan without changes accepts.
 
-        An interrupted run is marked as complete, because no change is left to apply.
+        If an earlier run was interrupted, it is marked as complete, because no change
+        is left to apply.
         """
 
     def execute(

@@ -12,10 +12,12 @@ from .losses import check_accepted_losses
 from .plan import AgentPlan, Blocker, Overrides
 from .tool_rules import format_names
 
+# The supported versions of Letta's server; every patch version of the last one is
+# supported.
 _MIN_VERSION = (0, 13, 0)
 _MAX_VERSION = (0, 16)
 _MAX_NAME_CHARACTERS = 48
-"""The length of a tool name that Letta accepts."""
+"""The maximum length of a tool name in Letta."""
 
 
 def list_blockers(
@@ -24,7 +26,15 @@ def list_blockers(
     agents: Sequence[AgentPlan],
     overrides: Overrides,
 ) -> Iterator[Blocker]:
-    """Yield every reason why the plan must not be applied, with its solution."""
+    """Yield every reason why a plan must not be applied, with its solution.
+
+    Args:
+        desired: the desired state.
+        current: the current state.
+        agents: the plan's agents.
+        overrides: the operations that the user allows; an allowed operation is no
+            blocker.
+    """
     if current.backend == "v1":
         yield from _check_version(current)
         yield from _check_entry(desired, current)
@@ -36,7 +46,8 @@ def list_blockers(
         )
     else:
         yield from _check_offered_tools(desired, current)
-    # A settings file has no registry, and no tools and rules of agents.
+    # A settings file has no registry, and its agents have no tools and rules of their
+    # own.
     if current.backend == "code":
         for desired_agent in desired.agents:
             state = current.agents[desired_agent.name]
@@ -65,7 +76,11 @@ def _check_server_list(
     state: AgentState,
     overrides: Overrides,
 ) -> Iterator[Blocker]:
-    """Yield blockers in an agent's list of MCP servers in a settings file."""
+    """Yield the blockers in an agent's list of MCP servers in a settings file.
+
+    These are an ambiguous agent, duplicate or foreign entries with the toolset's server
+    name, servers with the same alias, and offered tools that the agent must not have.
+    """
     if state.is_ambiguous:
         homes = ", ".join(str(home or "Letta's cloud") for home in state.known_homes)
         yield Blocker(
@@ -84,6 +99,8 @@ def _check_server_list(
             f"{agent.name} has {len(own_servers)} servers named {desired.server_name}",
             "remove all but one of them from the settings file",
         )
+    # Several entries with the toolset's name are a blocker of their own: check only the
+    # first.
     for server in own_servers[:1]:
         foreign = is_foreign(server, desired, agent)
         if foreign and desired.server_name not in overrides.capture:
@@ -96,6 +113,8 @@ def _check_server_list(
             )
     for server in state.servers:
         name = str(server.get("name"))
+        # Letta Code prefixes the names of tools with the alias of their server, so two
+        # servers with the same alias have the same tool names.
         if name != desired.server_name and format_alias(name) == format_alias(
             desired.server_name
         ):
@@ -116,6 +135,7 @@ def _check_server_list(
 
 
 def _check_version(current: CurrentState) -> Iterator[Blocker]:
+    # An unknown form of version is refused, too: the API can differ.
     version = parse_version(current.version)
     if version is None or version < _MIN_VERSION or version[:2] > _MAX_VERSION:
         yield Blocker(
@@ -127,7 +147,10 @@ def _check_version(current: CurrentState) -> Iterator[Blocker]:
 
 
 def parse_version(text: str) -> tuple[int, ...] | None:
-    """Return a version's three numbers; None if the text has another form."""
+    """Return the first three numbers of a version; None for another form.
+
+    Example: (0, 16, 6) for `0.16.6`.
+    """
     match = re.match(r"(\d+)\.(\d+)\.(\d+)", text)
     return None if match is None else tuple(int(part) for part in match.groups())
 
@@ -146,9 +169,11 @@ def _check_offered_tools(
 ) -> Iterator[Blocker]:
     """Yield blockers for differences between the MCP server's tools and the specs.
 
-    The MCP server must offer what the specs declare before the registry is changed.
+    The registry is changed only if the MCP server already offers what the specs
+    declare.
     """
-    # A refresh with an empty list would delete every tool of the server.
+    # A refresh deletes every tool that the server does not offer, so an empty list
+    # would delete all of them.
     if not current.offered:
         yield Blocker(
             "empty-list",
@@ -204,14 +229,15 @@ def _check_owners(
 ) -> Iterator[Blocker]:
     """Yield blockers for registered tools of other owners that would be taken over.
 
-    Names are unique in an organization: registering a tool replaces one of the same
-    name.
+    Tool names are unique in an organization: registering a tool replaces a tool of the
+    same name. Tools that the server offers without a spec are included.
     """
     for name in sorted({*desired.tools, *current.offered}):
         registered = current.registry.get(name)
         if registered is None or current.is_own_tool(name):
             continue
-        # No override: the built-in tool would be missing once the toolset's is removed.
+        # No override allows this: after the toolset's tool is removed, the built-in
+        # tool would be missing for every agent.
         if registered.is_built_in:
             yield Blocker(
                 "capture",

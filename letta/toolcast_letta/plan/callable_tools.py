@@ -15,7 +15,13 @@ def list_disabling_rules(
 ) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield each tool that the agent can never call, with the rules that prevent it.
 
-    The rules are empty if no single rule is the reason.
+    The tools are sorted. A rule is a reason if the tool could be called without this
+    rule; the rules, formatted as text, are empty if only several rules together are the
+    reason.
+
+    Args:
+        tools: the names of the agent's tools.
+        rules: the agent's rules.
     """
     for name in sorted(_find_disabled_tools(tools, rules)):
         reasons = []
@@ -27,14 +33,14 @@ def list_disabling_rules(
 
 
 def _find_disabled_tools(tools: Collection[str], rules: Sequence[Rule]) -> set[str]:
-    """Return the tools that no sequence of calls in one turn reaches."""
+    """Return the tools that no sequence of calls within one turn can call."""
     kinds = {(rule["tool_name"], rule["type"]) for rule in rules}
     reached: set[str] = set()
     pending = [_list_allowed_tools(None, tools, rules)]
     while pending:
         for name in pending.pop() - reached:
             reached.add(name)
-            # Unless a rule ends the turn, the model can continue it.
+            # After a tool with this rule the turn ends, so no tool can follow it.
             if (name, EXIT_LOOP) not in kinds:
                 pending.append(_list_allowed_tools(name, tools, rules))
     return {*tools} - reached
@@ -43,7 +49,13 @@ def _find_disabled_tools(tools: Collection[str], rules: Sequence[Rule]) -> set[s
 def _list_allowed_tools(
     last: str | None, tools: Collection[str], rules: Sequence[Rule]
 ) -> set[str]:
-    """Return the tools that Letta offers after a call; None for the turn's start."""
+    """Return the tools that Letta offers to the model for its next call.
+
+    Args:
+        last: the previous call's tool; None at the start of a turn.
+        tools: the names of the agent's tools.
+        rules: the agent's rules.
+    """
     first = {rule["tool_name"] for rule in rules if rule["type"] == "run_first"}
     if last is None and first:
         return first.intersection(tools)
@@ -59,10 +71,11 @@ def _list_allowed_tools(
             kind == "constrain_child_tools"
             or (
                 kind == "conditional"
-                # Without both, a result that is not listed allows every tool.
+                # Without a default and without this requirement, a result that the
+                # mapping does not list allows every tool.
                 and (rule.get("default_child") or rule.get("require_output_mapping"))
             )
         ):
             allowed &= children
-    # Letta offers every tool if the rules exclude all of them.
+    # Letta offers every tool rather than none if the rules exclude all of them.
     return allowed or {*tools}

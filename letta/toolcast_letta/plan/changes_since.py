@@ -49,7 +49,7 @@ def _compare_state(
         for name in sorted({*offered, *plan.offered}):
             if offered.get(name) != plan.offered.get(name):
                 yield f"the MCP server added, changed or removed `{name}`"
-    # The second value is the entry's state after the plan.
+    # The entry may be as it was before the plan, or already as the plan will make it.
     if current.backend == "v1" and fingerprint_entry(current.entry) not in (
         plan.entry,
         f"http {desired.server_url} token",
@@ -59,7 +59,8 @@ def _compare_state(
         if name in plan.registry:
             if fingerprint not in plan.registry[name]:
                 yield f"`{name}` was changed in the registry"
-        # Letta registers the tools that the plan found offered along with the others.
+        # A tool that was already offered when the plan was made is no change: Letta
+        # registers all offered tools together.
         elif fingerprint is not None and name not in plan.offered:
             yield f"`{name}` was added to the registry"
     for agent in plan.agents:
@@ -73,7 +74,10 @@ def _compare_state(
 def _compare_servers(
     plan: AgentPlan, state: AgentState, desired: DesiredState
 ) -> Iterator[str]:
-    """Yield changes of an agent's list of MCP servers since the plan was created."""
+    """Yield a description of the change of an agent's list of MCP servers.
+
+    Nothing if the list is as before or after the plan, with the same token and headers.
+    """
     if compute_digest(list(state.servers)) not in (
         plan.servers_before,
         plan.servers_after,
@@ -81,6 +85,8 @@ def _compare_servers(
         yield f"the MCP servers of {plan.name} were changed"
         return
     agent = next(agent for agent in desired.agents if agent.name == plan.name)
+    # Plans contain only digests of entries, so another token is recognized by the
+    # digest of the entry that would be written now.
     entry = build_desired_entry(state.servers, desired, agent)
     if compute_digest(set_entry(state.servers, entry)) != plan.servers_after:
         yield f"the token or a header for {plan.name} was changed"
@@ -89,14 +95,18 @@ def _compare_servers(
 def list_agent_changes_since(
     plan: AgentPlan, state: AgentState, current: CurrentState
 ) -> Iterator[str]:
-    """Yield changes of an agent's type, tools and rules since the plan was created."""
+    """Yield descriptions of how an agent has changed since the plan was created.
+
+    Tools and rules that already are as after the plan are no changes.
+    """
     if state.type != plan.type:
         yield f"the type of {plan.name} changed from {plan.type} to {state.type}"
     for name, tool_id in state.tools.items():
         if name not in plan.tools_before:
             if name not in plan.tools_after:
                 yield f"`{name}` was attached to {plan.name}"
-        # An interrupted apply can already have attached the tool by its new id.
+        # The id of the registered tool is accepted: an interrupted apply can already
+        # have attached the tool by its new id.
         elif tool_id != plan.tools_before[name]:
             registered = current.registry.get(name)
             if registered is None or registered.id != tool_id:

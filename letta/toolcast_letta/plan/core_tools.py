@@ -31,6 +31,8 @@ _MEMORY_CHANGING_TOOLS = (
     "memory_rethink",
     "memory_apply_patch",
 )
+# For each agent type: the purposes that need a built-in tool, each with its
+# alternatives. Only `memgpt` agents answer with a tool.
 _CORE_TOOLS: Mapping[str, tuple[tuple[str, tuple[str, ...]], ...]] = {
     kind: (
         ("to search earlier messages", ("conversation_search",)),
@@ -47,8 +49,12 @@ def list_missing_tools(
 ) -> Iterator[str]:
     """Yield descriptions of what an agent needs and does not have after a plan.
 
-    A tool in the agent's `forbids`, or whose loss was accepted, is not reported.
+    These are missing built-in tools, rules that end or continue a turn wrongly,
+    built-in tools that another owner replaced, tools that rules disable, and losses. A
+    tool in the agent's `forbids`, or whose loss was accepted, is not reported as
+    missing.
     """
+    # The user decided that the agent does without these tools.
     unneeded = {*agent.forbids, *plan.accepted_losses}
     core = _list_core_tools(plan.type)
     for purpose, names in _CORE_TOOLS.get(plan.type, ()):
@@ -95,13 +101,16 @@ def list_missing_tools(
 
 
 def _list_core_tools(agent_type: str) -> set[str]:
+    """Return the names of all built-in tools that an agent type can need."""
     return {name for _, names in _CORE_TOOLS.get(agent_type, ()) for name in names}
 
 
 def list_conflicting_rules(agent: DesiredAgent, plan: AgentPlan) -> list[Rule]:
     """Return rules that make an agent end or continue its turn at the wrong core tool.
 
-    Tools in `expects` are skipped: for them the spec decides.
+    A conflict is an `exit_loop` of a core tool other than `send_message`, and, for a
+    `memgpt` agent, a `continue_loop` of `send_message`. Tools in `expects` are skipped:
+    for them the spec decides.
     """
     core = _list_core_tools(plan.type)
     conflicts = {(name, EXIT_LOOP) for name in core - {ANSWER_TOOL}}

@@ -168,7 +168,10 @@ class CurrentState:
         )
 
     def is_up_to_date(self, tool: DesiredTool) -> bool:
-        """Return whether a tool of the toolset is registered as its spec declares it."""
+        """Return whether a tool of the toolset is registered as its spec declares it.
+
+        Description, parameters, owner and the tag with the called server are compared.
+        """
         registered = self.registry.get(tool.name)
         if registered is None or self.entry is None or not self.is_own_tool(tool.name):
             return False
@@ -176,7 +179,7 @@ class CurrentState:
         return has_same_content and registered.called_at == self.entry.name
 
     def format_owner(self, tool: RegisteredTool) -> str:
-        """Return a description of a registered tool's owner, for messages."""
+        """Return a phrase for a tool's owner, such as "the MCP server `x`"."""
         if tool.server_id is None:
             return f"a {tool.type} tool"
         name = self.entry_names.get(tool.server_id)

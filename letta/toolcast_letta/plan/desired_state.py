@@ -14,7 +14,7 @@ LOOP_REASON = "It calls the agent's own loop."
 
 
 class MissingSettingError(Exception):
-    """A setting is missing or invalid; the message names it."""
+    """Missing or invalid setting; the message names it."""
 
 
 @dataclass(frozen=True)
@@ -46,12 +46,12 @@ class DesiredTool:
 
     @property
     def ends_turn(self) -> bool:
-        """Whether a call ends the agent's turn."""
+        """Whether the tool is attached and a call ends the agent's turn."""
         return self.attached and bool(self.part.get("ends_turn"))
 
     @property
     def requires_approval(self) -> bool:
-        """Whether a user must approve each call."""
+        """Whether the tool is attached and a user must approve each call."""
         return self.attached and bool(self.part.get("requires_approval"))
 
     @property
@@ -126,7 +126,10 @@ class DesiredState:
 
     @property
     def removed_names(self) -> dict[str, str]:
-        """The current name of each previous tool name that is no longer in use."""
+        """The current names of renamed tools, by previous name.
+
+        Previous names that a tool of the toolset uses again are left out.
+        """
         return {
             former: tool.name
             for tool in self.tools.values()
@@ -135,7 +138,7 @@ class DesiredState:
         }
 
     def select_agents(self, names: Iterable[str]) -> DesiredState:
-        """Return a copy that has only the agents with these names.
+        """Return a copy that has only the agents with these names, in this order.
 
         Raises:
             MissingSettingError: the toolset has no agent with one of the names.
@@ -170,7 +173,7 @@ def build_desired_state(
     Raises:
         MissingSettingError: a required variable is not set, or the URL is not valid.
     """
-    # The tools are iterated more than once.
+    # `tools` can be a generator, and it is iterated several times.
     tools = tuple(tools)
     server = settings.server
     url = server_url or _resolve_setting(
@@ -206,6 +209,7 @@ def _build_agent(
     label = f"the id of {agent.name}"
     fields = {
         "id": _resolve_setting(agent.id, agent.id_env, environment, label, "id"),
+        # A reason in the settings has priority over the default reason.
         "forbids": {**forbidden, **agent.forbids},
     }
     return DesiredAgent(**{**vars(agent), **fields})

@@ -21,13 +21,16 @@ def find_losses(
     tools_after: Collection[str],
     rules_after: Sequence[Rule],
 ) -> dict[str, tuple[Rule, ...]]:
-    """Return the lost tools, and the tools whose rules were lost, with these rules.
+    """Return the tools and rules that an agent lost since its newest baseline.
 
-    What the plan attaches again is not lost, and neither is a tool in `forbids`.
+    The keys are the names of tools that are not attached any more, with all their
+    rules, and of attached tools that lack rules, with these rules. What the plan
+    attaches again is not lost, and neither is a tool in `forbids`.
     """
     kinds = {_get_rule_kind(rule) for rule in (*state.rules, *rules_after)}
     losses = {}
     for name, rules in state.baseline_tools.items():
+        # The specs forbid the tool, so its absence is intended.
         if name in agent.forbids:
             continue
         if name not in state.tools and name not in tools_after:
@@ -38,7 +41,11 @@ def find_losses(
 
 
 def _get_rule_kind(rule: Rule) -> tuple[str, str]:
-    """Return a rule's tool and type; a rule that was changed in place is not lost."""
+    """Return a rule's tool and kind; a rule of the same kind replaces it.
+
+    The rules that continue and end the turn are of one kind, because a tool needs only
+    one.
+    """
     kind = rule["type"]
     return rule["tool_name"], "loop" if kind in LOOP_RULES else kind
 
@@ -70,7 +77,7 @@ def list_losses(plan: AgentPlan, current: CurrentState) -> Iterator[str]:
 def check_accepted_losses(
     names: Sequence[str], agents: Sequence[AgentPlan]
 ) -> Iterator[Blocker]:
-    """Yield a blocker for each name that is accepted as a loss without being one."""
+    """Yield a blocker for each name in `--accept-loss` that no agent has lost."""
     accepted = {name for agent in agents for name in agent.accepted_losses}
     lost = sorted({name for agent in agents for name in agent.lost})
     for name in names:

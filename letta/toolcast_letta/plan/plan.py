@@ -160,10 +160,11 @@ class Plan:
     @property
     def removals(self) -> tuple[Change, ...]:
         """The changes that remove something."""
+        # `-/+` (remove and add) counts as a removal, too.
         return tuple(change for change in self.changes if "-" in change.action)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the plan as a JSON object. It contains no secret."""
+        """Return the plan as a JSON object with its format and id, without secrets."""
         return {"format": _FORMAT, "id": self.id, **asdict(self)}
 
     def save(self, path: Path, seal: Seal) -> None:
@@ -172,7 +173,7 @@ class Plan:
         Raises:
             StateError: see `Seal.save`.
         """
-        # A plan contains no secret: the umask decides who can read it.
+        # A plan contains no secret, so the umask decides who can read the file.
         seal.save(path, self.to_json(), mode=0o666)
 
     @classmethod
@@ -187,7 +188,7 @@ class Plan:
 
     @classmethod
     def _from_json(cls, value: Mapping[str, Any]) -> Plan:
-        # JSON has arrays and objects in place of tuples and dataclasses.
+        # JSON has no tuples and no dataclasses: convert arrays and objects back.
         pairs = value["registry"].items()
         parts = {
             "registry": {name: (pair[0], pair[1]) for name, pair in pairs},

@@ -103,7 +103,7 @@ def _list_server_warnings(
         )
     yield from _list_tool_setting_warnings(desired, current, agents)
     for agent in agents:
-        # Letta Code tags the agents that it opens.
+        # Letta Code sets this tag on the agents that it opens.
         if "origin:letta-code" in current.agents[agent.name].tags:
             yield (
                 f"Letta Code opens {agent.name} and removes all its rules when it starts:"
@@ -155,16 +155,17 @@ def _list_server_warnings(
 def _list_tool_setting_warnings(
     desired: DesiredState, current: CurrentState, agents: Sequence[AgentPlan]
 ) -> Iterator[str]:
-    """Yield a warning about settings of registered tools that no spec declares.
+    """Yield one warning that lists settings of registered tools that no spec declares.
 
-    They are restored after a tool is registered again.
+    Registering a tool again would reset them; apply restores them.
     """
     limits = [
         tool.settings.get(_RETURN_LIMIT)
         for tool in current.registry.values()
         if tool.is_built_in
     ]
-    # The server's default is not known: use the most frequent limit of built-in tools.
+    # No request returns the server's default limit, so the most frequent limit of the
+    # built-in tools is taken as the default.
     default_limit = max(limits, key=limits.count, default=None)
     undeclared = []
     for name in sorted({name for agent in agents for name in agent.tools_after}):
@@ -204,9 +205,11 @@ def _list_loop_rule_warnings(agent: AgentPlan) -> Iterator[str]:
 
 def _is_private(url: str) -> bool:
     host = urlsplit(url).hostname or ""
+    # Names with these endings are used only in private networks.
     if host == "localhost" or host.endswith((".local", ".svc", ".internal")):
         return True
     try:
         return not ipaddress.ip_address(host).is_global
     except ValueError:
+        # The host is a name, whose address is not looked up.
         return False

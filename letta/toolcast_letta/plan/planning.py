@@ -77,12 +77,16 @@ def _list_missing(
 def _plan_settings_file(
     desired: DesiredState, current: CurrentState
 ) -> tuple[tuple[AgentPlan, ...], list[Change]]:
-    """Plan an entry of the toolset's MCP server for each agent of a settings file."""
+    """Return the plans and changes of the agents in a settings file.
+
+    The entry of the toolset's MCP server is set for each agent.
+    """
     plans = []
     changes = []
     for agent in desired.agents:
         state = current.agents[agent.name]
-        # A blocker reports it.
+        # Several agents have this id: a blocker reports it, and no entry can be
+        # planned.
         if state.is_ambiguous:
             continue
         entry = build_desired_entry(state.servers, desired, agent)
@@ -104,7 +108,10 @@ def _plan_settings_file(
 def _plan_server(
     desired: DesiredState, current: CurrentState, overrides: Overrides
 ) -> tuple[tuple[AgentPlan, ...], list[Change]]:
-    """Plan the entry, the registry, and the tools and rules of each agent of a server."""
+    """Return the plans of a server's agents, and all changes in order.
+
+    The changes of the entry come first, then those of the registry and of each agent.
+    """
     plans = tuple(
         _plan_agent(desired, agent, current.agents[agent.name], current, overrides)
         for agent in desired.agents
@@ -119,7 +126,10 @@ def _plan_server(
 
 
 def compute_desired_digest(desired: DesiredState) -> str:
-    """Return the digest of the desired state without the token."""
+    """Return the digest of the desired state without the token.
+
+    A saved plan is refused if this digest changes.
+    """
     return compute_digest(
         {
             "server": [desired.server_name, desired.server_url],
@@ -148,9 +158,9 @@ def compute_desired_digest(desired: DesiredState) -> str:
 
 
 def fingerprint_entry(entry: ServerEntry | None) -> str | None:
-    """Return a text that identifies the state of an entry.
+    """Return text that identifies an entry's state; None without an entry.
 
-    It states only whether the token is the desired one, not the token itself.
+    It records whether the token is the desired one, but never the token.
     """
     if entry is None:
         return None
@@ -162,9 +172,11 @@ def fingerprint_entry(entry: ServerEntry | None) -> str | None:
 def fingerprint_registry(
     desired: DesiredState, current: CurrentState
 ) -> dict[str, tuple[str | None, str | None]]:
-    """Return the fingerprints, before and after the plan, of the tools it concerns.
+    """Return registered tools' fingerprints before and after the plan, by tool name.
 
-    The fingerprint of a tool that is not registered is None.
+    Included are the desired tools, the tools of the toolset's entry, and previous
+    names. A fingerprint is None if the tool is not registered. The result is empty for
+    a settings file.
     """
     if current.backend == "code":
         return {}
@@ -177,6 +189,7 @@ def fingerprint_registry(
             is_own = current.is_own_tool(name)
             owner = "ours" if is_own else tool.server_id or tool.type
             before = f"{owner} {tool.digest}"
+            # A wrong tag changes where Letta sends calls, so it is part of the state.
             if is_own and tool.called_at != desired.server_name:
                 before += f" called at {tool.called_at}"
         if name in desired.tools:
@@ -190,9 +203,9 @@ def fingerprint_registry(
 
 
 def _list_obsolete_tools(desired: DesiredState, current: CurrentState) -> set[str]:
-    """Return the toolset's registered tools that neither specs nor server have.
+    """Return the entry's registered tools that neither specs nor MCP server have.
 
-    While the MCP server is unreachable its tools are unknown, and none is obsolete.
+    The result is empty while the MCP server is unreachable: its tools are unknown then.
     """
     if current.unreachable:
         return set()
@@ -238,8 +251,8 @@ def _compare_entry(
 
 def _compare_registry(desired: DesiredState, current: CurrentState) -> Iterator[Change]:
     obsolete = _list_obsolete_tools(desired, current)
-    # If both names are registered, the old tool was left by an interrupted run or
-    # another client: it is removed, not renamed.
+    # If the new name is registered, too, an interrupted run or another client left the
+    # old tool: it is removed, not renamed.
     renamed = {
         desired.removed_names[old]: old
         for old in obsolete
@@ -299,7 +312,8 @@ def _plan_agent(
     current: CurrentState,
     overrides: Overrides,
 ) -> AgentPlan:
-    # A previous name that another owner has registered since then is not the toolset's.
+    # A previous name can belong to another owner's tool by now: that tool is not
+    # touched.
     former = {
         old: new
         for old, new in desired.removed_names.items()
@@ -309,6 +323,7 @@ def _plan_agent(
     removed = {
         name for name in state.tools if _should_detach(name, desired, agent, current)
     }
+    # The rules of a renamed tool are kept, with its new name.
     rules_removed = (removed | set(former)) - set(renamed)
     remaining = [name for name in state.tools if name not in removed]
     wanted = (*agent.expected, *desired.canonical)
@@ -323,6 +338,7 @@ def _plan_agent(
     losses = find_losses(agent, state, after, rules)
     acceptable = {*losses, *state.accepted_losses}
     accepted = acceptable.intersection(overrides.accept_loss)
+    # A loss stays accepted until the tool is attached again.
     accepted |= {name for name in state.accepted_losses if name not in after}
     return AgentPlan(
         agent.name,
@@ -333,7 +349,8 @@ def _plan_agent(
         tools_before=dict(state.tools),
         rules_before=state.rules,
         tools_after=after,
-        # Equal rules are sent as Letta returned them, with their unset fields.
+        # If nothing differs, keep the rules as Letta returned them, with fields that
+        # this comparison ignores.
         rules_after=state.rules if are_same_rules(rules, state.rules) else tuple(rules),
     )
 
@@ -341,7 +358,11 @@ def _plan_agent(
 def _should_detach(
     name: str, desired: DesiredState, agent: DesiredAgent, current: CurrentState
 ) -> bool:
-    """Return whether a tool that an agent has must be detached from it."""
+    """Return whether a tool that an agent has must be detached from it.
+
+    True for a forbidden tool, and for the toolset's tools that are unattached, renamed
+    or obsolete. Tools of other owners stay.
+    """
     if name in agent.forbids:
         return True
     if name in desired.tools:
@@ -366,7 +387,8 @@ def _compare_agent(
                 reason = f"now {desired.removed_names[name]}"
             detail = f"detached: {reason}" if reason else "detached"
             yield Change("-", "tool", name, plan.name, detail)
-    # An agent can have the same rule more than once.
+    # Compare the numbers of equal rules: an agent can have the same rule more than
+    # once.
     before = _count_rules(plan.rules_before)
     after = _count_rules(plan.rules_after)
     for text, count in after.items():

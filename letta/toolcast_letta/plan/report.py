@@ -32,7 +32,8 @@ def _format_plan_lines(plan: Plan) -> Iterator[str]:
         yield f"{plan.toolset} in {plan.location}"
     for agent in plan.agents:
         yield f"{agent.name} is {agent.id}{_format_agent_kind(agent)}"
-    # The changes of a layer and agent are adjacent in a plan.
+    # `groupby` needs adjacent items: a plan lists the changes of a layer and agent
+    # together.
     for (layer, agent_name), changes in groupby(plan.changes, _get_group_key):
         yield ""
         if layer == "server" and agent_name:
@@ -71,10 +72,12 @@ def _get_group_key(change: Change) -> tuple[str, str]:
 
 
 def _format_changes(changes: Sequence[Change]) -> Iterator[str]:
-    """Yield one line for each change; changes with the same remark share a line."""
+    """Yield lines for changes; changes with the same action and remark share one."""
     names_by_change: dict[tuple[str, str, str], list[str]] = {}
     for change in changes:
         name, remark = change.name, _format_remark(change)
+        # A rule without other fields is named `TOOL TYPE`: rules of the same type share
+        # a line.
         if change.layer == "rule" and " (" not in name:
             name, _, kind = name.rpartition(" ")
             remark = f"  {kind}{remark}"
@@ -89,7 +92,11 @@ def _format_changes(changes: Sequence[Change]) -> Iterator[str]:
 
 
 def _wrap_names(start: str, names: Sequence[str], remark: str = "") -> Iterator[str]:
-    """Yield lines that list names after a prefix, wrapped, with a remark at the end."""
+    """Yield lines of at most 88 characters that list names after a prefix.
+
+    Continuation lines are indented by the prefix's length; the remark follows the last
+    name.
+    """
     line = start
     for number, name in enumerate(names):
         word = name + ("," if number + 1 < len(names) else remark)
@@ -154,9 +161,10 @@ def format_verification(verification: Verification) -> str:
 
 
 def _format_baseline_difference(count: AgentCount) -> str:
-    """Return the numbers of gained and lost tools since the baseline.
+    """Return the difference to the baseline, such as ` (baseline 9 + 2 - 1: lost a)`.
 
-    Lost tools are listed by name, because new tools can hide them in the total.
+    Lost tools are listed by name, because new tools can hide them in the total. The
+    text is empty without a baseline.
     """
     if count.baseline is None:
         return ""

@@ -64,9 +64,13 @@ def build_rule_needs(
     current: CurrentState,
     tools: Collection[str],
 ) -> RuleNeeds:
-    """Build the rule needs of an agent that will have these tools and loses none."""
-    # Attaching by PATCH does not add the approval rule. For a tool that another client
-    # attached, that client has decided about approval.
+    """Return what determines the rules of an agent that will have these tools.
+
+    `removed`, `renamed` and `drop_stale` of the result are empty: the caller sets them.
+    """
+    # Attaching a tool by PATCH does not add its approval rule, so it is added here. A
+    # tool of another owner that is attached already is left out: the client that
+    # attached it has decided about approval.
     approving = [
         name
         for name in tools
@@ -121,9 +125,15 @@ LOOP_RULES = frozenset([CONTINUE_LOOP, EXIT_LOOP])
 def _list_needed_rules(
     needs: RuleNeeds, has_loop_rule: Collection[str]
 ) -> Iterator[tuple[str, str]]:
-    """Yield the tool name and type of each rule that an agent's tools need."""
-    # Specs decide about own tools. For a tool of another owner, an existing rule that
-    # continues or ends the turn is enough.
+    """Yield the tool name and type of each rule that an agent's tools need.
+
+    Args:
+        needs: the tools and the agent's type.
+        has_loop_rule: tools with a rule that continues or ends the turn; such a rule of
+            another owner's tool is sufficient.
+    """
+    # The spec decides whether an own tool ends the turn. For a tool of another owner,
+    # an existing rule that continues or ends the turn is enough.
     for name, ends_turn in sorted({**needs.expected, **needs.own}.items()):
         if ends_turn:
             yield name, EXIT_LOOP
@@ -141,7 +151,11 @@ def _list_needed_rules(
 
 
 def _is_contradictory(name: str, kind: str, needs: RuleNeeds) -> bool:
-    """Return whether a rule contradicts what the spec declares for its tool."""
+    """Return whether a rule contradicts what the spec declares for its tool.
+
+    That is a `continue_loop` of a tool that ends the turn, or an `exit_loop` of another
+    one. Rules of undeclared tools, and `exit_loop` of `send_message`, never do.
+    """
     ends_turn = {**needs.expected, **needs.own}.get(name)
     if ends_turn is None or (name == ANSWER_TOOL and not ends_turn):
         return False
@@ -149,9 +163,14 @@ def _is_contradictory(name: str, kind: str, needs: RuleNeeds) -> bool:
 
 
 def _rename_tools(rule: Rule, name: str, needs: RuleNeeds) -> dict[str, Any] | None:
-    """Return a rule with new tool names and without removed tools.
+    """Return a copy of a rule with new tool names and without removed tools.
 
-    Return None if no tool remains that the rule could lead to.
+    Return None if the rule led to other tools and none of them remains.
+
+    Args:
+        rule: the rule.
+        name: the new name of the rule's own tool.
+        needs: the renamed and the removed tools.
     """
     changed = {**rule, "tool_name": name}
     if isinstance(rule.get("children"), list):
@@ -185,21 +204,32 @@ def _rename_tools(rule: Rule, name: str, needs: RuleNeeds) -> dict[str, Any] | N
 
 
 def is_stale(rule: Rule, attached: Collection[str]) -> bool:
-    """Return whether a rule does harm because its tool is not attached."""
+    """Return whether a rule refers to a tool that is not attached, and so does harm.
+
+    A rule that only limits, approves, ends or continues is harmless: it never does.
+    """
     if rule["type"] in _HARMLESS_STALE_RULES:
         return False
     return not collect_tool_names(rule) <= {*attached}
 
 
 def collect_tool_names(rule: Rule) -> set[str]:
-    """Return the names of the tools that a rule refers to."""
+    """Return the names of the tools that a rule refers to, with its own tool.
+
+    Args:
+        rule: a rule; its children and its conditional targets are included.
+    """
     names = {rule["tool_name"], *(rule.get("children") or ())}
     names |= {*(rule.get("child_output_mapping") or {}).values()}
     return names | {name for name in [rule.get("default_child")] if name}
 
 
 def list_unneeded_rules(rules: Sequence[Rule], needs: RuleNeeds) -> list[Rule]:
-    """Return rules of own, expected or built-in tools that these tools do not need."""
+    """Return the rules about known tools that neither specs nor agent type need.
+
+    Known are the toolset's, the expected and the attached built-in tools. An
+    `exit_loop` of `send_message` always counts as needed.
+    """
     names = {*needs.own, *needs.expected, *needs.built_in}
     needed = {*_list_needed_rules(needs, ()), (ANSWER_TOOL, EXIT_LOOP)}
     return [
@@ -211,7 +241,10 @@ def list_unneeded_rules(rules: Sequence[Rule], needs: RuleNeeds) -> list[Rule]:
 
 
 def format_rule(rule: Rule) -> str:
-    """Return a rule as text, such as `add continue_loop`, with its other fields."""
+    """Return a rule as text: `TOOL TYPE`, and its other set fields in parentheses.
+
+    `prompt_template` is omitted, and so are fields that are null or false.
+    """
     shown_fields = ("tool_name", "type", "prompt_template")
     rest = ", ".join(
         f"{key}={value!r}"
@@ -222,12 +255,15 @@ def format_rule(rule: Rule) -> str:
 
 
 def _is_unset(value: Any) -> bool:
-    # A limit of 0 is set, although it equals False.
+    # Compare by identity: a limit of 0 is set, although 0 equals False.
     return value is None or value is False
 
 
 def are_same_rules(rules: Sequence[Rule], other_rules: Sequence[Rule]) -> bool:
-    """Return whether two lists have equal rules, regardless of order and unset fields."""
+    """Return whether two lists have equal rules, in any order.
+
+    Unset fields and `prompt_template` are ignored.
+    """
     return sorted(map(_encode_rule, rules)) == sorted(map(_encode_rule, other_rules))
 
 

@@ -40,7 +40,10 @@ class Verification:
 
     @property
     def all_match(self) -> bool:
-        """Whether Letta matches the specs and no check failed."""
+        """Whether Letta matches the specs and no check failed.
+
+        Skipped checks do not count as failed.
+        """
         return not self.differences and all(
             check.passed is not False for check in self.checks
         )
@@ -74,7 +77,9 @@ class Verification:
 def verify(
     backend: Backend, desired: DesiredState, calls: CallOptions | None = None
 ) -> Verification:
-    """Compare Letta with the desired state, and call tools.
+    """Compare Letta with the desired state, and call the selected tools.
+
+    Failed calls are part of the result and raise no error.
 
     Args:
         backend: the Letta to read.

@@ -23,7 +23,8 @@ _UNIONS = ("anyOf", "oneOf", "allOf")
 def list_schema_problems(schema: Mapping[str, Any]) -> list[str]:
     """Return the reasons for which Letta would not register a tool with this schema.
 
-    Each reason has its path as a prefix, such as `root.properties.rows: ...`.
+    Each reason begins with its location, such as `root.properties.rows: ...`. The list
+    is empty for a schema that Letta accepts.
     """
     return [
         f"{_format_path(path)}: {problem}"
@@ -32,7 +33,10 @@ def list_schema_problems(schema: Mapping[str, Any]) -> list[str]:
 
 
 def find_schema_problems(schema: Mapping[str, Any]) -> list[tuple[Path, str]]:
-    """Return the path and the description of each problem."""
+    """Return the path and the description of each reason to skip the schema.
+
+    The list is empty for a schema that Letta accepts.
+    """
     normalized = normalize_schema(schema)
     problems = list(_check_node(normalized, ()))
     if normalized.get("type") != "object":
@@ -47,7 +51,8 @@ def _format_path(path: Path) -> str:
 
 def _check_node(node: Mapping[str, Any], path: Path) -> Iterator[tuple[Path, str]]:
     kind = node.get("type")
-    # As in Letta, other keywords imply the type.
+    # Letta infers a missing `type` from these keywords, and rejects a schema that has
+    # none of them.
     if not kind:
         if "properties" in node or "additionalProperties" in node:
             kind = "object"
@@ -90,6 +95,8 @@ def _check_object(node: Mapping[str, Any], path: Path) -> Iterator[tuple[Path, s
     required = node.get("required")
     if required is not None and not isinstance(required, list):
         yield path, "`required` must be an array"
+        # The problem is reported; continue with the properties as if none were
+        # required.
         required = None
     for name in required or ():
         if not properties:
@@ -112,7 +119,10 @@ def _check_object(node: Mapping[str, Any], path: Path) -> Iterator[tuple[Path, s
 
 
 def _can_be_empty(node: Mapping[str, Any]) -> bool:
-    """Return whether a schema is a closed object without required properties."""
+    """Return whether the only valid value of a schema is an empty object.
+
+    That is a closed object without required properties.
+    """
     return (
         node.get("type") == "object"
         and not node.get("required")

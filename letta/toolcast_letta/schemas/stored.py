@@ -17,7 +17,7 @@ INJECTED_PARAMETER = "request_heartbeat"
 """The parameter that Letta adds to every tool."""
 
 _MAX_DEPTH = 10
-"""The number of nested schemas in which Letta replaces references."""
+"""The depth of nested schemas below which Letta keeps references as they are."""
 _DEFINITION_PREFIX = "#/$defs/"
 
 Node = dict[str, Any]
@@ -26,10 +26,11 @@ Node = dict[str, Any]
 def build_stored_parameters(schema: Mapping[str, Any]) -> Node:
     """Return the parameters that Letta's registry has for a tool with this schema.
 
-    The result lacks the parameter that Letta adds; `remove_injected` removes it from
-    the registry's version.
+    The parameter that Letta adds to every tool is not included: compare the result with
+    the registry's parameters after `remove_injected`.
     """
     parameters = normalize_schema({"type": "object", "properties": {}, **schema})
+    # Letta stores an empty list for a tool without required parameters.
     parameters.setdefault("required", [])
     if isinstance(parameters["properties"], dict):
         definitions = _get_definitions(parameters)
@@ -41,7 +42,10 @@ def build_stored_parameters(schema: Mapping[str, Any]) -> Node:
 
 
 def normalize_schema(schema: Mapping[str, Any]) -> Node:
-    """Apply Letta's `normalize_mcp_schema`: close objects, add types to references."""
+    """Return a schema as Letta's `normalize_mcp_schema` returns it; a copy.
+
+    Objects are closed with `additionalProperties: false`, and references get a type.
+    """
     result = copy.deepcopy(dict(schema))
     definitions = _get_definitions(result)
     for node in (*definitions.values(), result):
@@ -56,7 +60,7 @@ def _get_definitions(schema: Node) -> Node:
 
 
 def remove_injected(parameters: Mapping[str, Any]) -> Node:
-    """Return registered parameters without the parameter that Letta added."""
+    """Return a copy of registered parameters without the one that Letta added."""
     result = copy.deepcopy(dict(parameters))
     if isinstance(result.get("properties"), dict):
         result["properties"].pop(INJECTED_PARAMETER, None)
@@ -68,12 +72,18 @@ def remove_injected(parameters: Mapping[str, Any]) -> Node:
 
 
 def compute_tool_digest(description: str | None, parameters: Mapping[str, Any]) -> str:
-    """Return the digest of a tool's description and parameters."""
+    """Return the digest of what agents see of a tool: description and parameters.
+
+    A missing description is equal to an empty one.
+    """
     return compute_digest({"description": description or "", "parameters": parameters})
 
 
 def _add_type(node: Node, definitions: Node) -> None:
-    """Add the type of the referenced definition next to a reference; default: object."""
+    """Set `type` next to a reference, unless it is set: that of the definition.
+
+    If the definition is unknown or has no type, the type is `object`, as in Letta.
+    """
     if "type" in node:
         return
     reference = node["$ref"]
@@ -85,13 +95,17 @@ def _add_type(node: Node, definitions: Node) -> None:
 
 
 def _close(node: Node, definitions: Node) -> None:
-    """Close an object and the nested objects that Letta also closes."""
+    """Set `additionalProperties: false` where Letta does, in place.
+
+    Nested objects under other keywords, such as `oneOf` or a nested `$defs`, stay open.
+    """
     if node.get("type") == "object":
         node.setdefault("additionalProperties", False)
     properties = node.get("properties")
     for property_schema in properties.values() if isinstance(properties, dict) else ():
         if not isinstance(property_schema, dict):
             continue
+        # Letta adds a type next to a reference, and does not follow it here.
         if "$ref" in property_schema:
             _add_type(property_schema, definitions)
             continue
@@ -125,6 +139,8 @@ def _inline_references(node: Any, definitions: Node, depth: int) -> Any:
         definition = definitions.get(reference.split("/")[-1])
         if isinstance(definition, dict):
             del result["$ref"]
+            # Keywords next to `$ref` have priority over those of the definition, as in
+            # Letta.
             result = _inline_references(
                 {**definition, **result}, definitions, depth + 1
             )
@@ -145,14 +161,17 @@ def _inline_references(node: Any, definitions: Node, depth: int) -> Any:
 
 
 def _merge_alternatives(options: list[Any]) -> list[Any]:
-    """Keep only one of several alternatives of the same type: the most specific one."""
+    """Return `anyOf` alternatives without those that Letta drops.
+
+    Of two alternatives with the same type, Letta keeps the one with a `format`, else
+    the one with at least as many keywords; it keeps both only if their formats differ.
+    """
     result: list[Any] = []
     for option in options:
         if not isinstance(option, dict):
             if option not in result:
                 result.append(option)
             continue
-        # As Letta does, which keeps alternatives of a type only if their formats differ.
         for index, previous in enumerate(result):
             if not isinstance(previous, dict):
                 continue

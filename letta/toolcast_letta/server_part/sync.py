@@ -25,12 +25,12 @@ from ..v1.server_backend import ServerBackend
 SYNC_PATH = "/api/admin/sync-mcp-tools"
 _logger = logging.getLogger("toolcast.letta")
 _DEFAULT_STATE_FOLDER = Path(".toolcast/letta")
-# Seconds before each attempt; the last value is repeated.
+# The number of seconds to wait before each attempt; the last number is repeated.
 _RETRY_DELAYS_S = (1.0, 5.0, 20.0)
 
 
 class AttachedToolset(Protocol):
-    """A toolset whose tools are attached to Letta agents."""
+    """Interface of a toolset whose tools are attached to Letta agents."""
 
     @property
     def name(self) -> str:
@@ -51,7 +51,9 @@ class AttachedToolset(Protocol):
 def connect(
     toolset: AttachedToolset, environment: Mapping[str, str]
 ) -> tuple[ServerBackend, DesiredState]:
-    """Return the backend from the environment, and the toolset's desired state.
+    """Return a backend for the Letta of the environment, and the desired state.
+
+    No request is sent.
 
     Raises:
         MissingSettingError: a required environment variable is not set, or the toolset
@@ -71,7 +73,7 @@ def connect(
     desired = toolset.desired_state(environment)
     secrets = [desired.token] if desired.token else []
     key = environment.get("LETTA_API_KEY") or None
-    # An absolute path, because the log is read in other working directories.
+    # The log shows this path, and is read in other working directories.
     folder = Path(
         environment.get("TOOLCAST_LETTA_STATE") or _DEFAULT_STATE_FOLDER
     ).absolute()
@@ -92,14 +94,14 @@ def sync(
     Args:
         toolset: the toolset.
         environment: contains the URL of Letta, ids and tokens.
-        overrides: the lists of tool names `allow_delete`, `allow_capture`,
-            `drop_stale` and `accept_loss`.
+        overrides: the lists of tool names `allow_delete`, `allow_capture`, `drop_stale`
+            and `accept_loss`.
         dry_run: only make the plan.
         adds_only: do not apply a plan that removes something other than rules.
 
     Returns:
-        The plan, and the result; None if the plan was not applied, because of an
-            argument or of blockers.
+        The plan and the result of applying it. The result is None if the plan was not
+        applied: because of blockers, `dry_run` or `adds_only`.
 
     Raises:
         MissingSettingError: a required environment variable is not set.
@@ -107,6 +109,7 @@ def sync(
         PlanRefusedError: something changed meanwhile, or a step did not have its
             effect.
         ConcurrentRunError: another apply is running.
+        StateError: the baseline or the key cannot be read or written.
     """
     backend, desired = connect(toolset, environment)
     values = overrides or {}
@@ -121,7 +124,8 @@ def sync(
     if plan.blockers or dry_run or (adds_only and removals):
         return plan, None
     result = apply_plan(plan, backend, desired, _logger.info)
-    # The runbook names this line as the end of the synchronization.
+    # The runbook tells users to look for this line in the log as the end of a
+    # synchronization.
     _logger.info("tools+rules synced - %d tools, %d rules", result.tools, result.rules)
     for line in result.missing:
         _logger.warning("missing: %s", line)
@@ -132,11 +136,14 @@ def build_sync_route(toolset: AttachedToolset) -> AdminRoute:
     """Build the route `POST /api/admin/sync-mcp-tools` for administrators.
 
     The body can have `"dry_run": true` and the lists `allow_delete`, `allow_capture`,
-    `drop_stale` and `accept_loss`. The answer has status 409 if something is missing.
+    `drop_stale` and `accept_loss`. The answer has status 409 if the plan is refused, or
+    if something is missing or differs afterwards; 400 for an invalid body, 502 for a
+    failed request to Letta, and 503 for a missing setting or state file.
     """
 
     async def answer(request: AdminRequest) -> AdminAnswer:
-        # In a thread, because Letta lists the tools of this server meanwhile.
+        # Letta lists the tools of this server during the synchronization, so the event
+        # loop must remain free.
         return await asyncio.to_thread(_handle_sync, toolset, request.body)
 
     return AdminRoute("POST", SYNC_PATH, answer)
@@ -175,6 +182,10 @@ def _handle_sync(toolset: AttachedToolset, body: Any) -> AdminAnswer:
 
 
 def _find_body_problem(body: Any) -> str:
+    """Return why a request's body is invalid; empty for a valid body or none.
+
+    An unknown key is invalid.
+    """
     lists = ("allow_delete", "allow_capture", "drop_stale", "accept_loss")
     if body is None:
         return ""
@@ -196,7 +207,8 @@ def build_startup_task(
 ) -> Callable[[], Awaitable[None]]:
     """Build the task that attaches missing tools when the server starts.
 
-    It removes nothing but rules. Errors are only logged, and the server continues.
+    It removes nothing but rules. Errors are logged and not raised, so that the server
+    continues.
 
     Args:
         toolset: the toolset.
@@ -209,7 +221,8 @@ def build_startup_task(
         for pause in itertools.chain(
             _RETRY_DELAYS_S, itertools.repeat(_RETRY_DELAYS_S[-1])
         ):
-            # The last attempt starts when the timeout ends, not before.
+            # The last attempt is at the end of the timeout, even if the regular pause
+            # is longer.
             pause = min(pause, max(timeout - waited, 0.0))
             await asyncio.sleep(pause)
             waited += pause
@@ -228,7 +241,11 @@ def build_startup_task(
 
 
 def _try_sync(toolset: AttachedToolset) -> bool:
-    """Synchronize once; return whether no retry is needed."""
+    """Synchronize once; return whether the task is finished.
+
+    Only a failed request to Letta, and blockers that disappear once the server has
+    started, make it retry. Other failures are logged.
+    """
     try:
         plan, result = sync(toolset, adds_only=True)
     except (MissingSettingError, PlanRefusedError, StateError) as error:
@@ -241,6 +258,7 @@ def _try_sync(toolset: AttachedToolset) -> bool:
         _logger.warning("Letta was not synchronized: %s", error)
         return False
     except Exception:
+        # An unexpected error must not stop the server that runs this task.
         _logger.exception("Letta was not synchronized")
         return True
     if result is not None:
@@ -253,7 +271,7 @@ def _try_sync(toolset: AttachedToolset) -> bool:
             " toolcast letta plan --toolset %s",
             toolset.name,
         )
-    # These blockers can disappear when the server has started.
+    # Letta cannot reach this server, or gets no tools, until the server has started.
     return not any(
         blocker.code in ("unreachable", "empty-list") for blocker in plan.blockers
     )

@@ -40,7 +40,7 @@ class LettaToolset(LettaSettings):
 
     @property
     def background_tasks(self) -> Sequence[Callable[[], Awaitable[None]]]:
-        """The tasks that the server runs after it has started."""
+        """The tasks that the server runs after its start; empty without `on_start`."""
         from .sync import build_startup_task
 
         if not self.on_start:
@@ -53,13 +53,13 @@ class LettaToolset(LettaSettings):
         headers: Mapping[str, str],
         environment: Mapping[str, str] = os.environ,
     ) -> str | None:
-        """Return why a call would deadlock and is refused; None for any other call.
+        """Return the message that refuses a call which would deadlock; None otherwise.
 
-        A tool that sends a message to an agent starts a turn of it. If the agent itself
-        calls the tool in a turn, the outer turn waits for the tool and the tool for the
-        inner turn: the message is lost, or both wait forever. Letta sends the calling
-        agent's id in a header. The call is refused for the toolset's agents, and for
-        every agent while an id of theirs is unknown.
+        A tool that sends a message to an agent starts a turn of that agent. If the
+        agent itself calls the tool in a turn, the outer turn waits for the tool and the
+        tool for the inner turn: the message is lost, or both wait forever. Letta sends
+        the calling agent's id in a header. The call is refused for the toolset's
+        agents, and for every agent while an id of theirs is unknown.
 
         Args:
             tool_name: the called tool.
@@ -73,7 +73,7 @@ class LettaToolset(LettaSettings):
             agent.id or environment.get(agent.id_env or "", "").strip()
             for agent in self.agents
         ]
-        # The caller could be the agent with the unknown id.
+        # An agent without a known id could be the caller, so no caller is safe then.
         if caller not in ids and all(ids):
             return None
         return (
@@ -94,7 +94,7 @@ class LettaToolset(LettaSettings):
     def definition_members(
         self, spec: Mapping[str, Any], exclusions: Mapping[str, str]
     ) -> Mapping[str, Any]:
-        """Return the `letta` member of a tool's definition."""
+        """Return the member `letta` for a tool's definition, computed from its spec."""
         from ..definition_part import build_definition_part
 
         return {"letta": build_definition_part(spec, exclusions.get("letta"))}

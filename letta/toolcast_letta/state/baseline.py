@@ -22,7 +22,7 @@ _FORMAT = "toolcast-letta-baseline/2"
 
 
 class ConcurrentRunError(Exception):
-    """Another apply or rollback is running with the same folder."""
+    """Another apply or rollback with the same folder holds the lock."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class AgentBaseline:
     blocks: Mapping[str, str] = field(default_factory=dict)
 
     def accept_losses(self, names: tuple[str, ...]) -> AgentBaseline:
-        """Return a copy in which the losses of these tools are accepted."""
+        """Return a copy in which the named tools are accepted losses, not open ones."""
         lost = {name: rules for name, rules in self.lost.items() if name not in names}
         accepted = tuple(sorted({*self.accepted_losses, *names}))
         return replace(self, lost=lost, accepted_losses=accepted)
@@ -105,7 +105,7 @@ class Baseline:
     complete: bool = False
 
     def find_agent(self, agent_id: str) -> AgentBaseline | None:
-        """Return the baseline of an agent by its id, or None."""
+        """Return the state of the agent with this id; None if it is not included."""
         return next((agent for agent in self.agents if agent.id == agent_id), None)
 
 
@@ -146,19 +146,20 @@ class Baselines:
             yield
 
     def start(self, baseline: Baseline) -> Baseline:
-        """Save a baseline, and return it; continue the one of an interrupted apply.
+        """Save a baseline and return it, or continue that of an interrupted apply.
 
         After an interrupted apply the current state is intermediate, so the older
-        baseline is the better reference.
+        baseline of the same agents is continued: it has the state before all changes.
 
         Raises:
             StateError: the baseline cannot be saved.
         """
         for older in reversed(self.list_all(baseline.toolset, baseline.base_url)):
-            # Only applies since the last complete one are continued.
+            # Older incomplete baselines are obsolete: an apply has been completed after
+            # them.
             if older.complete:
                 break
-            # An interrupted apply for other agents is not continued.
+            # An interrupted apply for other agents has a baseline of its own.
             if {a.id for a in older.agents} == {a.id for a in baseline.agents}:
                 return self._continue(older, baseline)
         saved = datetime.now(UTC).isoformat(timespec="microseconds")
@@ -167,7 +168,7 @@ class Baselines:
         return baseline
 
     def _continue(self, older: Baseline, newer: Baseline) -> Baseline:
-        """Save the older state together with the result of the new plan."""
+        """Save and return the older state before, with the newer plan's results."""
         after = {agent.id: agent for agent in newer.agents}
         agents = tuple(
             replace(
@@ -183,14 +184,15 @@ class Baselines:
             older,
             agents=agents,
             renamed={**older.renamed, **newer.renamed},
-            # The older value is from before the interrupted run.
+            # The older value is from before the interrupted run, which can have removed
+            # the tool from agents.
             holders={**newer.holders, **older.holders},
         )
         self._write(continued)
         return continued
 
     def finish(self, baseline: Baseline) -> None:
-        """Mark the apply of a baseline as complete."""
+        """Mark the apply of a baseline as complete, in its file."""
         self._write(replace(baseline, complete=True))
 
     def finish_latest(
@@ -223,8 +225,9 @@ class Baselines:
                 self._write(new)
 
     def path(self, baseline: Baseline) -> Path:
-        """Return the file of a baseline."""
-        # All digits of the time without its zone, which is always UTC.
+        """Return the path of a baseline's file, which contains toolset and time."""
+        # Only the digits of the time: file names need no colons, and the zone is always
+        # UTC.
         stamp = "".join(char for char in baseline.saved[:26] if char.isdigit())
         return self.folder / f"{baseline.toolset}-{stamp}.json"
 
@@ -239,7 +242,7 @@ class Baselines:
         """
         baselines = []
         for file in self._list_files(toolset):
-            # `list_foreign_files` describes the skipped files.
+            # `list_foreign_files` describes the files that are skipped here.
             with contextlib.suppress(ForeignFileError):
                 baseline = self.load(file)
                 if (baseline.toolset, baseline.base_url) == (toolset, base_url):
@@ -247,7 +250,7 @@ class Baselines:
         return sorted(baselines, key=lambda baseline: baseline.saved)
 
     def list_foreign_files(self, toolset: str) -> list[str]:
-        """Return why files that look like baselines of a toolset are ignored.
+        """Return descriptions of a toolset's baseline files that are ignored, and why.
 
         Raises:
             StateError: there is no key to verify the files.
@@ -264,10 +267,10 @@ class Baselines:
         return sorted(self.folder.glob(f"{toolset}-*.json"))
 
     def get_latest(self, toolset: str, base_url: str) -> Baseline:
-        """Return the newest baseline.
+        """Return the newest baseline of a toolset on a server.
 
         Raises:
-            StateError: there is none.
+            StateError: there is none; the message lists ignored files.
         """
         baselines = self.list_all(toolset, base_url)
         if not baselines:
@@ -281,7 +284,7 @@ class Baselines:
         return baselines[-1]
 
     def load(self, path: Path) -> Baseline:
-        """Load the baseline of a file.
+        """Load the baseline of a file, after verifying its signature.
 
         Raises:
             StateError: see `Seal.load`.
@@ -289,6 +292,7 @@ class Baselines:
         value = self._seal.load(path, _FORMAT)
         del value["format"]
         for agent in value["agents"]:
+            # Baselines of earlier versions do not have this field.
             agent["lost"] = convert_lists(agent.get("lost", {}))
         value["agents"] = tuple(
             AgentBaseline(**convert_lists(agent)) for agent in value["agents"]

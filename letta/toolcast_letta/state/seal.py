@@ -29,19 +29,22 @@ KEY_VARIABLE = "TOOLCAST_LETTA_KEY"
 _MIN_KEY_LENGTH = 16
 _KEY_FILE = "letta.key"
 _MAX_FILE_BYTES = 16 * 1024 * 1024
-"""The size of a saved file."""
+"""The maximum size of a saved file that is read."""
 
 
 class StateError(Exception):
-    """A saved file is missing, or cannot be signed, verified or written."""
+    """Saved file that is missing, or cannot be signed, verified or written."""
 
 
 class ForeignFileError(StateError):
-    """A file that this user's key did not sign in its present form."""
+    """Saved file without a valid signature of this user's key, or not readable."""
 
 
 class Seal:
-    """Signs JSON values: HMAC-SHA256 (RFC 2104) of their canonical text.
+    """Signer of JSON values: HMAC-SHA256 (RFC 2104) of their canonical text.
+
+    The key is the variable `TOOLCAST_LETTA_KEY`, else a file in the user's state
+    folder, which is created when needed.
 
     Args:
         environment: can contain the key, and determines the user's state folder.
@@ -60,7 +63,9 @@ class Seal:
         text = json.dumps(
             value, ensure_ascii=False, separators=(",", ":"), sort_keys=True
         ).encode("utf-8", "surrogatepass")
-        return "hmac-sha256:" + hmac.new(self._key(), text, hashlib.sha256).hexdigest()
+        return (
+            "hmac-sha256:" + hmac.new(self._get_key(), text, hashlib.sha256).hexdigest()
+        )
 
     def is_valid(self, value: Any, seal: Any) -> bool:
         """Return whether a signature matches a JSON value.
@@ -136,7 +141,7 @@ class Seal:
             )
         return value
 
-    def _key(self) -> bytes:
+    def _get_key(self) -> bytes:
         value = self._environment.get(KEY_VARIABLE, "").strip()
         if value:
             if len(value) < _MIN_KEY_LENGTH:
@@ -165,7 +170,10 @@ class Seal:
 
 
 def _read_key(path: Path) -> bytes:
-    """Return the key in a file; empty if the file does not exist."""
+    """Return the key in a file; empty if the file does not exist.
+
+    A symbolic link is not followed.
+    """
     try:
         return read_regular_file(str(path), 1024, follow=False)
     except FileNotFoundError:
@@ -173,13 +181,14 @@ def _read_key(path: Path) -> bytes:
 
 
 def _create_key(path: Path) -> bytes:
-    """Create and return a key, or return the one that another process has created."""
+    """Create and return a key; if another process was faster, return its key."""
     parent = str(path.parent)
     with (
         Folder.open_path(parent, create=True, mode=0o700) as folder,
         _wait_for_lock(folder),
     ):
-        # Another process can have created the key while this one waited for the lock.
+        # Another process can have created the key while this process waited for the
+        # lock.
         key = _read_key(path)
         if not key:
             key = secrets.token_hex(32).encode()
@@ -199,5 +208,8 @@ def _wait_for_lock(folder: Folder) -> Iterator[None]:
 
 
 def convert_lists(value: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a copy of an object with tuples instead of lists, as dataclasses need it."""
+    """Return a copy of a JSON object with tuples in place of its arrays.
+
+    Only the values of the object itself are converted, not nested ones.
+    """
     return {k: tuple(v) if isinstance(v, list) else v for k, v in value.items()}

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from letta_client import Letta
 
 _MAX_DETAIL_CHARACTERS = 300
-"""The length of the server's error detail that a message quotes."""
+"""The maximum length of the server's error detail in an error message."""
 _PAGE_SIZE = 1000
-# For a block without a limit of its own.
+# Returned as the maximum length of a memory block for which Letta reports no limit.
 _NO_LIMIT = 1 << 40
 _AGENT_KEYS = ("id", "name", "agent_type")
 
@@ -31,7 +31,9 @@ def _block_path(agent_id: str, label: str) -> str:
 
 
 class LettaError(BackendError):
-    """A failed request that changed nothing. The message contains no secret.
+    """Failed request, invalid URL or unusable response; the message has no secret.
+
+    Nothing was changed, except for the subclass `UnverifiedStateError`.
 
     Attributes:
         status: the HTTP status; None without a response.
@@ -43,11 +45,14 @@ class LettaError(BackendError):
 
 
 class UnverifiedStateError(LettaError):
-    """Failed request whose effect on the server is unknown."""
+    """Failed request that can have changed the server: its effect is unknown."""
 
 
 class LettaApi:
-    """A Letta server.
+    """Client for one Letta server; responses are returned as parsed JSON.
+
+    Each method that sends a request raises `LettaError` if it fails, and
+    `UnverifiedStateError` if a request that changes something can have had its effect.
 
     Args:
         base_url: the server's URL. It has no default: the library's default is Letta's
@@ -57,7 +62,8 @@ class LettaApi:
         secrets: strings, in addition to the key, that are removed from messages.
 
     Raises:
-        LettaError: the URL is not valid.
+        LettaError: the URL is not an http or https URL, contains a user name or
+            password, or ends with `/v1`.
     """
 
     def __init__(
@@ -95,7 +101,7 @@ class LettaApi:
         """Return the server's version. The request needs no key.
 
         Raises:
-            LettaError: the server is not a Letta server.
+            LettaError: the request failed, or the server is not a Letta server.
         """
         try:
             received = self._get("/v1/health/")
@@ -104,6 +110,8 @@ class LettaApi:
                 raise
             if error.status >= 500:
                 raise
+            # Letta answers the health request without a key, so another client error
+            # such as 404 means that a different server responded.
             raise self._build_health_error(f"HTTP {error.status}") from None
         if not isinstance(received, dict) or not isinstance(
             received.get("version"), str
@@ -120,7 +128,8 @@ class LettaApi:
         """Return the number of registered tools of the organization.
 
         Raises:
-            LettaError: the key is missing or wrong.
+            LettaError: the request failed, for example because the key is missing or
+                wrong.
         """
         try:
             received = self._get("/v1/tools/count")
@@ -144,7 +153,10 @@ class LettaApi:
     def list_live_tools(self, server: str) -> list[dict[str, Any]]:
         """Return the tools that an entry's MCP server currently offers.
 
-        Each has the health of its schema.
+        Each tool's `health` states whether Letta accepts the tool's schema.
+
+        Args:
+            server: the name of the MCP server's entry.
         """
         path = f"/v1/tools/mcp/servers/{quote(server, safe='')}/tools"
         return self._list(path, ("name",))
@@ -154,7 +166,12 @@ class LettaApi:
     ) -> list[dict[str, Any]]:
         """Return the tools that an MCP server without an entry offers to Letta.
 
-        The request changes nothing.
+        No entry is created. The request is a POST but changes nothing, so a failure
+        raises a plain `LettaError`.
+
+        Args:
+            name: the name that the entry would have.
+            config: the entry's configuration, as `create_server` accepts it.
         """
         body = {
             "server_name": name,
@@ -167,54 +184,64 @@ class LettaApi:
         return self._validate_objects(path, answer.get("tools"), ("name",))
 
     def list_tools(self) -> list[dict[str, Any]]:
-        """Return all registered tools of the organization.
+        """Return all registered tools of the organization, of every owner.
 
-        The request has no filter: for a filtered one Letta writes every built-in tool
-        again.
+        The request has no filter: on a filtered request Letta writes every built-in
+        tool to its database again.
         """
         return self._list_all_pages(
             "/v1/tools/", ("id", "name", "tool_type"), _PAGE_SIZE
         )
 
     def get_agent(self, agent_id: str) -> dict[str, Any]:
-        """Return an agent with all its tools and tags.
+        """Return an agent with all its tools, rules and tags.
 
-        The endpoint that lists an agent's tools loses some of them between its pages.
+        The endpoint that lists an agent's tools is not used: it loses tools between its
+        pages.
         """
         path = f"/v1/agents/{quote(agent_id, safe='')}"
         received = self._get(path, {"include": ["agent.tools", "agent.tags"]})
         return self._validate_objects(path, [received], _AGENT_KEYS)[0]
 
     def list_agents(self) -> list[dict[str, Any]]:
-        """Return all agents with their tools."""
+        """Return all agents of the organization with their tools."""
         return self._list_all_pages(
             "/v1/agents/", _AGENT_KEYS, 50, include=["agent.tools"]
         )
 
     def create_server(self, name: str, config: Mapping[str, Any]) -> dict[str, Any]:
-        """Create an MCP server's entry; Letta registers its tools immediately."""
+        """Create an MCP server's entry and return it.
+
+        Letta registers the server's tools immediately.
+        """
         body = {"server_name": name, "config": dict(config)}
         return self._send("POST", "/v1/mcp-servers/", body)
 
     def update_server(self, server_id: str, config: Mapping[str, Any]) -> None:
-        """Change an entry's URL and headers. Its name never changes."""
+        """Replace the configuration of an entry: URL and headers, but not the name."""
         path = f"/v1/mcp-servers/{quote(server_id, safe='')}"
         self._send("PATCH", path, {"config": dict(config)})
 
     def refresh_server(self, server_id: str) -> None:
-        """Make Letta register an entry's tools again, and delete those no longer offered.
+        """Make Letta register an entry's tools again.
 
-        The response does not report reliably what happened: read the registry instead.
+        Letta deletes registered tools that the MCP server no longer offers. The
+        response does not report reliably which tools were registered or deleted: read
+        the registry afterwards.
         """
         self._send("PATCH", f"/v1/mcp-servers/{quote(server_id, safe='')}/refresh", {})
 
     def register_tool(self, server: str, tool: str) -> None:
-        """Register one tool, or take it over; its settings are reset to their defaults."""
+        """Register a tool of an entry, also if another owner has registered its name.
+
+        A registered tool of that name then belongs to the entry; its settings are reset
+        to their defaults.
+        """
         path = f"/v1/tools/mcp/servers/{quote(server, safe='')}/{quote(tool, safe='')}"
         self._send("POST", path, {})
 
     def update_tool(self, tool_id: str, settings: Mapping[str, Any]) -> None:
-        """Change settings of a registered tool."""
+        """Change the passed settings of a registered tool; other settings remain."""
         self._send("PATCH", f"/v1/tools/{quote(tool_id, safe='')}", dict(settings))
 
     def delete_tool(self, tool_id: str) -> None:
@@ -227,12 +254,18 @@ class LettaApi:
         tool_ids: Sequence[str],
         tool_rules: Sequence[Mapping[str, Any]],
     ) -> None:
-        """Replace an agent's tools and rules in one transaction."""
+        """Replace an agent's tools and rules in one transaction.
+
+        Tools and rules that are not passed are removed from the agent.
+        """
         body = {"tool_ids": list(tool_ids), "tool_rules": [dict(r) for r in tool_rules]}
         self._send("PATCH", f"/v1/agents/{quote(agent_id, safe='')}", body)
 
     def find_block(self, agent_id: str, label: str) -> tuple[str, int] | None:
-        """Return a memory block's value and its maximum length; None if it does not exist."""
+        """Return a memory block's value and maximum length; None if it does not exist.
+
+        A block without a limit gets a very large number as its maximum length.
+        """
         path = _block_path(agent_id, label)
         try:
             received = self._get(path)
@@ -261,13 +294,20 @@ class LettaApi:
     def run_registered(
         self, server_id: str, tool_id: str, arguments: Mapping[str, Any]
     ) -> dict[str, Any]:
-        """Run a tool of an entry without an agent. Its error message is returned, too."""
+        """Run a tool of an MCP server's entry without an agent and without a model.
+
+        The returned object has `status` and `func_return`; unlike `run_attached`, it
+        contains the error message of a tool that failed.
+        """
         server_id, tool_id = quote(server_id, safe=""), quote(tool_id, safe="")
         path = f"/v1/mcp-servers/{server_id}/tools/{tool_id}/run"
         return self._send("POST", path, {"args": dict(arguments)})
 
     def run_turn(self, agent_id: str, text: str) -> dict[str, Any]:
-        """Send a message to an agent, which answers with its own model."""
+        """Send a user message to an agent, which answers with its own model.
+
+        The returned object has `messages` and `usage`.
+        """
         body = {"messages": [{"role": "user", "content": text}]}
         path = f"/v1/agents/{quote(agent_id, safe='')}/messages"
         return self._send("POST", path, body)
@@ -284,7 +324,7 @@ class LettaApi:
             base_url=self.base_url,
             api_key=self._api_key,
             timeout=self._timeout,
-            # The default would send a failed PATCH up to three times.
+            # By default, letta-client sends a failed PATCH up to three times.
             max_retries=0,
         )
 
@@ -292,7 +332,7 @@ class LettaApi:
     def _reader(self) -> Letta:
         """The same client with one retry, for requests that change nothing.
 
-        A server that has just failed drops the connection.
+        The retry covers connections that a server drops after a failure.
         """
         return self._client.with_options(max_retries=1)
 
@@ -313,21 +353,22 @@ class LettaApi:
     def _list_all_pages(
         self, path: str, keys: Sequence[str], size: int, **params: Any
     ) -> list[dict[str, Any]]:
-        """Return the items of all pages of a list."""
+        """Return the items of all pages of a list, each id once."""
         items: dict[str, dict[str, Any]] = {}
         while True:
             cursor = {"after": [*items][-1]} if items else {}
             page = self._list(path, keys, {"limit": size, **params, **cursor})
             old_count = len(items)
             items |= {item["id"]: item for item in page}
-            # A page without new items would repeat forever.
+            # Stop also at a full page without new items: the cursor would not advance,
+            # and the loop would not end.
             if len(page) < size or len(items) == old_count:
                 return list(items.values())
 
     def _validate_objects(
         self, path: str, received: Any, keys: Sequence[str]
     ) -> list[dict[str, Any]]:
-        """Return a list of objects with string values for the given keys.
+        """Return the received list if it has objects with string values for the keys.
 
         Raises:
             LettaError: the response is something else, such as the login page of a
@@ -362,6 +403,11 @@ class LettaApi:
     def _translate_errors(
         self, request: Callable[[], Any], label: str, *, changes: bool
     ) -> Any:
+        """Run a request; raise each of its failures as a `LettaError` without secrets.
+
+        With `changes`, a failure after which the change can have been made raises
+        `UnverifiedStateError`.
+        """
         from letta_client import APIConnectionError, APIError, APIStatusError
 
         try:
@@ -369,7 +415,7 @@ class LettaApi:
         except APIStatusError as error:
             status = error.status_code
             message = f"{label}: HTTP {status}{self._format_detail(error.body)}"
-            # After a server error the change can have been made.
+            # A server can report an internal error after it has stored the change.
             is_unverified = changes and status >= 500
             raise (UnverifiedStateError if is_unverified else LettaError)(
                 message, status
@@ -383,13 +429,18 @@ class LettaApi:
                 f"{label}: {self.redact(str(error))}"
             ) from None
         except (ValueError, RecursionError):
-            # The response claims to be JSON and is invalid or nested too deeply.
+            # The library raises these errors for a body that is declared as JSON but is
+            # invalid or nested too deeply.
             message = f"{label}: {self.base_url} returned an unexpected response"
             raise (UnverifiedStateError if changes else LettaError)(message) from None
 
     def _format_detail(self, body: Any) -> str:
-        """Return an error response's reason as one line, shortened and without secrets."""
+        """Return the reason in an error response as one line, or an empty string.
+
+        The line begins with `: `; it is shortened, and secrets are replaced.
+        """
         detail = body
+        # An error response can nest its reason under several of these keys.
         for key in ("detail", "error", "message"):
             if isinstance(detail, dict) and key in detail:
                 detail = detail[key]
@@ -404,7 +455,7 @@ class LettaApi:
         return f": {short}"
 
     def redact(self, text: str) -> str:
-        """Replace the secrets in a text."""
+        """Return a text with `***` in place of the key and the other secrets."""
         for secret in self._secrets:
             text = text.replace(secret, "***")
         return text

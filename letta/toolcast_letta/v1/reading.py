@@ -31,16 +31,18 @@ from .api import LettaApi, LettaError
 def build_server_config(
     desired: DesiredState, headers: Mapping[str, str] | None = None
 ) -> dict[str, Any]:
-    """Return the configuration of the MCP server's entry.
+    """Return the configuration of the MCP server's entry, with secrets.
 
-    The token is sent as a custom header. Letta's own token field cannot be changed
-    later: a new value is accepted and ignored.
+    The token is sent as a custom header, because Letta's own token field cannot be
+    changed later: Letta accepts a new value and ignores it.
 
     Args:
         desired: the desired state.
-        headers: the entry's current headers; headers of other owners are preserved,
-            except a fixed id of an agent, which Letta itself sends for each call.
+        headers: the entry's current headers. Headers of other owners are preserved. A
+            fixed `X-Agent-Id` is removed: Letta itself sends the id of the calling
+            agent.
     """
+    # Header names are case-insensitive (RFC 9110, section 5.1).
     replaced = {AGENT_HEADER.lower()}
     if desired.token is not None:
         replaced.add("authorization")
@@ -54,13 +56,17 @@ def build_server_config(
     return {
         "mcp_server_type": "streamable_http",
         "server_url": desired.server_url,
-        # Letta reads null as "no change", so removing the last header needs an object.
+        # Letta reads null as "no change", so the last header can only be removed by
+        # sending an empty object.
         "custom_headers": sent_headers if sent_headers or headers else None,
     }
 
 
 def find_raw_entry(api: LettaApi, desired: DesiredState) -> dict[str, Any] | None:
-    """Return the entry as the API returns it, with secrets; None if it does not exist."""
+    """Return the toolset's entry as the API returns it; None if it does not exist.
+
+    It contains secrets: never print it.
+    """
     return _find_entry(api.list_servers(), desired)
 
 
@@ -74,7 +80,7 @@ def _find_entry(
 
 
 def read_current_state(api: LettaApi, desired: DesiredState) -> CurrentState:
-    """Read version, access, entry, offered tools, registry and agents.
+    """Read everything that a plan for a Letta server depends on.
 
     Raises:
         LettaError: a request failed, an agent does not exist, or the server is not a
@@ -83,7 +89,8 @@ def read_current_state(api: LettaApi, desired: DesiredState) -> CurrentState:
     try:
         return _read_current_state(api, desired)
     except (AttributeError, KeyError, TypeError) as error:
-        # The outer structure of responses is validated; this error is deeper inside one.
+        # `LettaApi` validates only the outer structure of responses; a nested value is
+        # missing or has another type.
         raise LettaError(
             f"{api.base_url} returned an unexpected response ({type(error).__name__})"
         ) from error
@@ -91,6 +98,8 @@ def read_current_state(api: LettaApi, desired: DesiredState) -> CurrentState:
 
 def _read_current_state(api: LettaApi, desired: DesiredState) -> CurrentState:
     version = api.get_version()
+    # The number is not used: this request needs the key, so a missing or wrong key is
+    # reported before the other requests.
     api.count_tools()
     entries = api.list_servers()
     raw = _find_entry(entries, desired)
@@ -107,6 +116,8 @@ def _read_current_state(api: LettaApi, desired: DesiredState) -> CurrentState:
         for name in current.own_names
         if name not in desired.tools and name not in offered
     ]
+    # Only a deletion affects agents outside the toolset, so all agents are listed only
+    # if the plan will delete a tool.
     if obsolete and not unreachable:
         own_ids = {agent.id for agent in desired.agents}
         current = replace(current, holders=_find_holders(api, obsolete, own_ids))
@@ -131,15 +142,20 @@ def _parse_entry(raw: Mapping[str, Any], desired: DesiredState) -> ServerEntry:
 def _probe_offered_tools(
     api: LettaApi, desired: DesiredState, raw: Mapping[str, Any] | None
 ) -> tuple[dict[str, OfferedTool], str]:
-    """Return what the MCP server will offer once its entry is as desired.
+    """Return the tools that the MCP server will offer once its entry is as desired.
 
-    The second value states why Letta cannot reach the server; it is empty if it can.
+    The second value states why Letta cannot reach the server; it is empty if it can,
+    and otherwise the tools are empty.
+
+    Raises:
+        LettaError: Letta refused the request itself, with status 401 or 403.
     """
     try:
         config = build_server_config(
             desired, raw.get("custom_headers") if raw else None
         )
-        # If the entry will change, the URL and headers that it will have are probed.
+        # If the entry will change, query the server with the URL and headers that the
+        # entry will have, not with its current ones.
         is_up_to_date = raw is not None and all(
             (raw.get(key) or None) == (value or None) for key, value in config.items()
         )
@@ -147,7 +163,7 @@ def _probe_offered_tools(
             return read_offered_tools(api, desired), ""
         offered = api.probe_server(desired.server_name, config)
     except LettaError as error:
-        # Letta refused the request itself; its MCP server is not the cause.
+        # Letta refused the key of this client; the MCP server was not contacted.
         if error.status in (401, 403):
             raise
         return {}, _explain_unreachable(error, desired)
@@ -158,7 +174,7 @@ def _explain_unreachable(error: LettaError, desired: DesiredState) -> str:
     """Return Letta's error message, with the possible causes if it is ambiguous."""
     if "connect" not in str(error).lower():
         return str(error)
-    # Letta returns the same message if the server refuses the token.
+    # Letta reports a failed connection also if the MCP server refuses the token.
     token = " or refuses the token" if desired.token is not None else ""
     return f"the server is not reachable{token}: {error}"
 
@@ -170,6 +186,10 @@ def read_offered_tools(api: LettaApi, desired: DesiredState) -> dict[str, Offere
 
 
 def _parse_offered_tool(tool: Mapping[str, Any]) -> OfferedTool:
+    """Return a tool with the reason why Letta would skip it, if there is one.
+
+    Letta's own result of checking the schema replaces the local one.
+    """
     schema = tool.get("inputSchema") or {}
     health = tool.get("health") or {}
     problem = "; ".join(list_schema_problems(schema))
@@ -191,7 +211,7 @@ def _parse_registered_tool(tool: Mapping[str, Any]) -> RegisteredTool:
     metadata = tool.get("metadata_") or tool.get("metadata") or {}
     owner = metadata.get("mcp") or {}
     parameters = remove_injected(schema.get("parameters") or {})
-    # Letta uses the first of these tags.
+    # Letta sends calls to the server that the first tag `mcp:SERVER` names.
     tags = [tag for tag in tool.get("tags") or () if tag.startswith("mcp:")]
     return RegisteredTool(
         tool["id"],
@@ -207,10 +227,11 @@ def _parse_registered_tool(tool: Mapping[str, Any]) -> RegisteredTool:
 
 
 def read_agent(api: LettaApi, agent_id: str) -> AgentState:
-    """Read an agent with all its tools.
+    """Read an agent with all its tools, rules and tags.
 
     Raises:
-        LettaError: the agent does not exist, or the response lacks its tools or rules.
+        LettaError: the agent does not exist, the request failed, or the response lacks
+            the tools or has invalid rules.
     """
     try:
         raw = api.get_agent(agent_id)
@@ -236,9 +257,11 @@ def read_agent(api: LettaApi, agent_id: str) -> AgentState:
 def read_parts(
     api: LettaApi, agent_id: str, blocks: Sequence[LettaBlock], toolset: str
 ) -> dict[str, str]:
-    """Read the toolset's part of an agent's memory blocks, by label.
+    """Read the toolset's part of memory blocks, by block label.
 
-    Blocks that do not exist or whose markers are invalid are left out.
+    The part is the text from the toolset's first marker to its second one, with the
+    markers; empty if the block has none. Blocks that do not exist or whose markers are
+    invalid are left out.
     """
     parts = {}
     for block in blocks:
@@ -259,7 +282,11 @@ def _is_object_list(value: Any, *keys: str) -> bool:
 def _find_holders(
     api: LettaApi, names: list[str], own_ids: set[str]
 ) -> dict[str, tuple[str, ...]]:
-    """Return the agents outside the toolset that have one of the tools, by tool name."""
+    """Return the agents that have one of the tools, sorted, by tool name.
+
+    Agents with an id in `own_ids` are skipped; tools that no other agent has are left
+    out.
+    """
     holders: dict[str, list[str]] = {}
     for agent in api.list_agents():
         if agent["id"] in own_ids:

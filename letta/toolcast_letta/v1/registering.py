@@ -20,7 +20,10 @@ from .reading import (
 )
 
 MAX_REFRESHED_TOOLS = 50
-"""The number of an organization's tools that Letta's refresh reads, oldest first."""
+"""The number of an organization's tools that Letta's refresh reads, oldest first.
+
+A refresh ignores the other tools.
+"""
 
 
 def ensure_entry(
@@ -28,10 +31,12 @@ def ensure_entry(
 ) -> CurrentState:
     """Create or update the MCP server's entry; return the state after it.
 
-    The name of an existing entry never changes.
+    An entry that is already as desired is not sent, and `current` is returned. An
+    update changes URL and headers, never the name.
 
     Raises:
-        LettaError: a request failed, or the entry differs from what was sent.
+        LettaError: a request failed, or the entry then does not exist or lacks the
+            token.
     """
     entry = current.entry
     if entry is None:
@@ -47,7 +52,8 @@ def ensure_entry(
         report(f"changed the entry {desired.server_name}")
     else:
         return current
-    # Letta registers the tools of a new entry immediately: read everything again.
+    # Letta registers the tools of a new entry immediately, so the registry in `current`
+    # is outdated.
     renewed = read_current_state(api, desired)
     if renewed.entry is None or not renewed.entry.has_token:
         raise LettaError(f"the entry {desired.server_name} differs from what was sent")
@@ -62,12 +68,12 @@ def register_tools(
     settings: Mapping[str, Mapping[str, Any]],
     report: Report,
 ) -> None:
-    """Register missing tools, and update tools that differ.
+    """Register missing tools, and update tools that differ from their specs.
 
-    One refresh does both, if it can do no harm: Letta's refresh reads only 50 tools,
-    and deletes tools that the MCP server does not offer at that moment. Otherwise, and
-    for tools that the refresh skipped, each tool is registered with its own request.
-    The settings are restored in the end.
+    A refresh of the entry does both in one request, but reads only 50 tools of the
+    organization and deletes tools that the MCP server does not offer at that moment. It
+    is used only if neither matters; other tools, and tools that the refresh skipped,
+    are registered with one request each. The settings are restored at the end.
 
     Args:
         api: the Letta server.
@@ -78,11 +84,13 @@ def register_tools(
         report: receives a line for each step.
 
     Raises:
-        LettaError: a request failed, or the MCP server's tools have changed.
+        LettaError: a request failed, or the MCP server's tools have changed since the
+            plan.
     """
     missing = _list_outdated_tools(desired, current)
     if missing and _can_refresh(plan, current, missing) and current.entry is not None:
-        # A refresh lists the server's tools again, and deletes those it does not get.
+        # Compare the MCP server's tools immediately before the refresh: Letta deletes
+        # registered tools that the server does not offer at that moment.
         live = {
             name: tool.digest for name, tool in read_offered_tools(api, desired).items()
         }
@@ -101,9 +109,10 @@ def register_tools(
 
 
 def _list_outdated_tools(desired: DesiredState, current: CurrentState) -> list[str]:
-    """Return desired tools that are missing or differ in the registry.
+    """Return the names of desired tools that are missing or differ in the registry.
 
-    Tools that Letta would skip are not returned.
+    Tools are left out that the MCP server does not offer, or whose schema Letta does
+    not accept.
     """
     return [
         name
@@ -117,7 +126,7 @@ def _list_outdated_tools(desired: DesiredState, current: CurrentState) -> list[s
 def _can_refresh(plan: Plan, current: CurrentState, missing: list[str]) -> bool:
     """Return whether a refresh reads every tool and deletes none."""
     new_names = [name for name in missing if name not in current.registry]
-    # A refresh ignores the tools beyond its limit.
+    # A refresh ignores tools beyond its limit, and new tools are last.
     if len(current.registry) + len(new_names) > MAX_REFRESHED_TOOLS:
         return False
     # A refresh deletes registered tools that the server does not offer.
@@ -127,7 +136,11 @@ def _can_refresh(plan: Plan, current: CurrentState, missing: list[str]) -> bool:
 def restore_settings(
     api: LettaApi, settings: Mapping[str, Mapping[str, Any]], report: Report
 ) -> None:
-    """Restore the settings of tools that registering them again has reset."""
+    """Set the settings of tools to the passed values where they differ.
+
+    Registering a tool again resets its settings. A tool that is not registered is
+    skipped, and so is a setting without a value.
+    """
     registry = read_registry(api) if settings else {}
     for name, before in sorted(settings.items()):
         tool = registry.get(name)
@@ -146,7 +159,10 @@ def restore_settings(
 def delete_obsolete_tools(
     api: LettaApi, plan: Plan, current: CurrentState, report: Report
 ) -> None:
-    """Delete the registered tools that neither the specs nor the MCP server have."""
+    """Delete the registered tools that the plan deletes.
+
+    A tool that no longer belongs to the toolset's entry is skipped.
+    """
     for name, (_, after) in plan.registry.items():
         if after is None and current.is_own_tool(name):
             api.delete_tool(current.registry[name].id)

@@ -57,12 +57,11 @@ def roll_back(
     report: Report = lambda line: None,
     restore: Collection[str] = (),
 ) -> RollbackResult:
-    """Undo what was applied since a baseline.
+    """Undo the changes that were applied since a baseline; keep changes by others.
 
-    Later changes by others are kept. Because ids of the baseline can be outdated, tools
-    are found in the registry by name; a tool that is not registered any more is
-    registered again if the MCP server still offers it. Only agents that the desired
-    state includes are changed.
+    Because ids of the baseline can be outdated, tools are found in the registry by
+    name. A tool that is not registered any more is registered again if the MCP server
+    still offers it. Only agents that the desired state includes are changed.
 
     Args:
         api: the Letta server.
@@ -83,7 +82,7 @@ def roll_back(
         for name in undo.register:
             api.register_tool(desired.server_name, name)
             report(f"registered {name} again")
-        # Tools that were registered again have new ids.
+        # A tool that was registered again has a new id.
         current = replace(current, registry=read_registry(api))
         if undo.register:
             settings = {
@@ -103,7 +102,8 @@ def roll_back(
         lost += undo.lost
         stays = [line for agent in undo.agents for line in agent.stays]
         stays += undo.stays
-        # The next apply then saves a new baseline instead of continuing this one.
+        # Close the baseline: the next apply must save a new one instead of continuing
+        # it.
         baselines.finish(baseline)
         return RollbackResult(restored, tuple(lost), tuple(dict.fromkeys(stays)))
 
@@ -116,7 +116,7 @@ def _build_undo(
     current: CurrentState,
     restore: Collection[str],
 ) -> Undo:
-    # Only the selected agents are rolled back.
+    # The user can select agents: the others of the baseline are not rolled back.
     agent_ids = {agent.id for agent in desired.agents}
     baseline = replace(
         baseline, agents=tuple(a for a in baseline.agents if a.id in agent_ids)
@@ -136,7 +136,10 @@ def _build_undo(
 def _restore_agent(
     api: LettaApi, agent: AgentUndo, current: CurrentState, report: Report
 ) -> list[str]:
-    """Set the tools and rules of one agent; return why that failed."""
+    """Set the tools and rules of an agent; return why that failed, or an empty list.
+
+    An agent that has them already is not changed.
+    """
     missing = [name for name in agent.tools if name not in current.registry]
     if missing:
         return [
@@ -151,6 +154,8 @@ def _restore_agent(
     api.set_tools_and_rules(agent.id, ids, agent.rules)
     report(f"{agent.name}: {len(ids)} tools and {len(agent.rules)} rules restored")
     after = read_agent(api, agent.id)
+    # Read the agent again: Letta has no conditional requests, so another client can
+    # have changed the agent between the reading and the request.
     if sorted(after.tools) == sorted(agent.tools) and are_same_rules(
         after.rules, agent.rules
     ):
@@ -163,10 +168,15 @@ def _restore_agent(
 def _restore_blocks(
     api: LettaApi, agent: AgentUndo, toolset: str, report: Report
 ) -> list[str]:
-    """Write the specs' part of an agent's memory blocks; return why that failed."""
+    """Write the specs' part of an agent's memory blocks; return why that failed.
+
+    A block that was deleted, has invalid markers or would exceed its limit is not
+    written.
+    """
     problems = []
     for label, part in agent.blocks.items():
-        # Read again immediately before: the agent can change the rest of the block.
+        # Read the block immediately before writing it: the agent can change the text
+        # outside the markers at any time.
         received = api.find_block(agent.id, label)
         if received is None:
             problems.append(f"{agent.name}: the block `{label}` was deleted meanwhile")

@@ -60,7 +60,7 @@ class ServerBackend:
         )
 
     def read(self, desired: DesiredState) -> CurrentState:
-        """Read the current state, with the tools of the newest baseline."""
+        """Read the current state; add data of the newest baselines to its agents."""
         current = read_current_state(self.api, desired)
         saved = self.baselines.list_all(desired.toolset, self.location)
         return replace(
@@ -78,7 +78,8 @@ class ServerBackend:
     def record_unchanged(self, plan: Plan, desired: DesiredState) -> None:
         """Mark the newest baseline as complete, and record accepted losses in it.
 
-        Its apply can be interrupted after its last change and before it was marked.
+        This completes an apply that was interrupted after its last change, but before
+        it marked its baseline.
         """
         accepted = {agent.id: agent.accepted_losses for agent in plan.agents}
         self.baselines.finish_latest(desired.toolset, self.location, accepted)
@@ -86,17 +87,21 @@ class ServerBackend:
     def execute(
         self, plan: Plan, desired: DesiredState, current: CurrentState, report: Report
     ) -> ApplyResult:
-        """Save the current state as a baseline, and apply the plan's changes."""
+        """Save the current state as a baseline, and apply the plan's changes.
+
+        Differences that exist afterwards are returned as `missed`; the baseline then
+        stays open, and the next apply continues it.
+        """
         api = self.api
         baseline = self.baselines.start(_build_baseline(api, plan, desired, current))
         file = self.baselines.path(baseline)
         report(f"baseline saved: {file}")
         for line in self.baselines.list_foreign_files(desired.toolset):
             report(f"ignored: {line}")
-        # This order never leaves an agent without a tool that is being replaced, and
+        # In this order, an agent never lacks a tool while it is being replaced, and
         # each step can be repeated after an interruption.
         current = ensure_entry(api, desired, current, report)
-        # A renamed tool gets the settings of its previous name.
+        # A tool that was renamed gets the settings of its previous name.
         settings = {
             baseline.renamed.get(name, name): tool_settings
             for name, tool_settings in baseline.settings.items()
@@ -112,7 +117,8 @@ class ServerBackend:
             for agent in plan.agents
             for line in _list_differences(agent, read_agent(api, agent.id), current)
         ]
-        # An open baseline is continued by the next apply.
+        # Finish the baseline only if no difference remains: the next apply continues an
+        # unfinished one.
         if not missed:
             self.baselines.finish(baseline)
         return build_apply_result(
@@ -122,7 +128,10 @@ class ServerBackend:
     def count_tools(
         self, desired: DesiredState, current: CurrentState
     ) -> Iterator[AgentCount]:
-        """Yield each agent's tools, and those it had in the newest baseline."""
+        """Yield each agent's tools, and its tools before the newest apply.
+
+        The latter come from the newest baseline that includes the agent.
+        """
         saved = self.baselines.list_all(desired.toolset, self.location)
         for agent in desired.agents:
             before = next(
@@ -138,7 +147,7 @@ class ServerBackend:
     def run_checks(
         self, desired: DesiredState, current: CurrentState, calls: CallOptions
     ) -> Iterator[CheckResult]:
-        """Call the selected tools of each agent, and yield the results."""
+        """Call each agent's selected tools through Letta, and yield the results."""
         for agent in desired.agents:
             yield from run_agent_checks(self.api, desired, agent, current, calls)
 
@@ -146,13 +155,17 @@ class ServerBackend:
 def _add_baseline(
     state: AgentState, desired: DesiredState, saved: list[Baseline]
 ) -> AgentState:
-    """Return an agent's state with the other owners' tools of its newest baseline.
+    """Return an agent's state with the fields that come from its newest baseline.
 
-    These are the tools that the baseline's apply left attached, and its losses.
+    `baseline_tools` has the tools of other owners that this baseline's apply left
+    attached, and those that were lost before. Without a baseline of the agent, the
+    state is returned unchanged.
     """
     for baseline in reversed(saved):
         before = baseline.find_agent(state.id)
         if before is not None:
+            # The toolset's own tools, also under previous names, cannot be lost: an
+            # apply decides about them.
             own_names = {*desired.tools, *desired.removed_names, *baseline.registry}
             own_names |= {*baseline.renamed.values()}
             own_names |= {*before.accepted_losses}
@@ -211,7 +224,10 @@ def _build_baseline(
 def _raise_if_unregistered(desired: DesiredState, current: CurrentState) -> None:
     """Raise an error if a desired or expected tool is not registered as it should be.
 
-    Letta skips tools without an error; this stops before agents are changed.
+    Letta skips tools without an error, so this check runs before agents are changed.
+
+    Raises:
+        PlanRefusedError: a tool is missing, outdated, or belongs to another owner.
     """
     lines = []
     for name in desired.canonical:
@@ -241,10 +257,14 @@ def _raise_if_unregistered(desired: DesiredState, current: CurrentState) -> None
 def _update_agent(
     api: LettaApi, plan: AgentPlan, current: CurrentState, report: Report
 ) -> None:
-    """Set an agent's tools and rules in one request.
+    """Set an agent's tools and rules in one request, unless they are as planned.
 
     The agent is read again immediately before, because Letta has no conditional
     requests.
+
+    Raises:
+        PlanRefusedError: another client changed the agent since the plan, or a planned
+            tool is not registered any more.
     """
     state = read_agent(api, plan.id)
     raise_if_changed(list(list_agent_changes_since(plan, state, current)))
@@ -266,7 +286,7 @@ def _update_agent(
 def _list_differences(
     plan: AgentPlan, state: AgentState, current: CurrentState
 ) -> list[str]:
-    """Return the differences of an agent from the plan's resulting state."""
+    """Return descriptions of how an agent differs from the plan's resulting state."""
     lines = []
     tool_ids = {name: current.registry[name].id for name in plan.tools_after}
     for name in sorted({*tool_ids, *state.tools}):

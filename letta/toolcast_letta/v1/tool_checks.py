@@ -24,7 +24,11 @@ def run_agent_checks(
     current: CurrentState,
     calls: CallOptions,
 ) -> Iterator[CheckResult]:
-    """Call the examples of an agent's tools, and one tool in a turn if requested."""
+    """Call the examples of an agent's tools, and one tool in a turn if requested.
+
+    Yield a result for each selected tool of the toolset. A tool that is not attached
+    fails; a tool that must not be called is skipped with the reason.
+    """
     attached = current.agents[agent.name].tools
     for name in desired.canonical:
         tool = desired.tools[name]
@@ -34,7 +38,8 @@ def run_agent_checks(
         if name not in attached:
             yield CheckResult(agent.name, name, "run", False, "it is not attached")
         elif reason:
-            # A tool that the user named must be called for verification to succeed.
+            # The user named this tool with `--tool`: verification then fails if it is
+            # skipped.
             is_asked = bool(calls.tools)
             yield CheckResult(agent.name, name, "run", None, reason, is_asked)
         else:
@@ -47,7 +52,11 @@ def run_agent_checks(
 def _run_examples(
     api: LettaApi, agent: DesiredAgent, tool: DesiredTool, current: CurrentState
 ) -> str:
-    """Return the problem with the first example that fails; empty if all succeed."""
+    """Return the problem with the first example that fails; empty if all succeed.
+
+    An example succeeds if the call ends as the example declares: with or without an
+    error. The returned value is not compared.
+    """
     for example in tool.examples:
         try:
             answer = api.run_attached(agent.id, tool.name, example["arguments"])
@@ -73,8 +82,9 @@ def _find_failure_reason(
 ) -> str:
     """Return why a call failed for which Letta returned no message.
 
-    Letta drops the error message of a tool that runs for an agent, but not without an
-    agent. So a tool that only reads is called again without one.
+    Letta drops the error message of a tool that runs for an agent, but not of one that
+    runs without an agent. So the tool is called a second time, without an agent, unless
+    it changes data or requires approval.
     """
     if tool.needs_opt_in or current.entry is None:
         return _NO_REASON
@@ -89,7 +99,7 @@ def _find_failure_reason(
 
 
 def _format_output(answer: Mapping[str, Any], api: LettaApi) -> str:
-    """Return a tool's output as one line, shortened."""
+    """Return a tool's output as one line of at most 200 characters; may be empty."""
     output = answer.get("func_return") or answer.get("stderr") or ""
     text = "\n".join(map(str, output)) if isinstance(output, list) else str(output)
     return " ".join(api.redact(text).split())[:200]
@@ -98,7 +108,11 @@ def _format_output(answer: Mapping[str, Any], api: LettaApi) -> str:
 def _run_turn(
     api: LettaApi, agent: DesiredAgent, tool: DesiredTool, calls: CallOptions
 ) -> CheckResult:
-    """Make the agent call the tool with its own model."""
+    """Make the agent call the tool with its own model, and return the result.
+
+    The check is skipped for a tool that requires approval, and for a tool that changes
+    data without `--call-changing`.
+    """
 
     def result(passed: bool | None, detail: str) -> CheckResult:
         return CheckResult(agent.name, tool.name, "turn", passed, detail, is_asked=True)
@@ -137,7 +151,8 @@ def _run_turn(
     if returns[-1].get("status") != "success":
         output = str(returns[-1].get("tool_return"))
         return result(False, f"it failed: {api.redact(output)[:200]}")
-    # A tool that does not end the turn is followed by at least one more step.
+    # After a tool that does not end the turn, the model must get at least one more
+    # step.
     if steps < 2 and not tool.ends_turn:
         return result(False, "the turn ended after one step: its rule is missing")
     return result(True, f"{steps} step{'' if steps == 1 else 's'}")

@@ -51,7 +51,7 @@ class AgentUndo:
 
 
 class RestoreError(Exception):
-    """A tool that the user wants to restore, and that the baseline does not have."""
+    """Tool in `--restore` that no agent of the baseline had."""
 
 
 @dataclass(frozen=True)
@@ -156,6 +156,10 @@ def build_undo(
 def _collect_changes(
     baselines: Sequence[Baseline], agent_id: str
 ) -> _ChangesSinceBaseline:
+    """Return what the applies since a baseline changed for an agent.
+
+    All fields are empty if no baseline includes the agent.
+    """
     steps = [
         agent
         for baseline in baselines
@@ -193,7 +197,8 @@ def _undo_agent(
     parts: Mapping[str, str],
 ) -> AgentUndo:
     name = before.name
-    # A tool that the MCP server offers can be registered again.
+    # A tool that is not registered but that the MCP server offers can be registered
+    # again.
     available = {*current.registry}
     if current.entry is not None:
         available |= {*current.offered}
@@ -211,7 +216,8 @@ def _undo_agent(
             tools.append(tool)
         else:
             removed.add(tool)
-            # A renamed tool can be available under its new name.
+            # The MCP server does not offer the previous name of a renamed tool any
+            # more, but it can offer the new name.
             new_name = renamed.get(tool)
             note = ""
             if new_name is not None and new_name in available:
@@ -221,7 +227,8 @@ def _undo_agent(
                 f"{name}: `{tool}` is not in the registry{note}; deploy a version of the"
                 " MCP server that has it, then roll back again"
             )
-    # Other tools that the agent has now were attached by others, and stay.
+    # Tools of other owners that the baseline lacks were attached by other clients: the
+    # rollback keeps them.
     own_tools = {*since.attached, *desired.canonical, *desired.removed_names}
     own_tools |= {*current.own_names}
     for tool in state.tools:
@@ -264,7 +271,10 @@ def _undo_agent(
 def _list_outdated_parts(
     agent: str, parts: Mapping[str, str], detached: set[str]
 ) -> Iterator[str]:
-    """Yield memory blocks whose part from the specs names detached tools."""
+    """Yield a description of each memory block that still names detached tools.
+
+    Only the part of the block between the toolset's markers is searched.
+    """
     for label, part in parts.items():
         names = sorted(detached & {*re.findall(r"[\w-]+", part)})
         if names:
@@ -286,8 +296,9 @@ def _undo_rules(
 ) -> list[Rule]:
     """Return an agent's rules after a rollback.
 
-    A rule that others changed since the apply keeps its newer version. Descriptions are
-    appended to `lost` and `stays`.
+    A rule that another client changed since the apply keeps its newer version. Appends
+    descriptions of rules that cannot be restored to `lost`, and of rules that stay as
+    they are to `stays`.
     """
     leaving = {*state.tools} - {*tools}
     kept: list[Rule] = []
@@ -297,8 +308,8 @@ def _undo_rules(
         if _contains_rule(rule, since.rules_added) and not _contains_rule(
             rule, before.rules_before
         ):
-            # An apply added this rule. It is kept only if the rule that it replaced
-            # cannot be restored.
+            # An apply added this rule. The rollback removes it, unless the rule that it
+            # replaced refers to a removed tool and so cannot be restored.
             older = [
                 r
                 for r in before.rules_before
@@ -322,7 +333,8 @@ def _undo_rules(
         elif _contains_rule(rule, since.rules_removed) or name in restore:
             kept.append(rule)
         elif name in tools and _is_safeguard(rule, kept):
-            # Without it the agent's turn would end early, or no user would approve calls.
+            # Without this rule, the agent's turn would end early, or calls of the tool
+            # would need no approval.
             kept.append(rule)
         elif name in tools:
             stays.append(f"{text} was removed since then")
@@ -330,7 +342,11 @@ def _undo_rules(
 
 
 def _is_safeguard(rule: Rule, kept: Sequence[Rule]) -> bool:
-    """Return whether a removed rule must be restored because its tool needs it."""
+    """Return whether a removed rule must be restored because its tool needs it.
+
+    True for a rule that requires approval, and for a rule that continues or ends the
+    turn if `kept` has no such rule of the tool.
+    """
     name, kind = _get_rule_key(rule)
     if kind == REQUIRES_APPROVAL:
         return True
@@ -349,7 +365,10 @@ def _contains_rule(rule: Rule, rules: Sequence[Rule]) -> bool:
 def _list_unrestored(
     desired: DesiredState, baseline: Baseline, current: CurrentState
 ) -> list[str]:
-    """Return descriptions of registry changes that a rollback does not undo."""
+    """Return descriptions of registry changes that a rollback does not undo.
+
+    These are a created entry, and registered, changed and deleted tools of the entry.
+    """
     lines = []
     if current.entry is not None and baseline.entry is None:
         lines.append(f"the entry {desired.server_name} was created since then")

@@ -1,4 +1,4 @@
-"""The tools of a registry as shell commands."""
+"""Shell commands for the tools of a registry."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Convert command-line arguments to JSON values, by the schemas of their parameters.
+"""Conversion of command-line arguments to JSON values by the schemas of their parameters.
 
-Two command lines use this: the options and positional arguments of a toolset's own commands, and
-`NAME=TEXT` of `toolcast call`. It does not validate the values; the call does. Needs `click`.
+Used by a toolset's own commands, for options and positional arguments, and by `toolcast call`, for
+`NAME=TEXT`. Values are not validated here but by the call. Needs `click`.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from ..core.safe_file import read_regular_file
 from ..core.validation.references import References
 
 _MAX_INPUT_BYTES = 1 << 24
-"""Bytes of a file, or of standard input, with arguments."""
+"""Maximum size of a file, or of standard input, with arguments."""
 _MAX_REFERENCES = 20
-"""References that are followed one after another."""
+"""Maximum number of references that are followed one after another."""
 _MAX_DEPTH = 2
-"""Levels of nested schemas that are resolved."""
+"""Maximum nesting of schemas whose references are resolved."""
 _MAX_CANDIDATES = 500
-"""Known names that a misspelled name is compared with."""
+"""Maximum number of known names that a misspelled name is compared with."""
 _TYPES = ("string", "integer", "number", "boolean", "array", "object", "null")
 
 
@@ -38,7 +38,7 @@ def check_command_arguments(
     arguments: Mapping[str, Any],
     validate: Callable[[Mapping[str, Any]], Sequence[str]],
 ) -> list[str]:
-    """Return the problems with the arguments of a command, before it calls anything.
+    """Return the problems with a command's arguments; empty if they are valid.
 
     Args:
         arguments: the converted arguments.
@@ -52,7 +52,7 @@ def check_command_arguments(
 
 
 def find_similar_name(name: str, known_names: Iterable[str]) -> str | None:
-    """Return the known name that a misspelled name resembles, if any."""
+    """Return the known name that is most similar to a misspelled name; None if none is."""
     by_normalized_name: dict[str, str] = {}
     for known_name in islice(known_names, _MAX_CANDIDATES):
         by_normalized_name.setdefault(_normalize_name(known_name), known_name)
@@ -64,13 +64,11 @@ def _normalize_name(name: str) -> str:
     return re.sub(r"[^a-z0-9]+", "_", name.lower())
 
 
-# Conversion by a schema
-
-
 def parse_value(schema: Any, text: str) -> Any:
-    """Convert text to a JSON value of a type in its schema; return other text unchanged.
+    """Convert text to a JSON value by the types in its schema.
 
-    The text `null` is null if the schema allows it.
+    Text remains a string if the schema allows strings, or if the text is not JSON and the value
+    need not be an object or array. The text `null` is null if the schema allows null.
 
     Raises:
         ValueError: the value must be an object or array, and the text is not JSON.
@@ -86,15 +84,17 @@ def parse_value(schema: Any, text: str) -> Any:
         value = parse_json(text)
     except ValueError:
         return text
-    # A type that may be a string gets a number or the like as text.
+    # If strings are allowed, keep a number, boolean or null as text.
     is_string = "string" in types and not isinstance(value, dict | list)
-    # A file may contain null, but only the text `null` itself means null.
+    # `null` from a file or standard input is not accepted as null; only the argument `null` is.
     is_null_of_file = value is None and text != "null"
     return text if is_string or is_null_of_file else value
 
 
 def parse_list(schema: Any, texts: Sequence[str]) -> list[Any]:
-    """Convert texts to an array: each is an item, or a single one is the array as JSON.
+    """Convert the texts of a repeatable argument to an array.
+
+    Each text is an item; a single text that is a JSON array is the whole array.
 
     Raises:
         ValueError: a value must be JSON, and the text is not.
@@ -102,7 +102,8 @@ def parse_list(schema: Any, texts: Sequence[str]) -> list[Any]:
     items = schema.get("items")
     text = texts[0] if len(texts) == 1 else ""
     if {*list_types(items)} == {"string"}:
-        # Other text, such as `[draft]` or `@ada`, is an item.
+        # Only a JSON array of strings is the whole array; other text, such as `[draft]` or
+        # `@ada`, is one item.
         with suppress(ValueError):
             value = parse_json(text) if text.lstrip()[:1] == "[" else None
             if isinstance(value, list) and all(isinstance(v, str) for v in value):
@@ -119,7 +120,10 @@ def is_array_schema(schema: Any) -> bool:
 
 
 def list_types(schema: Any) -> tuple[str, ...]:
-    """Return the types in a schema, in its order; empty if any type is valid."""
+    """Return the JSON types that a schema names, in order; empty if it names none.
+
+    Includes the types of `anyOf` and `oneOf`, and string for string values of `enum` or `const`.
+    """
     if not isinstance(schema, Mapping):
         return ()
     declared = schema.get("type")
@@ -137,7 +141,7 @@ def list_enum_values(schema: Any) -> list[str]:
 
 
 def format_value(value: Any) -> str:
-    """Return a value as the text of one argument."""
+    """Return a value as the text of one command-line argument: a string, or JSON."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
@@ -200,9 +204,6 @@ def _dereference(references: References, schema: Any, depth: int) -> Any:
     return resolved
 
 
-# JSON in an argument, in a file, or on standard input
-
-
 def parse_json_object(text: str | None) -> dict[str, Any]:
     """Parse the arguments in a JSON text; None is an empty object.
 
@@ -237,7 +238,7 @@ def _reject_constant(constant: str) -> NoReturn:
 
 
 def _is_source(text: str) -> bool:
-    """Return whether text names a source of JSON; JSON itself never begins like this."""
+    """Return whether text names a source of JSON: `-` or `@FILE`, which are not JSON."""
     return text == "-" or text.startswith("@")
 
 
@@ -245,7 +246,7 @@ def _read_source(text: str) -> str:
     name = "standard input" if text == "-" else text[1:]
     try:
         if text == "-":
-            # Not closed, because another argument may read it again.
+            # Do not close standard input, because another argument may read from it again.
             with os.fdopen(0, "rb", closefd=False) as stream:
                 data = stream.read(_MAX_INPUT_BYTES + 1)
         else:
@@ -260,13 +261,13 @@ def _read_source(text: str) -> str:
 
 
 _MAX_CHOICES_CHARACTERS = 40
-"""Characters of all values of an option in its usage."""
+"""Maximum total length of an option's values that its usage shows."""
 _PLACEHOLDERS = {"integer": "INTEGER", "number": "NUMBER", "string": "TEXT"}
 
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One parameter of a command: an option or a positional argument.
+    """Parameter of a command: an option or a positional argument.
 
     Attributes:
         name: the parameter's name.
@@ -287,7 +288,7 @@ class Parameter:
 
     @property
     def label(self) -> str:
-        """The parameter's name in the help and in errors."""
+        """Name in the help and in errors: the flag, or the name in capitals."""
         return self.flag or self.name.upper()
 
     @property
@@ -303,9 +304,9 @@ class Parameter:
         return self.takes_rest or (self.flag is not None and self._type == "array")
 
     def to_click(self) -> click.Parameter:
-        """Return the parameter for click, which passes on its text unconverted.
+        """Return the click parameter, for which click does not convert the text.
 
-        It is never required for click, because the registry validates the call.
+        The parameter is optional for click, because the registry validates the call.
         """
         if self.flag is None:
             label = self.label + ("..." if self.takes_rest else "")
@@ -339,7 +340,10 @@ class Parameter:
         return parse_value(self.schema, text)
 
     def format_arguments(self, value: Any) -> list[str]:
-        """Return the command-line arguments for a value; empty if only JSON can express it."""
+        """Return the command-line arguments that parse to a value; empty if there are none.
+
+        Such a value can only be passed in `--arguments`.
+        """
         if self._is_switch:
             no = "" if value else "no-"
             return [f"--{no}{self.label[2:]}"] if isinstance(value, bool) else []
@@ -357,19 +361,20 @@ class Parameter:
         if self.flag is not None:
             return [argument for text in texts for argument in (self.flag, text)]
         words = texts[0].split(" ") if self.takes_rest and not is_list else texts
-        # Text that needs quotes is one quoted argument.
+        # Split text into words only if no word needs quotes; otherwise pass one quoted argument.
         needs_no_quotes = all(shlex.quote(word) == word for word in words)
         return words if needs_no_quotes else texts
 
     @property
     def help(self) -> str:
-        """The parameter's description, followed by notes from its schema."""
+        """Description for the help, followed by notes such as `required` and the default."""
         schema = self.schema if isinstance(self.schema, Mapping) else {}
         is_array = is_array_schema(schema)
         text = " ".join(str(schema.get("description") or "").split())
         notes = ["required"] if self.is_required else []
         values = list_enum_values(schema.get("items") if is_array else schema)
-        # The usage of a positional argument does not show its values.
+        # List the values here if the usage does not show them, which is so for positional
+        # arguments and for many values.
         if values and (
             self.flag is None or len("|".join(values)) > _MAX_CHOICES_CHARACTERS
         ):
@@ -446,7 +451,7 @@ def list_parameters(tool: Tool, action: str | None) -> Iterator[Parameter]:
 def make_option_normalizer(
     parameters: Sequence[Parameter], tool: Tool
 ) -> Callable[[str], str]:
-    """Return a function that maps the spellings of an option to its own name.
+    """Return a function that maps spellings of option names to the declared names.
 
     Names have no leading dashes. An option can also be spelled like its parameter.
     """
@@ -459,7 +464,7 @@ def make_option_normalizer(
     names: dict[str, str] = {}
     for word, name in flags.items():
         for alias in (name, word.replace("-", "_")):
-            # The name of another parameter is never an alias.
+            # The name or flag of another parameter cannot be an alias.
             if alias == name or alias not in other_names:
                 names[alias] = word
                 names[f"no-{alias}"] = f"no-{word}"
@@ -469,10 +474,10 @@ def make_option_normalizer(
 def format_command_arguments(
     arguments: Mapping[str, Any], parameters: Sequence[Parameter]
 ) -> list[str]:
-    """Return the quoted command-line arguments that are equivalent to a call's arguments.
+    """Return quoted command-line arguments that are equivalent to a call's arguments.
 
-    The positional arguments end with the first one that has no value, or one that only JSON
-    can express. Such values are in `--arguments`.
+    Options come first, then positional arguments. Positional arguments end at the first without
+    a value or with a value that only JSON can express. Remaining values are in `--arguments`.
     """
     remaining = dict(arguments)
     positionals: list[str] = []

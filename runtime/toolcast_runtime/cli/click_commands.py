@@ -1,4 +1,4 @@
-"""The tools of a registry as shell commands, from the arguments to the printed result.
+"""Shell commands for the tools of a registry, from the arguments to the printed result.
 
 Arguments are converted by the schemas of their parameters; only the registry validates them.
 Needs `click`.
@@ -50,9 +50,9 @@ def command_line(
     program: str | None = None,
     client: str | None = None,
 ) -> click.Group:
-    """Return the group of a toolset's commands; each command is built on first use.
+    """Return a click group with a toolset's commands; each command is built on first use.
 
-    It contains only the commands of tools that the client may call.
+    The group lists only the commands of tools that the client may call.
 
     Args:
         registry: the toolset's registry.
@@ -65,7 +65,7 @@ def command_line(
 
 
 class _OrderedGroup(click.Group):
-    """Command group that lists its commands in declared order, with complete summaries."""
+    """Command group that lists commands in declared order, with complete summaries."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self.commands)
@@ -73,7 +73,7 @@ class _OrderedGroup(click.Group):
     def format_commands(
         self, ctx: click.Context, formatter: click.HelpFormatter
     ) -> None:
-        # click's own implementation cuts long summaries.
+        # Replace click's own implementation, which cuts long summaries.
         rows = []
         for name in self.list_commands(ctx):
             command = self.get_command(ctx, name)
@@ -103,7 +103,7 @@ class _KeywordGroup(_OrderedGroup):
                 ["--client"],
                 default=client,
                 metavar="NAME",
-                # Before --help, which lists the commands of the client.
+                # Process `--client` before `--help`, which lists the commands of the client.
                 is_eager=True,
                 help="Act as this client.",
             )
@@ -128,7 +128,7 @@ class _KeywordGroup(_OrderedGroup):
         command = self._find_command(ctx, args[0], args[1:])
         if command is not None:
             return args[0], command, args[1:]
-        # click itself reports unknown options.
+        # Leave unknown options to click, which reports them.
         if not args[0].startswith("-"):
             suggestion = self._suggest_keyword(ctx, args[0])
             if suggestion is not None:
@@ -138,7 +138,10 @@ class _KeywordGroup(_OrderedGroup):
         return super().resolve_command(ctx, args)
 
     def _suggest_keyword(self, ctx: click.Context, word: str) -> str | None:
-        """Return the keyword that a word resembles, or whose tool's name it resembles."""
+        """Return the keyword to suggest for an unknown command; None if none is similar.
+
+        The word is compared with keywords, tool names and previous tool names.
+        """
         available = list(self._list_available(ctx))
         keywords = {command.keyword: command.keyword for command in available}
         for command in available:
@@ -148,7 +151,11 @@ class _KeywordGroup(_OrderedGroup):
         return None if similar_name is None else keywords[similar_name]
 
     def _list_available(self, ctx: click.Context) -> Iterator[Command]:
-        """Yield the commands of tools that the client may call."""
+        """Yield the commands of tools that the client may call.
+
+        Raises:
+            click.UsageError: a client is required, or does not exist.
+        """
         client = self._get_client(ctx)
         try:
             names = frozenset(self._registry.names(client))
@@ -169,7 +176,11 @@ class _KeywordGroup(_OrderedGroup):
     def _find_command(
         self, ctx: click.Context, keyword: str, arguments: Sequence[str]
     ) -> click.Command | None:
-        """Return the command of a keyword; if there are several, a flag selects one."""
+        """Return the click command of a keyword; None if there is none.
+
+        For a tool with actions this is a group. If several tools have the keyword, a flag in the
+        arguments selects the tool.
+        """
         commands = [
             command
             for command in self._list_available(ctx)
@@ -184,14 +195,15 @@ class _KeywordGroup(_OrderedGroup):
             for command in actions:
                 group.add_command(command.build(*caller))
             return group
-        # After `--`, click accepts only positional arguments.
+        # Search for flags only before `--`, after which all arguments are positional.
         options = arguments
         if "--" in arguments:
             options = arguments[: arguments.index("--")]
         variants = [command for command in commands if command.flag is not None]
         selected = [command for command in variants if command.flag in options]
         without_flag = [command for command in commands if command.flag is None]
-        # If no flag matches and each command needs one, the first command reports the error.
+        # If all commands need a flag and none is in the arguments, build the first command,
+        # which reports the error when it runs.
         return [*selected, *without_flag, *commands][0].build(*caller, variants)
 
 
@@ -222,7 +234,7 @@ def _log_option() -> click.Option:
 def _set_log_file(ctx: click.Context, param: click.Parameter, file: str | None) -> None:
     logger = logging.getLogger("toolcast")
     hints = [handler for handler in logger.handlers if isinstance(handler, _LogHint)]
-    # The logger is global: an earlier command of this process may have added a hint.
+    # Remove the hint handlers of earlier commands in this process: the logger is global.
     for handler in hints:
         logger.removeHandler(handler)
     if file is None:
@@ -237,7 +249,7 @@ def _set_log_file(ctx: click.Context, param: click.Parameter, file: str | None) 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """One command of the command line.
+    """Command of the command line.
 
     Attributes:
         tool: the tool that it calls.
@@ -259,7 +271,7 @@ class Command:
         client: str | None,
         variants: Sequence[Command] = (),
     ) -> click.Command:
-        """Return the command for click.
+        """Build the click command.
 
         Args:
             registry: calls the tool.
@@ -310,14 +322,14 @@ class Command:
 
     @property
     def _fixed_arguments(self) -> Mapping[str, str]:
-        """The argument that the action's subcommand sets itself."""
+        """Argument that selects the action, which the subcommand sets; empty without one."""
         if self.action is None or self.tool.action_parameter is None:
             return {}
         return {self.tool.action_parameter: self.action}
 
     @property
     def _notices(self) -> str:
-        """Notices in the help: that the tool is deprecated, or asks for confirmation."""
+        """Text in the help about deprecation and confirmation; "" if neither applies."""
         notices = []
         if self.tool.deprecated is not None:
             notices.append(format_deprecation(self.tool.deprecated))
@@ -368,7 +380,7 @@ class Command:
                 raise click.UsageError(f"`{name}` is `{value}` in this command")
         for parameter in parameters:
             value = values[parameter.key]
-            # None and () are the values of omitted options.
+            # click passes None or () for an omitted option.
             if value is not None and value != ():
                 with _report_value_error(parameter.label):
                     arguments[parameter.name] = parameter.parse(value)
@@ -379,7 +391,8 @@ class Command:
         )
         if problems:
             raise click.UsageError("; ".join(problems))
-        # Only a tool with dependencies starts the lifespan, which must be closed.
+        # Close the registry only after a tool with dependencies, whose call starts the
+        # lifespan.
         closing = closing_registry(registry) if self.tool.uses else nullcontext()
         with closing, redirect_handler_output():
             response = registry.call_tool_sync(
@@ -406,7 +419,7 @@ def _flag_key(flag: str) -> str:
 
 @contextmanager
 def _report_value_error(parameter: str) -> Iterator[None]:
-    """Turn a `ValueError` into a usage error of a parameter."""
+    """Convert a `ValueError` in the block to click's usage error for a parameter."""
     try:
         yield
     except ValueError as error:

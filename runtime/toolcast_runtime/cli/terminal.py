@@ -1,8 +1,8 @@
 """Questions at the terminal, progress, and the output of a command.
 
-Agents use the command line, too. So a question is written to the process's terminal, and only what
-the user types there after it was shown is its answer: not options, piped input, or earlier input.
-Without a terminal no user can be asked.
+Agents use the command line, too, and must not answer questions. A question is therefore written to
+the process's terminal, and only text that is typed there afterwards is an answer: not options, piped
+input or earlier input. Without a terminal no user can be asked.
 
 Results are printed unchanged, as JSON, because agents and scripts read them. Needs `click`.
 """
@@ -34,18 +34,18 @@ from ..core.validation.checker import Checker
 
 _TERMINAL_PATH = "/dev/tty"
 _MAX_ATTEMPTS = 3
-"""Attempts to enter a valid value."""
+"""Maximum number of attempts to enter a valid value."""
 _MAX_LINE_BYTES = 4096
-"""Bytes of a line that the user enters."""
+"""Maximum size of a line that the user enters."""
 _MAX_PROGRESS_CHARACTERS = 78
-"""Width of the progress line."""
+"""Maximum width of the progress line."""
 _OUTPUT_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
-"""Errors of a full or broken disk behind stdout."""
+"""Error numbers that mean that the disk behind stdout is full or broken."""
 
 
 async def ask_at_terminal(question: Question) -> Answer:
     """Ask the user at the terminal, as an `AskUser`."""
-    # In a thread that does not prevent an interrupted process from exiting.
+    # Read in a daemon thread, which does not prevent an interrupted process from exiting.
     outcome: tuple[Answer, BaseException | None]
     outcome = await run_in_thread(lambda: _ask(question))
     answer, error = outcome
@@ -66,7 +66,7 @@ def _open_terminal() -> int | None:
     try:
         return os.open(_TERMINAL_PATH, os.O_RDWR | os.O_NOCTTY | os.O_CLOEXEC)
     except (OSError, AttributeError):
-        # Windows has neither the file nor the flags.
+        # There is no terminal. On Windows neither the file nor the flags exist.
         return None
 
 
@@ -111,7 +111,11 @@ class _Terminal:
     def _ask_field(
         self, name: str, schema: Mapping[str, Any], is_required: bool
     ) -> tuple[bool, Any]:
-        """Return whether the user answered a field, and its value; None if omitted."""
+        """Ask for one field; return (is_answered, value).
+
+        `is_answered` is False at the end of input or after three invalid values. The value is
+        the default, or None, if the user enters nothing.
+        """
         title = escape_unprintable(str(schema.get("title", name)))
         if "description" in schema:
             self._print(escape_unprintable(str(schema["description"])))
@@ -129,10 +133,10 @@ class _Terminal:
         return False, None
 
     def _read_line(self, prompt: str) -> str | None:
-        """Show a prompt and return the line that the user enters; None at the end of input."""
+        """Show a prompt and read a line from the terminal; None at the end of input."""
         import termios
 
-        # Discards input that was typed before the prompt is shown.
+        # Discard input that was typed before the prompt appears, so that it answers nothing.
         termios.tcflush(self._descriptor, termios.TCIFLUSH)
         os.write(self._descriptor, prompt.encode("utf-8", "backslashreplace"))
         line = b""
@@ -148,7 +152,7 @@ class _Terminal:
 
 
 def _format_hint(schema: Mapping[str, Any]) -> str:
-    """Return which input a field accepts; "" if it accepts any text."""
+    """Return text that states the accepted input of a field; "" if it accepts any text."""
     type_ = schema["type"]
     if type_ == "boolean":
         return "yes or no"
@@ -164,7 +168,7 @@ def _format_hint(schema: Mapping[str, Any]) -> str:
 
 
 def _parse_input(type_: str, line: str) -> Any:
-    """Convert the user's input to a field's type; return None if that is impossible."""
+    """Convert a line of input to a field's type; return None if that is impossible."""
     if type_ == "boolean":
         return {"yes": True, "no": False}.get(line)
     if type_ in ("number", "integer"):
@@ -176,7 +180,7 @@ def _parse_input(type_: str, line: str) -> Any:
 
 
 class ProgressLine:
-    """Shows the newest progress report in one line of stderr, if stderr is a terminal.
+    """Progress display in one line of stderr; has no effect if stderr is not a terminal.
 
     Args:
         secrets: text that is redacted from the line.
@@ -206,7 +210,7 @@ class ProgressLine:
         self._width = len(line)
 
     def clear(self) -> None:
-        """Remove the line."""
+        """Erase the progress line from the terminal."""
         if self._stream is not None and self._width:
             self._stream.write(f"\r{' ' * self._width}\r")
             self._stream.flush()
@@ -215,11 +219,12 @@ class ProgressLine:
 
 @contextmanager
 def closing_registry(registry: Registry) -> Iterator[None]:
-    """Close the registry at the end of the block, also if SIGTERM arrives in it.
+    """Close the registry at the end of the block, even if SIGTERM arrives in the block.
 
     This does not use `atexit`: closing may start threads, which is impossible by then.
     """
-    # The default action would end the process without closing the registry.
+    # Replace the default action of SIGTERM, which would end the process without closing the
+    # registry.
     replaces_handler = (
         threading.current_thread() is threading.main_thread()
         and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
@@ -237,10 +242,14 @@ def closing_registry(registry: Registry) -> Iterator[None]:
 
 @contextmanager
 def redirect_handler_output() -> Iterator[None]:
-    """Send to stderr what handlers and their child processes print in the block, as over stdio."""
+    """Redirect stdout of handlers and their child processes to stderr in the block.
+
+    The command's stdout then contains only its result.
+    """
     stdout = sys.stdout
     copy = None
-    # Descriptors 1 or 2 may be closed, and `sys.stdout` may be None or an object of a test.
+    # Ignore errors: descriptors 1 or 2 may be closed, and `sys.stdout` may be None or a
+    # replacement in a test.
     with suppress(OSError, ValueError, AttributeError):
         stdout.flush()
         if stdout.fileno() == 1:
@@ -251,7 +260,8 @@ def redirect_handler_output() -> Iterator[None]:
             yield
     finally:
         if copy is not None:
-            # A handler may have stored the original object.
+            # Flush output of a handler that has stored the original `sys.stdout`, while it still
+            # goes to stderr.
             with suppress(OSError, ValueError):
                 stdout.flush()
             os.dup2(copy, 1)
@@ -260,13 +270,17 @@ def redirect_handler_output() -> Iterator[None]:
 
 @contextmanager
 def report_output_errors(exit_code: int = 1) -> Iterator[None]:
-    """Print one line and exit if the output cannot be written, for example to a full disk."""
+    """Print an error and exit if stdout cannot be written in the block.
+
+    This concerns only errors of the disk behind stdout; other errors are raised unchanged.
+    """
     try:
         yield
     except OSError as error:
         if error.filename is not None or error.errno not in _OUTPUT_ERRORS:
             raise
-        # Python would try to write the rest again at exit, and print a traceback.
+        # Replace stdout by /dev/null: at exit Python would try to write the rest again, and
+        # print a traceback.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         with suppress(OSError):
             echo(f"error: the output cannot be written: {error.strerror}", err=True)
@@ -275,11 +289,11 @@ def report_output_errors(exit_code: int = 1) -> Iterator[None]:
 
 
 OUTPUT = "toolcast.output"
-"""The key in the `meta` of click's context for the file of `--output`."""
+"""Key in `meta` of click's context for the file of `--output`."""
 
 
 def output_option() -> click.Option:
-    """Return the option for the file that gets binary content of a result."""
+    """Return the click option `--output`, a new file for binary content of a result."""
     return click.Option(
         ["--output"],
         type=click.Path(dir_okay=False),
@@ -294,7 +308,7 @@ def _set_output_file(
     ctx: click.Context, param: click.Parameter, file: str | None
 ) -> None:
     if file is not None and os.path.lexists(file):
-        # Fail before the tool is called.
+        # Reject an existing file now, before the tool is called.
         raise click.BadParameter(f"{file} already exists", ctx, param)
     ctx.meta[OUTPUT] = file
 
@@ -375,13 +389,16 @@ def _fail(message: str) -> NoReturn:
 
 
 def unwrap_resource(block: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the part of a block that has its text or data: the resource, or the block."""
+    """Return the embedded resource of a content block, or the block itself without one."""
     resource = block.get("resource", block)
     return resource if isinstance(resource, Mapping) else {}
 
 
 def get_base64(block: Mapping[str, Any]) -> Any:
-    """Return the base64 data of a block; in a block of an external server it may be any value."""
+    """Return `blob` or `data` of a block; None if missing.
+
+    In a block of an external server this may be any value, not only base64.
+    """
     resource = unwrap_resource(block)
     return resource.get("blob", resource.get("data"))
 
@@ -389,7 +406,7 @@ def get_base64(block: Mapping[str, Any]) -> Any:
 def echo(text: str, *, err: bool = False) -> None:
     """Print a line; characters that the stream cannot encode become escapes.
 
-    It must not fail, because the tool has already been called.
+    Encoding must not fail at this point, because the tool has already been called.
     """
     stream = sys.stderr if err else sys.stdout
     encoding = getattr(stream, "encoding", None) or "utf-8"

@@ -1,4 +1,4 @@
-"""Questions that a call asks its user, and the answers."""
+"""Questions of a tool call to its user, and the answers."""
 
 from __future__ import annotations
 

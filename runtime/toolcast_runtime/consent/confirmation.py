@@ -27,13 +27,13 @@ _FORM = {
     },
     "required": [_APPROVAL_FIELD],
 }
-# Lookarounds and backreferences.
+# Lookarounds and backreferences, which only a backtracking matcher can match.
 _BACKTRACKING_SYNTAX = re.compile(r"\(\?[=!<>]|\\[1-9k]")
 _JSON_STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 _MAX_SHOWN_CHARACTERS = 500
-"""Characters of one string argument in a confirmation message."""
+"""Maximum number of characters of one string argument in a confirmation message."""
 _MAX_MESSAGE_CHARACTERS = 8_000
-"""Characters of a confirmation message; a call with a longer message is declined."""
+"""Maximum length of a confirmation message; a call with a longer message is declined."""
 
 
 def is_confirmation_needed(
@@ -54,7 +54,7 @@ def is_confirmation_needed(
     if key not in checkers:
         checkers[key] = _build_checker(confirm.when)
     checker = checkers[key]
-    # `matches` returns None if the check would take too long.
+    # `matches` returns None if the check was aborted; the call then needs a confirmation.
     return checker is None or checker.matches(arguments) is not False
 
 
@@ -79,9 +79,10 @@ def _list_patterns(schema: Any) -> Iterator[str]:
 
 
 def _build_checker(condition: Any) -> Checker | None:
-    """Return a validator of a condition, or None if the condition cannot be validated.
+    """Return a validator of a condition; None if the condition cannot be checked safely.
 
-    It cannot if a pattern needs backtracking, whose match a caller's argument could abort.
+    That is so if it is not a valid schema or has a pattern that needs backtracking: a caller
+    could choose an argument that aborts the match.
     """
     try:
         return None if has_backtracking_pattern(condition) else Checker(condition)
@@ -92,7 +93,7 @@ def _build_checker(condition: Any) -> Checker | None:
 def build_question(
     tool: str, confirm: Confirm, arguments: Mapping[str, Any]
 ) -> Question:
-    """Build a question with the message of the spec, the tool's name and the arguments.
+    """Build the confirmation question: the spec's message, the tool and all arguments.
 
     Raises:
         DeclinedError: the message is too long to be shown to a user.
@@ -102,6 +103,7 @@ def build_question(
         f"- {escape_unprintable(name)}: {_format_value(arguments[name])}"
         for name in arguments
     ]
+    # Without arguments, no colon follows the tool's name.
     if not arguments:
         lines[-1] = escape_unprintable(tool)
     message = _validate_length("\n".join(lines))
@@ -124,7 +126,7 @@ def copy_arguments(value: Any) -> Any:
 
 
 def escape_message(message: str) -> str:
-    """Escape unprintable characters in each line of a handler's message.
+    """Return a handler's message with unprintable characters escaped in each line.
 
     The message can contain arguments of the call, which could otherwise hide text.
 
@@ -153,7 +155,7 @@ def _shorten_string(match: re.Match[str]) -> str:
     """Return a JSON string; a long one is cut, with the number of omitted characters."""
     if len(match[0]) <= _MAX_SHOWN_CHARACTERS:
         return match[0]
-    # Escape sequences make the JSON text longer than the string that the limit applies to.
+    # The limit applies to the string, which is shorter than its JSON text with escapes.
     value = json.loads(match[0])
     omitted = len(value) - _MAX_SHOWN_CHARACTERS
     if omitted <= 0:

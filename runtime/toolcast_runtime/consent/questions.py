@@ -1,4 +1,4 @@
-"""Ask the user the questions of one call, record them, and validate the answers.
+"""Ask the user the questions of a call, record them, and validate the answers.
 
 The form of a question must match the schema that MCP allows in an elicitation, which all
 supported protocol versions share.
@@ -38,11 +38,15 @@ _logger = logging.getLogger("toolcast")
 ANSWER_TIMEOUT_S = 600.0
 """How long a call waits for the user's answer."""
 _ROUND_LIFETIME_S = 3600.0
-"""How long a round is stored in memory; the request state that names it expires earlier."""
+"""How long an unanswered round is stored in memory.
+
+A round is one question with its answer. The request state that contains its ID, which the
+client sends back with the answer, expires earlier.
+"""
 
 
 class Questions:
-    """The questions of one call to its user.
+    """Questions of one call to its user.
 
     Args:
         ask_user: sends a question to the user and returns the answer. If it has a true
@@ -84,7 +88,7 @@ class Questions:
 
     @property
     def waiting_seconds(self) -> float:
-        """How long the call has waited for its user so far."""
+        """Seconds that the call has waited for its user so far, in all its questions."""
         if not self._waiting_count:
             return self._waiting_seconds
         return self._waiting_seconds + time.monotonic() - self._waiting_since
@@ -110,9 +114,11 @@ class Questions:
                 "`ask` must be awaited, which a plain function cannot do: call `ask_sync`"
             )
         self.unawaited_count += 1
+        # `_ask_form` reduces the count when it runs, so that a missing `await` is detected.
         if asyncio.get_running_loop() is self._loop:
             return self._ask_form(schema, message, name)
-        # A handler runs in the loop of its dependencies, which may differ from the call's.
+        # A handler runs in the event loop of its dependencies, which may differ from the
+        # call's loop. The question is sent in the call's loop.
         return run_in_loop(self._loop, self._ask_form(schema, message, name))
 
     def ask_form_sync(
@@ -163,7 +169,7 @@ class Questions:
             )
         self._question_names.add(question.name)
         round = None
-        # If the answer may come later, its round is known only after `ask_user` returned.
+        # If the answer may arrive in a repeated call, `ask_user` determines the round.
         if not getattr(self._ask_user, "can_repeat_call", False):
             round = await self._start_round(question, recorded_message)
         try:
@@ -172,6 +178,7 @@ class Questions:
             await self._record_question(needed.round, question, recorded_message)
             if needed.is_repeated:
                 await self._release_rounds()
+            # The question is recorded, so the client may get it now.
             needed.put()
             self.is_pending = True
             raise
@@ -188,7 +195,7 @@ class Questions:
         return _validate_content(question, answer, problems)
 
     async def _start_round(self, question: Question, recorded_message: str) -> str:
-        """Record a question that is answered within this call; return its round."""
+        """Record a question that is answered within this call; return a new round ID."""
         round = secrets.token_hex(16)
         await self._record_question(round, question, recorded_message)
         return round
@@ -217,6 +224,7 @@ class Questions:
         Raises:
             DeclinedError: another call has claimed the round, or it is unknown.
         """
+        # Several questions of one request have the same round, which is claimed once.
         if round in self._claimed_rounds:
             return
         with self._decline_on_store_error():
@@ -229,7 +237,10 @@ class Questions:
         self._claimed_rounds.add(round)
 
     async def _release_rounds(self) -> None:
-        """Undo the claims of this call: the repeated call sends the same answers again."""
+        """Undo the claims of this call, because the repeated call sends the answers again.
+
+        Without this, the repeated call would be declined: a round can be claimed only once.
+        """
         with self._decline_on_store_error():
             for round in self._claimed_rounds:
                 await self._get_approvals().release_round(round)
@@ -263,7 +274,10 @@ class Questions:
 
     @contextmanager
     def _decline_on_store_error(self) -> Iterator[None]:
-        """Decline the call if the store fails: no call continues with an unrecorded answer."""
+        """Raise `DeclinedError` if the store fails in the block, and log the error.
+
+        No call continues with an unrecorded question or answer.
+        """
         try:
             yield
         except OSError:
@@ -277,9 +291,9 @@ class Questions:
 
 
 class ApprovalsInMemory:
-    """An in-memory store of questions, for a server that is a single process.
+    """In-memory store of unclaimed rounds, for a server with a single process.
 
-    It stores only which rounds are unclaimed, not the questions and answers.
+    It does not store the questions and answers themselves.
     """
 
     def __init__(self) -> None:
@@ -288,7 +302,8 @@ class ApprovalsInMemory:
     async def record_question(self, asked: PendingQuestion) -> None:
         """Store the round of a question; drop the rounds older than `_ROUND_LIFETIME_S`."""
         now = time.monotonic()
-        # Rounds are in the order in which they were added, so stop at the first recent one.
+        # The dict is ordered from the oldest to the newest round, so the loop can stop at the
+        # first recent round.
         for round, since in list(self._open.items()):
             if now - since < _ROUND_LIFETIME_S:
                 break
@@ -316,7 +331,10 @@ def _is_in_event_loop() -> bool:
 
 
 def _require_approval(question: Question, answer: Answer) -> Answer:
-    """Return the answer; as declined if the user filled in the form without approving."""
+    """Return the answer, changed to `decline` if the user sent the form without approval.
+
+    Applies only to questions with an approval field whose answer is false.
+    """
     if question.approval is None or answer.action != "accept":
         return answer
     is_refused = (answer.content or {}).get(question.approval) is False
@@ -364,7 +382,13 @@ _NUMBER = {"type": "number"}
 def _field_schema(
     kind: str | list[str], required: tuple[str, ...] = (), **keywords: Any
 ) -> Any:
-    """Return the schema of a form field's schema: its types and its allowed keywords."""
+    """Return a JSON Schema that validates the schema of one form field.
+
+    Args:
+        kind: the allowed value of `type`, or several.
+        required: the keywords that are required in addition to `type`.
+        keywords: the schema of each allowed keyword, besides `title` and `description`.
+    """
     types = [kind] if isinstance(kind, str) else kind
     texts = {"title": {"type": "string"}, "description": {"type": "string"}}
     return {
@@ -376,7 +400,7 @@ def _field_schema(
 
 
 def _strict_object_schema(**properties: Any) -> Any:
-    """Return the schema of an object that has exactly these properties."""
+    """Return the schema of an object that requires these properties and allows no others."""
     return {
         "type": "object",
         "required": [*properties],
@@ -433,7 +457,10 @@ _FORM = {
 
 
 def check_form(schema: Mapping[str, Any]) -> list[str]:
-    """Return the problems of a form that MCP clients cannot show; empty if there is none."""
+    """Return a message for each part of a form's schema that MCP does not allow.
+
+    The list is empty if MCP clients can show the form.
+    """
     return _form_checker().problems(schema)
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class UnknownClientError(LookupError):
-    """The toolset has no client of this name, or requires a client and got none."""
+    """Client name that the toolset does not have, or a missing client name."""
 
 
 class AccessError(Exception):
@@ -24,14 +24,14 @@ class AccessError(Exception):
     """
 
 
-# NamedTuples instead of dataclasses: importing `dataclasses` is slower than building a
-# registry.
+# Use NamedTuple instead of dataclass here, because importing `dataclasses` takes longer than
+# building a registry.
 class Client(NamedTuple):
-    """The access rules of a client, as the toolset declares them.
+    """Access rules of a client, as the toolset declares them.
 
     Attributes:
         allow: the tools that the client may use, or "*" for all of them.
-        deny: the tools that it may not use, whatever `allow` contains.
+        deny: the tools that the client may not use, whatever `allow` contains.
         permissions: the client's permissions. A tool that requires another permission is
             denied, whatever `allow` contains.
     """
@@ -88,7 +88,7 @@ class Access:
         self._resolved: dict[str, tuple[frozenset[str] | None, frozenset[str]]] = {}
 
     def is_allowed(self, client: str | None, tool: str) -> bool:
-        """Return whether a client may list and call the tool of this current name.
+        """Return whether a client may list and call a tool, by the tool's current name.
 
         Every list, look-up, call, prompt and endpoint uses this method.
 
@@ -98,9 +98,11 @@ class Access:
         """
         settings = self.get_client(client)
         if settings is None or client is None:
+            # In a toolset without clients, only the permissions of the caller's token count.
             permission = self.tool_permissions.get(tool)
             return permission is None or self._caller_has(permission)
         allow, deny = self.get_lists(client)
+        # `deny` takes precedence over `allow`.
         if tool in deny:
             return False
         if tool in self.tool_clients and client not in self.tool_clients[tool]:
@@ -110,14 +112,14 @@ class Access:
         return allow is None or tool in allow
 
     def has_permission(self, client: Client, tool: str) -> bool:
-        """Return whether client and caller have the permission that a tool requires, if any."""
+        """Return whether client and caller have a tool's permission; True if it needs none."""
         permission = self.tool_permissions.get(tool)
         if permission is None:
             return True
         return permission in client.permissions and self._caller_has(permission)
 
     def _caller_has(self, permission: str) -> bool:
-        """Return whether the caller's token grants a permission, or does not limit them."""
+        """Return whether the caller's token grants a permission or does not limit permissions."""
         granted = CALLER.get().permissions
         return granted is None or permission in granted
 
@@ -146,7 +148,7 @@ class Access:
         return lists
 
     def get_client(self, name: str | None) -> Client | None:
-        """Return the client of a name; None for the one caller of a toolset without clients.
+        """Return a client by name; None if the toolset has no clients and `name` is None.
 
         Raises:
             UnknownClientError: the toolset has no such client, or has clients and `name` is

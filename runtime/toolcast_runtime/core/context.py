@@ -62,7 +62,8 @@ CallGuard = Callable[[str], str | None]
 CALL_GUARD: ContextVar[CallGuard | None] = ContextVar("call_guard", default=None)
 """The guard of the current request. It also applies to the calls that its handler makes."""
 
-# Threads of one handler may ask at the same time, but a call has only one `Questions`.
+# Several threads of one handler may ask their first question at the same time, but must share
+# one `Questions` object.
 _first_question_lock = threading.Lock()
 
 
@@ -111,7 +112,9 @@ CALLER: ContextVar[Caller] = ContextVar("caller", default=_ANONYMOUS)
 
 @contextmanager
 def calling_as(caller: Caller) -> Iterator[None]:
-    """Set the caller of all calls within the block: of the registry, the wrappers or the CLI.
+    """Set the caller of all tool calls within the block.
+
+    Applies to calls by the registry, generated functions and the CLI. Example:
 
     with calling_as(Caller(user="mia", permissions=frozenset({"billing"}))):
         response = await registry.call_tool("refund", {"order": "A-17"}, "support")
@@ -124,7 +127,7 @@ def calling_as(caller: Caller) -> Iterator[None]:
 
 
 class ToolError(Exception):
-    """A failure whose message a handler addresses to the caller.
+    """Failure of a tool whose message is returned to the caller.
 
     The model gets the message unchanged. The message of every other exception stays in the
     server's log, because it may contain secrets.
@@ -132,7 +135,7 @@ class ToolError(Exception):
 
 
 class DeclinedError(ToolError):
-    """A call lacks a user's confirmation or answer. The message tells the caller why.
+    """Failure of a call that lacks a user's confirmation or answer; the message states why.
 
     Attributes:
         action: the user's action; None if no user was asked or the answer is invalid.
@@ -158,7 +161,7 @@ class ArgumentConversionError(Exception):
 
 
 class Block(dict[str, Any]):
-    """An MCP content block. A handler may return one as its result."""
+    """MCP content block as a dict, which a handler may return as its result."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +190,7 @@ class ToolResponse:
 
     @property
     def success(self) -> bool:
-        """True if there is no error."""
+        """Whether the call succeeded, that is, `error` is None."""
         return self.error is None
 
     def text(self) -> str:
@@ -197,7 +200,10 @@ class ToolResponse:
         return json.dumps(self.result, ensure_ascii=False)
 
     def model_dump(self) -> dict[str, Any]:
-        """Return the result, the error, and the note if there is one, as a dict."""
+        """Return a dict with `result` and `error`, and with `note` if there is a note.
+
+        Content blocks are not included.
+        """
         fields = {"result": self.result, "error": self.error}
         return fields if self.note is None else {**fields, "note": self.note}
 
@@ -224,7 +230,10 @@ class ReportDelivery:
 
 
 NOT_SENT = ReportDelivery()
-"""The report of a call whose caller did not request progress. Awaiting it returns at once."""
+"""Delivery of a report that is not sent, such as without a request for progress.
+
+Awaiting it returns immediately.
+"""
 
 Report = Callable[[float, float | None, str | None], ReportDelivery]
 """`(progress, total, message)`: queues a progress report, from any thread."""
@@ -305,15 +314,18 @@ class CallContext:
     def cancel(self) -> None:
         """Mark the call as cancelled, and cancel the futures that its threads wait for."""
         self.cancelled = True
+        # Iterate over a copy: a thread whose future is cancelled removes the future from the
+        # set.
         for future in tuple(self._futures or ()):
             future.cancel()
 
     @contextmanager
     def track_future(self, future: Future[Any]) -> Iterator[None]:
-        """Cancel a future if the call is cancelled while a thread waits for it in the block."""
+        """Cancel a future if the call is or was cancelled before the block ends."""
         if self._futures is None:
             self._futures = set()
         self._futures.add(future)
+        # The call may have been cancelled before the future was in the set.
         if self.cancelled:
             future.cancel()
         try:
@@ -368,6 +380,7 @@ class CallContext:
             RuntimeError: the handler is an async function. The other errors: see `ask`.
         """
         content = self.get_questions().ask_form_sync(schema, message, name)
+        # The thread cannot be stopped, so end a cancelled handler by an exception.
         if self.cancelled:
             raise DeclinedError(
                 "the call was cancelled before the answer; nothing was done"

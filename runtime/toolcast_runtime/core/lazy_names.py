@@ -21,9 +21,11 @@ def lazy_getattr(package: str, modules: Mapping[str, str]) -> Callable[[str], An
     """
 
     def load_name(name: str) -> Any:
+        # An AttributeError lets `hasattr` and `from ... import` work as usual (PEP 562).
         if name not in modules:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         value = getattr(import_module(modules[name], package), name)
+        # Python calls a module's `__getattr__` only for names that the module lacks.
         setattr(sys.modules[package], name, value)
         return value
 

@@ -46,7 +46,7 @@ __all__ = [
 
 
 class OptionalPartError(RuntimeError):
-    """An optional part of the runtime cannot be loaded. The text names the part."""
+    """Failure to load an optional part of the runtime; the message names the part."""
 
 
 class OptionalModule(NamedTuple):
@@ -123,10 +123,10 @@ MODULES: Mapping[str, OptionalModule] = {
         "values", "toolcast_runtime.values.tool_types", ("format_tool_types",)
     ),
 }
-"""The modules of the optional parts, by their names here."""
+"""Modules of the optional parts, by the attribute of this module that returns them."""
 
 
-# Hidden from type checkers: they would accept every name of a module with a `__getattr__`.
+# Hide `__getattr__` from type checkers, which would otherwise accept every attribute name.
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> ModuleType:
@@ -142,6 +142,7 @@ if not TYPE_CHECKING:
             module = import_module(path)
             for needed in names:
                 getattr(module, needed)
+        # Importing a part may fail in any way, for example in a third-party dependency.
         except (Exception, SystemExit) as error:
             raise OptionalPartError(
                 f"the part `{part}` of toolcast-runtime cannot be loaded"

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
 _MAX_FILE_BYTES = 1024 * 1024
-"""Size of an override file."""
+"""Maximum size of an override file in bytes."""
 _KEYS = ("allow", "deny")
 
 
@@ -76,6 +76,7 @@ class OverrideFile:
 
 def _read_file(path: str) -> Any:
     try:
+        # Read one byte more than the limit, to detect a larger file.
         data = read_regular_file(path, _MAX_FILE_BYTES + 1)
     except OSError as error:
         reason = error.strerror or type(error).__name__
@@ -130,10 +131,11 @@ def _parse_yaml(text: str) -> Any:
             return _reject_duplicate_keys(pairs)
 
     try:
-        # A subclass of SafeLoader constructs the same types as it.
+        # `StrictLoader` is a SafeLoader, so `yaml.load` creates only plain types.
         return yaml.load(text, StrictLoader)  # noqa: S506
     except yaml.YAMLError as error:
-        # The library's message quotes the file, and the path may name a wrong, secret file.
+        # Do not use PyYAML's message: it quotes the file, and a wrong path may lead to a file
+        # with secrets.
         mark = getattr(error, "problem_mark", None)
         line = f"line {mark.line + 1}" if mark is not None else "the first line"
         raise ValueError(f"{line} is not valid YAML") from None
@@ -145,7 +147,7 @@ def _check_file(
     resolve: Callable[[str], str],
     is_known: Callable[[str], bool],
 ) -> Iterator[str]:
-    """Yield every problem of the file's content."""
+    """Yield a message for each problem of the file's content; none if it is valid."""
     if not isinstance(value, dict):
         yield "it must be an object with clients as keys"
         return
@@ -191,7 +193,7 @@ def _check_name(
 def _check_contradictions(
     client: str, entry: Mapping[str, Any], access: Access
 ) -> Iterator[str]:
-    """Yield the tools that the file allows although something denies them."""
+    """Yield a message for each tool that the file allows although it stays denied."""
     allow, deny = entry.get("allow"), entry.get("deny")
     declared = (access.clients or {})[client]
     for name in allow if isinstance(allow, list) else ():

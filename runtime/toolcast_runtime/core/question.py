@@ -35,7 +35,7 @@ class Question:
 
     @property
     def digest(self) -> str:
-        """A hash that identifies this question, including all arguments of the call.
+        """Hash of the question's message and schema, the tool, and all arguments.
 
         An answer with another digest belongs to another question, even if the message shows
         only part of the arguments.
@@ -73,7 +73,7 @@ AskUser = Callable[[Question], Awaitable[Answer] | Answer]
 
 
 class InputRequiredError(BaseException):
-    """The call must end here; the client repeats it, from its start, with the answer.
+    """Signal that a call must end; the client repeats the call with the user's answer.
 
     A `BaseException`, so that no `except Exception` of a handler catches it.
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 class UnknownToolError(LookupError):
-    """The client has no tool of this name."""
+    """Tool name that does not exist, or that the client may not use."""
 
 
 class Registry:
@@ -207,7 +207,7 @@ class Registry:
             UnknownClientError: the toolset has clients, but not this one.
             AccessError: the access rules cannot be loaded.
         """
-        # `get_client` raises for an unknown client.
+        # Called only for its error: `get_client` raises for an unknown client.
         access = self.access()
         access.get_client(client)
         return [
@@ -220,7 +220,10 @@ class Registry:
     def names(
         self, client: str | None = None, *, target: str | None = None
     ) -> tuple[str, ...]:
-        """Return the names of `tools`, with the same arguments and errors."""
+        """Return the names of the local tools that a client may use, in declared order.
+
+        Arguments and errors are those of `tools`.
+        """
         return tuple(tool.name for tool in self.tools(client, target=target))
 
     def list_names_in(self, target: str) -> tuple[str, ...]:
@@ -253,13 +256,14 @@ class Registry:
         return (await self.find(name, client)).tool
 
     async def find(self, name: str, client: str | None = None) -> ToolMatch:
-        """Return a tool like `find_tool`, with its provider and toolset."""
+        """Return a tool with its provider and toolset; raise the errors of `get_tool`."""
         current = self.resolve(name)
         access = self.access()
         owner = self._owners.get(current)
         if owner is None:
             access.get_client(client)
-            # Each toolset checks its access rules first: a denied tool costs no I/O.
+            # `find_remote_tool` checks access rules before it queries providers, so a denied
+            # tool causes no I/O.
             for toolset in self._remote_toolsets:
                 if toolset.has_client(client):
                     found = await toolset.find_remote_tool(current, client)
@@ -278,8 +282,8 @@ class Registry:
     ) -> list[Tool]:
         """Return the providers' tools that a client may use; raise the errors of `tools`.
 
-        With `is_always`, return only tools that are offered in every turn, and do not query
-        providers that have none.
+        With `is_always`, return only tools that are marked `always`, and do not query providers
+        that have none.
         """
         self.access().get_client(client)
         tools: dict[str, Tool] = {}
@@ -312,7 +316,7 @@ class Registry:
         return [(await self.find_tool(name, client)).openai() for name in names]
 
     async def get_always_tools(self, client: str | None = None) -> list[dict[str, Any]]:
-        """Return the client's tools that are offered in every turn, in OpenAI's format."""
+        """Return a client's tools that are marked `always`, in OpenAI's format."""
         local = [tool for tool in self.tools(client) if tool.always]
         remote = await self.list_remote_tools(client, is_always=True)
         return [tool.openai() for tool in (*local, *remote)]
@@ -320,7 +324,7 @@ class Registry:
     async def get_routed_tools_catalog(
         self, client: str | None = None
     ) -> dict[str, str]:
-        """Return name and summary of the client's tools that are not offered in every turn."""
+        """Return the summaries of a client's tools that are not marked `always`, by name."""
         tools = await self.list_tools(client)
         return {tool.name: tool.summary for tool in tools if not tool.always}
 
@@ -332,7 +336,9 @@ class Registry:
         *,
         history: Sequence[str] = (),
     ) -> list[str]:
-        """Return the names of the routed tools that fit a message; in doubt, all of them.
+        """Return the names of tools that fit a message; all names if the router is unsure.
+
+        Only tools that are not marked `always` are selected.
 
         Args:
             message: the user's last message.
@@ -357,7 +363,10 @@ class Registry:
         return list(route.names)
 
     async def best_first(self, message: str, tools: Sequence[Tool]) -> list[str]:
-        """Return the names of the routed tools that fit a message, the best first."""
+        """Return the names of tools that fit a message, ordered by relevance.
+
+        Tools marked `always` are omitted.
+        """
         candidates = optional.router.select_candidates(tools, None)
         router = self._router or optional.router.Router()
         return await router.best_first(message, candidates)
@@ -399,7 +408,7 @@ class Registry:
             store_content: stores the content of links for the caller. Without it, the
                 content is part of the response.
         """
-        # Imported here: a registry that only lists tools needs no module of `calls`.
+        # Import on first call, so that a registry that only lists tools loads fewer modules.
         from .calls.tool_calls import call_tool
 
         found = self.find(name, client)
@@ -449,12 +458,12 @@ class Registry:
         return self.toolsets[0]
 
     def reserve_names(self, names: Iterable[str]) -> None:
-        """Keep the providers from offering tools with these names."""
+        """Prevent providers from offering tools with these names."""
         for toolset in self.toolsets:
             toolset.reserve_names(names)
 
     def disable_lifespan(self) -> None:
-        """Never start the lifespans: listing tools must not require, for example, a database."""
+        """Never start the lifespans, for example so that listing tools needs no database."""
         for toolset in self.toolsets:
             toolset.is_lifespan_disabled = True
 
@@ -478,5 +487,9 @@ class Registry:
 
     @property
     def calls(self) -> ToolCalls:
-        """The object that runs calls; LookupError if the registry combines several toolsets."""
+        """Calls of the registry's only toolset.
+
+        Raises:
+            LookupError: the registry combines several toolsets.
+        """
         return self.get_single_toolset().calls

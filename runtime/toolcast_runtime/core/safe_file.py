@@ -17,12 +17,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _READ = os.O_RDONLY
+# With O_NONBLOCK, opening does not block if a pipe has replaced the file after the check.
 for _flag in ("O_BINARY", "O_CLOEXEC", "O_NONBLOCK", "O_NOCTTY"):
     _READ |= getattr(os, _flag, 0)
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 _CHUNK_BYTES = 64 * 1024
 _MAX_SECRET_BYTES = 64 * 1024
-"""Size of a file with a secret."""
+"""Maximum size of a file with a secret."""
 
 
 class NotRegularFileError(OSError):
@@ -51,7 +52,7 @@ def read_regular_file(
     try:
         status = os.fstat(descriptor)
         _require_regular(status, path)
-        # Some files report size 0 and have content, such as those in /proc.
+        # Do not trust size 0: files in /proc report it although they have content.
         chunk_bytes = status.st_size + 1 if status.st_size else _CHUNK_BYTES
         remaining, chunks = max_bytes, []
         while remaining > 0:
@@ -104,7 +105,7 @@ def load_secret(name: str, environment: Mapping[str, str]) -> str | None:
 
 
 def read_secret_file(path: str) -> str:
-    """Return the text of a small file.
+    """Return the text of a UTF-8 file of at most 64 KiB, without a byte order mark.
 
     Raises:
         OSError: the file cannot be read.

@@ -37,11 +37,11 @@ _LOCKED_ERRORS = (errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES)
 
 
 class SymlinkError(OSError):
-    """A part of the path to a folder is a symbolic link."""
+    """Symbolic link in the path to a folder, which is not followed."""
 
 
 class ConcurrentRunError(Exception):
-    """Another run is writing into this folder."""
+    """Lock of a folder that another run holds."""
 
 
 class _DirFd(TypedDict, total=False):
@@ -49,7 +49,7 @@ class _DirFd(TypedDict, total=False):
 
 
 class Folder:
-    """An open folder; a `with` block closes it. Every `OSError` has the whole path.
+    """Open folder, which a `with` block closes. Every `OSError` contains the whole path.
 
     Args:
         path: the folder's path.
@@ -111,7 +111,8 @@ class Folder:
                     os.mkdir(self._resolve(name), **self._dir_fd)
             status = self.lstat(name)
             mode = status.st_mode
-            # os.stat() reports a Windows junction as a folder, but it is a kind of link.
+            # Reject Windows junctions too: `os.stat` reports a junction as a folder, although
+            # it is a kind of link.
             if stat.S_ISLNK(mode) or getattr(status, "st_reparse_tag", None):
                 raise SymlinkError(None, "a symbolic link is not followed here")
             if not stat.S_ISDIR(mode):
@@ -123,13 +124,14 @@ class Folder:
     def is_private(self) -> bool:
         """Return whether only the user of this process may change the folder."""
         if self.descriptor is None:
-            return True  # On Windows a user's folders are closed to others.
+            # On Windows, other users cannot change a user's folders by default.
+            return True
         status = os.fstat(self.descriptor)
         return status.st_uid == os.geteuid() and not status.st_mode & 0o022
 
     def list_entries(self) -> list[os.DirEntry[str]]:
         """Return the folder's entries, sorted by name."""
-        # Entries that were scanned by descriptor also use it for their own calls.
+        # Scan by descriptor if possible: `stat` calls of the entries then use it, too.
         target = self.path if self.descriptor is None else self.descriptor
         with self._path_in_errors(""), os.scandir(target) as entries:
             return sorted(entries, key=lambda entry: entry.name)
@@ -205,10 +207,12 @@ class Folder:
                     os.replace(source, target, **descriptors)
                     return
                 try:
-                    # Unlike a rename, creating a link fails if the name exists.
+                    # Use a hard link: creating it fails if the name exists, while a rename
+                    # would replace the existing file.
                     os.link(source, target, **descriptors, follow_symlinks=False)
                 except FileExistsError as error:
-                    # Without descriptors the error names the temporary file.
+                    # The original error may name the temporary file; `_path_in_errors` adds the
+                    # path of the target to a new error.
                     raise FileExistsError(error.errno, error.strerror) from error
                 except OSError:
                     # The file system has no hard links: create the target file directly.
@@ -228,13 +232,14 @@ class Folder:
         *,
         durable: bool,
     ) -> None:
-        """Create a file, with the permissions and owner of the one it is to replace."""
+        """Create a new file with data and the permissions and owner of `existing`, if any."""
         if existing is not None:
             mode = stat.S_IMODE(existing.st_mode) & 0o777
         descriptor = os.open(self._resolve(name), _NEW, mode, **self._dir_fd)
         try:
             if existing is not None and hasattr(os, "fchmod"):
-                # Only root may change a file's owner; other users own their files already.
+                # Only root may change the owner. For other users the new file usually has the
+                # right owner already.
                 with contextlib.suppress(PermissionError):
                     os.fchown(descriptor, existing.st_uid, existing.st_gid)
                 os.fchmod(descriptor, mode)
@@ -288,7 +293,7 @@ class Folder:
 
 
 class _PathInErrors:
-    """Context manager that sets the whole path in an `OSError`, instead of a bare name."""
+    """Context manager that replaces a bare name in an `OSError` by the whole path."""
 
     def __init__(self, folder: str, name: str) -> None:
         self.folder = folder
@@ -402,7 +407,8 @@ def open_for_append(path: str) -> TextIO:
         OSError: the file cannot be opened.
     """
     with contextlib.suppress(FileNotFoundError):
-        # Check before opening: opening a pipe could block, and a device could act on it.
+        # Check the type before opening: opening a pipe can block, and opening a device can
+        # have effects.
         _require_own_file(path, os.lstat(path))
     flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | _PRIVATE
     descriptor = os.open(path, flags, 0o600)

@@ -19,11 +19,12 @@ if TYPE_CHECKING:
     from .definitions.tool import ToolFilter
 
 _REFERENCE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^{}]*))?\}")
-_SHORTEST_SECRET = 6
+_MIN_SECRET_LENGTH = 6
+"""Minimum length of an environment variable's value that is treated as a secret."""
 
 
 class MissingVariableError(LookupError):
-    """An environment variable that a server needs has no value. The message names it."""
+    """Environment variable without a value that a server needs; the message names it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +108,10 @@ class ExternalServer:
         return local_name.removeprefix(self.prefix)
 
     def can_provide(self, local_name: str) -> bool:
-        """Return whether the server could have a tool with this local name."""
+        """Return whether a local name fits the server's prefix, names, `allow` and `deny`.
+
+        Does no I/O: the server may still lack the tool.
+        """
         unprefixed = local_name.removeprefix(self.prefix)
         candidates = [own for own, name in self.tools.items() if name == local_name]
         if local_name.startswith(self.prefix) and unprefixed not in self.tools:
@@ -115,7 +119,7 @@ class ExternalServer:
         return any(own and self.is_allowed(own) for own in candidates)
 
     def can_provide_any(self, wanted: ToolFilter) -> bool:
-        """Return whether the server could have one of the requested tools."""
+        """Return whether the server may have a tool that a filter requests. Does no I/O."""
         if wanted.client is not None and not self.is_available_to(wanted.client):
             return False
         names: Iterable[str] | None = wanted.only
@@ -168,8 +172,9 @@ def expand_variables(text: str, environment: Mapping[str, str]) -> str:
 def _get_variable(name: str, environment: Mapping[str, str]) -> str:
     """Return the value of a variable, or of the file that `<name>_FILE` names; "" if unset.
 
-    A file that cannot be read is an error also if the reference has a default, because a
-    request without the intended token would hide the reason.
+    Raises:
+        MissingVariableError: the file cannot be read. A default in the reference is not used
+            then, because a request without the intended token would hide the reason.
     """
     if value := environment.get(name):
         return value
@@ -194,7 +199,7 @@ def resolve_server(
         if is_secret:
             for match in _REFERENCE.finditer(text):
                 value = _get_variable(match[1], environment)
-                if len(value) >= _SHORTEST_SECRET:
+                if len(value) >= _MIN_SECRET_LENGTH:
                     secrets.add(value)
         return expand_variables(text, environment)
 
@@ -208,14 +213,16 @@ def resolve_server(
         if not _has_only_empty_references(text, environment)
     }
     for name, value in headers.items():
-        # The HTTP library would fail in the middle of a session, with the value in its error.
+        # Check header values here: the HTTP library would fail later, during a session, with
+        # the secret value in its error.
         if not (value.isascii() and value.replace("\t", "").isprintable()):
             raise MissingVariableError(
                 f"the header {name} has a line break or a character outside of ASCII; help:"
                 " correct its variables"
             )
     url = expand(server.url or "")
-    # The longest first: replacing a shorter secret could leave the rest of a longer one.
+    # Sort by length, longest first: a secret that is part of another one, replaced first,
+    # would leave the rest of the longer secret visible.
     ordered = tuple(sorted(secrets, key=len, reverse=True))
     whole = server.whole_environment
     return ResolvedServer(command, args, env, whole, cwd, url, headers, ordered)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from .override_file import OverrideFile
     from .toolset_settings import LedgerSettings, Lifespan
 
-# Calls come from any thread, but a toolset's dependencies are opened only once.
+# Guards the creation of `Toolset._dependencies`, because calls come from any thread.
 _first_use_lock = threading.Lock()
 
 
@@ -94,18 +94,27 @@ class Toolset:
             self._access = self._override.apply(
                 self._access, self._resolve, self._is_known
             )
+            # The override file is read only once, when access is first checked.
             self._override = None
         return self._access
 
     def reserve_names(self, names: Iterable[str]) -> None:
-        """Keep the providers from offering tools with these names."""
+        """Prevent providers from offering tools with these names."""
         for provider in self.providers:
             provider.reserve_names({*names})
 
     async def list_remote_tools(
         self, client: str | None, *, is_always: bool
     ) -> list[Tool]:
-        """Return the providers' tools that a client may use; see the method of `Registry`."""
+        """Return the providers' tools that a client may use.
+
+        With `is_always`, return only tools that are marked `always`, and do not query providers
+        that have none.
+
+        Raises:
+            UnknownClientError: the toolset has no such client.
+            AccessError: the access rules cannot be loaded.
+        """
         tools: list[Tool] = []
         access = self.access()
         wanted = ToolFilter(*access.get_lists(client), client)
@@ -123,7 +132,7 @@ class Toolset:
 
     async def find_remote_tool(self, name: str, client: str | None) -> ToolMatch | None:
         """Return a provider's tool that a client may use; None if there is none."""
-        # Check access before querying providers: a denied tool costs no I/O.
+        # Check access before querying providers, so that a denied tool causes no I/O.
         if self.providers and self.access().is_allowed(client, name):
             for provider in self.providers:
                 if provider.can_provide(name) and provider.is_available_to(
@@ -151,7 +160,8 @@ class Toolset:
         Raises:
             LifespanError: the lifespan cannot be started.
         """
-        # Counted before waiting: another `leave` must not close the lifespan that this call opens.
+        # Count before the first `await`: a concurrent `leave` must not close the lifespan
+        # while this call opens it.
         self._entered += 1
         if self.lifespan is not None and not self.is_lifespan_disabled:
             try:
@@ -180,7 +190,7 @@ class Toolset:
             await self.close()
 
     async def close(self) -> None:
-        """Close providers and lifespan; see `Registry.close`."""
+        """Close the providers, then the ledger, then the lifespan; later calls reopen them."""
         for provider in self.providers:
             await provider.close()
         if "calls" in self.__dict__:
@@ -188,7 +198,8 @@ class Toolset:
         if self._dependencies is not None:
             from .calls.worker_threads import wait_for_abandoned
 
-            # A cancelled plain handler has a second to stop using its dependencies.
+            # Plain handlers of cancelled calls continue in their threads. Give them a second to
+            # end before their dependencies are closed.
             await wait_for_abandoned(1.0)
             await self._dependencies.leave()
 
@@ -238,8 +249,8 @@ class Toolset:
             begin: called with the name of each tool or function before its import.
 
         Returns:
-            The exceptions of failed imports, by the name of the tool, or by `the lifespan`
-            and `the ledger`.
+            The exceptions of failed imports and of signatures that do not match, by the name
+            of the tool, or by `the lifespan` and `the ledger`.
         """
         from .calls.handlers import load_function
 
@@ -257,7 +268,7 @@ class Toolset:
             if tool.handler is not None:
                 begin(tool.name)
                 try:
-                    self.calls.get_handler(tool)
+                    self.calls.get_handler(tool).validate_signature()
                 except (Exception, SystemExit) as error:
                     errors[tool.name] = error
         return errors
@@ -303,7 +314,7 @@ class Toolset:
 
 
 class ToolMatch(NamedTuple):
-    """A tool that a client may use.
+    """Tool that a client may use, with its provider and toolset.
 
     Attributes:
         tool: the tool.
@@ -317,7 +328,7 @@ class ToolMatch(NamedTuple):
 
 
 class CombinedAccess(Access):
-    """The access rules of several toolsets: each decides about its own tools."""
+    """Access rules of several toolsets; each toolset decides about its own tools."""
 
     __slots__ = ("_owners", "_toolsets")
 

@@ -130,11 +130,13 @@ class LedgerSettings:
             try:
                 return Path(location).absolute()
             except FileNotFoundError:
+                # A relative path needs the working directory, which no longer exists.
                 raise LedgerError(
                     f"`{location}` cannot be found: the working directory was removed;"
                     f" set {self.variable} to an absolute path"
                 ) from None
         variables = os.environ if environment is None else environment
+        # The hash of the package's folder separates projects with toolsets of the same name.
         digest = hashlib.sha256(os.fsencode(self.package)).hexdigest()[:12]
         try:
             folder = _get_state_folder(variables)
@@ -176,8 +178,9 @@ def _get_state_folder(environment: Mapping[str, str]) -> Path:
 
 
 def _get_scheme(location: str) -> str:
-    """Return a URL's scheme in lower case; empty for a path, also with a Windows drive."""
+    """Return a URL's scheme in lower case; empty for a path, even `C:/` of Windows."""
     import re
 
+    # Require two characters before the colon: the drive of a Windows path has only one.
     match = re.match(r"([A-Za-z][A-Za-z0-9+.-]+):/", location)
     return match[1].lower() if match else ""

@@ -1,4 +1,4 @@
-"""Responses for the results of external servers."""
+"""Conversion of external servers' results to responses."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from ..core.context import ToolResponse
 from ..core.validation.limits import measure_value
 
 MAX_ERROR_CHARACTERS = 4_000
-"""Characters of an error that the caller gets."""
+"""Maximum length of an error message for the caller."""
 
 
 def build_response(
     call_result: Mapping[str, Any], secrets: tuple[str, ...]
 ) -> ToolResponse:
-    """Return the response for a `CallToolResult` in its JSON form.
+    """Convert a `CallToolResult`, in its JSON form, to a response.
 
     The response's result is the structured content if there is any, else the text if there is
     only text, else the content blocks. An error has the structured content as its result.
@@ -33,7 +33,8 @@ def build_response(
         redact_value(dict(block), secrets) for block in call_result.get("content") or ()
     ]
     if call_result.get("isError"):
-        # A result is data and stays unchanged, but an error is shown to users.
+        # Escape control characters only in errors, because programs show errors to users. The
+        # text of a successful result is data and stays unchanged.
         for block in blocks:
             if block["type"] == "text":
                 block["text"] = escape_controls(block["text"])

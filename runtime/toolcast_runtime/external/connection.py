@@ -1,4 +1,4 @@
-"""The connection to one external MCP server: opened on first use, and reopened when it is lost.
+"""Connection to one external MCP server: opened on first use, reopened after its loss.
 
 Everything here runs in the background loop. A server that is down, slow or broken affects only its
 own tools: each step has a timeout, and each failure leads to the state `down`.
@@ -43,35 +43,35 @@ if TYPE_CHECKING:
 _logger = logging.getLogger("toolcast")
 
 _MIN_RECONNECT_DELAY_S = 0.5
-"""The longest delay before the first attempt to reconnect after a stable connection."""
+"""Maximum delay of the first attempt to reconnect after a stable connection."""
 _MAX_RECONNECT_DELAY_S = 60.0
-"""The longest delay between two attempts to connect."""
+"""Maximum delay between two attempts to connect."""
 _STABLE_CONNECTION_S = 30.0
-"""How long a connection must last for the delays to start again at the minimum."""
+"""Duration of a connection after which the delays start again at the minimum."""
 _REFRESH_INTERVAL_S = 300.0
-"""Time after which the tools are listed again without a notification."""
+"""Time after which the tools are listed again, even without a change notification."""
 _LIST_INTERVAL_S = 1.0
-"""Time between two requests for the server's list."""
+"""Minimum time between two requests for the server's list of tools."""
 _MAX_NAMES_SHOWN = 10
-"""Names or lines in a log message."""
+"""Maximum number of names in a log message, and of lines about a lock."""
 _MAX_TIMEOUTS = 2
-"""Consecutive calls that time out before a stdio server is pinged."""
+"""Number of consecutive timeouts of calls after which a stdio server is pinged."""
 _SESSION_GRACE_S = 1.0
-"""How long other requests of a lost session may take to get their error, too."""
+"""Time for other running requests of a lost session to receive their errors."""
 _MAX_REPORT_CHARACTERS = 4_000
-"""Characters of a progress message that are read; the excerpt for the caller is shorter."""
+"""Maximum number of characters of a progress message that are processed."""
 
 
 @dataclass(frozen=True, slots=True)
 class _OfferedTools:
-    """The tools that a server offers now, with the validators for their calls."""
+    """Tools that a server currently offers, with the validators for their calls."""
 
     listing: Listing
     validators: Validators
 
 
 class Connection:
-    """The connection to one server.
+    """Connection to one external server.
 
     Args:
         server: the server and its settings.
@@ -109,12 +109,12 @@ class Connection:
 
     @property
     def tools(self) -> Mapping[str, Tool]:
-        """The tools that it offers now, by the names that callers use; none while it is down."""
+        """Currently offered tools by local name; empty while the server is down."""
         return {} if self._offered is None else self._offered.listing.tools
 
     @property
     def all_names(self) -> frozenset[str]:
-        """The names of all tools that it ever offered."""
+        """Local names of all tools that the server has ever offered."""
         return frozenset(self._seen)
 
     @property
@@ -124,13 +124,13 @@ class Connection:
 
     @property
     def state(self) -> ServerState:
-        """The state of the connection now."""
+        """Current state: `up` with an open session, `unused` before the first attempt ends."""
         if self._session is not None:
             return "up"
         return "down" if self.has_settled else "unused"
 
     async def start(self) -> None:
-        """Connect if this has not happened yet, and wait until the server is up or down."""
+        """Start connecting on the first call; wait until the first attempt has ended."""
         if self._task is None:
             self._task = asyncio.ensure_future(self._run())
         await self._settled.wait()
@@ -188,6 +188,7 @@ class Connection:
             if refused.is_session_lost and not is_repeated:
                 await self._restart(session, Event.SESSION_LOST, _SESSION_GRACE_S)
                 if refused.can_repeat:
+                    # The server has not run the call, so it is safe to send it again.
                     is_repeated = True
                     continue
             self._change_state(Event.REFUSED)
@@ -264,7 +265,7 @@ class Connection:
             self._not_restarting.set()
 
     async def _restart(self, session: Session, event: Event, grace: float) -> None:
-        """Replace a session by a new one, unless another call has done so already."""
+        """End a session, so that `_run` opens a new one, unless it was already replaced."""
         if self._session is not session:
             return
         self._session = None
@@ -303,13 +304,14 @@ class Connection:
             started_at = loop.time()
             reason = await self._connect()
             if reason is None:
+                # Only the session was lost, so open a new one without a delay.
                 continue
             was_stable = loop.time() - started_at > _STABLE_CONNECTION_S
             if was_stable:
                 max_delay = _MIN_RECONNECT_DELAY_S
             else:
                 max_delay = min(_MAX_RECONNECT_DELAY_S, max_delay * 2)
-            # Random, but not for cryptography.
+            # The module `random` is sufficient, because the delay is not a secret.
             delay = max_delay * random.uniform(0.5, 1.0)  # noqa: S311
             self._set_down(reason, delay)
             await asyncio.sleep(delay)
@@ -319,7 +321,8 @@ class Connection:
 
         Return None if a new session has to be opened without a delay.
         """
-        # Importing the SDK takes a second, which would block the other servers' calls.
+        # Import the SDK in a thread: the import takes a second, which would block the calls of
+        # other servers in this event loop.
         await asyncio.to_thread(import_module, f"{__package__}.session")
         from .request_errors import RequestRefusedError
         from .session import open_session
@@ -339,7 +342,8 @@ class Connection:
                         await asyncio.sleep(_LIST_INTERVAL_S)
                 reason = session.describe_loss()
                 if self._state is not State.RESTARTING:
-                    # Before the session is closed, which may take some seconds.
+                    # Mark the server as down before the session is closed, which may take some
+                    # seconds.
                     self._change_state(Event.FAILED)
                     self._offered = self._session = None
                     self._on_change()
@@ -362,7 +366,10 @@ class Connection:
         return None if is_restarting else reason
 
     async def _update_tools(self, session: Session) -> None:
-        """List the tools and offer them. A proxied server is not listed: its tools have specs."""
+        """List the tools and offer them; a proxied server is not listed.
+
+        Tools of a proxied server are declared by specs.
+        """
         if self.server.is_proxied:
             self._set_session(session)
             return
@@ -425,7 +432,8 @@ class Connection:
         try:
             lists = await session.list_other_lists()
         except TimeoutError:
-            return  # compared again at the next refresh
+            # The lists are compared again at the next refresh.
+            return
         if session.is_lost:
             return
         changes = compare_other_lists(
@@ -459,7 +467,10 @@ class Connection:
             self._log(logging.WARNING, f"tools that are not offered: {omissions}{rest}")
 
     def _log_changed_definitions(self, listing: Listing) -> None:
-        """Log tools whose definitions changed: it may be an attack on users that trust them."""
+        """Log the names of tools whose definitions changed.
+
+        A changed definition may be an attack, because users have approved the old one.
+        """
         changed = [
             name
             for name, tool in listing.tools.items()
@@ -480,7 +491,8 @@ class Connection:
             text = None
             if message is not None:
                 text = escape_excerpt(self._redact(message[:_MAX_REPORT_CHARACTERS]))
-            with suppress(ValueError):  # a number is not finite
+            # `report` rejects numbers that are not finite; such a report is dropped.
+            with suppress(ValueError):
                 report(progress, total, text)
 
         return forward

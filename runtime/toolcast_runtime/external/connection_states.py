@@ -1,4 +1,4 @@
-"""The states of a connection to an external server, and the events that change them."""
+"""States of a connection to an external server, and the events that change them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import Enum
 
 
 class State(Enum):
-    """The state of a connection."""
+    """State of a connection."""
 
     NEW = "new"
     """No attempt to connect has ended yet, or the connection was closed."""
@@ -20,7 +20,7 @@ class State(Enum):
 
 
 class Event(Enum):
-    """An event of a connection."""
+    """Event that may change the state of a connection."""
 
     CONNECTED = "connected"
     """A session was opened."""
@@ -49,4 +49,4 @@ TRANSITIONS: Mapping[tuple[State, Event], State] = {
     (State.LOST, Event.FAILED): State.LOST,
     **{(state, Event.CLOSED): State.NEW for state in State},
 }
-"""The next state for each state and event. All other events leave the state unchanged."""
+"""Next state by state and event; other pairs leave the state unchanged."""

@@ -1,4 +1,4 @@
-"""The tools of a toolset's external MCP servers.
+"""Tools of a toolset's external MCP servers.
 
 Callers in all event loops share the connections, which run in the background loop. A server is
 connected, and the MCP SDK imported, only when a tool is requested that the server might have.
@@ -29,12 +29,14 @@ if TYPE_CHECKING:
 _logger = logging.getLogger("toolcast")
 
 _CLOSE_TIMEOUT_S = 10.0
-"""How long all connections may take to close."""
+"""Timeout for closing all connections."""
 _ANY_TOOL = ToolFilter()
 
 
 class ExternalTools:
-    """The tools of several servers; if two have the same name, the first declared server wins.
+    """Tool provider for several external servers.
+
+    If two servers have a tool of the same name, the server that is declared first wins.
 
     Args:
         servers: the servers, in the declared order.
@@ -50,7 +52,8 @@ class ExternalTools:
         self._reserved: frozenset[str] = frozenset()
         self._connections: dict[str, Connection] = {}
         self._reported_clashes: set[tuple[str, str]] = set()
-        # Replaced as a whole in the background loop, because other threads read it.
+        # Other threads read this mapping, so the background loop never changes it but replaces
+        # it by a new one.
         self._offered: Mapping[str, tuple[Tool, Connection]] = {}
 
     @property
@@ -59,11 +62,14 @@ class ExternalTools:
         return False
 
     def reserve_names(self, names: Collection[str]) -> None:
-        """Reserve the names of local tools, which win; call it before the first connection."""
+        """Reserve names, so that no tools with these names are offered.
+
+        Call this before the first connection.
+        """
         self._reserved = self._reserved.union(names)
 
     def can_provide(self, name: str) -> bool:
-        """Return whether a server may have a tool with this name, now or later. No I/O."""
+        """Return whether a server's settings allow a tool with this local name. No I/O."""
         return any(server.can_provide(name) for server in self._servers)
 
     def is_available_to(self, name: str, client: str | None) -> bool:
@@ -167,7 +173,7 @@ class ExternalTools:
     ) -> ToolResponse:
         """Validate the arguments, and call a tool that `list_tools` or `find_tool` returned."""
         offer = self._offered.get(tool.name)
-        # The name may belong to another server since the tool was found.
+        # Look the tool up again, because its name may belong to another server by now.
         if offer is None or not self.is_available_to(tool.name, context.client):
             return ToolResponse(
                 error=f"the external server of `{tool.name}` cannot be reached now"
@@ -226,10 +232,11 @@ class ExternalTools:
         await asyncio.gather(*(connections[name].start() for name in names))
 
     def _update_offered_tools(self) -> None:
-        """Offer each tool of the server that owns its name: the first one that ever had it.
+        """Rebuild the offered tools: each name from the server that owns the name.
 
-        Names that look alike count as the same name. Another server does not get the name while
-        its owner is down, because it would answer calls that are meant for the owner.
+        The owner is the first declared server that ever offered the name or a similar one. The
+        name of an owner that is down is not offered from another server, which would get calls
+        that are meant for the owner.
         """
         owners: dict[str, Connection] = {}
         offered: dict[str, tuple[Tool, Connection]] = {}
@@ -272,7 +279,7 @@ class ExternalTools:
 
 @contextmanager
 def _count_timeout(connection: Connection, context: CallContext) -> Iterator[None]:
-    """Report to the connection if the block is cancelled because the call's time passed."""
+    """Count a timeout of the connection if the block is cancelled after the call's deadline."""
     try:
         yield
     except asyncio.CancelledError:

@@ -1,7 +1,7 @@
-"""The tools that an external server lists, checked against its lock, as tools of the toolset.
+"""Conversion of an external server's list to tools of the toolset, and checks of its lock.
 
-All text and schemas here come from another party. A tool that cannot be offered is omitted with a
-reason; the others are offered.
+All text and schemas come from the server's vendor and are untrusted. A tool that cannot be offered
+is omitted with a reason; the others are offered.
 
 The lock contains the listing that a maintainer reviewed. A tool that differs from its lock is omitted,
 because it may now describe or do anything. The lock's own definition is offered, so that parts that
@@ -28,25 +28,25 @@ from .volatile_text import mask_volatile_text
 
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 _MAX_VALUES = 20_000
-"""JSON values in one tool definition."""
+"""Maximum number of JSON values in one tool definition."""
 _MAX_LEVELS = 64
-"""Nesting levels of one tool definition."""
+"""Maximum nesting of one tool definition."""
 _MAX_DESCRIPTION_CHARACTERS = 16_000
-"""Characters of a tool's description."""
+"""Maximum length of a tool's description; a tool with a longer one is omitted."""
 _MAX_SUMMARY_CHARACTERS = 200
-"""Characters of a summary, which is the description's first line."""
+"""Maximum length of a summary, which is the first line of the description."""
 _MAX_NAMES_SHOWN = 12
-"""Tool names in a message."""
+"""Maximum number of tool names in a message."""
 
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """The tools of a server that can be offered.
+    """Selection of a server's tools that can be offered.
 
     Attributes:
         tools: the tools, by the names that callers use.
         server_names: the server's own name of each tool, by the name that callers use.
-        omissions: why tools are omitted, one escaped line each.
+        omissions: the reason for each omitted tool, as an escaped line.
     """
 
     tools: Mapping[str, Tool]
@@ -84,6 +84,7 @@ def select_tools(
         if not server.is_allowed(server_name):
             continue
         name = server.get_local_name(server_name)
+        # State only the first problem of each tool.
         problem = next(_find_problems(name, definition, tools, reserved_by_key), None)
         if problem is not None:
             omissions.append(f"`{server_name}` {problem}")
@@ -103,7 +104,10 @@ def select_tools(
 def _describe_missing_tools(
     server: ExternalServer, listed_names: Sequence[str]
 ) -> list[str]:
-    """Return a line for each tool in the settings that the server lacks, and its tools."""
+    """Return a line for each tool in `tools` or `allow` that the server lacks.
+
+    If there are any, a last line states which tools the server lists.
+    """
     declared_names = dict.fromkeys(server.tools, "tools")
     declared_names |= dict.fromkeys(server.allow or (), "allow")
     lines = [
@@ -128,7 +132,7 @@ def _find_problems(
     tools: Mapping[str, Tool],
     reserved_by_key: Mapping[str, str],
 ) -> Iterator[str]:
-    """Yield why a tool cannot be offered, as the rest of a sentence about it."""
+    """Yield the reasons why a tool cannot be offered, each as a predicate: `is listed twice`."""
     reserved = reserved_by_key.get(get_similarity_key(name))
     if reserved is not None:
         similarity = "is" if reserved == name else f"looks like `{reserved}`, which is"
@@ -169,6 +173,7 @@ def _build_tool(
     returns = server_definition.get("outputSchema")
     result = ResultForm(**server.result, returns=returns) if server.result else None
     if server.result.get("send") == "text":
+        # MCP requires structured content from a tool with an `outputSchema`.
         definition.pop("outputSchema", None)
     return Tool(
         name=name,
@@ -191,7 +196,7 @@ _TOOLS = "tools"
 
 
 class _ListKind(NamedTuple):
-    """A list of a server.
+    """Kind of list of a server.
 
     Attributes:
         key: the member that identifies an entry.
@@ -218,7 +223,7 @@ Path = tuple[str | int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Lock:
-    """The reviewed listing of one server.
+    """Listing of one server that a maintainer has reviewed.
 
     Attributes:
         tools: the definitions of the server's tools.
@@ -234,15 +239,16 @@ class Lock:
     varying_paths: Sequence[tuple[str, str, Path]] = ()
 
     def is_varying(self, kind: str, name: str, path: Path) -> bool:
-        """Return whether a part of a list entry changes each time the server starts.
+        """Return whether the lock declares a part of a list entry as varying.
 
-        An empty path asks about the entry as a whole.
+        With an empty path, return whether the entry as a whole may be missing.
         """
         for varying_kind, varying_name, varying_path in self.varying_paths:
             if (kind, name) != (varying_kind, varying_name):
                 continue
             is_within = path[: len(varying_path)] == varying_path
-            # An entry that varies as a whole may be missing, and must not differ in a part.
+            # An entry that varies as a whole (an empty varying path) may be missing, but its
+            # parts must not differ.
             if is_within and (bool(varying_path) or not path):
                 return True
         return False
@@ -250,7 +256,7 @@ class Lock:
 
 @dataclass(frozen=True, slots=True)
 class LockResult:
-    """A list of tools that was compared with a lock.
+    """Result of comparing a list of tools with a lock.
 
     Attributes:
         definitions: the definitions that may be offered.
@@ -351,16 +357,16 @@ def compare_other_lists(
         for comparison in _compare_entries(lock, kind, reviewed, entries, normalize):
             if comparison.change is not None:
                 changes.append(comparison.change)
-    is_explained = lock.is_varying("instructions", "", ()) and _differs_in_values(
-        lock.instructions, instructions
-    )
+    is_explained = lock.is_varying(
+        "instructions", "", ()
+    ) and _is_equal_except_volatile(lock.instructions, instructions)
     if instructions != lock.instructions and not is_explained:
         changes.append("the instructions changed, risky")
     return tuple(changes)
 
 
 class _EntryComparison(NamedTuple):
-    """An entry of a server's list, compared with the lock.
+    """Comparison of one entry of a server's list with the lock.
 
     Attributes:
         listed: the entry as listed; None if it is no longer listed.
@@ -380,9 +386,9 @@ def _compare_entries(
     listed: Sequence[Definition],
     normalize: NormalizeDefinition,
 ) -> Iterator[_EntryComparison]:
-    """Yield each listed entry, and each entry of the lock that is no longer listed."""
+    """Yield a comparison for each listed entry, then for each entry no longer listed."""
     key, label = _KINDS[kind]
-    # A list may contain several entries with the same name.
+    # Group the lock's entries by name, because several entries may have the same name.
     reviewed_by_name: dict[str, list[Definition]] = {}
     for entry in entries:
         reviewed_by_name.setdefault(entry[key], []).append(normalize(kind, entry))
@@ -420,18 +426,24 @@ def _find_changed_path(
 ) -> Path | None:
     """Return the first path where an entry differs from the lock; None if it does not."""
     for path in find_differences(reviewed, listed):
-        # Only one protocol version has `execution`, so it differs between sessions.
+        # Ignore `execution`: only one protocol version has this key, so it depends on the
+        # version of the session.
         is_execution = kind == _TOOLS and path[0] == "execution"
         if is_execution:
             continue
         values = [_get_value(entry, path) for entry in (reviewed, listed)]
-        if not lock.is_varying(kind, name, path) or not _differs_in_values(*values):
+        if not lock.is_varying(kind, name, path) or not _is_equal_except_volatile(
+            *values
+        ):
             return path
     return None
 
 
-def _differs_in_values(reviewed: Any, listed: Any) -> bool:
-    """Return whether two values differ only in dates, times, counts and paths."""
+def _is_equal_except_volatile(reviewed: Any, listed: Any) -> bool:
+    """Return whether two values are equal except for dates, times, counts and paths.
+
+    False if one of the values is None.
+    """
     if reviewed is None or listed is None:
         return False
     texts = [
@@ -458,7 +470,10 @@ def _describe_addition(
     reviewed_by_name: Mapping[str, Sequence[Definition]],
     listed_names: set[Any],
 ) -> str:
-    """Return the change of an entry whose name is not in the lock: renamed or added."""
+    """Return a predicate for an entry whose name is not in the lock: renamed or added.
+
+    The entry is renamed if only its name differs from an entry that is no longer listed.
+    """
     for name, definitions in reviewed_by_name.items():
         if name in listed_names:
             continue

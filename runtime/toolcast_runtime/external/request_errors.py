@@ -12,9 +12,9 @@ import httpx2
 import mcp_types as types
 
 _ERROR_BODY_TIMEOUT_S = 5.0
-"""How long the body of an HTTP error may take; the error is reported without it."""
+"""Timeout for reading the body of an HTTP error; the error is then reported without it."""
 _MAX_ERROR_CHARACTERS = 500
-"""Characters of the body of an HTTP error that are reported."""
+"""Maximum number of reported characters of an HTTP error's body."""
 _MCP_ERROR_STATUSES = (400, 404)
 """HTTP statuses with which MCP 2026-07-28 sends ordinary JSON-RPC errors."""
 # Older servers answer requests without a session with these codes, or without JSON-RPC.
@@ -25,7 +25,7 @@ _VERSION_ERROR_CODES = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class HttpFailure:
-    """An HTTP response with an error status.
+    """HTTP response with an error status.
 
     Attributes:
         status: the HTTP status.
@@ -43,7 +43,10 @@ class HttpFailure:
 
     @property
     def is_session_rejected(self) -> bool:
-        """Whether the server may have rejected the session id, before it ran the request."""
+        """Whether the status may mean that the server rejected the session id.
+
+        Such a request was not run.
+        """
         return self.has_session and self.status in _MCP_ERROR_STATUSES
 
     @property
@@ -71,9 +74,10 @@ class HttpFailure:
 HTTP_FAILURES: ContextVar[list[HttpFailure] | None] = ContextVar(
     "http_failures", default=None
 )
-"""Receives the error of the last HTTP response to the current task; empty if it is none.
+"""List for the HTTP error of the current task's last response; empty after a success.
 
-The SDK's error does not contain the status; it sends each request in its caller's context.
+The SDK's exceptions do not contain the HTTP status. The SDK sends each request in the context of
+its caller, so a context variable identifies the request.
 """
 
 
@@ -85,7 +89,8 @@ async def record_failure(response: httpx2.Response) -> None:
     failures.clear()
     if not response.is_error:
         return
-    # A body that cannot be read is left out: an exception here would end the session.
+    # Ignore errors while reading the body, because an exception in this hook would end the
+    # session.
     with suppress(httpx2.HTTPError, httpx2.StreamError, TimeoutError):
         with anyio.fail_after(_ERROR_BODY_TIMEOUT_S):
             await response.aread()
@@ -96,7 +101,8 @@ async def record_failure(response: httpx2.Response) -> None:
     if isinstance(message, types.JSONRPCError):
         text = message.error.message
     elif response.headers.get("content-type", "").startswith("text/html"):
-        text = ""  # A page for people, usually of a reverse proxy.
+        # An HTML page, usually of a reverse proxy, is no useful error message.
+        text = ""
     else:
         text = body.decode("utf-8", "replace").strip()
     failure = HttpFailure(

@@ -1,4 +1,4 @@
-"""Drops the MCP SDK's log records about external servers.
+"""Suppression of the MCP SDK's log records about external servers.
 
 The SDK logs text from servers unescaped, a traceback for each line that is not a message, and
 complete URLs. This package logs the relevant events itself, escaped.
@@ -12,12 +12,12 @@ from contextvars import ContextVar
 IS_SDK_LOG_SUPPRESSED: ContextVar[bool] = ContextVar(
     "is_sdk_log_suppressed", default=False
 )
-"""Whether the current task works with external servers, so that the SDK's logs are dropped."""
+"""Whether the SDK's log records of the current task are dropped."""
 _SDK_LOGGERS = ("mcp", "httpx2", "httpcore2")
 
 
 class _SdkLogFilter(logging.Filter):
-    """Drops the log records of tasks that work with external servers."""
+    """Logging filter that drops the records of tasks that work with external servers."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         return not IS_SDK_LOG_SUPPRESSED.get()
@@ -27,7 +27,7 @@ _SDK_LOG_FILTER = _SdkLogFilter()
 
 
 def suppress_sdk_logs() -> None:
-    """Drop the SDK's logs in tasks that set `IS_SDK_LOG_SUPPRESSED`; elsewhere keep them.
+    """Drop the SDK's log records in tasks that set `IS_SDK_LOG_SUPPRESSED`.
 
     The filter is added to each logger, because a logger's filters do not apply to the records of
     its child loggers.
@@ -38,5 +38,5 @@ def suppress_sdk_logs() -> None:
         if name.partition(".")[0] in _SDK_LOGGERS
     ]
     for name in (*_SDK_LOGGERS, *child_loggers):
-        # Without effect if the logger already has the filter.
+        # `addFilter` has no effect if the logger already has this filter.
         logging.getLogger(name).addFilter(_SDK_LOG_FILTER)

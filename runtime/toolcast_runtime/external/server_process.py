@@ -1,4 +1,4 @@
-"""The process of a stdio server: started in its own process group, and stopped with it.
+"""Process of a stdio server: started in its own process group, and stopped with the group.
 
 The shutdown follows the specification:
 https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle#shutdown
@@ -19,13 +19,13 @@ from subprocess import PIPE
 from ..core.server_settings import ResolvedServer
 
 MAX_MESSAGE_BYTES = 16 * 1024 * 1024
-"""Bytes of one message from the server."""
+"""Maximum size of one message from the server."""
 READ_BYTES = 1 << 16
-"""Bytes that are read from a pipe at once."""
+"""Maximum number of bytes of one read from a pipe."""
 
 _SIGNAL_TIMEOUT_S = 1.0
 """How long a process may take to end after SIGTERM, and again after SIGKILL."""
-# The same environment variables that the MCP SDK's client passes to servers.
+# Names of the environment variables that a server inherits: those of the MCP SDK's own client.
 _INHERITED = (
     "APPDATA HOMEDRIVE HOMEPATH LOCALAPPDATA PATH PATHEXT PROCESSOR_ARCHITECTURE"
     " SYSTEMDRIVE SYSTEMROOT TEMP USERNAME USERPROFILE"
@@ -35,7 +35,7 @@ _INHERITED = (
 
 
 class ServerProcess:
-    """A server's process, whose pipes can be closed while its children still use them."""
+    """Server's process; its pipes can be closed while child processes still use them."""
 
     def __init__(
         self, transport: asyncio.SubprocessTransport, protocol: SubprocessStreamProtocol
@@ -67,7 +67,7 @@ def _default_environment() -> dict[str, str]:
     environment = {}
     for name in _INHERITED:
         value = os.environ.get(name)
-        # A value that begins with "()" is a shell function, which could run any command.
+        # Skip exported shell functions, whose values begin with "()": a shell could run them.
         if value is not None and not value.startswith("()"):
             environment[name] = value
     return environment
@@ -81,7 +81,8 @@ async def start(server: ResolvedServer) -> ServerProcess:
         ValueError: the program's name or an argument contains a NUL character.
     """
     loop = asyncio.get_running_loop()
-    # As in `asyncio.create_subprocess_exec`, which does not return the transport.
+    # The same as `asyncio.create_subprocess_exec`, which does not return the transport that
+    # `ServerProcess` needs.
     transport, protocol = await loop.subprocess_exec(
         lambda: SubprocessStreamProtocol(limit=READ_BYTES, loop=loop),
         server.command or "",
@@ -112,7 +113,7 @@ async def stop(process: ServerProcess, grace: float) -> None:
         if not await _wait_for_exit(process, _SIGNAL_TIMEOUT_S):
             kill(process)
             await _wait_for_exit(process, _SIGNAL_TIMEOUT_S)
-    # Its children may still run.
+    # The process has ended, but its children may still run: kill the whole group.
     kill(process)
     process.close()
 

@@ -1,4 +1,4 @@
-"""A session with an external server: the MCP SDK's client, with timeouts and limits.
+"""Session with an external server: the MCP SDK's client, with timeouts and limits.
 
 Needs `mcp` 2.x. Importing the SDK takes a second, so import this module only on first use.
 """
@@ -30,22 +30,25 @@ from .transports import ProcessExit, http_transport, stdio_transport
 _T = TypeVar("_T")
 
 _MAX_PAGES = 100
-"""Pages of one list."""
+"""Maximum number of pages of one list."""
 _MAX_INPUT_ROUNDS = 10
-"""Requests for input during one call."""
+"""Maximum number of times that a tool may request input during one call."""
 _CLOSE_TIMEOUT_S = 8.0
 """How long a connection may take to close before it is cancelled."""
 _RESULT: TypeAdapter[Any] = TypeAdapter(
     types.CallToolResult | types.InputRequiredResult
 )
 _SERVER_ERROR_CODES = range(-32_099, -31_999)
-"""JSON-RPC's codes for errors that a server defines; the SDK's -32000 is a closed connection."""
+"""JSON-RPC error codes that servers define themselves.
+
+The SDK uses one of them, -32000, for a closed connection.
+"""
 _PING_TIMEOUT_S = 5.0
 """How long a server may take to answer a ping."""
 
 
 class _SdkList(NamedTuple):
-    """The SDK's name for a kind of list, and the model of an entry."""
+    """SDK's name for a kind of list, and its model of an entry."""
 
     name: str
     model: type[BaseModel]
@@ -57,7 +60,8 @@ _LISTS: Mapping[str, _SdkList] = {
     "resourceTemplates": _SdkList("resource_templates", types.ResourceTemplate),
     "prompts": _SdkList("prompts", types.Prompt),
 }
-# Only for a locked server are changes of lists other than tools relevant.
+# The first notification is about tools. The others matter only for a locked server, whose lists
+# are compared with the lock.
 _CHANGE_NOTIFICATIONS = (
     types.ToolListChangedNotification,
     types.ResourceListChangedNotification,
@@ -66,7 +70,7 @@ _CHANGE_NOTIFICATIONS = (
 
 
 class Session:
-    """An open connection to an external server."""
+    """Open connection to an external server."""
 
     def __init__(
         self,
@@ -92,7 +96,7 @@ class Session:
         return self._process_exit.reason is not None
 
     def describe_loss(self) -> str:
-        """Return why the connection ended, with the last line of stderr, unescaped."""
+        """Return the reason why the connection ended, with stderr's last line, unescaped."""
         return f"{self._process_exit.reason}{_format_last_line(self._process_exit)}"
 
     def _format_invalid_lines(self) -> str:
@@ -101,7 +105,7 @@ class Session:
 
     @property
     def instructions(self) -> str | None:
-        """The server's instructions for models; they are compared with the lock, never used."""
+        """Server's instructions, which are compared with the lock and never sent to models."""
         return self._client.instructions
 
     def handle_notification(self, message: Any) -> None:
@@ -216,28 +220,29 @@ class Session:
         )
         is_stateless = self._client.protocol_version in MODERN_PROTOCOL_VERSIONS
         if is_stateless and "structured_content" in result.model_fields_set:
-            # A result can be null since 2026-07-28.
+            # Since MCP 2026-07-28 a result may be null, which `exclude_none` has removed.
             dumped.setdefault("structuredContent", None)
         return dumped
 
     async def _request_call(
         self, params: types.CallToolRequestParams, progress: ProgressFnT | None
     ) -> Any:
-        """Send a call; if its headers do not match the tool's schema, list the tools and retry."""
+        """Send a call; after an error about its headers, list the tools and send it again."""
         try:
             return await self._request(self._send_call(params, progress))
         except RequestRefusedError as refused:
             if refused.code != types.HEADER_MISMATCH:
                 raise
-        # The schemas determine which arguments the SDK repeats in headers.
+        # The SDK repeats some arguments in HTTP headers, as the schemas of the last listed
+        # tools require, so list the tools again.
         await self._list_entries("tools")
         return await self._request(self._send_call(params, progress))
 
     async def _send_call(
         self, params: types.CallToolRequestParams, progress: ProgressFnT | None
     ) -> Any:
-        # The client's `call_tool` would validate the result by the server's schema, without
-        # limits, and all servers share this event loop.
+        # Do not use the SDK's `call_tool`: it validates the result with the server's schema
+        # without time limits, and all servers share this event loop.
         request = types.CallToolRequest(params=params)
         try:
             return await self._client.session.send_request(
@@ -251,7 +256,11 @@ class Session:
     async def _request_input(
         self, result: types.InputRequiredResult
     ) -> types.InputResponses:
-        """Return the user's answers; the questions are asked one at a time."""
+        """Ask the user a result's questions one at a time; return the answers by key.
+
+        Raises:
+            RequestRefusedError: a question failed.
+        """
         session = self._client.session
         responses: types.InputResponses = {}
         for key, request in (result.input_requests or {}).items():
@@ -290,8 +299,9 @@ class Session:
         has_session = self._server.url is not None and not is_stateless
         codes = _SERVER_ERROR_CODES if has_session else [types.CONNECTION_CLOSED]
         if not is_lost and (is_rejected or error.code in codes):
-            # The error may be the tool's own: servers also send 400 or a code of their own for
-            # an unknown session, and any server may use the SDK's code of a closed connection.
+            # The error is ambiguous: some servers send 400 or a code of their own for an unknown
+            # session, and any tool may use the SDK's code of a closed connection. A ping shows
+            # whether the session still exists.
             with contextlib.suppress(TimeoutError):
                 is_lost = not await self.is_alive()
         is_closed = error.code == types.CONNECTION_CLOSED and not any(
@@ -353,7 +363,7 @@ class Session:
         return True
 
     async def end(self, reason: str, grace: float) -> None:
-        """End the session when its other requests have ended, at most `grace` seconds later."""
+        """End the session after its running requests, at the latest after `grace` seconds."""
         try:
             async with asyncio.timeout(grace):
                 while self._running_requests:
@@ -377,7 +387,7 @@ class Session:
             can_subscribe[1:] = [False, False]
         if not any(can_subscribe):
             return
-        # Without a subscription the connection still lists the tools at intervals.
+        # Ignore a failed subscription: the connection also lists the tools at intervals.
         with contextlib.suppress(ListenNotSupportedError, SubscriptionLost, MCPError):
             async with self._client.listen(
                 tools_list_changed=can_subscribe[0],
@@ -438,8 +448,8 @@ async def open_session(
     ready: asyncio.Future[Session] = asyncio.get_running_loop().create_future()
     closing = asyncio.Event()
     process_exit = ProcessExit(closing.set)
-    # The SDK's client must be entered and left in the same task, and no timeout of another
-    # task may interrupt it.
+    # Run the SDK's client in a task of its own: it must be entered and left in the same task,
+    # and a timeout of the caller must not interrupt it.
     task = asyncio.ensure_future(
         _run_client(server, resolved, process_exit, ready, closing, ask, resolve)
     )
@@ -470,7 +480,7 @@ def _raise_connection_error(
 ) -> None:
     error = _unwrap_group(task.exception())
     if isinstance(error, OSError):
-        # The file is the program, or the working directory, whichever does not exist.
+        # `filename` is the program or the working directory, whichever does not exist.
         subject = f"`{error.filename}`" if error.filename else "the server"
         raise RequestRefusedError(
             f"{subject} cannot be started: {error.strerror}"
@@ -498,12 +508,12 @@ async def _wait_until_closed(task: asyncio.Task[None]) -> None:
     try:
         await asyncio.wait({task}, timeout=_CLOSE_TIMEOUT_S)
     finally:
-        # Also if this wait is cancelled: no process may remain.
+        # Even if this wait is cancelled, close the connection, so that no process remains.
         if not task.done():
             task.cancel()
             await asyncio.wait({task}, timeout=_CLOSE_TIMEOUT_S)
     if task.done() and not task.cancelled():
-        # Retrieved, so that asyncio does not log it.
+        # Retrieve the exception, because asyncio logs exceptions that are never retrieved.
         task.exception()
 
 

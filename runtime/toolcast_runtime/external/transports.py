@@ -1,8 +1,9 @@
 """Transports for the MCP SDK's client with limits on what a server can send.
 
-The SDK's stdio transport reads lines of any length, logs each line that is not a message, and passes
-stderr through. This one limits the length and rate of lines, stores only the end of stderr, and
-records when and why the server ended. Over HTTP the size of a response is limited.
+The SDK's own stdio transport reads lines of any length, logs each line that is not a message, and
+passes stderr through. The stdio transport of this module limits the length and rate of lines, stores
+only the end of stderr, and records when and why the server ended. The HTTP transport limits the size
+of a response.
 """
 
 from __future__ import annotations
@@ -32,32 +33,32 @@ from .server_process import (
 )
 
 _MAX_INVALID_LINES = 1_000
-"""Lines of a server that are not messages."""
+"""Number of lines that are not messages after which the connection is closed."""
 _MAX_BURST_LINES = 1_000
-"""Lines that a server may send at once."""
+"""Number of lines that a server may send at once."""
 _LINES_PER_SECOND = 200
-"""The rate of lines after a burst."""
+"""Maximum rate of lines after a burst."""
 _DROPPED_CHARACTERS_PER_LINE = 10_000
-"""Characters of dropped lines that count as one line for the rate limit."""
+"""Length of a dropped line that counts as one line for the rate limit."""
 _DROPPABLE_METHODS = ("notifications/progress", "notifications/message")
 _LIST_CHANGED_SUFFIX = "/list_changed"
 _MAX_STDERR_BYTES = 2_000
-"""Bytes at the end of stderr that are stored."""
+"""Number of bytes at the end of stderr that are stored."""
 _STDERR_INTERVAL_S = 0.01
 """Pause after each read of stderr, which limits the rate of a flood."""
 _STOP_GRACE_S = 1.0
 """How long a process may take to end after its stdin is closed."""
 _FAILED_STOP_GRACE_S = 0.1
-"""The same for a process whose connection has already failed."""
+"""Like `_STOP_GRACE_S`, for a process whose connection has already failed."""
 _CONNECT_TIMEOUT_S = 10.0
 _READ_TIMEOUT_S = 300.0
 _MAX_CONNECTIONS = 50
-"""Connections to one HTTP server."""
+"""Maximum number of connections to one HTTP server."""
 
 
 @dataclass
 class ProcessExit:
-    """How and why a server's connection ended; updated while it runs.
+    """Record of how and why a connection ended; updated while the connection is open.
 
     Attributes:
         on_end: called once, in the event loop, when no more messages will arrive.
@@ -112,7 +113,8 @@ async def stdio_transport(
                     await stop(process, grace)
                 group.cancel_scope.cancel()
     finally:
-        # Also if `stop` was interrupted despite the shield: no process may remain.
+        # Kill the process even if `stop` was interrupted despite the shield: no process may
+        # remain.
         kill(process)
         process.close()
         for inner_stream in (into_session, out_of_session):
@@ -156,10 +158,10 @@ async def _forward_line(
     process_exit: ProcessExit,
     rate_limiter: _RateLimiter,
 ) -> bool:
-    """Send a message to the session; return False after too many invalid lines.
+    """Send a line's message to the session; return False after too many invalid lines.
 
-    Half of the burst is reserved for responses. Notifications beyond the other half are dropped, so
-    that no call waits until the progress of other calls is delivered.
+    Waits if the server exceeds the rate limit. Half of the burst is reserved for responses: beyond
+    the other half, progress and log notifications are dropped, so that they delay no response.
     """
     message = None
     with suppress(ValueError):
@@ -181,9 +183,10 @@ async def _forward_line(
 
 
 class _RateLimiter:
-    """Admits a burst of steps, and then a fixed number per second; faster callers wait.
+    """Rate limiter that admits a burst of steps, and then a fixed number per second.
 
-    All servers share one thread, and the interpreter with the program's own threads.
+    Faster callers wait. The limit exists because all servers share one thread, whose work also
+    delays the program's own threads.
     """
 
     def __init__(self, burst: int, rate: int) -> None:
@@ -193,7 +196,7 @@ class _RateLimiter:
         self._updated_at = time.monotonic()
 
     def get_remaining(self) -> float:
-        """Return how many steps are admitted now without waiting."""
+        """Return the number of steps that can be taken without waiting."""
         now = time.monotonic()
         gained = (now - self._updated_at) * self._rate
         self._remaining = min(self._burst, self._remaining + gained)
@@ -261,7 +264,7 @@ async def http_transport(
 
 
 class _RenewedHeaders(httpx2.Auth):
-    """Resolves the declared headers again after HTTP 401, and repeats the request once.
+    """Authentication that, after HTTP 401, resolves the headers and repeats the request once.
 
     The request is not repeated if no header has changed.
     """
@@ -278,10 +281,12 @@ class _RenewedHeaders(httpx2.Auth):
         if response.status_code != HTTPStatus.UNAUTHORIZED:
             return
         try:
-            # In a thread, because a value may be in a file.
+            # Resolve in a thread, because the value of a variable may have to be read from a
+            # file.
             server = await anyio.to_thread.run_sync(self._resolve)
         except MissingVariableError:
-            return  # The caller gets the error 401.
+            # Without new headers the caller gets the response 401.
+            return
         changed = {
             name: value
             for name, value in server.headers.items()
@@ -294,7 +299,7 @@ class _RenewedHeaders(httpx2.Auth):
 
 
 class _BoundedTransport(httpx2.AsyncBaseTransport):
-    """HTTP transport that limits the size of responses, and answers 504 on timeouts.
+    """HTTP transport that limits the size of responses and converts timeouts to 504.
 
     Event streams are not limited, because they may last for days; the SDK limits each event.
     """
@@ -303,12 +308,14 @@ class _BoundedTransport(httpx2.AsyncBaseTransport):
         self._transport = transport
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        # The limit counts bytes on the wire; a compressed response could expand to any size.
+        # Request no compression: the limit counts received bytes, and a compressed response
+        # could expand to any size.
         request.headers["accept-encoding"] = "identity"
         try:
             response = await self._transport.handle_async_request(request)
         except (httpx2.PoolTimeout, httpx2.ReadTimeout) as error:
-            # An exception would end the session, and with it all other running calls.
+            # Return a response instead of raising: an exception would end the session with all
+            # its running calls.
             reason = f"no answer within {_READ_TIMEOUT_S:g} s"
             if isinstance(error, httpx2.PoolTimeout):
                 reason = f"all {_MAX_CONNECTIONS} connections are in use"

@@ -1,4 +1,4 @@
-"""Text that may differ at each start of a server: paths, counts, times and dates."""
+"""Masking of text that may differ at each start of a server: paths, numbers and dates."""
 
 from __future__ import annotations
 
@@ -18,22 +18,23 @@ _VOLATILE_TEXT = re.compile(
     rf"|(?P<day>\b(?:{_DAY_AND_MONTH_NAMES})\b)"
 )
 _IP_ADDRESS = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}(?!\d)")
-# Folders in which programs keep their data; the names of other ones can be sentences.
+# First folders of paths that are masked. Other words with slashes, such as `and/or`, may be
+# part of a sentence.
 _DATA_FOLDERS = frozenset(
     "app builds code data github home mnt opt private root run srv temp tmp users usr var"
     " var volumes work workspace workspaces".split()
 )
 _WORD = re.compile(r"[A-Za-z]{2,}")
 _MAX_WORDS = 2
-"""Words in the name of a folder or file; a name with more can be a sentence."""
+"""Maximum number of words in a masked path's names; a name with more may be a sentence."""
 _MAX_FOLDERS = 12
-"""Parts of a path; a path with more can be a sentence."""
+"""Maximum number of names in a masked path; a longer path may be a sentence."""
 
 
 def mask_volatile_text(text: str) -> str:
-    """Return a text with each path, number and date replaced by its kind.
+    """Return text with each path, number and date replaced by a placeholder for its kind.
 
-    Addresses, and paths whose names could be sentences, stay as they are.
+    IP addresses, and paths whose names could be sentences, are unchanged.
     """
     return _VOLATILE_TEXT.sub(_mask, text)
 
@@ -48,7 +49,7 @@ def _mask(match: re.Match[str]) -> str:
 
 
 def _is_data_path(path: str) -> bool:
-    """Return whether a path can only be a location of files, not words with slashes."""
+    """Return whether a path is surely a location of files, not words with slashes."""
     path = re.sub(r"^(?:file://)?(?:[A-Za-z]:)?", "", path)
     names = [name for name in re.split(r"[/\\]", path) if name]
     if not names or len(names) > _MAX_FOLDERS:

@@ -1,4 +1,4 @@
-"""Handlers that were written for FastMCP or the official SDK, without a change to them.
+"""Adapters for unchanged functions that were written for FastMCP or the official SDK.
 
 A handlers module names each function below `adapt`. Neither library is imported here.
 """

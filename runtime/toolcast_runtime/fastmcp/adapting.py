@@ -19,12 +19,13 @@ Kind = Literal["tool", "resource", "prompt"]
 _Stub = TypeVar("_Stub", bound=Callable[..., Any])
 _Function = Callable[..., Any]
 
-# The functions of each FastMCP server, which is referenced so that its id stays its own.
+# Cached functions of each FastMCP server by `id`. The server is stored too, so that its `id` is
+# not reused.
 _listed: dict[int, tuple[Any, list[tuple[Kind, str, _Function | None]]]] = {}
 
 
 class Recorder:
-    """Stands in for an SDK or FastMCP server, and records the functions registered with it.
+    """Substitute for an SDK or FastMCP server that records the registered functions.
 
     Args:
         register_functions: functions whose only parameter is the server.
@@ -40,11 +41,11 @@ class Recorder:
         return self._record("tool", options.get("name") or name, name)
 
     def prompt(self, name: Any = None, **options: Any) -> Any:
-        """Record a prompt, like `tool`."""
+        """Record a prompt, as `@server.prompt`, `@server.prompt()` or with a name."""
         return self._record("prompt", options.get("name") or name, name)
 
     def resource(self, uri: str, **options: Any) -> Any:
-        """Record a resource or template by its URI, and by its name."""
+        """Return a decorator that records a resource or template by URI and by name."""
 
         def decorate(function: _Function) -> _Function:
             name = options.get("name") or function.__name__
@@ -58,7 +59,11 @@ class Recorder:
         self._record("tool", name, None)(function)
 
     def __getattr__(self, name: str) -> Any:
-        """Accept decorators for what Toolcast does not serve; raise for other members."""
+        """Return a decorator without effect for `completion` and `custom_route`.
+
+        Raises:
+            AttributeError: a Recorder has no other members.
+        """
         if name in ("completion", "custom_route"):
             return lambda *_, **options: lambda function: function
         help_ = "write the handler as a function that does not need its server"
@@ -80,14 +85,16 @@ def adapt(
     source: str | None = None,
     kind: Kind | None = None,
 ) -> Callable[[_Stub], _Stub]:
-    """Make a function of another server a handler; the decorated function is only its name.
+    """Make a function of another server the handler that the decorated function names.
+
+    The body of the decorated function never runs.
 
     Args:
         target: the function itself, a FastMCP server, or a `Recorder`.
         name: the name in the server, or the URI of a resource; not used with a function.
         source: the location of the code for readers, as `module:function`, or
             `module:outer.inner` for a nested function. It is not evaluated.
-        kind: what the name belongs to, if the server has several kinds with this name.
+        kind: `tool`, `resource` or `prompt`, if the server uses the name for several kinds.
 
     Raises:
         LookupError: the server has no such function, or several kinds have the name.
@@ -146,12 +153,17 @@ def _is_function(target: Any) -> bool:
 
 
 def _find_function(server: Any, name: str, kind: Kind | None) -> _Function:
-    """Return the function that a server has under a name."""
+    """Return the function that a server has registered under a name or URI.
+
+    Raises:
+        LookupError: there is no such function, or several kinds have the name.
+        TypeError: the target is not a FastMCP server or a `Recorder`.
+    """
     if isinstance(server, Recorder):
         listed = server.functions
     elif _is_fastmcp(server):
         if id(server) not in _listed:
-            # In a thread, because the current one may run an event loop.
+            # `asyncio.run` needs a thread without a running event loop.
             with ThreadPoolExecutor(1) as pool:
                 listing = pool.submit(asyncio.run, _list_functions(server))
             _listed[id(server)] = server, listing.result()
@@ -202,7 +214,8 @@ async def _list_functions(server: Any) -> list[tuple[Kind, str, _Function | None
 
 def _unwrap(function: Any) -> Any:
     """Return the function that FastMCP wraps to inject its own `Context`."""
-    function = getattr(function, "raw_function", function)  # of `validate_call`
+    # Pydantic's `validate_call` stores the wrapped function as `raw_function`.
+    function = getattr(function, "raw_function", function)
     module = getattr(function, "__globals__", {}).get("__name__")
     if module == "fastmcp.server.dependencies":
         return _unwrap(inspect.getclosurevars(function).nonlocals["fn"])

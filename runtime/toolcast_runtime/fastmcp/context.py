@@ -1,4 +1,4 @@
-"""Objects that handlers get for a parameter annotated with another library's `Context`.
+"""Replacements for the `Context` objects of FastMCP and the official SDK.
 
 Each has the members that `docs/context.md` lists; all others raise one error that names them.
 
@@ -19,11 +19,11 @@ from ..core.context import DeclinedError, LogLevel, ToolError, current_call
 
 
 class UnsupportedMemberError(ToolError, AttributeError):
-    """A handler uses a member of its `Context` that Toolcast does not provide."""
+    """Use of a member of `Context` that Toolcast does not provide."""
 
 
 class Members:
-    """An object that raises `UnsupportedMemberError` for members that it does not have."""
+    """Object that raises `UnsupportedMemberError` for members that it does not have."""
 
     def __init__(self, name: str, /, **members: Any) -> None:
         self._name = name
@@ -37,7 +37,7 @@ class Members:
 
 
 class SdkContext(Members):
-    """The `Context` of the official SDK."""
+    """Replacement for the `Context` of the official SDK, for the current call."""
 
     def __init__(self, lifespan: Any) -> None:
         call = self._call = current_call()
@@ -57,6 +57,7 @@ class SdkContext(Members):
     ) -> None:
         """Send a log message to the client."""
         if self._call.request is not None:
+            # Handlers may log any object, but the data of MCP's log messages is JSON.
             data = to_jsonable_python(data, fallback=str)
             self._call.request.send_log(level, data, logger_name)
             await self._call.request.flush()
@@ -68,6 +69,7 @@ class SdkContext(Members):
 
     async def elicit(self, message: str, schema: Any) -> Any:
         """Ask the user to fill in a form; return the SDK's result."""
+        # The SDK is in `sys.modules`, because the handler has imported its `Context`.
         forms: Any = sys.modules["mcp.server.elicitation"]
         content = await self._ask(message, forms.render_elicitation_schema(schema))
         if isinstance(content, Mapping):
@@ -86,8 +88,11 @@ class SdkContext(Members):
     async def _ask(
         self, message: str, schema: Mapping[str, Any]
     ) -> Mapping[str, Any] | str:
-        """Return the user's answer, or the name of the result's class without one."""
-        # The forms of MCP have no other keywords at their root.
+        """Ask the user; return the fields of the answer.
+
+        If the user declines or cancels, return the name of the library's result class.
+        """
+        # Remove other keywords, such as `title`, which MCP does not allow at a form's root.
         names = ("type", "properties", "required")
         form = {key: schema[key] for key in names if key in schema}
         try:
@@ -105,7 +110,7 @@ class SdkContext(Members):
 
 
 class FastMcpContext(SdkContext):
-    """The `Context` of FastMCP."""
+    """Replacement for the `Context` of FastMCP, for the current call."""
 
     def __init__(self, lifespan: Any) -> None:
         super().__init__(lifespan)

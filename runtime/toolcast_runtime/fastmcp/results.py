@@ -31,11 +31,14 @@ from ..core.definitions.tool import Tool
 _ERROR_MODULES = """
     fastmcp.exceptions mcp.server.mcpserver.exceptions mcp.shared.exceptions
 """.split()
-"""Modules of exceptions whose message their libraries send to the caller."""
+"""Modules of exceptions whose message FastMCP and the SDK send to the caller."""
 
 
 def translate_error(error: Exception) -> Exception:
-    """Return the `ToolError` for an exception that a library sends; others unchanged."""
+    """Return a `ToolError` for an exception whose message the library sends to callers.
+
+    Every other exception is returned unchanged.
+    """
     is_sent = any(
         base.__module__ in _ERROR_MODULES and not base.__name__.startswith("Unexpected")
         for base in type(error).__mro__
@@ -44,7 +47,7 @@ def translate_error(error: Exception) -> Exception:
 
 
 def build_converter(tool: Tool, annotation: Any) -> Callable[[Any], Any]:
-    """Return the function that converts the values that a handler returns.
+    """Return a function that converts a handler's return value like its own library.
 
     Args:
         tool: the tool, or a resource or prompt as a tool.
@@ -61,12 +64,13 @@ def build_converter(tool: Tool, annotation: Any) -> Callable[[Any], Any]:
 
 
 class _FastMcpResults:
-    """Converts results as FastMCP's `Tool.convert_result` does."""
+    """Conversion of results like FastMCP's `Tool.convert_result`."""
 
     def __init__(self, tool: Tool, annotation: Any) -> None:
         self._schema = tool.definition.get("outputSchema")
         self._wraps = "x-fastmcp-wrap-result" in (self._schema or ())
-        # NaN is kept, so that it is refused as in every other result.
+        # Keep NaN, so that it is rejected later as in every other result; Pydantic's default
+        # would convert it to null.
         config = pydantic.ConfigDict(ser_json_inf_nan="constants")
         schema = _build_adapter(annotation, Any).core_schema
         self._serializer = SchemaSerializer(schema, config)  # type: ignore[arg-type]
@@ -91,14 +95,15 @@ class _FastMcpResults:
 
 
 class _SdkResults:
-    """Converts results as the official SDK's `FuncMetadata.convert_result` does."""
+    """Conversion of results like the official SDK's `FuncMetadata.convert_result`."""
 
     def __init__(self, tool: Tool, annotation: Any) -> None:
         schema = tool.definition.get("outputSchema")
         self._adapter: pydantic.TypeAdapter[Any] | None = None
         if isinstance(schema, Mapping):
             self._adapter = _build_adapter(annotation, None)
-            # The SDK wraps all but classes with fields and objects with any keys.
+            # The SDK wraps results in an object with the key `result`, except instances of
+            # classes with fields, and dicts.
             has_fields = hasattr(
                 get_origin(annotation) or annotation, "__annotations__"
             )
@@ -120,7 +125,8 @@ class _SdkResults:
             result = None if blocks else to_jsonable_python(value, fallback=str)
             return ToolResponse(result, content=blocks, texts=texts)
         valid = self._adapter.validate_python(value, by_alias=True, by_name=True)
-        # A returned subclass has fields of its own.
+        # Use the instance's own method, because a subclass of the annotated class may have
+        # further fields.
         dump = getattr(valid, "model_dump", partial(self._adapter.dump_python, valid))
         result = dump(mode="json", by_alias=True)
         result = {"result": result} if self._wraps else result
@@ -128,7 +134,7 @@ class _SdkResults:
 
 
 def _flatten(value: Any) -> Iterator[str | Block]:
-    """Yield the texts and blocks by which the SDK sends a value."""
+    """Yield the text and content blocks that the SDK sends for a return value."""
     block = _find_block(value)
     if block is not None:
         yield block
@@ -140,7 +146,10 @@ def _flatten(value: Any) -> Iterator[str | Block]:
 
 
 def _find_blocks(value: Any) -> list[Block] | None:
-    """Return the blocks of a value with a block or media in it; None for other values."""
+    """Return content blocks for a value or list with a block or media; None for others.
+
+    Other items of the list become text blocks.
+    """
     items = value if isinstance(value, list | tuple) else [value]
     blocks = [_find_block(item) for item in items]
     if not any(blocks):
@@ -152,7 +161,7 @@ def _find_blocks(value: Any) -> list[Block] | None:
 
 
 def _find_block(value: Any) -> Block | None:
-    """Return the content block of a block or of an `Image`, `Audio` or `File`."""
+    """Return a content block, or the block of an `Image`, `Audio` or `File`; else None."""
     for method in ("to_image_content", "to_audio_content", "to_resource_content"):
         if hasattr(type(value), method):
             value = getattr(value, method)()
@@ -189,7 +198,7 @@ def _convert_mcp_result(value: Any) -> ToolResponse:
 
 
 def _build_adapter(annotation: Any, default: Any) -> pydantic.TypeAdapter[Any]:
-    """Return the adapter of an annotation that Pydantic may not support.
+    """Return a TypeAdapter for an annotation that Pydantic may not support.
 
     Args:
         annotation: the annotation of a return value.

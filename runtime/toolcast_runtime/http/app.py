@@ -1,4 +1,4 @@
-"""The ASGI application of a toolset: MCP endpoints, health and administration.
+"""ASGI application of a toolset: MCP endpoints, health and administration.
 
 Requires `mcp` 2.x and the Starlette version that it depends on. Requests of all protocol
 versions are stateless, so any worker on any machine can answer them. The exception is a client
@@ -46,12 +46,13 @@ _logger = logging.getLogger("toolcast.http")
 _logger.addFilter(RateLimitFilter())
 
 _READINESS_INTERVAL_S = 5.0
-"""Time between two readiness checks, however many requests ask for one.
+"""Minimum time between two readiness checks; other requests get the last result.
 
-A check writes and rolls back a row of the ledger."""
+A check writes and rolls back a row of the ledger.
+"""
 
 _READINESS_TIMEOUT_S = 5.0
-"""Time of a readiness check, after which the server is reported as not ready."""
+"""Timeout of a readiness check; the server is then reported as not ready."""
 
 
 def resolve_listen_settings(
@@ -128,7 +129,8 @@ def build_http_app(
     managers: list[StreamableHTTPSessionManager] = []
     sessions: list[Sessions] = []
     readiness = Readiness(server)
-    # Complete paths instead of patterns: a path's meaning must not depend on other paths.
+    # Use complete paths, not patterns, so that the meaning of a path does not depend on other
+    # paths.
     apps: dict[str, ASGIApp] = {
         "/health": _AccessLog(_answer_health, None),
         "/ready": _AccessLog(readiness.answer, None),
@@ -149,8 +151,8 @@ def build_http_app(
             server,
             endpoint.client,
             is_one_of_several=is_one_of_several,
-            # Only the endpoint's own token proves that the caller is the trusted program;
-            # an OAuth token may belong to any program.
+            # Trust the client's own confirmation only with the endpoint's own token, which
+            # identifies the trusted program; an OAuth token may belong to any program.
             client_confirms=endpoint.client_confirms
             and endpoint.token_variable in listening.tokens
             and endpoint.path not in resource_servers,
@@ -159,7 +161,8 @@ def build_http_app(
         managers.append(stateless)
         endpoint_app: ASGIApp = stateless.handle_request
         methods = ["POST"]
-        # Sessions exist in one process only, so several processes cannot share them.
+        # Sessions are possible only with a single process, because processes cannot share
+        # them.
         if not is_one_of_several and server.can_ask_user(endpoint.client):
             stateful = _build_manager(sdk, max_body, stateless=False)
             managers.append(stateful)
@@ -217,14 +220,15 @@ def build_http_app(
                 )
         finally:
             if is_alone:
-                # All calls have ended or were cancelled; this writes their pending records.
+                # All calls have ended or were cancelled; closing the registry writes their
+                # pending records to the ledger.
                 await server.registry.close()
 
     return _PathRouter(apps, lifespan, hosts)
 
 
 class _PathRouter(Router):
-    """A router that looks requests up by path; Starlette handles only the lifespan.
+    """Router by complete path; Starlette's router handles only the lifespan.
 
     Args:
         apps: the applications by complete path.
@@ -249,7 +253,7 @@ class _PathRouter(Router):
         await self._cross_origin(scope, receive, send)
 
     async def _dispatch(self, scope: Scope, receive: Receive, send: Send) -> None:
-        # The application may be mounted below a path of another application or a proxy.
+        # Remove the path under which another application or a proxy has mounted this one.
         root = scope.get("root_path", "")
         path = scope["path"].removeprefix(root)
         if root.endswith("/") and not path.startswith("/"):
@@ -285,7 +289,7 @@ def _build_manager(
         stateless=stateless,
         max_sessions=MAX_SESSIONS,
         max_request_body_size=max_body,
-        # The guard checks hosts and origins.
+        # The SDK's check of hosts and origins is off, because `Guard` has checked them.
         security_settings=TransportSecuritySettings(
             enable_dns_rebinding_protection=False
         ),
@@ -328,7 +332,7 @@ async def _answer_404(scope: Scope, receive: Receive, send: Send) -> None:
 
 
 class _AccessLog:
-    """Logs each request: client, path, status and duration, but none of its content.
+    """Access log with client, method, path, status and duration of each request.
 
     A tool call that was answered has a log line of its own, so its request is logged at the
     level DEBUG. Requests that the guard rejected are logged once a second per status.
@@ -377,7 +381,7 @@ class _AccessLog:
 
 
 class Readiness:
-    """The readiness check at `/ready`: whether the process can answer calls now.
+    """Readiness check at `/ready`: whether the process can currently answer calls.
 
     A load balancer sends no requests to a process that is not ready. A restart would fix none
     of the checked conditions; `/health` states whether one is needed. The path needs no token,
@@ -430,7 +434,8 @@ class Readiness:
         try:
             for toolset in self._server.toolsets:
                 await toolset.registry.get_single_toolset().check_ledger()
-        except Exception as error:  # LedgerError, or any exception of a database driver
+        except Exception as error:
+            # LedgerError, or any exception of a database driver: calls cannot be recorded.
             cause = f": {error.__cause__}" if error.__cause__ else ""
             return f"{error}{cause}"
         return ""
@@ -452,8 +457,8 @@ class Readiness:
             "handlers": "failed" if self._failed_imports else "ok",
             "lifespan": "ok" if is_up else "failed",
             "ledger": "failed" if ledger_problem else "ok",
-            # Only informative: without an external server its tools are not listed, and
-            # another process could not reach it either.
+            # External servers do not affect readiness: their tools are omitted from lists while
+            # they are down, and another process could not reach them either.
             "external_servers": Counter(
                 state
                 for toolset in toolsets

@@ -36,21 +36,25 @@ _SERVER_FULL_RESPONSE = (
 )
 
 MAX_CONNECTIONS = 1_200
-"""Open connections; fewer if the process has few file descriptors."""
+"""Maximum number of open connections; lower if the process has few file descriptors."""
 
 MAX_ADMITTED_CONNECTIONS = 1_000
-"""Connections with an admitted request; fewer if the process has few file descriptors."""
+"""Maximum number of admitted connections; lower if the process has few descriptors."""
 
 _MIN_CONNECTIONS = 16
-"""Connections that are allowed even if the process has fewer file descriptors."""
+"""Lower bound of both limits, even if the process has fewer file descriptors."""
 
 _QUIET_S = 0.05
 """Time without a complete request after which a connection may be closed for a new one."""
 
 _MAX_LINES = 200
-"""Lines of a request's head, and lines that are parsed before other connections continue."""
+"""Maximum number of lines in a request's head.
 
-# Both are ordered: by the time of connection, and by the time of the last admitted request.
+Also the number of lines that are parsed at once, before other connections continue.
+"""
+
+# Dicts are used as ordered sets: `_waiting` is ordered by the time of connection, `_admitted`
+# by the time of the last admitted request.
 _waiting: dict[BoundedProtocol, None] = {}
 _admitted: dict[BoundedProtocol, None] = {}
 
@@ -72,10 +76,12 @@ def _limit_by_descriptors(limit: int, quarters: int) -> int:
     """Lower a limit to some quarters of the process's file descriptors."""
     try:
         import resource
-    except ImportError:  # Windows has no such limit
+    except ImportError:
+        # The module `resource` is missing on Windows, which has no such limit.
         return limit
     descriptors = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-    if descriptors < 0:  # unlimited
+    # A negative value means that the number of descriptors is unlimited.
+    if descriptors < 0:
         return limit
     return max(_MIN_CONNECTIONS, min(limit, descriptors * quarters // 4))
 
@@ -130,7 +136,8 @@ class BoundedProtocol(H11Protocol):
         if self.transport.is_closing() or not self._unread:
             return
         if self.conn.their_state is h11.DONE:
-            # A pipelined request: it is parsed after the response to the previous one.
+            # Pause reading: a pipelined request is parsed after the response to the previous
+            # request.
             self.transport.pause_reading()
             return
         end, lines = len(self._unread), self._unread.count(b"\n")
@@ -216,7 +223,8 @@ class BoundedProtocol(H11Protocol):
 
     def _await_head(self) -> None:
         self._since, self._has_head = self.loop.time(), False
-        # One timer serves many requests: when it fires, it checks whether a head is late.
+        # Keep one timer per connection instead of one per request. When the timer fires, it
+        # checks whether the current head is late.
         if self._deadline is None:
             self._deadline = self.loop.call_later(HEAD_TIMEOUT_S, self._check_deadline)
 
@@ -246,7 +254,8 @@ class BoundedProtocol(H11Protocol):
         async def send_adjusted(message: Any) -> None:
             if message["type"] == "http.response.start":
                 headers = message.get("headers", ())
-                # The head of a stream is sent at once: its first part may come much later.
+                # Delay only heads with a Content-Length. The head of a stream is sent at once,
+                # because its first part may follow much later.
                 self._joining.is_head = _CONTENT_LENGTH in dict(headers)
                 if self in _waiting and len(_waiting) > get_connection_limit() // 4:
                     message = {**message, "headers": [*headers, _CLOSE_HEADER]}
@@ -257,9 +266,9 @@ class BoundedProtocol(H11Protocol):
 
 
 class _JoiningTransport:
-    """A transport that sends the head of a response together with its body.
+    """Transport that sends the head of a response together with its body.
 
-    Each separate write wakes up the client.
+    With two separate writes, the client would wake up twice.
 
     Attributes:
         is_head: whether the next write is a head to delay.

@@ -22,12 +22,14 @@ _EXPOSED_HEADERS = (
     "www-authenticate",
     "retry-after",
 )
-"""Headers that pages may read, besides those that browsers always show: MCP clients need the
-session, and the challenge to find the authorization server."""
+"""Response headers that pages may read, in addition to those that browsers always allow.
+
+MCP clients in pages need the session id, and the challenge to find the authorization server.
+"""
 
 
 class CrossOriginAccess(CORSMiddleware):
-    """Answers preflight requests, and adds CORS headers to responses, of allowed pages.
+    """Middleware that answers preflight requests and adds CORS headers for allowed pages.
 
     It wraps the checks of the token, because a preflight request contains none, and because
     pages must be able to read why a request was rejected. Requests of other pages are passed on
@@ -42,7 +44,8 @@ class CrossOriginAccess(CORSMiddleware):
         super().__init__(
             app,
             allow_methods=("GET", "POST", "DELETE"),
-            # The headers that a page asks for: MCP has some per protocol version and tool.
+            # Allow every requested header, because MCP's headers depend on the protocol version
+            # and the tool.
             allow_headers=("*",),
             expose_headers=_EXPOSED_HEADERS,
         )

@@ -26,7 +26,7 @@ _logger = logging.getLogger("toolcast.http")
 
 
 class Tokens:
-    """The valid bearer tokens of one endpoint.
+    """Valid bearer tokens of one endpoint.
 
     Args:
         name: the environment variable of the tokens.
@@ -79,6 +79,7 @@ class Tokens:
                     self._digests = frozenset(map(_digest, tokens))
                     self._last_stat = stat
             except (OSError, ValueError):
+                # Accept no tokens while their file cannot be read.
                 if self._digests:
                     _logger.error("cannot read the file in %s_FILE", self.name)
                 self._digests, self._last_stat = frozenset(), None
@@ -87,7 +88,8 @@ class Tokens:
     def contains(self, token: str) -> bool:
         """Return whether a token is valid, in a time that does not depend on the tokens."""
         digest = _digest(token)
-        # `sum` compares with every token; `any` would stop at the first match.
+        # Use `sum`, which compares with every token: `any` would stop at the first match, and
+        # its duration would reveal the position.
         matches = sum(hmac.compare_digest(digest, d) for d in self.get_digests())
         return matches > 0
 
@@ -227,7 +229,7 @@ class ListenSettings:
                 settings.oauth, environment
             )
             problems += oauth_problems
-            # Clients send the host of the public URL as `Host`.
+            # Allow the public URL's host, because clients send it in the header `Host`.
             hosts = (*hosts, *issuer.hosts)
         if not is_loopback(host):
             missing = [
@@ -248,8 +250,10 @@ class ListenSettings:
                 )
         if problems:
             raise SettingsError("; ".join(problems))
+        # A wildcard address such as 0.0.0.0 is not a host that clients use.
         if not _is_wildcard(host):
             hosts = (*hosts, host)
+        # Clients on the same machine may use any name of the loopback interface.
         if is_loopback(host) or _is_wildcard(host):
             hosts = (*hosts, "127.0.0.1", "localhost", "::1")
         return cls(settings, host, tokens, hosts, issuer)
@@ -304,7 +308,7 @@ def _is_wildcard(host: str) -> bool:
 
 
 def _digest(token: str) -> bytes:
-    """Return a token's hash; equal lengths make comparisons take equal time."""
+    """Return a token's hash, whose fixed length lets comparisons take equal time."""
     return hashlib.sha256(token.encode("utf-8", "surrogateescape")).digest()
 
 
@@ -336,6 +340,7 @@ def is_safe_url(url: str) -> bool:
         return False
     if not parts.hostname or port == 0 or parts.username is not None:
         return False
+    # Search the text, because `urlsplit` returns "" for an empty query and for a missing one.
     if "?" in url or "#" in url:
         return False
     if parts.scheme == "https":

@@ -15,7 +15,7 @@ _running = 0
 
 
 class FinishedStreams:
-    """An ASGI application whose responses are completed when the server shuts down.
+    """ASGI application whose event streams are completed when the server shuts down.
 
     The MCP SDK answers calls of the handshake versions with event streams of sse-starlette.
     That package changes uvicorn's signal handler and cancels all streams of the process at
@@ -42,7 +42,7 @@ class FinishedStreams:
 
 def _count(change: int) -> None:
     global _running
-    # Applications of several event loops may run in threads of one process.
+    # Lock the counter: several event loops in threads of one process may run applications.
     with _lock:
         _running += change
         if _running:

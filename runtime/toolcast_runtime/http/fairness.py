@@ -8,16 +8,19 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 _MAX_PAUSE_S = 0.002
-"""Time that the loop is left to other requests between two turns, at most."""
+"""Maximum time between two turns that is left to other requests."""
 
 _MAX_PAUSE_ROUNDS = 5
-"""Iterations of the event loop that a caller waits for its turn, at most."""
+"""Maximum number of event loop iterations that a caller waits for its turn."""
 
 _MAX_SMALL_VALUES = 250
 _MAX_SMALL_CHARACTERS = 10_000
 
 _MAX_SMALL_RESULT_CHARACTERS = 100_000
-"""Characters of a result; encoding a longer one takes about as long as a whole call."""
+"""Length up to which a result counts as small.
+
+Encoding a longer result takes about as long as a whole call.
+"""
 
 _SCALAR_TYPES = {bool, int, float, type(None)}
 _CONTAINER_TYPES = (list, tuple, Mapping, Set)
@@ -35,7 +38,8 @@ class Turns:
 
     def __init__(self) -> None:
         self._lock = asyncio.Lock()
-        # A thread of its own: the loop's default threads may all be busy resolving host names.
+        # Use a separate thread, because the threads of the loop's default executor may all be
+        # busy, for example with resolving host names.
         self._thread = ThreadPoolExecutor(1, "large bodies")
         self._free_until = 0.0
 
@@ -43,9 +47,11 @@ class Turns:
         """Wait for the caller's turn, which lasts until it next yields to the event loop."""
         async with self._lock:
             loop = asyncio.get_running_loop()
-            # Iterations instead of a timed sleep: they take no time while the loop is idle.
+            # Wait by iterations of the loop, not by time: iterations take no time while the
+            # loop has nothing else to do.
             for _ in range(_MAX_PAUSE_ROUNDS):
-                # The previous turn has ended after this, and `_free_until` is up to date.
+                # This iteration also runs `_end_turn` of the previous turn, which updates
+                # `_free_until`.
                 await asyncio.sleep(0)
                 if loop.time() >= self._free_until:
                     break

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _logger = logging.getLogger("toolcast.http")
 
 MAX_LEVELS = 200
-"""Nesting levels of a request's JSON. Deeper JSON overflows the stack of its parsers."""
+"""Maximum nesting of a request's JSON. Deeper JSON overflows the stack of parsers."""
 
 ADMITTED = "toolcast.admitted"
 """ASGI extension: a function that admits the request's connection, or returns False.
@@ -46,7 +46,10 @@ BODY_TIMEOUT_S = 30.0
 """Time from the end of a request's head to the end of its body."""
 
 MAX_VALUES = 10_000
-"""Values in a request's JSON; processing takes some microseconds for each."""
+"""Maximum number of values in a request's JSON.
+
+Processing takes some microseconds for each value.
+"""
 
 _MAX_SMALL_BODY_BYTES = 10_000
 """Size up to which a request's JSON is measured in the event loop, not in a thread."""
@@ -54,7 +57,8 @@ _MAX_SMALL_BODY_BYTES = 10_000
 _MAX_SMALL_PART_BYTES = 262_144
 """Size up to which a part of a response is sent without waiting for a turn."""
 
-# HTTP's optional white space (RFC 9110, section 5.6.3); `str.strip` removes more characters.
+# White space that HTTP allows around header values (RFC 9110, section 5.6.3). `str.strip`
+# without an argument removes more characters.
 _WHITE_SPACE = " \t"
 _TOKENS = re.compile(rb'"(?:[^"\\]|\\.)*"?|[\[\]{}]', re.DOTALL)
 _SEPARATORS = re.compile(rb'"(?:[^"\\]|\\.)*"?|[,\[{]', re.DOTALL)
@@ -86,7 +90,7 @@ class AllowedHosts:
         self.variable = variable
         self._hosts = frozenset(_normalize_host(host) for host in hosts)
         self._origins = frozenset(origin.rstrip("/").lower() for origin in origins)
-        # Cached, because every request is checked and clients use few different names.
+        # Cache the results, because every request is checked and clients use few host names.
         self._is_allowed = lru_cache(maxsize=64)(self._matches_host)
 
     def allows_host(self, header: str | None) -> bool:
@@ -149,7 +153,7 @@ class TokenVerifier(Protocol):
 
 
 class Guard:
-    """An ASGI application that checks requests before it passes them on.
+    """ASGI application that checks requests before it passes them on.
 
     Args:
         app: the application that gets the requests that pass, with their complete body.
@@ -195,7 +199,8 @@ class Guard:
             check = self._check_token(head, scope)
             outcome = await _run_while_connected(check, receive)
             if outcome is None:
-                # The client is gone, but middlewares report a missing response as an error.
+                # The client has disconnected. Send a response anyway, because some middleware
+                # reports a missing response as an error.
                 closed = error_response(408, "the caller closed the connection")
                 with suppress(OSError):
                     await closed(scope, receive, send)
@@ -215,7 +220,7 @@ class Guard:
             return
         has_arrived = extensions.get(ARRIVED)
         try:
-            # A body that is already complete needs no timer.
+            # Start no timer if the body is already complete.
             is_complete = has_arrived is not None and has_arrived()
             async with asyncio.timeout(None if is_complete else BODY_TIMEOUT_S):
                 body = await self._read_body(receive)
@@ -255,7 +260,8 @@ class Guard:
     async def _check_token(self, head: _Head, scope: Scope) -> Response | None:
         query = scope.get("query_string", b"")
         if query and b"access_token" in unquote_to_bytes(query):
-            # URLs are logged by proxies and servers (RFC 6750, section 5.3).
+            # Reject tokens in URLs, because proxies and servers log URLs (RFC 6750, section
+            # 5.3).
             message = "a URL must not contain a token: send it as `Authorization`"
             challenge = {"www-authenticate": self._challenge(error="invalid_request")}
             return error_response(400, message, challenge)
@@ -286,7 +292,7 @@ class Guard:
             allowed = {"allow": ", ".join(self._methods)}
             return error_response(405, "this path does not support the method", allowed)
         declared = _get_single(head, b"content-length") or "0"
-        # 20 digits are enough to exceed any limit; `int` raises for very long strings.
+        # Convert only 20 digits, which exceed every limit: `int` raises for very long strings.
         if declared.isdecimal() and int(declared[:20]) > self._max_body:
             return self._too_large_response()
         return None
@@ -316,7 +322,8 @@ class Guard:
             if len(message.get("body", b"")) > _MAX_SMALL_PART_BYTES:
                 await self._turns.wait()
             elif message.get("status") == 202 and self._is_rpc:
-                # The SDK treats a request with an invalid id as a notification.
+                # The SDK answers 202 to a request with an invalid id, because it parses the
+                # request as a notification. The client would wait for a response.
                 is_replaced = {"id", "method"} <= parse_message(body).keys()
                 if is_replaced:
                     invalid_id = "`id` of a request must be a string or a number"
@@ -338,7 +345,7 @@ class Guard:
                 return None
             body += message.get("body", b"")
             if len(body) > self._max_body or not message.get("more_body", False):
-                # RFC 8259, section 8.1, allows to ignore a byte order mark.
+                # Ignore a byte order mark, as RFC 8259, section 8.1, allows.
                 return bytes(body).removeprefix(b"\xef\xbb\xbf")
 
 
@@ -379,7 +386,8 @@ async def _run_while_connected(
     task = asyncio.create_task(work)
     try:
         while not task.done():
-            # Never cancelled: behind a middleware, a message that has arrived would be lost.
+            # Do not cancel a pending `receive`: with some middleware, a message that has
+            # already arrived would be lost.
             pending.append(asyncio.ensure_future(receive()))
             pending[-1].add_done_callback(_consume_exception)
             await asyncio.wait((task, pending[-1]), return_when=asyncio.FIRST_COMPLETED)
@@ -405,7 +413,8 @@ def _consume_exception(received: asyncio.Task[Message]) -> None:
 def _find_json_problem(body: bytes) -> str | None:
     if measure_nesting(body) > MAX_LEVELS:
         return f"has more than {MAX_LEVELS} levels of nesting"
-    # Each value takes at least one character, so shorter bodies need no counting.
+    # Each value has at least one character, so a body with fewer characters than the limit
+    # needs no counting.
     if len(body) >= MAX_VALUES and count_values(body) > MAX_VALUES:
         return f"has more than {MAX_VALUES:,} values"
     return None

@@ -56,7 +56,10 @@ _WORKER_VARIABLE = "TOOLCAST_HTTP_WORKER"
 """The environment variable that passes the options to worker processes, as JSON."""
 
 _BACKLOG = 1_024
-"""Connections that the operating system queues before they are accepted; it may cap this."""
+"""Maximum number of connections that the operating system queues before they are accepted.
+
+The operating system may lower the number.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +100,8 @@ def serve_http(server: ToolsetServer, options: HttpOptions) -> None:
     """
     write_logs(options.log_format, options.log_level)
     with gc_freeze():
-        # Built here even if only workers use it, so that problems are reported once.
+        # Build the application even if only worker processes use it, so that each problem is
+        # reported once and not by every worker.
         ending = ProcessSignals(options.grace)
         app: ASGIApp | str
         app, listening = _build_app(server, options, ending)
@@ -120,14 +124,17 @@ def serve_http(server: ToolsetServer, options: HttpOptions) -> None:
         log_config=None,
         server_header=False,
         http=BoundedProtocol,
-        # There are no WebSocket routes, and uvicorn would log the paths of such requests.
+        # Disable WebSockets: there are no routes for them, and uvicorn would log the paths of
+        # such requests.
         ws="none",
-        # asyncio accepts this many connections at a time, then reads them before more.
+        # asyncio accepts this number of connections at a time, and reads from them before it
+        # accepts more.
         backlog=get_connection_limit() // 24,
     )
     if options.workers > 1:
         listener = settings.bind_socket()
-        # Until the first worker is ready, connections wait instead of being refused.
+        # Listen now, so that connections wait in the queue until the first worker is ready,
+        # instead of being refused.
         listener.listen(_BACKLOG)
         log_endpoints(listening, _format_origin(options.host, [listener]))
         run_workers(settings, listener, options.grace)
@@ -140,7 +147,7 @@ def serve_http(server: ToolsetServer, options: HttpOptions) -> None:
                 listeners = self.servers[0].sockets
                 log_endpoints(listening, _format_origin(options.host, listeners))
 
-    # uvicorn restores these signal handlers when it has stopped.
+    # Install the signal handlers before uvicorn replaces them; it restores them at its end.
     ending.install_handlers()
     Server(settings).run()
 
@@ -227,7 +234,7 @@ def wrap_lifespan(app: ASGIApp, ending: ProcessSignals, registry: Registry) -> A
 
     async def wrapped_app(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
-            # uvicorn's signal handler is a bound method of its server object.
+            # The server object is found by uvicorn's signal handler, which is its bound method.
             server = getattr(signal.getsignal(signal.SIGTERM), "__self__", None)
             if server is not None:
                 _patch_listening(server)
@@ -237,7 +244,8 @@ def wrap_lifespan(app: ASGIApp, ending: ProcessSignals, registry: Registry) -> A
             def stop() -> None:
                 if server is not None:
                     server.should_exit = True
-                with contextlib.suppress(RuntimeError):  # The loop has ended.
+                # `call_soon_threadsafe` raises RuntimeError if the loop is closed.
+                with contextlib.suppress(RuntimeError):
                     loop.call_soon_threadsafe(starting.cancel)
 
             ending.install_handlers(stop)
@@ -246,7 +254,7 @@ def wrap_lifespan(app: ASGIApp, ending: ProcessSignals, registry: Registry) -> A
                 if not starting.cancelled():
                     starting.result()
             except LifespanError as error:
-                # For an exception in the application itself, uvicorn would log a traceback.
+                # Send the failure event instead of raising: uvicorn would log a traceback.
                 message = str(error)
                 await send({"type": "lifespan.startup.failed", "message": message})
                 return
@@ -303,7 +311,8 @@ def run_workers(config: uvicorn.Config, listener: socket.socket, grace: int) -> 
             for number in SIGNALS:
                 signal.signal(number, self._end_at_once)
             super().terminate_all()
-            # The operating system would otherwise still accept connections, unanswered.
+            # Close the sockets, because the operating system would otherwise queue further
+            # connections that no process answers.
             for listening_socket in self.sockets:
                 listening_socket.close()
             timer = threading.Timer(grace + CLOSE_TIMEOUT_S, self._kill_all)

@@ -24,17 +24,17 @@ if TYPE_CHECKING:
     from starlette.types import Message, Receive, Scope, Send
 
 MAX_SESSIONS = 200
-"""Concurrent sessions of one client; additional callers are served without a session."""
+"""Maximum number of concurrent sessions of a client; others are served without a session."""
 
 MAX_CALLS = 100
-"""Concurrent calls in a client's sessions; others are served without a session."""
+"""Maximum number of concurrent calls in a client's sessions; others have no session."""
 
 _SHUTDOWN_TIMEOUT_S = 1.0
 """Time that cancelled calls have to end when the server shuts down."""
 
 
 class Sessions:
-    """An ASGI application that opens a session only if a question may need one.
+    """ASGI application that opens a session only for clients that can show questions.
 
     Args:
         stateful: the manager of requests with a session.
@@ -67,7 +67,8 @@ class Sessions:
                 await error(scope, receive, send)
         elif has_session:
             rpc_message = parse_message(body)
-            # Notifications and responses have no request id: they get no response.
+            # Notifications and responses of the client get no response, so they need no slot
+            # among the concurrent calls.
             request_id = rpc_message.get("id") if "method" in rpc_message else None
             if request_id is None:
                 await self._stateful.handle_request(scope, receive, send)
@@ -119,7 +120,8 @@ class Sessions:
         try:
             await self._stateful.handle_request(scope, receive, send_and_note_end)
         except asyncio.CancelledError:
-            # At shutdown: the SDK would wait for the calls of sessions that are still open.
+            # The server shuts down. Delete the session, because the SDK would wait for calls
+            # of open sessions.
             deletion = {**scope, "method": "DELETE"}
             empty = replay_body(b"", receive)
             await self._stateful.handle_request(deletion, empty, _discard)
@@ -139,7 +141,7 @@ class Sessions:
 
 def _needs_session(body: bytes) -> bool:
     """Return whether a body is the `initialize` of a client that can show a form."""
-    # Searching for the two strings avoids parsing the JSON of every other request.
+    # Search for two strings first, so that the JSON of other requests is not parsed.
     if b'"initialize"' not in body or b'"elicitation"' not in body:
         return False
     message = parse_message(body)
@@ -150,7 +152,8 @@ def _needs_session(body: bytes) -> bool:
     if not isinstance(capabilities, dict):
         return False
     modes = capabilities.get("elicitation")
-    # An empty object declares forms only (2025-11-25, client/elicitation, capabilities).
+    # An empty `elicitation` object declares forms (MCP 2025-11-25, client/elicitation,
+    # capabilities).
     return isinstance(modes, dict) and ("form" in modes or "url" not in modes)
 
 

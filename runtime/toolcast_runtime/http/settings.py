@@ -13,7 +13,7 @@ _MEBIBYTE = 1024 * 1024
 
 
 class SettingsError(Exception):
-    """The server cannot start with its settings; the message states how to fix them."""
+    """Settings with which the server cannot start; the message states how to fix them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The call ledger (audit log): records of the calls of persistent tools."""
+"""Call ledger (audit log): records of the calls of persistent tools."""
 
 from __future__ import annotations
 

@@ -38,7 +38,8 @@ _COLUMNS = (
     "id toolset tool client user started arguments outcome result error seconds"
 ).split()
 _JSON = ("arguments", "result")
-# A claim reserves a row for one process. An expired claim belongs to a process that was killed.
+# Table of claims: a claim reserves a row for one process. If a claim has expired, its process was
+# killed, and another process may post the row.
 _CLAIMS = """
 CREATE TABLE IF NOT EXISTS claims (
     id TEXT PRIMARY KEY,
@@ -46,7 +47,8 @@ CREATE TABLE IF NOT EXISTS claims (
     status INTEGER        -- the HTTP status with which the endpoint rejected the row
 ) STRICT, WITHOUT ROWID
 """
-# Inserts nothing if another process has posted and removed the row in the meantime.
+# Statement that claims a row. It has no effect if another process has claimed the row, or has
+# posted and removed it.
 _CLAIM = """
 INSERT INTO claims SELECT id, ?, NULL FROM calls WHERE id = ?
 ON CONFLICT (id) DO UPDATE SET until = excluded.until WHERE until < ?
@@ -58,19 +60,19 @@ WHERE ({_ENDED}) AND (until IS NULL OR until < ?) ORDER BY calls.id LIMIT 1
 """  # noqa: S608 - all parts of the SQL are constants
 _MAX_CALL_TIME = timedelta(hours=1)
 """Age at which a call without an end is posted: its process was probably killed."""
-_FOR_EVER = 1e18
-# Statuses that reject the row permanently; after any other failure it is posted again.
+_NEVER_EXPIRES = 1e18
+# HTTP statuses that reject a row permanently. After any other failure the row is posted again.
 _REFUSALS = frozenset([400, 409, 413, 415, 422])
 _FIRST_RETRY_DELAY_S = 0.5
 _MAX_RETRY_DELAY_S = 60.0
-"""Time between two attempts to send records."""
-_IDLE_SECONDS = 5.0
+"""Maximum time between two attempts to post rows."""
+_IDLE_INTERVAL_S = 5.0
 _MAX_RESPONSE_BYTES = 64 * 1024
-"""Size of a response."""
+"""Maximum number of bytes of a response that are read."""
 
 
 class HttpSink:
-    """Sink that posts each record as a JSON object in its own request.
+    """Ledger sink that posts each record as a JSON object in its own request.
 
     Call `write` from the ledger function of the toolset. A row is posted when its call has
     ended, or after an hour if its process was killed. `Idempotency-Key` is the call's ID: the
@@ -105,9 +107,9 @@ class HttpSink:
         self._ledger = SqliteLedger(outbox)
         self._process = 0
         self._lock = threading.Lock()
-        self._news = threading.Event()
+        self._wake_event = threading.Event()
         self._waiting = 0
-        self._told = ""
+        self._logged_reason = ""
 
     async def write(self, record: Record) -> None:
         """Write a record to the outbox, without waiting for the endpoint.
@@ -124,7 +126,7 @@ class HttpSink:
         await self._ledger.write(record)
         if record.outcome != "started":
             self._waiting += 1
-            self._news.set()
+            self._wake_event.set()
 
     def waiting(self) -> int:
         """Return the number of ended calls in the outbox, including rejected rows."""
@@ -135,10 +137,10 @@ class HttpSink:
         """Wait until the outbox is posted, for at most `seconds`; other rows stay in it."""
         await self._ledger.close()
         end = time.monotonic() + seconds
-        while self._process and self._open_rows() and time.monotonic() < end:
+        while self._process and self._count_open_rows() and time.monotonic() < end:
             await asyncio.sleep(0.02)
 
-    def _open_rows(self) -> int:
+    def _count_open_rows(self) -> int:
         with closing(open_connection(self._outbox)) as outbox:
             outbox.execute(_CLAIMS)
             refused = "SELECT count(*) FROM claims WHERE status IS NOT NULL"
@@ -149,14 +151,14 @@ class HttpSink:
         with self._lock:
             if self._process != os.getpid():
                 self._process = os.getpid()
-                self._news = threading.Event()
+                self._wake_event = threading.Event()
                 threading.Thread(target=self._run, name="sink", daemon=True).start()
 
     def _run(self) -> None:
         with httpx.Client(timeout=self._timeout) as client:
             pause = 0.0
             while True:
-                self._news.clear()
+                self._wake_event.clear()
                 try:
                     self._post_all(client)
                 except Exception as error:
@@ -167,7 +169,7 @@ class HttpSink:
                     time.sleep(pause)
                 else:
                     pause = 0.0
-                    self._news.wait(_IDLE_SECONDS)
+                    self._wake_event.wait(_IDLE_INTERVAL_S)
 
     def _post_all(self, client: httpx.Client) -> None:
         """Post all rows in the outbox.
@@ -177,7 +179,8 @@ class HttpSink:
         """
         with closing(open_connection(self._outbox)) as outbox:
             outbox.execute(_CLAIMS)
-            # Other and earlier processes write to the same outbox.
+            # Count the rows in the file, because other and earlier processes write to the same
+            # outbox.
             self._waiting = _count(outbox)
             while (row := _claim_row(outbox, self._timeout)) is not None:
                 try:
@@ -187,10 +190,10 @@ class HttpSink:
                     raise
                 if status is None:
                     _forget(outbox, row["id"])
-                    self._told = ""
+                    self._logged_reason = ""
                 else:
                     kept = "UPDATE claims SET until = ?, status = ? WHERE id = ?"
-                    outbox.execute(kept, (_FOR_EVER, status, row["id"]))
+                    outbox.execute(kept, (_NEVER_EXPIRES, status, row["id"]))
                     _logger.error(
                         "the sink rejected the record of call %s with HTTP status %d; the"
                         " record stays in %s",
@@ -209,7 +212,8 @@ class HttpSink:
         body = json.dumps(row, ensure_ascii=False).encode("utf-8", "backslashreplace")
         url = expand_variables(self._url, os.environ)
         with client.stream("POST", url, content=body, headers=headers) as response:
-            # Only the status is used. The body is limited because it may be endless.
+            # Read the body only up to a limit, because it may be endless; only the status is
+            # used.
             end = time.monotonic() + self._timeout
             with suppress(httpx.HTTPError):
                 for _ in response.iter_raw():
@@ -223,14 +227,15 @@ class HttpSink:
         return None
 
     def _log_error_once(self, error: Exception) -> None:
-        """Log why rows are not posted, once for each reason.
+        """Log why rows are not posted, unless the last log message has the same reason.
 
-        Messages of other libraries are not logged: they may contain a URL with a secret.
+        For exceptions of other libraries only the type is logged, because their messages may
+        contain a URL with a secret.
         """
         is_ours = isinstance(error, (LedgerError, LookupError, sqlite3.Error))
         reason = str(error) if is_ours else type(error).__name__
-        if reason != self._told:
-            self._told = reason
+        if reason != self._logged_reason:
+            self._logged_reason = reason
             _logger.warning(
                 "records wait because they cannot be posted to the sink: %s", reason
             )

@@ -40,18 +40,18 @@ _logger = logging.getLogger("toolcast.ledger")
 Connection = psycopg.Connection[Any]
 
 _WRITE_TIMEOUT_S = 30.0
-"""Time for which a call waits until its record is written."""
-_RETURN_SECONDS = 10.0
-"""Time to wait for a database that was available before, for example during a restart."""
+"""Maximum time that a call waits until its record is written."""
+_RECONNECT_TIMEOUT_S = 10.0
+"""Maximum time to wait for a database that was available before, as during its restart."""
 _MAX_RETRY_DELAY_S = 1.0
-"""Time between two attempts to connect."""
+"""Maximum time between two attempts to connect."""
 _MAX_CONNECTIONS = 4
-"""Concurrent connections, in addition to the writing one."""
-# An arbitrary key of an advisory lock. PostgreSQL fails if two connections create the same table
-# at the same time, even with IF NOT EXISTS.
-_LOCK = 6034417
-# Defaults: parameters in the URL override them.
-_BOUNDS: dict[str, Any] = {
+"""Maximum number of concurrent connections, in addition to the writing one."""
+# Arbitrary key of the advisory lock for creating tables. PostgreSQL fails if two connections create
+# the same table at the same time, even with IF NOT EXISTS.
+_TABLE_LOCK_KEY = 6034417
+# Default parameters of a connection; parameters in the ledger's URL override them.
+_CONNECTION_DEFAULTS: dict[str, Any] = {
     "application_name": "toolcast ledger",
     "connect_timeout": 5,
     "tcp_user_timeout": 10_000,
@@ -61,9 +61,11 @@ _BOUNDS: dict[str, Any] = {
 }
 _STATEMENT_MILLISECONDS = 10_000
 _RECORD_ERRORS = (psycopg.DataError, *RECORD_ERRORS)
-_FORM = "postgresql://USER:PASSWORD@HOST:PORT/DATABASE"
-# The table's comment identifies it as a table of a ledger.
-_COMMENT = "SELECT to_regclass('calls')::text, obj_description(to_regclass('calls'))"
+_URL_FORMAT = "postgresql://USER:PASSWORD@HOST:PORT/DATABASE"
+# Query for the table `calls` and its comment, which identifies the table as part of a ledger.
+_TABLE_QUERY = (
+    "SELECT to_regclass('calls')::text, obj_description(to_regclass('calls'))"
+)
 
 
 class PostgresqlLedger(RecordBatches[Connection]):
@@ -81,7 +83,11 @@ class PostgresqlLedger(RecordBatches[Connection]):
         self._settings = settings
 
     async def write(self, record: Record) -> None:
-        """Write a record; raise `LedgerError` after 30 seconds; see `Ledger.write`."""
+        """Write a record and wait until it is stored, for at most 30 seconds.
+
+        Raises:
+            LedgerError: the record cannot be stored in this time.
+        """
         try:
             await asyncio.wait_for(super().write(record), _WRITE_TIMEOUT_S)
         except TimeoutError as error:
@@ -106,9 +112,9 @@ class PostgresqlLedger(RecordBatches[Connection]):
     def _write_batch(
         self, connection: Connection | None, records: list[Record]
     ) -> tuple[Connection | None, Failed]:
-        # Wait only for a database that was available before, and not while closing. Otherwise
-        # the calls fail immediately.
-        until = time.monotonic() + (_RETURN_SECONDS if connection else 0)
+        # Retry only if the database was available before and the ledger is not being closed;
+        # otherwise the calls fail immediately.
+        until = time.monotonic() + (_RECONNECT_TIMEOUT_S if connection else 0)
         pause = 0.05
         while True:
             is_new = connection is None
@@ -153,9 +159,9 @@ def _open_temporary_connection(url: str) -> Iterator[Connection]:
     Raises:
         LedgerError: the database cannot be used.
     """
-    if not _temporary_slots.acquire(timeout=_RETURN_SECONDS):
+    if not _temporary_slots.acquire(timeout=_RECONNECT_TIMEOUT_S):
         raise LedgerError(
-            f"no connection to the ledger's database was free within {_RETURN_SECONDS:g} s"
+            f"no connection to the ledger's database was free within {_RECONNECT_TIMEOUT_S:g} s"
         )
     try:
         with contextlib.closing(open_connection(url)) as connection:
@@ -178,10 +184,10 @@ def open_connection(url: str) -> Connection:
         psycopg.Error: the database cannot be used.
     """
     connection = psycopg.connect(
-        **{**_BOUNDS, **_parse_url(url)},
+        **{**_CONNECTION_DEFAULTS, **_parse_url(url)},
         client_encoding="utf8",
         autocommit=True,
-        # Prepared statements do not work with a pooler such as PgBouncer.
+        # Disable prepared statements, which do not work with poolers such as PgBouncer.
         prepare_threshold=None,
     )
     try:
@@ -193,13 +199,15 @@ def open_connection(url: str) -> Connection:
 
 
 def _parse_url(url: str) -> dict[str, Any]:
-    """Parse a URL. Ambiguous URLs fail: part of a password must not be read as a host name.
+    """Parse a URL into connection parameters.
+
+    Ambiguous URLs are rejected, so that a part of a password is not read as a host name.
 
     Raises:
         LedgerError: the URL is invalid or ambiguous.
     """
     error = LedgerError(
-        f"the ledger's URL is not a valid database URL\n  help: write it as {_FORM}, and"
+        f"the ledger's URL is not a valid database URL\n  help: write it as {_URL_FORMAT}, and"
         " percent-encode the password:"
         " `python -c \"import urllib.parse as u; print(u.quote('...', ''))\"`"
     )
@@ -209,7 +217,7 @@ def _parse_url(url: str) -> dict[str, Any]:
     try:
         parameters = conninfo_to_dict(url)
     except psycopg.Error:
-        # The driver's message may contain the password.
+        # Replace the driver's error, whose message may contain the password.
         raise error from None
     ports = str(parameters.get("port") or "0").split(",")
     if not all(re.fullmatch(r"[0-9]{1,5}", port) for port in ports):
@@ -220,10 +228,11 @@ def _parse_url(url: str) -> dict[str, Any]:
 def _make_tables(connection: Connection) -> None:
     with _transaction(connection):
         version = _version(connection)
-        # A user with write access to rows only must not reach the statements below.
+        # Return before the statements below: a database user with access to rows only may not
+        # execute them.
         if version == VERSION:
             return
-        connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
+        connection.execute("SELECT pg_advisory_xact_lock(%s)", (_TABLE_LOCK_KEY,))
         version = _version(connection)
         if version > VERSION:
             raise LedgerError("the ledger's tables were written by a newer version")
@@ -241,7 +250,7 @@ def _version(connection: Connection) -> int:
     Raises:
         LedgerError: the table does not belong to a ledger.
     """
-    row = connection.execute(_COMMENT).fetchone()
+    row = connection.execute(_TABLE_QUERY).fetchone()
     table, comment = row or (None, None)
     if table is None:
         return 0
@@ -287,7 +296,7 @@ def _convert_placeholders(statement: str) -> bytes:
 
 
 def _escape_nul(row: Sequence[Any]) -> list[Any]:
-    # PostgreSQL cannot store NUL characters in text.
+    # Escape NUL characters, which PostgreSQL cannot store in text.
     return [v.replace("\0", "\\x00") if isinstance(v, str) else v for v in row]
 
 

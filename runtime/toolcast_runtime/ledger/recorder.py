@@ -34,7 +34,7 @@ _logger = logging.getLogger("toolcast.ledger")
 _logger.addFilter(RateLimitFilter())
 
 _SINK_TIMEOUT_S = 10.0
-"""Time limit of a project's ledger function for one record."""
+"""Timeout of a project's ledger function for one record."""
 
 
 class Recorder:
@@ -61,14 +61,18 @@ class Recorder:
         context: CallContext,
         prepare: Callable[[], Awaitable[CallResult]],
     ) -> CallResult:
-        """Record the start of a call, run it with `prepare`, and record its end."""
+        """Record the start of a call, run it with `prepare`, and record its end.
+
+        If the start cannot be recorded, the call is not run and the response is an error. If
+        only the end cannot be recorded, an error is logged.
+        """
         if self._settings is None:
             _logger.error(
                 "rejected a call of %s: it is persistent, but no ledger is configured",
                 tool.name,
             )
             return _build_unavailable_result()
-        # Errors of the same kind are logged at a limited rate.
+        # `RateLimitFilter` limits log records of the same kind, here those of one tool.
         kind = {"kind": (weakref.ref(self), tool.name)}
         try:
             ledger = self._get_ledger(self._settings)
@@ -80,9 +84,9 @@ class Recorder:
             )
             return _build_unavailable_result()
         if self._settings.keep is not None:
-            from .tables import keep_no_longer
+            from .tables import start_retention
 
-            keep_no_longer(self._settings)
+            start_retention(self._settings)
         record = Record(
             id=_create_call_id(),
             toolset=self._settings.toolset,
@@ -113,8 +117,8 @@ class Recorder:
                 extra=kind,
             )
             return _build_unavailable_result()
-        # The start may be stored although `write` was cancelled; without an end, the row would
-        # remain `started`.
+        # A cancelled `write` may still have stored the start, so record an end: otherwise the
+        # row would remain `started`.
         except asyncio.CancelledError:
             ledger.write_soon(end_record(ToolResponse(error="cancelled"), "cancelled"))
             raise
@@ -126,7 +130,8 @@ class Recorder:
         try:
             await ledger.write(end_record(response, outcome))
         except LedgerError:
-            # The handler has run, so the caller gets its result.
+            # The handler has already run, so return its result although its end is not
+            # recorded.
             _logger.exception(
                 "the end of call %s of %s is not recorded", record.id, tool.name
             )
@@ -147,9 +152,9 @@ class Recorder:
         if self._ledger is not None:
             await self._ledger.close()
         if self._settings is not None and self._settings.keep is not None:
-            from .tables import stop
+            from .tables import stop_retention
 
-            await asyncio.to_thread(stop, self._settings)
+            await asyncio.to_thread(stop_retention, self._settings)
 
     def _get_ledger(self, settings: LedgerSettings) -> Ledger:
         if self._ledger is None:
@@ -271,7 +276,8 @@ class FunctionLedger:
 
 def _create_call_id() -> str:
     """Return a unique ID that sorts after the IDs of earlier calls."""
-    # The table is stored in the order of IDs, so new rows are appended at its end.
+    # Begin the ID with the time: tables are stored in the order of IDs, so that new rows are
+    # appended.
     return f"{time.time_ns():016x}{random.getrandbits(64):016x}"
 
 

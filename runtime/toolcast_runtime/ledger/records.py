@@ -1,4 +1,4 @@
-"""Call records, their database tables, and the thread that writes them.
+"""Call records, their database tables, and the thread that writes records in batches.
 
 SQLite and PostgreSQL have the same tables and statements. The thread writes batches of the
 records that any number of event loops and threads hand over.
@@ -131,7 +131,10 @@ ON CONFLICT (id) DO UPDATE SET
     error = excluded.error, seconds = excluded.seconds
 WHERE excluded.outcome <> 'started'
 """
-"""Statement that inserts or updates a record; a `started` record never replaces an ended one."""
+"""Statement that inserts or updates the row of a record.
+
+A `started` record never replaces a record of an ended call.
+"""
 
 RECORD_ERRORS = (
     TypeError,
@@ -139,7 +142,7 @@ RECORD_ERRORS = (
     OverflowError,
     RecursionError,
 )
-"""Errors of a record that cannot be converted to a row; databases have further ones."""
+"""Exceptions for a record that cannot be converted to a row; databases add their own."""
 
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
@@ -155,12 +158,12 @@ def get_column_values(record: Record) -> tuple[Any, ...]:
         record.toolset,
         record.tool,
         record.client,
-        storable(record.user),
+        make_storable(record.user),
         record.started,
         json_text(record.arguments),
         record.outcome,
         None if record.result is None else json_text(record.result),
-        storable(record.error),
+        make_storable(record.error),
         record.seconds,
     )
 
@@ -185,8 +188,8 @@ def json_text(value: Any) -> str:
     return text
 
 
-def storable(text: str | None) -> str | None:
-    """Return text with lone surrogates escaped, which cannot be encoded as UTF-8."""
+def make_storable(text: str | None) -> str | None:
+    """Return text with lone surrogates as escapes, because databases store UTF-8."""
     if text is None:
         return None
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
@@ -195,13 +198,13 @@ def storable(text: str | None) -> str | None:
 _logger = logging.getLogger("toolcast.ledger")
 
 _MAX_BATCH_RECORDS = 500
-"""Records in one batch."""
+"""Maximum number of records in one batch."""
 _MAX_PENDING_RECORDS = 10_000
-"""Records of ended calls that are kept in memory while the ledger is unavailable."""
+"""Maximum number of records of ended calls in memory while the ledger is unavailable."""
 _RETRY_INTERVAL_S = 2.0
 """Time between attempts to write the records of ended calls."""
 _STOP_TIMEOUT_S = 60.0
-"""Time for which closing waits for the writer thread."""
+"""Maximum time that closing waits for the writer thread."""
 
 Failed = dict[int, LedgerError]
 """Errors of a batch's records, by the index of the record."""
@@ -216,9 +219,9 @@ _Item = tuple[Record, "Future[None]"]
 
 
 class RecordBatches(ABC, Generic[_C]):
-    """Ledger whose thread writes all waiting records as one batch.
+    """Base class of ledgers whose writer thread writes all waiting records as one batch.
 
-    The thread keeps a connection. `_write_batch` opens it, and replaces a broken one.
+    The thread keeps one connection open, which `_write_batch` opens and replaces if broken.
     """
 
     def __init__(self) -> None:
@@ -230,8 +233,9 @@ class RecordBatches(ABC, Generic[_C]):
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
         self._waiting: queue.SimpleQueue[_Item | None] = queue.SimpleQueue()
-        # Used by the writer thread while records are unwritten, otherwise by the lock's holder.
-        # The thread's frame has a reference, so a forked child never closes the connection.
+        # While records are unwritten, only the writer thread uses the connection; otherwise the
+        # holder of the lock. The thread's frame also references the connection, so a forked
+        # child never closes it.
         self._connection: _C | None = None
         self._unwritten = 0
 
@@ -303,8 +307,8 @@ class RecordBatches(ABC, Generic[_C]):
             items, is_open = _next_batch(
                 waiting, _RETRY_INTERVAL_S if retained else None
             )
-            # If the caller cancelled before the start was recorded, the call does not run. The
-            # end of a call is recorded even if nothing waits for it.
+            # Skip the start of a call that was cancelled before: such a call does not run. The
+            # end of a call is recorded even if no task waits for it.
             batch = [
                 (record, done)
                 for record, done in items
@@ -315,7 +319,7 @@ class RecordBatches(ABC, Generic[_C]):
             if batch or retained:
                 records = [*retained, *(record for record, _ in batch)]
                 connection, failed = self._write_batch(connection, records)
-                # Ended calls are recorded as soon as the ledger is available again.
+                # Keep records of ended calls in memory until the ledger is available again.
                 ended = [record for record in records if record.outcome != "started"]
                 is_available = connection is not None
                 retained = [] if is_available else ended[:_MAX_PENDING_RECORDS]

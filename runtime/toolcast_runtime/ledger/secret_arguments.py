@@ -22,7 +22,10 @@ from ..core.validation.limits import MAX_LEVELS, measure_value
 from ..core.validation.references import REFERENCES, References, list_subschemas
 
 Secrecy = Literal["any", "text", "none"]
-"""Which values of a name are secret: `any` value except booleans and null; `text`: no numbers either."""
+"""Which values under a name are secret.
+
+`any`: all except booleans and null; `text`: numbers are not secret either; `none`: no value.
+"""
 
 _SECRET_WORDS = frozenset("""
     password passwords passwd pwd passphrase passphrases passcode secret secrets
@@ -78,14 +81,18 @@ _SECRET_PART = re.compile(
     )
 )
 _MAX_PROPERTY_NAME_CHARACTERS = 256
-"""Characters of a property name that is analyzed."""
+"""Maximum length of a name that is analyzed; longer names count as names of secrets."""
 _CHARACTERS_PER_NAME = 10
-"""Characters that each name counts in addition to its length."""
+"""Number of characters that each name counts in addition to its length."""
 _MAX_NAME_CHARACTERS_TOTAL = 50_000
-"""Characters of the different names in one value; each takes up to a microsecond."""
+"""Maximum total length of the different names in one value.
+
+Analyzing a character takes up to a microsecond.
+"""
 
 
-# Letters that resemble Latin letters, and letters with marks that Unicode does not decompose.
+# Replacements by Latin letters: for Cyrillic and Greek letters that look like them, and for
+# letters such as `ø` that Unicode does not decompose.
 _LETTERS = str.maketrans(
     "\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0456\u0458\u0455\u043a\u0442\u0501\u051d\u04bb"
     "\u0410\u0412\u0415\u041a\u041c\u041d\u041e\u0420\u0421\u0422\u0423\u0425\u0406\u0405"
@@ -106,8 +113,9 @@ def _to_latin(name: str) -> str:
     return "".join(letters).translate(_LETTERS)
 
 
-# Terms for passwords, secrets, tokens and keys in languages whose words are not split here:
-# Russian, Greek, Chinese, Japanese, Korean, Arabic, Persian, Hebrew, Hindi, Thai.
+# Terms for passwords, secrets, tokens and keys in Russian, Greek, Chinese, Japanese, Korean,
+# Arabic, Persian, Hebrew, Hindi and Thai. They are found anywhere in a name, because `split_name`
+# cannot split names in these languages.
 _FOREIGN_WORDS = re.compile("|".join(_to_latin(word).lower() for word in """
             парол секрет токен συνθηματικ 密码 密碼 口令 密钥 密鑰 令牌 パスワード 暗証番号 秘密鍵
             トークン 비밀번호 암호 토큰 كلمةالمرور كلمةالسر رمزعبور گذرواژه סיסמה סיסמא पासवर्ड รหัสผ่าน
@@ -115,13 +123,13 @@ _FOREIGN_WORDS = re.compile("|".join(_to_latin(word).lower() for word in """
 
 
 def split_name(name: str) -> str:
-    """Return the words of a name, separated by spaces: `accessToken` gives `access token`."""
+    """Return the words of a name in lower case: `access token` for `accessToken`."""
     spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", name)
     return re.sub(r"[^a-z0-9]+", " ", spaced.lower()).strip()
 
 
 class SecretNames:
-    """Classifies the names in one value, each once, in bounded time.
+    """Classification of the names in one value, in bounded time; each name is analyzed once.
 
     Names beyond the limits of length and number count as names of secrets.
     """
@@ -131,7 +139,7 @@ class SecretNames:
         self._remaining_characters = _MAX_NAME_CHARACTERS_TOTAL
 
     def is_secret(self, name: str, value: Any) -> bool:
-        """Return whether a value is secret because of its name."""
+        """Return whether a value is secret because of its name; False for booleans and None."""
         secrecy = self._secrecy_by_name.get(name)
         if secrecy is None:
             secrecy = self._secrecy_by_name[name] = self._classify(name)
@@ -144,17 +152,17 @@ class SecretNames:
         is_too_long = len(name) > _MAX_PROPERTY_NAME_CHARACTERS
         if is_too_long or self._remaining_characters < 0:
             return "any"
-        # Cached, because each call of a tool has the same parameter names.
+        # Use a cache, because all calls of a tool have the same parameter names.
         return _classify_cached(name)
 
 
 def may_be_secret(name: str) -> bool:
-    """Return whether a name may be that of a secret; a fast check that excludes most names."""
+    """Return whether a name may denote a secret; a fast check that excludes most names."""
     return not name.isascii() or _SECRET_PART.search(name.lower()) is not None
 
 
 def classify_name(name: str) -> Secrecy:
-    """Return which values are secret under a name."""
+    """Return which values under a name are secret, by the words of the name."""
     latin = _to_latin(name)
     if latin is not name:
         compact = re.sub(r"[\s_.-]", "", latin.lower())
@@ -177,7 +185,7 @@ def classify_name(name: str) -> Secrecy:
 
 
 def _classify_ending(words: list[str]) -> Secrecy:
-    """Return which values are secret because of the last words of a name."""
+    """Return which values are secret because of the last one or two words of a name."""
     if not words:
         return "none"
     last = words[-1]
@@ -185,7 +193,8 @@ def _classify_ending(words: list[str]) -> Secrecy:
     if last in ("token", "tokens") and not _HARMLESS_BEFORE_TOKEN.isdisjoint(previous):
         return "none"
     if last == "tokens":
-        return "text"  # a number is a count of tokens
+        # A number under `tokens` is a count, such as `max_output_tokens`, and not a secret.
+        return "text"
     is_secret_word = last in _SECRET_WORDS or last in _SECRET_LAST_WORDS
     if is_secret_word or last.endswith(_SECRET_ENDINGS):
         return "any"
@@ -206,23 +215,24 @@ _classify_cached = functools.lru_cache(maxsize=4096)(classify_name)
 REDACTED = "[redacted]"
 _REPLACEMENT = rf"\1{REDACTED}"
 
-# Keywords with subschemas that do not describe the value, or describe members that have names.
+# Keywords that are not searched for marks: their subschemas do not describe the value itself, or
+# (`properties`) describe members that are checked by name.
 _IGNORED_KEYWORDS = frozenset(
     "properties $defs definitions propertyNames contentSchema".split()
 )
 _MAX_SCHEMAS = 20_000
-"""Subschemas that are searched for marked secrets."""
+"""Maximum number of subschemas that are searched for marked secrets."""
 _MAX_NAMES = 100_000
-"""Names in the strings of one value."""
+"""Maximum number of names in the strings of one value that are checked."""
 _MAX_TEXT_CHARACTERS = 300_000
-"""Characters of the longer strings of one value.
+"""Maximum total length of the longer strings of one value that are searched.
 
 Searching them blocks an event loop for about 50 ms, at worst 90.
 """
 _MAX_NAME_CHARACTERS = 64
-"""Characters of a string that may be the name of a secret."""
+"""Maximum length of a string that may be the name of a secret."""
 _MAX_LAST_WORD_CHARACTERS = 16
-"""Characters at a name's end that are read: no word of the tables below is longer."""
+"""Number of characters at a name's end that are read; no word of the tables is longer."""
 _LAST_WORD = re.compile(r"([A-Z]?[a-z0-9]+|[A-Z]+[0-9]*)[^A-Za-z0-9]*\Z")
 _WORD = re.compile(r"-{0,2}[^\W\d][\w.-]{0,63}")
 _NAME_MEMBERS = frozenset(
@@ -235,7 +245,7 @@ _VALUE_MEMBERS = frozenset(
 
 
 class Redaction:
-    """Replaces secrets in a tool's arguments by `[redacted]`.
+    """Replacement of secrets in a tool's arguments by `[redacted]`.
 
     A value is secret if its schema is `writeOnly` or has the format `password`: directly, by a
     reference, in an alternative, or in any member. A value whose reference cannot be resolved is
@@ -310,11 +320,15 @@ class _RedactedCopy:
                 redacted = self.copy(parsed, levels - 1)
                 if redacted != parsed:
                     return json.dumps(redacted, ensure_ascii=False)
-        # The text is searched as well: the parser drops the first of two equal keys.
+        # Search the text even if it was parsed as JSON: the parser drops the first of two equal
+        # keys, whose value may be a secret.
         return redact_text_secrets(text, self._is_secret_in_text)
 
     def _find_secret_members(self, value: Mapping[str, Any]) -> frozenset[str]:
-        """Return the members whose name another member contains, as in a list of headers."""
+        """Return the keys of values whose secret name is in another member.
+
+        For example, `value` in `{"name": "password", "value": "x"}`.
+        """
         value_members = {
             key for key in value if _get_last_name_part(key) in _VALUE_MEMBERS
         }
@@ -412,14 +426,15 @@ def _is_marked(schema: Any, references: References) -> bool:
         if not isinstance(part, Mapping) or id(part) in seen:
             continue
         seen.add(id(part))
-        # `writeOnly: "true"` is invalid, but its meaning is clear.
+        # Accept any true value: `writeOnly: "true"` is invalid, but its meaning is clear.
         if part.get("writeOnly") or part.get("format") == "password":
             return True
         for keyword in REFERENCES:
             if isinstance(part.get(keyword), str):
                 targets = references.resolve_all(part[keyword])
+                # The target is unknown, so it may mark the value as secret.
                 if not targets:
-                    return True  # an unknown schema may mark the value
+                    return True
                 stack.extend(targets)
         for steps, subschema in list_subschemas(part):
             if steps[0] not in _IGNORED_KEYWORDS:
@@ -427,13 +442,13 @@ def _is_marked(schema: Any, references: References) -> bool:
     return False
 
 
-# Text without any of these characters contains none of the patterns below.
+# Characters of which every secret in text contains at least one, for a fast first check.
 _ASSIGNMENT_SIGN = re.compile(r"[\s:=<\uff1a]")
 _NETRC_HOST = r"[^\s.]{1,200}+\.\S{1,200}+"
 _NETRC_LOGIN = r"(?:\s++(?:login|account)\s++\S{1,256}+){1,2}"
 _NETRC_ENDING = r"\s++password\s++)(?:\"[^\"]*+\"|\S++)"
-# Patterns of secrets; the first group is the text before the secret. A pattern that begins with a
-# literal letter is a hundred times faster.
+# Patterns of secrets in text; the first group is the text before the secret. Patterns begin with
+# literal characters where possible, which makes them a hundred times faster.
 _SECRET_PATTERNS = tuple(
     re.compile(pattern, re.DOTALL | flags)
     for pattern, flags in (
@@ -443,7 +458,7 @@ _SECRET_PATTERNS = tuple(
         (r"(-u |--user[ =])[\"']?[^\s:\"']{1,64}:[^\s\"']+", re.NOFLAG),
         (r"(\bBearer )[\w.~+/=-]{8,}", re.IGNORECASE),
         (r"(sshpass\s++-p\s++)\S+", re.NOFLAG),
-        # Lines of .netrc.
+        # The password in a line of a .netrc file, with the host name or `default` before it.
         (
             rf"(machine\s++(?:\S{{1,256}}+{_NETRC_LOGIN}|{_NETRC_HOST}){_NETRC_ENDING}",
             re.NOFLAG,
@@ -451,13 +466,14 @@ _SECRET_PATTERNS = tuple(
         (rf"(default{_NETRC_LOGIN}{_NETRC_ENDING}", re.NOFLAG),
     )
 )
-# Programs that accept an option's value directly after its letter: `mysql -pS3cret`.
+# Commands of programs that accept a password directly after the option's letter, such as
+# `mysql -pS3cret`.
 _PROGRAMS = re.compile(
     r"\b(?:mysql\w*|mariadb[\w-]*|sshpass|7z[arz]?|rar|unrar)(?:\.exe)?[\s\"'][^\n;|&]*+"
 )
 _ATTACHED_OPTION = re.compile(r"(?<=[\s\"'])(-p)(?:\"[^\"]*\"|'[^']*'|[^\s\"']+)")
-# A name that is followed by its value: after a sign, after the space behind an option, or after the
-# end of a tag. The quantifiers are possessive, so that the time is proportional to the length.
+# A name before its value: `name=`, `name:`, `--name `, or `<name>`. The quantifiers are possessive,
+# so that the time is proportional to the length of the text.
 _NAME = re.compile(
     r"(?:(?P<tag><)|(?<![\w.-])(?P<option>--?)?)(?P<name>[^\W\d][\w.-]{0,63}+)"
     r"(?:\\{0,8}+[\"'\])]{0,2}+\s{0,4}+(?::=|=>|==?|[:\uff1a])\s{0,4}+(?:[FBRUfbru]{1,2}(?=[\"']))?"
@@ -475,7 +491,7 @@ _VALUE = re.compile(
 )
 _LINE = re.compile(r"[^\"'\r\n]++")
 _CONTENT = re.compile(r"[^<]++")
-# Headers with values that contain spaces.
+# Endings of header names whose values contain spaces and extend to the end of the line.
 _HEADERS = ("authorization", "cookie")
 _NON_STRINGS = {"true": True, "false": False, "null": None, "none": None}
 
@@ -499,13 +515,13 @@ def redact_text_secrets(text: str, is_secret: Callable[[str, Any], bool | None])
     parts: list[str] = []
     end = 0
     for match in _NAME.finditer(text):
-        # The name is part of a value that is already redacted.
+        # Skip a name inside of a value that is already redacted.
         if match.start() < end:
             continue
         is_secret_name = is_secret(match["name"], "")
         if is_secret_name is None:
             return "".join((*parts, text[end : match.end()], REDACTED))
-        # Only the values of secret names are parsed.
+        # Parse a value only if its name is secret, because most names are not.
         value = None
         if is_secret_name:
             value = _select_value_pattern(match).match(text, match.end())
@@ -528,7 +544,7 @@ def _select_value_pattern(match: re.Match[str]) -> re.Pattern[str]:
 
 
 def _parse_scalar(text: str) -> Any:
-    """Return a value as YAML and similar formats mean it: numbers, booleans and null."""
+    """Return the value of an unquoted scalar: an int, a boolean, None, or the text itself."""
     trimmed = text.rstrip(",;.)]}")
     if trimmed.isdecimal():
         return int(trimmed[:9])

@@ -35,20 +35,20 @@ from .records import (
 _logger = logging.getLogger("toolcast.ledger")
 
 _MAX_INLINE_RECORD_CHARACTERS = 1 << 16
-"""Characters of a record that is committed in the thread of its call."""
+"""Maximum length of a record that is committed in the thread of its call."""
 _MAX_LOG_BYTES = 1 << 24
-"""Approximate size of the write-ahead log before it is moved into the database file."""
+"""Approximate size of the write-ahead log at which it is moved into the database file."""
 _BYTES_PER_COMMIT = 2 * 4096
 """Estimated bytes that the commit of a short record adds to the log: two pages."""
 _BUSY_MILLISECONDS = 30_000
-# Errors of the record; all other errors are problems of the file.
+# Exceptions for a record that cannot be stored; all others are problems of the file.
 _RECORD_ERRORS = (
     sqlite3.DataError,
     sqlite3.InterfaceError,
     sqlite3.ProgrammingError,
     *RECORD_ERRORS,
 )
-# The files that SQLite creates next to the database file.
+# Suffixes of the files that SQLite creates next to the database file.
 _COMPANION_SUFFIXES = ("-wal", "-shm", "-journal")
 
 
@@ -66,7 +66,11 @@ class SqliteLedger(RecordBatches[sqlite3.Connection]):
         self._in_log = 0
 
     async def write(self, record: Record) -> None:
-        """Write a record and wait until it is committed; see `Ledger.write`."""
+        """Write a record and wait until it is committed.
+
+        Raises:
+            LedgerError: the record cannot be stored.
+        """
         if not self._write_at_once(record):
             await super().write(record)
 
@@ -99,7 +103,8 @@ class SqliteLedger(RecordBatches[sqlite3.Connection]):
                 self._in_log += _BYTES_PER_COMMIT + characters
                 return connection.execute(WRITTEN, row).rowcount == 1
             except (sqlite3.Error, *RECORD_ERRORS):
-                # Another writer has the lock, or the file is broken: the writer thread tries again.
+                # Another writer has the lock, or the file is broken. The writer thread tries
+                # again and reports errors.
                 return False
 
     def _write_batch(
@@ -116,7 +121,7 @@ class SqliteLedger(RecordBatches[sqlite3.Connection]):
                 before = _file_at(self._path)
                 connection = open_connection(self._path)
                 self._file = before or _file_at(self._path)
-                # A log may remain from a process that was killed.
+                # Read the size of an existing log, which a killed process may have left.
                 self._in_log = 0
                 with suppress(FileNotFoundError):
                     self._in_log = Path(f"{self._path}-wal").stat().st_size
@@ -165,7 +170,8 @@ def open_connection(path: Path) -> sqlite3.Connection:
     """
     parent = Folder.open_path(str(path.parent), create=True, mode=0o700)
     with parent, wait_for_folder_lock(parent):
-        # Companion files of a removed file with this name would be used for the new file.
+        # Remove companion files of an earlier database with this name: SQLite would apply them
+        # to the new database.
         is_new = not os.path.lexists(path)
         create_private_file(str(path), suffixes=_COMPANION_SUFFIXES)
         for ending in _COMPANION_SUFFIXES if is_new else ():
@@ -207,20 +213,24 @@ def _file_at(path: Path) -> tuple[int, int] | None:
 def execute_update(path: Path, statement: str, parameters: Sequence[Any]) -> int:
     """Execute a statement and return the number of changed rows.
 
-    Raises the same errors as `connected`.
+    Raises:
+        Exception: the errors of `open_connection`.
     """
     with closing(open_connection(path)) as connection:
         return connection.execute(statement, parameters).rowcount
 
 
 def _set_lock_wait(connection: sqlite3.Connection, *, is_patient: bool) -> None:
-    """Set whether statements wait for a lock, for at most `_BUSY_MILLISECONDS`."""
+    """Set whether statements wait for a lock for up to 30 seconds, or fail at once."""
     timeout = _BUSY_MILLISECONDS if is_patient else 0
     connection.execute(f"PRAGMA busy_timeout = {timeout}")
 
 
 def _use_wal(connection: sqlite3.Connection) -> None:
-    """Switch to WAL mode; retry while another connection switches, as SQLite does not wait."""
+    """Switch to WAL mode; retry for up to 30 seconds while the file is busy.
+
+    SQLite's own timeout for locks does not apply to this statement.
+    """
     deadline = time.monotonic() + _BUSY_MILLISECONDS / 1000
     while True:
         try:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..core.toolset_settings import LedgerError
 from . import sqlite_ledger
-from .records import RECORD_ERRORS, json_text, storable
+from .records import RECORD_ERRORS, json_text, make_storable
 from .secret_arguments import Redaction
 
 if TYPE_CHECKING:
@@ -44,15 +44,15 @@ class ApprovalsTable:
         self._settings = settings
 
     async def record_question(self, asked: PendingQuestion) -> None:
-        """Insert a question; see `Approvals`."""
-        keep_no_longer(self._settings)
+        """Insert a question with its arguments, in which secrets are replaced."""
+        start_retention(self._settings)
         values = (
             asked.round,
             asked.question,
             self._settings.toolset,
             asked.tool,
             asked.client,
-            storable(asked.user),
+            make_storable(asked.user),
             asked.message,
             json_text(Redaction(asked.parameters).redact(asked.arguments)),
             asked.asked,
@@ -60,15 +60,15 @@ class ApprovalsTable:
         await self._execute_in_thread(_INSERT_QUESTION, values)
 
     async def claim_round(self, round: str) -> bool:
-        """Mark a round as used; return False if it was used before; see `Approvals`."""
+        """Mark a round as used; return False if it is unknown or was used before."""
         return await self._execute_in_thread(_CLAIM_ROUND, (_now(), round)) > 0
 
     async def release_round(self, round: str) -> None:
-        """Mark a round as unused; see `Approvals`."""
+        """Mark a round as unused, so that it can be claimed again."""
         await self._execute_in_thread(_RELEASE_ROUND, (round,))
 
     async def record_answer(self, round: str, question: str, action: str) -> None:
-        """Store the answer to a question; see `Approvals`."""
+        """Store the answer to a question, and mark its round as used."""
         await self._execute_in_thread(_UPDATE_ANSWER, (action, _now(), round, question))
 
     async def _execute_in_thread(self, statement: str, values: tuple[Any, ...]) -> int:
@@ -90,17 +90,17 @@ class ApprovalsTable:
 
 
 def _now() -> str:
-    return _text(datetime.now(UTC))
+    return _format_time(datetime.now(UTC))
 
 
 _logger = logging.getLogger("toolcast.ledger")
 
-_BATCH = 500
-_PAUSE = 0.1
-"""Seconds between two batches, in which other writers can write."""
-_HOUR = 3600.0
+_BATCH_ROWS = 500
+_BATCH_PAUSE_S = 0.1
+"""Pause in seconds between two batches, in which other writers can write."""
+_INTERVAL_S = 3600.0
 _MIN_UNUSED_KEEP = timedelta(days=30)
-"""Minimum age at which questions with unused answers are removed."""
+"""Minimum age at which questions without a used answer are removed."""
 
 
 class _RetentionQuery:
@@ -108,14 +108,12 @@ class _RetentionQuery:
 
     def __init__(self, table: str, key: str, condition: str) -> None:
         placeholders = ", ".join("?" for _ in key.split())
-        # All parts of the SQL are constants of this module.
-        self.found = (
-            f"SELECT {key} FROM {table} WHERE {condition} LIMIT {_BATCH}"  # noqa: S608
-        )
+        # No SQL injection is possible: all parts of the SQL are constants of this module.
+        self.found = f"SELECT {key} FROM {table} WHERE {condition} LIMIT {_BATCH_ROWS}"  # noqa: S608
         self.removed = (
             f"DELETE FROM {table} WHERE ({key}) = ({placeholders})"  # noqa: S608
         )
-        # For PostgreSQL only: in SQLite the search would block other writers.
+        # This statement is only for PostgreSQL: in SQLite its search would block other writers.
         self.removed_in_one = (
             f"DELETE FROM {table} WHERE ({key}) IN ({self.found})"  # noqa: S608
         )
@@ -129,18 +127,18 @@ _APPROVALS = _RetentionQuery(
 )
 
 
-def keep_no_longer(settings: LedgerSettings) -> None:
-    """Start the thread that removes old rows, if the toolset has `keep`; `stop` ends it."""
+def start_retention(settings: LedgerSettings) -> None:
+    """Start the thread that removes old rows, if the toolset has `keep`; `stop_retention` ends it."""
     if settings.keep is None:
         return
     sweeping = _sweeping.get(settings)
-    # A forked child inherits the entry, but not the running thread.
+    # Check `is_alive`, because a forked child inherits the entry but not the running thread.
     if sweeping is None or not sweeping.is_alive():
         sweeping = _sweeping[settings] = _Sweeper(settings)
         sweeping.start()
 
 
-def stop(settings: LedgerSettings) -> None:
+def stop_retention(settings: LedgerSettings) -> None:
     """Stop the thread that removes old rows, and wait for its end."""
     sweeping = _sweeping.pop(settings, None)
     if sweeping is not None:
@@ -163,16 +161,17 @@ def remove_old(settings: LedgerSettings, ended: threading.Event, now: datetime) 
         sqlite3.Error: the file cannot be used.
         ImportError: the database's driver is not installed.
     """
-    keep = _time(settings.keep or "")
-    before = [_text(now - keep), _text(now - max(keep, _MIN_UNUSED_KEEP))]
+    keep = _parse_duration(settings.keep or "")
+    before = [_format_time(now - keep), _format_time(now - max(keep, _MIN_UNUSED_KEEP))]
     total = 0
     for old in (_CALLS, _APPROVALS):
         values = [settings.toolset, *before][: old.found.count("?")]
         while True:
             removed_count = _delete_rows(settings, old, values)
             total += removed_count
-            # Remove at least one batch: many processes end after one call.
-            if removed_count < _BATCH or ended.wait(_PAUSE):
+            # `ended` is checked only after a batch, so that even a process that ends after one
+            # call removes old rows.
+            if removed_count < _BATCH_ROWS or ended.wait(_BATCH_PAUSE_S):
                 break
     return total
 
@@ -196,7 +195,7 @@ class _Sweeper(threading.Thread):
             else:
                 if count:
                     _logger.info("removed %d rows older than %s", count, keep)
-            if self.ended.wait(_HOUR):
+            if self.ended.wait(_INTERVAL_S):
                 return
 
 
@@ -212,10 +211,11 @@ def _delete_rows(
     if not path.exists():
         return 0
     with closing(sqlite_ledger.open_connection(path)) as connection:
-        # Search outside the transaction, so that other writers are not blocked.
+        # Search before the transaction begins, so that other writers are not blocked.
         keys = connection.execute(old.found, values).fetchall()
         if keys:
-            # Overwrite the content of removed rows in the file.
+            # Let SQLite overwrite removed rows with zeros; otherwise their content would stay in
+            # the file.
             connection.execute("PRAGMA secure_delete = ON")
             connection.execute("BEGIN IMMEDIATE")
             connection.executemany(old.removed, keys)
@@ -224,12 +224,12 @@ def _delete_rows(
         return len(keys)
 
 
-def _time(keep: str) -> timedelta:
+def _parse_duration(keep: str) -> timedelta:
     number = int(keep[:-1])
     return timedelta(days=number) if keep[-1] == "d" else timedelta(hours=number)
 
 
-def _text(moment: datetime) -> str:
+def _format_time(moment: datetime) -> str:
     return moment.isoformat(timespec="microseconds")
 
 

@@ -33,7 +33,7 @@ START_TIMEOUT_S = 60.0
 """How long a lifespan function may take to start."""
 
 STOP_TIMEOUT_S = 4.0
-"""How long a lifespan function may take to stop; less than a server's own shutdown."""
+"""How long a lifespan function may take to stop; less than the timeout of a server's shutdown."""
 
 _CANCEL_TIMEOUT_S = 0.5
 """How long to wait for a cancelled task of a lifespan function."""
@@ -43,7 +43,7 @@ _runs: dict[tuple[str, str | None], Run] = {}
 
 
 class Run:
-    """One run of a lifespan function, shared by all toolsets that use the function.
+    """Run of a lifespan function, shared by all toolsets that use the function.
 
     Args:
         package: the package that must define the function; None for any.
@@ -84,8 +84,8 @@ class Run:
         """Start the run in its loop without waiting; `started` resolves later."""
 
         def create_task() -> None:
-            # An empty context: the first call's variables, such as its caller, must not
-            # apply to the dependencies of all later calls.
+            # The task gets an empty context: context variables of the first call, such as its
+            # caller, must not apply to dependencies that all later calls share.
             self._task = self.loop.create_task(
                 self._run(), name=self._name, context=contextvars.Context()
             )
@@ -107,7 +107,8 @@ class Run:
     def release(self) -> bool:
         """Remove one toolset from the run; return whether the caller must stop the run.
 
-        True if no toolset uses the run anymore; from then on no toolset can join it.
+        True if this was the last toolset; from then on no toolset can join the run. False
+        also if the run has already ended.
         """
         with _lock:
             if not self.is_alive:
@@ -119,7 +120,7 @@ class Run:
             return True
 
     async def stop(self) -> None:
-        """Stop the run; return when it has ended, or after the timeout."""
+        """Stop the run and wait for its end; after `STOP_TIMEOUT_S` log and cancel it."""
         self._request_stop()
         ended = asyncio.shield(asyncio.wrap_future(self.done))
         if not (await asyncio.wait({ended}, timeout=STOP_TIMEOUT_S))[0]:
@@ -127,7 +128,10 @@ class Run:
             await asyncio.wait({ended}, timeout=_CANCEL_TIMEOUT_S)
 
     def stop_sync(self) -> None:
-        """Stop the run like `stop`, from a thread without an event loop."""
+        """Stop the run like `stop`, from a thread without an event loop.
+
+        Does nothing if the run's loop is not running.
+        """
         if self.loop.is_running():
             self._request_stop()
             try:
@@ -153,7 +157,8 @@ class Run:
             self._call_in_loop(self._task.cancel)
 
     async def _run(self) -> None:
-        # A timer thread also logs a start that blocks the event loop.
+        # Use a timer thread, because a start that blocks the event loop would also delay a
+        # timeout in that loop.
         start_timer = threading.Timer(START_TIMEOUT_S, self._log_late_start)
         start_timer.daemon = True
         start_timer.start()
@@ -168,6 +173,7 @@ class Run:
             raise
         except LifespanError as error:
             self._set_failed(str(error))
+        # Any other error, even SystemExit, must resolve `started`: callers wait for it.
         except BaseException as error:
             if self.started.done():
                 activity = "stopping" if self._stopped.is_set() else "running"
@@ -202,6 +208,7 @@ class Run:
                     self._stopped.wait()
             except BaseException as error:
                 failures.append(error)
+            # Set in every case: a failed start must not leave the coroutine waiting.
             self._call_in_loop(has_started.set)
             self._call_in_loop(has_ended.set)
 
@@ -213,7 +220,7 @@ class Run:
         finally:
             self._stopped.set()
             if self.started.done():
-                # `stop` waits no longer than this timeout either.
+                # The thread cannot be killed, so wait only as long as `stop` does.
                 with contextlib.suppress(TimeoutError):
                     await asyncio.wait_for(has_ended.wait(), STOP_TIMEOUT_S)
         if failures:
@@ -223,6 +230,8 @@ class Run:
         manager = load_function(self._lifespan.function, self._package)()
         if hasattr(type(manager), "__aenter__") or hasattr(type(manager), "__enter__"):
             return manager
+        # An async function returns a coroutine: close it, so that Python does not warn that it
+        # was never awaited.
         if inspect.iscoroutine(manager):
             manager.close()
         hint = ""
@@ -237,7 +246,7 @@ class Run:
 
     def _set_started(self, value: Any) -> None:
         dependencies = _validate_dependencies(value, self._lifespan.dependencies)
-        # A start after the timeout has failed already, and is stopped at once.
+        # After a timeout, `started` has already failed; the run is then stopped immediately.
         with contextlib.suppress(InvalidStateError):
             self.started.set_result(dependencies)
 
@@ -255,7 +264,7 @@ class Run:
             self.loop.call_soon_threadsafe(function)
 
     def _log_late_start(self) -> None:
-        """Log a late start; called in the timer's thread, in case the start blocks the loop."""
+        """Log that the start exceeds its timeout, unless it has ended. Runs in a timer thread."""
         if not self.started.done():
             _logger.error("%s: %s", self._name, _format_late_start())
 
@@ -266,9 +275,10 @@ def join_run(
     toolset: str,
     loop: asyncio.AbstractEventLoop,
 ) -> Run:
-    """Return the process's run of a lifespan function; start it in `loop` if there is none.
+    """Add a toolset to the process's run of a lifespan function; return the run.
 
-    Toolsets with the same function share its run and its dependencies.
+    If there is no run, start one in `loop` without waiting. Toolsets with the same function
+    share its run and its dependencies.
     """
     with _lock:
         key = lifespan.function, package
@@ -281,10 +291,10 @@ def join_run(
 
 
 def _validate_dependencies(value: Any, names: tuple[str, ...]) -> Mapping[str, Any]:
-    """Return the dependencies that a lifespan function yielded.
+    """Return the mapping of dependencies that a lifespan function yielded; empty for None.
 
     Raises:
-        LifespanError: they are not the declared ones.
+        LifespanError: the value is not a mapping, or its keys are not the declared names.
     """
     dependencies: Any = {} if value is None else value
     if not isinstance(dependencies, Mapping):
@@ -317,7 +327,10 @@ def _format_late_start() -> str:
 
 @contextlib.asynccontextmanager
 async def _limit_start_time() -> AsyncIterator[None]:
-    """Raise `LifespanError` if the block takes too long; pass on other `TimeoutError`s."""
+    """Cancel the block after `START_TIMEOUT_S` and raise `LifespanError`.
+
+    A `TimeoutError` of the lifespan function itself is raised unchanged.
+    """
     try:
         async with asyncio.timeout(START_TIMEOUT_S) as limit:
             yield
@@ -328,7 +341,7 @@ async def _limit_start_time() -> AsyncIterator[None]:
 
 
 def _format_cause(error: BaseException, package: str | None) -> str:
-    """Format an exception, with the innermost line of the package that raised it."""
+    """Format an exception, with the innermost line of its traceback inside a package."""
     text = "".join(traceback.format_exception_only(error)).strip()
     location = ""
     trace = error.__traceback__
@@ -353,7 +366,10 @@ def _stop_all_runs() -> None:
 
 
 def _reset_after_fork() -> None:
-    """Drop all runs: a forked child must not stop its parent's dependencies."""
+    """Forget all runs in a forked child, which must not stop its parent's dependencies.
+
+    The lock is replaced, because another thread of the parent may have held it.
+    """
     global _lock
     _lock = threading.Lock()
     _runs.clear()
@@ -365,14 +381,14 @@ if hasattr(os, "register_at_fork"):
 
 
 class Dependencies:
-    """The dependencies of a toolset's handlers.
+    """Dependencies of a toolset's handlers.
 
     Args:
         lifespan: the lifespan that provides them.
         package: the package that must define the lifespan's function; None for any.
 
     Attributes:
-        has_ended: the lifespan was entered and left; calls do not start it again.
+        has_ended: set when the lifespan was entered and left; calls do not start it again.
         is_disabled: the lifespan is never started; only replaced dependencies exist.
     """
 
@@ -393,10 +409,7 @@ class Dependencies:
 
     @property
     def is_up(self) -> bool:
-        """Whether handlers can get the dependencies.
-
-        That is so after the lifespan has started, or if tests replaced all dependencies.
-        """
+        """Whether the lifespan has started, or all its dependencies are replaced."""
         run = self._run
         if run is not None and run.is_alive and run.started.done():
             return run.started.exception() is None
@@ -457,7 +470,9 @@ class Dependencies:
 
     @contextlib.contextmanager
     def override(self, dependencies: Mapping[str, Any]) -> Iterator[None]:
-        """Use other dependencies within the block.
+        """Replace dependencies within the block, for example in tests.
+
+        Afterwards the previous replacements apply again.
 
         Raises:
             LookupError: the toolset does not declare one of the dependencies.

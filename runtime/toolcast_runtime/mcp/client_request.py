@@ -1,4 +1,4 @@
-"""The MCP request behind a call: log messages to its client, and what handlers read from it.
+"""MCP request behind a call: log messages to its client, and data for handlers.
 
 With a handshake version (up to 2025-11-25) the client sets a log level for its connection. With
 2026-07-28 each request states its level, and without one the client gets no messages.
@@ -33,18 +33,19 @@ if TYPE_CHECKING:
 _logger = logging.getLogger("toolcast")
 
 MAX_BURST = 500
-"""Messages that a request may send at once, and messages that wait to be sent."""
+"""Maximum number of log messages in a burst of one request, and of unsent messages."""
 MESSAGES_PER_S = 50
-"""Further messages that a request may send in a second."""
+"""Log messages per second that a request may send after a burst."""
 MAX_CHARACTERS = 20_000
-"""Characters of a message."""
+"""Maximum length of a log message."""
 _SEND_TIMEOUT_S = 1.0
 """How long a finished request waits until its last message is sent."""
 _LEVELS = get_args(LogLevel)
-# The keys of the client's log level, and of a generated session id, in a connection's state.
+# Keys in the state of a connection: the client's log level, and a generated session id.
 _LEVEL_KEY, _SESSION_KEY = "toolcast.log_level", "toolcast.session_id"
 
-# Shared by all requests: it is held for microseconds, and most requests send no messages.
+# All requests share one lock instead of creating their own: it is held only for microseconds,
+# and most requests send no messages.
 _lock = threading.Lock()
 
 
@@ -73,7 +74,7 @@ class McpRequest:
 
     @property
     def server_name(self) -> str:
-        """The name of the server, as clients get it."""
+        """Name of the server in `serverInfo`."""
         return self._server.name
 
     @property
@@ -83,7 +84,7 @@ class McpRequest:
 
     @property
     def session_id(self) -> str:
-        """The id of the MCP session; where the transport has none, one of the connection."""
+        """Id of the MCP session; a generated id of the connection if there is no session."""
         state = _get_state(self._context)
         own_id: str = state.setdefault(_SESSION_KEY, secrets.token_hex(16))
         return CALLER.get().session or own_id
@@ -135,7 +136,8 @@ class McpRequest:
             self._waiting.append(message)
             is_wake_scheduled, self._is_wake_scheduled = self._is_wake_scheduled, True
         if not is_wake_scheduled:
-            # The loop may have been closed while the handler's thread continued.
+            # `call_soon_threadsafe` raises RuntimeError if the event loop was closed while the
+            # handler's thread continued.
             with contextlib.suppress(RuntimeError):
                 self._loop.call_soon_threadsafe(self._start_sender)
 
@@ -144,7 +146,10 @@ class McpRequest:
         await run_in_loop(self._loop, self._wait_until_sent(None))
 
     async def end(self) -> None:
-        """Send the queued messages, and how many were dropped; drop later ones."""
+        """End the request: send the queued messages for up to a second, and drop later ones.
+
+        If messages were dropped, a last message states their number.
+        """
         with _lock:
             self._has_ended = True
         if self._dropped_count:
@@ -192,7 +197,8 @@ class McpRequest:
                     related_request_id=self._context.request_id,
                 )
         except Exception:
-            # The client may have disconnected: lost messages must not fail the call.
+            # Sending fails, for example, after the client disconnected. The call continues,
+            # and further messages are dropped.
             _logger.warning("a log message of a call cannot be sent", exc_info=True)
             with _lock:
                 self._has_ended = True
@@ -208,12 +214,13 @@ async def set_log_level(
 
 
 def _get_state(context: ServerRequestContext[Any, Any]) -> dict[str, Any]:
-    # The SDK builds a session for each request. Only its connection outlives the request.
+    # The SDK creates a session object for each request; only its private connection object
+    # has a state that outlives the request.
     return context.session._connection.state
 
 
 def _shorten(data: Any) -> Any:
-    """Return a message within the limit; a longer JSON value becomes the start of its text."""
+    """Return a log message; a message beyond the limit becomes the start of its JSON text."""
     text = data if isinstance(data, str) else json.dumps(data, ensure_ascii=False)
     if len(text) > MAX_CHARACTERS:
         data = f"{text[: MAX_CHARACTERS - 1]}…"

@@ -55,14 +55,14 @@ def make_asker(
 
 
 def confirm_by_client(question: Question) -> Answer:
-    """Return the confirmation of a client whose own program asked the user before the call."""
+    """Return an accepted answer for a client whose own program asked its user to approve."""
     return Answer(
         "accept", {question.approval or "": True}, is_confirmed_by_client=True
     )
 
 
 class Elicitation:
-    """Asks the user with an `elicitation/create` request, for handshake versions."""
+    """Questions by an `elicitation/create` request to the client, for handshake versions."""
 
     def __init__(self, context: ServerRequestContext[Any, Any]) -> None:
         self._context = context
@@ -100,7 +100,7 @@ class Elicitation:
 
 
 class RoundTrips:
-    """Ends the call with the question, and reads the answer from the repeated call."""
+    """Questions by a result that ends the call; the client repeats it with the answer."""
 
     can_repeat_call = True
 
@@ -135,7 +135,8 @@ class RoundTrips:
                 earlier_answer["action"], earlier_answer["content"], state["round"]
             )
         response = (self._responses or {}).get(question.name)
-        # An answer is valid only for a question that was asked, with the same content.
+        # Accept an answer only if this question, with the same content, was asked before: the
+        # sealed state contains its digest.
         if response is not None and state["asked"].get(question.name) == digest:
             if not isinstance(response, types.ElicitResult):
                 raise DeclinedError("the response is not an answer to a question")
@@ -180,7 +181,7 @@ class RoundTrips:
             if self._state is None:
                 self._loaded_state = {"round": "", "asked": {}, "answers": {}}
             else:
-                # Not validated: the seal ensures that this server wrote it.
+                # The state needs no validation: its seal proves that this server wrote it.
                 self._loaded_state = json.loads(self._state)
         return self._loaded_state
 
@@ -202,7 +203,7 @@ def _require_forms(context: ServerRequestContext[Any, Any], question: Question) 
 
 
 HEARTBEAT_INTERVAL_S = 5.0
-"""How long after a report it is repeated; below the shortest timeout of known clients."""
+"""Interval at which the last report is repeated; below the timeouts of all known clients."""
 
 _PROGRESS_STEP = 1e-6
 
@@ -216,11 +217,11 @@ def make_progress_notifications(
 
 
 class ProgressNotifications:
-    """Sends the progress notifications of a request, and optionally a heartbeat.
+    """Progress notifications of a request, with an optional heartbeat.
 
-    MCP requires each value to be greater than the previous one. A value that is not is raised
-    to the previous value plus one millionth. The heartbeat repeats the last report with such a
-    value: many clients reset their timeout at each notification.
+    MCP requires each value to be greater than the previous one. A smaller or equal value is
+    replaced by one slightly above the previous value. The heartbeat repeats the last report with
+    such a value, because many clients reset their timeout at each notification.
 
     Args:
         send: sends a notification.
@@ -266,8 +267,7 @@ class ProgressNotifications:
             except TimeoutError:
                 try:
                     await self(*(self._last or (0,)))
-                except (
-                    Exception
-                ):  # the client has disconnected, which also ends the call
+                except Exception:
+                    # The client has disconnected; the server cancels the call by itself.
                     return
                 self._sent.clear()

@@ -1,4 +1,4 @@
-"""Seal the state that a client stores while its user answers a question.
+"""Sealing of the state that a client stores while its user answers a question.
 
 The state is sealed by the MCP SDK. It is accepted only unchanged, before it expires, and for the
 same tool, arguments, client and user. All other state is a protocol error.
@@ -34,7 +34,7 @@ class SealingError(SettingsError):
 
 
 class StateSealer:
-    """Seals and unseals the state of one client's calls.
+    """Sealing and unsealing of the state of one client's calls.
 
     Args:
         audience: the server and the client; state of any other audience is rejected.
@@ -76,19 +76,23 @@ class StateSealer:
 
     @cached_property
     def _boundary(self) -> RequestStateBoundary:
-        # Imported here, because most servers never ask a user and need no cryptography.
+        # Import cryptography only when state is sealed: most servers never ask a user.
         from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
 
         security = RequestStateSecurity(
             keys=self._keys or [os.urandom(_MIN_KEY_BYTES)],
             ttl=_ANSWER_TIMEOUT_S,
+            # Bind the state to its user, so that another user of the client cannot use it.
             bind_principal=lambda context: _get_principal(),
         )
         return RequestStateBoundary(security, default_audience=self._audience)
 
 
 def _get_principal() -> str | None:
-    """Return the user and program that state belongs to, as for sessions; None if unknown."""
+    """Return a string of the caller's user and program, to which state is bound.
+
+    None if the user is unknown; state is then not bound to a user.
+    """
     caller = CALLER.get()
     return caller.user and json.dumps([caller.user, caller.program])
 
@@ -120,13 +124,15 @@ def make_sealer(
         asking = [
             tool.name for tool in server.tools(client) if tool.confirm is not None
         ]
+        # Fail at startup for tools that always or sometimes ask. Questions of handlers are not
+        # known in advance, and are declined at run time with `refusal`.
         if asking:
             raise SealingError(f"`{asking[0]}` has a `confirm`: {refusal}")
     return StateSealer(f"{server.name} {client or ''}", keys, refusal)
 
 
 def _load_keys(variable: str, environment: Mapping[str, str]) -> list[str]:
-    """Return the keys, which are separated by white space, newest first.
+    """Load the keys from an environment variable or its file, separated by white space.
 
     Raises:
         SealingError: a key is too short, or the file cannot be read. The message never

@@ -44,11 +44,12 @@ if TYPE_CHECKING:
     from .toolset_server import ToolsetServer
 
 _HANDSHAKE_NOT_FOUND = -32002
-"""The error code for an unknown resource in handshake versions."""
+"""Error code for an unknown resource in handshake versions."""
 _MAX_COMPLETIONS = 100
-"""Values in the result of `completion/complete`."""
+"""Maximum number of values in the result of `completion/complete` (a limit of MCP)."""
 _EXTENSION = "io.modelcontextprotocol/skills"
-# A client's access can change at any time, and differs from that of other clients.
+# Clients must not cache lists of skills: access can change at any time, and other clients
+# have other skills.
 _CACHING = {"ttlMs": 0, "cacheScope": "private"}
 _UNSAFE_CHARACTER = re.compile("[\0-\x1f\x7f\ufffd]")
 
@@ -78,7 +79,7 @@ def build_handlers(
 
 
 class _ResourcesAndPrompts:
-    """Answers requests for the resources and prompts of one client; see `build_handlers`."""
+    """Handlers of requests for the resources and prompts of one client."""
 
     def __init__(
         self,
@@ -252,7 +253,7 @@ class _ResourcesAndPrompts:
         arguments: Mapping[str, str],
         run: Callable[[ToolCalls, CallContext], Awaitable[_Result]],
     ) -> _Result | types.InputRequiredResult:
-        """Return the result of `run`, or the question that its handler asks the user.
+        """Return the result of `run`, or the MCP result with the handler's question.
 
         Raises:
             MCPError: the handler failed.
@@ -265,7 +266,8 @@ class _ResourcesAndPrompts:
             try:
                 return await run(calls, call)
             except optional.mcp_definitions.HandlerResultError as error:
-                # The handler stops with an error at a question that the client must answer first.
+                # A handler that asks a question ends with this error. The response is then the
+                # question, which the client answers in a repeated request.
                 input_required = None if ask is None else ask.build_result()
                 if input_required is None:
                     text = escape_surrogates(str(error))
@@ -286,7 +288,7 @@ class _ResourcesAndPrompts:
             yield CallContext("", self._client), None
             return
         if context.request is not None and self._server.parts:
-            # Also applies to the calls that the handler makes by the registry.
+            # The guard checks calls of tools that this handler makes with the registry.
             CALL_GUARD.set(
                 partial(self._server.find_refusal, headers=context.request.headers)
             )
@@ -303,7 +305,7 @@ class _ResourcesAndPrompts:
         call = CallContext(
             handler.name, self._client, None, make_questions, store_content
         )
-        # Progress is sent only to callers that passed a token (MCP, "Progress").
+        # MCP allows progress notifications only for requests that contain a progress token.
         if not context.meta or "progress_token" not in context.meta:
             yield call, ask
             return
@@ -317,14 +319,18 @@ class _ResourcesAndPrompts:
     def _find_resource(
         self, uri: str
     ) -> tuple[ResourceOrPrompt, dict[str, str]] | None:
-        """Return the resource with a URI, and the variables of its template."""
-        # A resource with a fixed URI has precedence over templates.
+        """Return the resource for a URI, and the values of its template's variables.
+
+        None if no resource matches, or if all matches have unsafe values.
+        """
+        # A resource with a fixed URI takes precedence over templates that match the URI.
         if uri in self._by_uri:
             return self._by_uri[uri], {}
         for template, resource in self._templates:
             try:
                 matched = template.match(uri)
-            except ValueError:  # the URI is too long, or an escape in it is invalid
+            except ValueError:
+                # The URI is too long for matching, or has an invalid escape.
                 continue
             if matched is None:
                 continue
@@ -376,11 +382,11 @@ class _ResourcesAndPrompts:
 def _is_safe_value(
     resource: ResourceOrPrompt, name: str, value: str, operator: str
 ) -> bool:
-    """Return whether a handler may get a value: it must not exceed what the template shows.
+    """Return whether a template variable's value is safe to pass to a handler.
 
-    A variable for one path segment accepts only one segment. No value contains `..`, not even
-    within a folder, because a handler may allow some of its folders and not others. The
-    replacement character is rejected: it can represent any bytes that are not UTF-8.
+    A variable with declared values accepts only these. Every other value must not contain `..`,
+    an absolute path, control characters or U+FFFD, which replaces invalid bytes. A variable for
+    one path segment also rejects separators. Only a query variable may be empty.
     """
     if name in resource.values:
         return value in resource.values[name]

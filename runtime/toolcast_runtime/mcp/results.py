@@ -1,4 +1,4 @@
-"""Build the results of MCP requests, and seal the state of repeated requests."""
+"""Results of MCP requests, and handling of the state of repeated requests."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ def build_call_result(
     if is_structured_only and response.error is None:
         content = media
     elif send == "text" and content == media and response.result not in (None, media):
-        # No block contains the result. Without a result, or if the blocks are the result,
-        # there is nothing to add.
+        # The blocks are only media, and the response also has a result: add its text, because
+        # structured content is not sent.
         content.insert(0, {"type": "text", "text": response.text()})
     content += [{"type": "text", "text": text} for text in note]
     result = {"content": content, "structuredContent": value}
@@ -71,7 +71,7 @@ def build_error_result(text: str) -> types.CallToolResult:
 
 
 def escape_surrogates(text: str) -> str:
-    """Replace lone surrogates by escapes: the SDK cannot send text that contains any."""
+    """Return text with lone surrogates as escapes, because the SDK cannot send them."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 

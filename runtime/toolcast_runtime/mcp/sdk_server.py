@@ -52,14 +52,14 @@ if TYPE_CHECKING:
 _logger = logging.getLogger("toolcast")
 
 CALLER_KEY = "toolcast.caller"
-"""The key in an ASGI scope of the `Caller` that the request's token identifies."""
+"""Key in an ASGI scope for the `Caller` that the request's token identifies."""
 
 CALLED_KEY = "toolcast.called"
-"""The key in an ASGI scope that is set if the request called a tool: the call is then logged."""
+"""Key in an ASGI scope that is set if the request called a tool, which is logged as a call."""
 
 _SESSION_HEADER = "mcp-session-id"
 _TRACE_PARENT = "traceparent"
-"""The key in a request's `_meta` of the client's own span."""
+"""Key in a request's `_meta` for the trace context of the client's own span."""
 _HEADER_ANNOTATION = "x-mcp-header"
 """The schema keyword of a parameter that clients over HTTP repeat in a header.
 
@@ -106,7 +106,7 @@ def build_server(
 
     handlers: dict[str, Any] = {}
     content_store = None
-    # Another process could not read the stored content.
+    # With several processes nothing is stored: another process could not read the content.
     if toolset_server.links is not None and not is_one_of_several:
         content_store = optional.content_blocks.ContentStore(
             toolset_server.name, toolset_server.links
@@ -152,7 +152,7 @@ def build_server(
                 get_sealer, context, params.request_state, answer
             )
         except MCPError:
-            # An unknown name is not logged: it may be any text, also a secret.
+            # Do not log an unknown name: the client may send any text, even a secret.
             is_known = toolset_server.has_tool(
                 toolset_server.registry.resolve(params.name)
             )
@@ -172,11 +172,12 @@ def build_server(
             message = f"Unknown tool: {params.name}"
             raise MCPError(types.INVALID_PARAMS, escape_surrogates(message))
         if context.request is not None and toolset_server.parts:
-            # Applies to this call, and to the calls that its handler makes by the registry.
+            # The guard checks this call, and calls of other tools that its handler makes.
             CALL_GUARD.set(
                 partial(toolset_server.find_refusal, headers=context.request.headers)
             )
-        # The user confirmed `call_found_tool`, and not the tool that it calls.
+        # A client's own confirmation does not count for a tool behind `call_found_tool`: the
+        # user approved `call_found_tool`, not the tool that it calls.
         is_confirmed_by_client = client_confirms and not is_found
         ask = _UserPrompt(
             context, params, state, get_sealer, client_confirms=is_confirmed_by_client
@@ -216,13 +217,15 @@ def build_server(
                 structured = is_object and has_object_root(schema)
             is_free_form = tool.proxy is not None or tool.has_fastmcp_results
             if is_free_form and isinstance(response.result, dict):
-                # External servers and FastMCP send structured content without a schema.
+                # External servers and FastMCP send structured content even without an
+                # `outputSchema`.
                 structured = True
             send = "both" if tool.result is None else tool.result.send
             structured = structured and send != "text"
             return build_call_result(response, structured=structured, send=send)
         except Exception:
-            # The SDK would send the exception's message to clients with handshake versions.
+            # Catch every exception, because the SDK would send its message to clients with
+            # handshake versions.
             _logger.exception("the result of %s cannot be sent", params.name)
             return build_error_result(
                 "the result cannot be sent; the server's log contains the error"
@@ -246,11 +249,13 @@ def build_server(
         from .resources_and_prompts import add_skill_methods
 
         add_skill_methods(server, get_skills)
-    # A parameter of `Server` would warn that 2026-07-28 has another way to set the level.
+    # Add the handler directly: the parameter of `Server` for it logs a warning, because
+    # 2026-07-28 sets log levels in another way.
     server.add_request_handler(
         "logging/setLevel", types.SetLevelRequestParams, set_log_level
     )
-    # Replaces the SDK's only default middleware, which creates spans of its own.
+    # Remove the SDK's default middleware: its only one creates OpenTelemetry spans, which would
+    # duplicate the runtime's spans.
     server.middleware[:] = [middleware]
     middleware.server = server
     return server
@@ -310,10 +315,10 @@ class _UserPrompt:
 
 
 class _RequestMiddleware:
-    """The middleware of every request: it sets the caller, and extends some requests.
+    """Middleware of every request: sets the caller, and extends results of some requests.
 
-    The caller is read from the request itself and not from a context variable of the transport: in
-    a session, an earlier request started the task that answers.
+    The caller is read from the request, not from a context variable of the transport: within a
+    session, the task that answers was started by an earlier request.
 
     Attributes:
         server: the SDK's server of the requests.
@@ -352,7 +357,7 @@ class _RequestMiddleware:
             ):
                 call_next = partial(self._add_search_instructions, call_next)
             has_trace_parent = ctx.meta is not None and _TRACE_PARENT in ctx.meta
-            # OpenTelemetry's metrics are used only if the program has imported them.
+            # Record metrics only if the program itself has imported OpenTelemetry's metrics.
             is_measured = "opentelemetry.metrics" in sys.modules
             if has_trace_parent or is_measured or is_tracing_enabled():
                 return await self._observed(ctx, call_next)
@@ -439,16 +444,16 @@ async def _list_no_tools(
 def _make_header_schema_lookup(
     toolset_server: ToolsetServer, client: str | None
 ) -> Callable[[str], Mapping[str, Any] | None]:
-    """Return the function that provides the schema for checking the headers of a call.
+    """Return a function that returns a tool's input schema for checking HTTP headers.
 
-    It returns None for tools without header parameters. Without such a function the SDK would
-    list all tools at each call over HTTP.
+    The function returns None for unknown tools and tools without header parameters. Without such
+    a function the SDK would list all tools at each call over HTTP.
     """
     tools_without_headers: set[str] = set()
 
     def find_schema(name: str) -> Mapping[str, Any] | None:
         current_name = toolset_server.registry.resolve(name)
-        # Cached, so that a schema without header parameters is searched only once.
+        # Search each schema only once for header parameters, which most schemas lack.
         if current_name in tools_without_headers or not toolset_server.has_tool(
             current_name
         ):

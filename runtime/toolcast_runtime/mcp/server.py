@@ -1,4 +1,4 @@
-"""The MCP server of a toolset, as the generated module `mcp_server` creates it.
+"""MCP server of a toolset, which the generated module `mcp_server` creates.
 
 It runs over stdio, over HTTP, or as an ASGI application in any ASGI server, where it can also be
 mounted. The packages for each of these are imported when the server starts.
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class McpServer(ToolsetServer):
-    """The MCP server of a toolset; `main()` runs it from the command line."""
+    """MCP server of a toolset; `main()` runs it from the command line."""
 
     @classmethod
     def combine(
@@ -81,14 +81,15 @@ class McpServer(ToolsetServer):
         main(self, arguments)
 
 
-# Nothing listens here: the address only selects the settings for a server on all interfaces.
+# No socket is opened with this address: it only selects the strict settings for a server that
+# can be reached from other machines.
 _ALL_INTERFACES = "0.0.0.0"  # noqa: S104
 
 
 class AsgiApp:
     """ASGI application to run in a server such as uvicorn, or to mount in Starlette or FastAPI.
 
-    It does not know its address, so it assumes that it can be reached at any. It therefore
+    The application does not know its address, so it assumes that other machines can reach it, and
     starts only if each client has a token and allowed hosts are set.
 
     Args:
@@ -168,7 +169,8 @@ class AsgiApp:
         ) as error:
             if is_started:
                 raise
-            # ASGI servers log the message. Without it some of them start serving anyway.
+            # Report the failure to the ASGI server, which logs it. Without this event, some
+            # ASGI servers serve requests anyway.
             await send({"type": "lifespan.startup.failed", "message": str(error)})
             return
         await send({"type": "lifespan.shutdown.complete"})

@@ -45,7 +45,7 @@ def main(server: ToolsetServer, arguments: list[str] | None = None) -> None:
         if options.http:
             _serve_http(server, options, parser)
         else:
-            # Rejected, because these options would have no effect over stdio.
+            # Reject options for HTTP, because they have no effect over stdio.
             for name in ("host", "port", "path", "workers", "replica", "keep_alive"):
                 if name in options:
                     parser.error(f"--{name.replace('_', '-')} requires --http")
@@ -144,6 +144,7 @@ def _serve_http(
 ) -> None:
     if options.no_lifespan:
         parser.error("--no-lifespan cannot be used with --http")
+    # The imports create many objects that live as long as the process.
     with gc_freeze():
         from ..http.runner import HttpOptions, serve_http
     names = [field.name for field in fields(HttpOptions)]
@@ -157,7 +158,8 @@ def _serve_http(
     if http.keep_alive < 0:
         parser.error("--keep-alive must not be negative")
     if http.host.startswith("[") and http.host.endswith("]"):
-        http = replace(http, host=http.host[1:-1])  # an IPv6 address as in a URL
+        # Accept an IPv6 address in brackets, as in a URL.
+        http = replace(http, host=http.host[1:-1])
     if http.workers < 1:
         parser.error("--workers must be at least 1")
     serve_http(server, http)

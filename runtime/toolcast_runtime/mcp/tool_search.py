@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 SEARCH = "search_tools"
 CALL = "call_found_tool"
 DEFAULT_RESULTS = 5
-"""How many tools a search returns without a `limit`."""
+"""Maximum number of tools that a search without `limit` returns."""
 _MAX_RESULTS = 20
-"""The largest `limit` of a search."""
+"""Maximum value of `limit` in a search."""
 _NO_MATCH = "No tool matches. Try other terms: the action and its object."
 _QUERY = {
     "type": "string",
@@ -45,7 +45,8 @@ _LIMIT = {
 _NAME = {"type": "string", "description": "The tool's name."}
 _ARGUMENTS = {"type": "object", "description": "As the tool's inputSchema has them."}
 _SEARCH_HINTS = {"readOnlyHint": True, "openWorldHint": False}
-# A client asks for its user's approval before it knows which tool is called.
+# Annotations of `call_found_tool` describe the worst case, because a client decides about its
+# user's approval before it knows which tool is called.
 _CALL_HINTS = {"readOnlyHint": False, "destructiveHint": True, "openWorldHint": True}
 
 
@@ -62,7 +63,7 @@ def _build_tool(
             "additionalProperties": False,
         },
         "annotations": hints,
-        # Clients with their own tool search (Claude Code) list these two tools in any case.
+        # Claude Code has its own tool search; with this key it always lists the tool directly.
         "_meta": {"anthropic/alwaysLoad": True},
     }
     return Tool(name, description, description, definition, always=True)
@@ -81,13 +82,13 @@ SEARCH_TOOLS = {
         CALL, _CALL_DESCRIPTION, _CALL_HINTS, name=_NAME, arguments=_ARGUMENTS
     ),
 }
-"""The server's own two tools, by name."""
+"""The two tools for searching and calling, by name."""
 
 
 def add_search_instructions(
     instructions: str | None, hidden: int, *, has_others: bool = False
 ) -> str | None:
-    """Return a server's instructions, preceded by how many tools only a search finds.
+    """Return a server's instructions, preceded by a sentence about the unlisted tools.
 
     The sentence comes first because clients truncate long instructions.
 
@@ -109,10 +110,10 @@ def add_search_instructions(
 
 
 def unwrap_search_call(name: str, arguments: Any) -> tuple[str, Any, bool]:
-    """Return the name and arguments of the called tool, and whether `call_found_tool` called it.
+    """Return (name, arguments, is_found): those of the inner call for `call_found_tool`.
 
-    A `call_found_tool` with invalid arguments of its own is returned unchanged, and is rejected
-    like any call with invalid arguments.
+    `is_found` is True if the call was unwrapped. Other calls are returned unchanged, and so is a
+    `call_found_tool` with invalid arguments, whose validation rejects it later.
     """
     if name == CALL and isinstance(arguments, Mapping):
         tool = arguments.get("name")
@@ -125,7 +126,7 @@ def unwrap_search_call(name: str, arguments: Any) -> tuple[str, Any, bool]:
 
 @dataclass(frozen=True)
 class SearchToolProvider:
-    """Answers the calls of the server's own two tools.
+    """Provider of the two search tools for one request; runs searches.
 
     Attributes:
         registry: ranks the tools, and runs these calls like all others: with a log line and a
@@ -137,8 +138,8 @@ class SearchToolProvider:
     list_tools: Callable[[], Awaitable[list[Tool]]]
 
     def find(self, name: str) -> ToolMatch:
-        """Return one of the two tools, ready to be called."""
-        # A call uses only the method `call_tool` of a tool's provider.
+        """Return a search tool by name, with this object as its provider."""
+        # This class is not a full ToolProvider, but a call uses only the method `call_tool`.
         return ToolMatch(
             SEARCH_TOOLS[name], cast("ToolProvider", self), self.registry.toolsets[0]
         )
@@ -170,7 +171,7 @@ class SearchToolProvider:
             names = await self.registry.best_first(query, [*tools.values()])
         except OptionalPartError as missing:
             raise ToolError(f"tools cannot be searched: {missing}") from missing
-        # A query that is a tool's name has this tool first, whatever its rank.
+        # If the query is a tool's name, put this tool first, regardless of the ranking.
         names = [*dict.fromkeys([self.registry.resolve(query), *names])]
         matches = [tools[name] for name in names if name in tools]
         matches = matches[: int(arguments.get("limit", DEFAULT_RESULTS))]

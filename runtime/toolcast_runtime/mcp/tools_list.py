@@ -1,4 +1,4 @@
-"""The answer to `tools/list`: exactly the definitions of the specs.
+"""Response to `tools/list` with exactly the definitions of the specs.
 
 A server with tool search lists only the tools marked `always`, and its two search tools.
 
@@ -39,13 +39,13 @@ if TYPE_CHECKING:
 _logger = logging.getLogger("toolcast")
 
 _MAX_CACHED_LISTS = 16
-"""Tool lists that are cached."""
+"""Maximum number of cached tool lists; the cache is then cleared."""
 
 
 def make_tools_list_middleware(
     server: ToolsetServer, client: str | None, *, takes_raw_json: bool
 ) -> Callable[[CallNext, ServerRequestContext[Any, Any]], Awaitable[HandlerResult]]:
-    """Return middleware that puts a client's tools into the SDK's answer.
+    """Return middleware that inserts a client's tools into the SDK's result.
 
     Args:
         server: the server whose tools are listed.
@@ -53,7 +53,8 @@ def make_tools_list_middleware(
         takes_raw_json: whether the transport writes `RawJson` unchanged, so that a list is
             sent without building an object for each tool.
     """
-    # Callers with different permissions get different lists.
+    # Lists are cached by protocol generation and tool names, because callers with different
+    # permissions get different lists.
     cached_lists: dict[tuple[bool, tuple[str, ...]], Any] = {}
     logged: set[tuple[str, bool]] = set()
 
@@ -138,4 +139,5 @@ def _append_tools(local_tools: Any, external_tools: list[Mapping[str, Any]]) -> 
     text = json.dumps(external_tools, ensure_ascii=False).encode("utf-8")
     if local_tools.text == b"[]":
         return RawJson(text)
+    # Join the two arrays as JSON text, because the local list is never parsed.
     return RawJson(local_tools.text[:-1] + b"," + text[1:])

@@ -1,4 +1,4 @@
-"""The content of an MCP server: its tools, resources and prompts, and their access."""
+"""Content of an MCP server: its tools, resources and prompts, and access to them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class ServerPart(Protocol):
-    """An addition to the toolset's HTTP server by another target."""
+    """Addition to a toolset's server by a target of an extension."""
 
     @property
     def admin_routes(self) -> Sequence[AdminRoute]:
@@ -36,7 +36,7 @@ class ServerPart(Protocol):
         """The coroutine functions that run in the background while the server runs."""
 
     def guard(self, tool_name: str, headers: Mapping[str, str]) -> str | None:
-        """Return why a call over HTTP is refused; None if it is not.
+        """Return the reason to refuse a call over HTTP; None to allow it.
 
         It checks each call of a client, and each call that a handler makes by the registry in
         the same context: in the handler's task or thread, or in one that it starts with a copy
@@ -50,9 +50,10 @@ class ServerPart(Protocol):
     def definition_members(
         self, spec: Mapping[str, Any], exclusions: Mapping[str, str]
     ) -> Mapping[str, Any]:
-        """Return what the definition of a tool contains for the target, by member name.
+        """Return the keys that the target adds to a tool's definition, with their values.
 
-        Generated tests compare the definition with it. None is an absent member.
+        None means that the definition must not have the key. Generated tests compare the
+        definition with the returned values.
 
         Args:
             spec: the tool's spec, parsed.
@@ -62,7 +63,7 @@ class ServerPart(Protocol):
 
 @dataclass(frozen=True)
 class ToolsetServer:
-    """The content and the settings of one MCP server.
+    """Content and settings of one MCP server.
 
     Attributes:
         registry: finds and calls tools.
@@ -127,7 +128,7 @@ class ToolsetServer:
                 raise DefinitionError(
                     f"{package}: two toolsets use the administration path {path}"
                 )
-        # Assignment is not possible, because the dataclass is frozen.
+        # The dataclass is frozen, so a plain assignment would raise an error.
         object.__setattr__(self, "parts", parts)
 
     @cached_property
@@ -154,11 +155,14 @@ class ToolsetServer:
         return self.registry.tools(client, target="mcp")
 
     def names(self, client: str | None) -> tuple[str, ...]:
-        """Return the names of `tools`; for the errors see there."""
+        """Return the names of a client's local tools in declared order; errors of `tools`."""
         return self.registry.names(client, target="mcp")
 
     def count_unlisted_tools(self, client: str | None) -> int:
-        """Return how many of `tools` only a search finds; for the errors see there."""
+        """Return the number of a client's local tools that `tools/list` omits.
+
+        0 without tool search. Raises the errors of `tools`.
+        """
         if not self.search:
             return 0
         return sum(not tool.always for tool in self.tools(client))
@@ -260,7 +264,7 @@ class ToolsetServer:
             UnknownClientError: the toolset has clients, and `client` is not one of them.
             AccessError: the client's access cannot be resolved.
         """
-        # Raises for an unknown client.
+        # Called only for its error: `get_client` raises for an unknown client.
         self.registry.access().get_client(client)
         skills = [
             skill
@@ -345,7 +349,7 @@ class ToolsetServer:
         raise DefinitionError(f"{package}: two toolsets have a {kind} `{duplicate}`")
 
     def _is_available(self, client: str | None, clients: tuple[str, ...]) -> bool:
-        # Raises for an unknown client.
+        # Called only for its error: `get_client` raises for an unknown client.
         self.registry.access().get_client(client)
         return not self.registry.has_clients or client in clients
 
@@ -374,8 +378,8 @@ class ToolsetServer:
         Args:
             name: the name in the call.
             client: the client that calls.
-            is_found: whether `call_found_tool` calls it; that cannot call the two search
-                tools.
+            is_found: whether the call is unwrapped from `call_found_tool`, which cannot call
+                the two search tools.
         """
         if self.search and not is_found:
             from .tool_search import SEARCH_TOOLS, SearchToolProvider
@@ -383,14 +387,14 @@ class ToolsetServer:
             if name in SEARCH_TOOLS:
                 list_tools = partial(self.list_available_tools, client)
                 return SearchToolProvider(self.registry, list_tools).find(name)
-        # Unknown names of local toolsets cost one lookup, without resolving access.
+        # Fast path: without external servers, an unknown name needs only this lookup.
         if name not in self._callable_names and not self.external:
             return None
         try:
             match = await self.registry.find(name, client)
         except UnknownToolError:
             return None
-        # The registry also finds local tools that are excluded from MCP.
+        # The registry also returns local tools that are excluded from the target `mcp`.
         is_available = match.provider is not None or match.tool.name in self._names
         return match if is_available else None
 

@@ -1,1 +1,1 @@
-"""An OAuth 2.1 resource server for the endpoints of a toolset."""
+"""OAuth 2.1 resource server for the endpoints of a toolset."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..http.endpoints import Issuer
 
 _MAX_TOKEN_CHARACTERS = 16 * 1024
-"""Length of an access token."""
+"""Maximum length of an access token."""
 _CLOCK_SKEW_S = 30
 """Tolerated difference between the clocks of this server and the issuer."""
 _INACTIVE_CACHE_S = 10.0
@@ -28,17 +28,17 @@ _INACTIVE_CACHE_S = 10.0
 _ACTIVE_CACHE_S = 3_600.0
 """Time for which a token that was active does not wait behind unknown tokens."""
 _MAX_CACHED_TOKENS = 10_000
-"""Tokens whose last state is stored, for each of the two states."""
+"""Maximum number of tokens whose last state (active or inactive) is stored."""
 _TOKEN_TYPES = frozenset(("jwt", "at+jwt", "application/at+jwt"))
 """The accepted values of `typ` in the header of a JWT, in lower case."""
 
 
 class InvalidTokenError(Exception):
-    """The access token is not valid here; the message contains no part of the token."""
+    """Access token that an endpoint rejects; the message contains no part of the token."""
 
 
 class AccessTokens:
-    """Validates the access tokens of one authorization server.
+    """Validator of access tokens of one authorization server.
 
     Args:
         issuer: the issuer of the tokens.
@@ -48,10 +48,12 @@ class AccessTokens:
     def __init__(self, issuer: Issuer, server: AuthorizationServer) -> None:
         self._issuer = issuer
         self._server = server
-        # By token digest, the time until which the last state of a token is used.
+        # Keys are digests of tokens; values are times of `time.monotonic` until which the last
+        # state of the token is used.
         self._inactive_until: dict[bytes, float] = {}
         self._active_until: dict[bytes, float] = {}
-        # Two limiters, so that many unknown tokens do not delay tokens that were active.
+        # Use separate limiters, so that many unknown tokens do not delay tokens that were
+        # active before.
         self._known_requests, self._other_requests = RequestLimiter(), RequestLimiter()
 
     async def validate_token(self, token: str, audience: str) -> Mapping[str, Any]:
@@ -67,14 +69,15 @@ class AccessTokens:
         """
         if len(token) > _MAX_TOKEN_CHARACTERS:
             raise InvalidTokenError("the token is too long")
-        # An endpoint's path with and without a trailing slash is the same endpoint.
+        # Accept the audience with and without a trailing slash, which name the same endpoint.
         audiences = [audience, audience.rstrip("/")]
         if self._issuer.oauth.introspection:
             claims = await self._introspect(token, audiences)
         else:
             claims = await self._validate_jwt(token, audiences)
         if claims.get("cnf") is not None:
-            # A bound token needs a proof of possession, which this server does not check.
+            # Reject a token with `cnf`: it is bound to a key, and this server does not check
+            # the proof of possession that such tokens need.
             raise InvalidTokenError(
                 "the token is bound to a key, which is not supported"
             )
@@ -107,7 +110,8 @@ class AccessTokens:
                     options={"require": ["exp", "iss", "aud"]},
                 )
             except jwt.InvalidSignatureError:
-                # Without ids, only the signature shows which of several keys was used.
+                # Try the next key: if tokens and keys have no ids, only the signature shows
+                # which key was used.
                 reason = _REASONS[jwt.InvalidSignatureError]
             except jwt.PyJWTError as error:
                 raise InvalidTokenError(_REASONS.get(type(error), _MALFORMED)) from None
@@ -138,7 +142,7 @@ class AccessTokens:
         """Raise `InvalidTokenError` if an active token is not valid for the audiences."""
         audience = claims.get("aud")
         named_audiences = audience if isinstance(audience, list) else [audience]
-        # Comparing only strings: a list may contain values of any JSON type.
+        # Compare only strings, because the list may contain values of any JSON type.
         if not any(isinstance(a, str) and a in audiences for a in named_audiences):
             raise InvalidTokenError(_REASONS[jwt.InvalidAudienceError])
         if claims.get("iss", self._issuer.issuer) != self._issuer.issuer:
@@ -154,13 +158,14 @@ class AccessTokens:
         if not_before - _CLOCK_SKEW_S > now:
             raise InvalidTokenError(_REASONS[jwt.ImmatureSignatureError])
         token_type = str(claims.get("token_type", "bearer")).lower()
-        # RFC 6749's type, or the value of `token_type_hint`.
+        # Accept the type of RFC 6749 (`Bearer`), or the value of the request's
+        # `token_type_hint`, which some servers return.
         if token_type not in ("bearer", "access_token"):
             raise InvalidTokenError("the token is not a bearer token")
 
 
 def _remember(until: dict[bytes, float], digest: bytes, seconds: float) -> None:
-    """Store until when a token's state is used; drop the oldest of over 10,000."""
+    """Store a token's state for some seconds; drop the oldest entry above the limit."""
     until.pop(digest, None)
     until[digest] = time.monotonic() + seconds
     if len(until) > _MAX_CACHED_TOKENS:

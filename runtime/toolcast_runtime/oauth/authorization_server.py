@@ -32,27 +32,30 @@ if TYPE_CHECKING:
     _SendRequest = Callable[[], Awaitable[dict[str, Any]]]
 
 _MAX_RESPONSE_BYTES = 256 * 1024
-"""Size of a response of the authorization server."""
+"""Maximum size of a response of the authorization server."""
 _REQUEST_TIMEOUT_S = 5.0
-"""Time of one request to the authorization server, including the wait for other requests."""
+"""Timeout of a request to the authorization server, including the wait for other requests."""
 _KEY_REFRESH_INTERVAL_S = 300.0
 """Age of the keys at which they are fetched again."""
 _MAX_KEY_AGE_S = 3_600.0
 """Age up to which keys stay valid while they cannot be fetched again."""
 _MIN_FETCH_INTERVAL_S = 30.0
-"""Time between two attempts to fetch the keys."""
+"""Minimum time between two attempts to fetch the keys."""
 _KEYS_TIMEOUT_S = 10.0
-"""Time to fetch the keys, including the metadata that contains their URL."""
+"""Timeout for fetching the keys, including the metadata that contains their URL."""
 _MAX_KEYS = 100
-"""Keys of the authorization server that are read."""
+"""Maximum number of keys of the authorization server that are read."""
 _MAX_URL_CHARACTERS = 200
-"""Characters of a URL in a message."""
+"""Maximum length of a URL in a message."""
 _MAX_CONCURRENT_REQUESTS = 8
-"""Introspection requests that are sent at a time."""
+"""Maximum number of concurrent introspection requests."""
 _MAX_PENDING_REQUESTS = 24
-"""Introspection requests, or callers that wait for keys, before further ones are rejected."""
+"""Maximum number of pending introspection requests, and of callers that wait for keys."""
 _MAX_CANDIDATE_KEYS = 10
-"""Keys that are tried for one token; each costs the verification of a signature."""
+"""Maximum number of keys that are tried for one token.
+
+Each try costs the verification of a signature.
+"""
 _RSA: tuple[str, frozenset[str | None]] = ("RSA", frozenset())
 _KEY_TYPES: dict[str, tuple[str, frozenset[str | None]]] = {
     **dict.fromkeys("RS256 RS384 RS512 PS256 PS384 PS512".split(), _RSA),
@@ -69,19 +72,19 @@ _logger = logging.getLogger("toolcast.http")
 
 
 class AuthorizationServerError(Exception):
-    """The authorization server did not respond as expected, so tokens cannot be checked."""
+    """Failure of a request to the authorization server; tokens cannot be validated."""
 
     retry_after = "30"
 
 
 class TooManyRequestsError(AuthorizationServerError):
-    """No request was sent, because too many callers wait for the authorization server."""
+    """Rejection without a request, because too many callers wait for the server."""
 
     retry_after = "1"
 
 
 class RequestLimiter:
-    """Limits the introspection requests: one per token, 8 at a time, 24 in total.
+    """Limiter of introspection requests: one per token, 8 at a time, 24 pending.
 
     Callers with the same token share a request. It is cancelled when all of them have left.
     """
@@ -112,6 +115,7 @@ class RequestLimiter:
         finally:
             self._callers[token_digest] -= 1
             if not self._callers[token_digest]:
+                # The last caller has received the response, or all callers have disconnected.
                 del self._callers[token_digest], self._requests[token_digest]
                 request.cancel()
 
@@ -126,7 +130,7 @@ class RequestLimiter:
 
 
 class AuthorizationServer:
-    """The keys and endpoints of an authorization server.
+    """Client of an authorization server for its keys, metadata and introspection.
 
     The keys are fetched again after five minutes, or if a token names an unknown key; but at
     most once in 30 seconds, so that forged tokens cannot cause many requests. If fetching
@@ -165,7 +169,7 @@ class AuthorizationServer:
             )
         entries = self._keys
         if key_id is not None:
-            # Keys without an id are tried only if no key has the token's id.
+            # Try keys without an id only if no key has the id of the token.
             named = [entry for entry in entries if entry.get("kid") == key_id]
             entries = named or [entry for entry in entries if entry.get("kid") is None]
         keys = (_build_key(entry, algorithm) for entry in entries)
@@ -202,7 +206,10 @@ class AuthorizationServer:
         )
 
     async def _refresh_keys(self, *, is_known: bool) -> None:
-        """Fetch the keys, or wait for a fetch that runs unless the caller's key is known."""
+        """Fetch the keys, unless they were fetched in the last 30 seconds.
+
+        If a fetch is running, wait for its end, except if the caller's key is known.
+        """
         if self._refresh is not None and not self._refresh.done():
             if is_known:
                 return
@@ -216,7 +223,7 @@ class AuthorizationServer:
                 "too many callers wait for the keys of the authorization server"
             )
         async with self._waiting:
-            # A caller that disconnects must not cancel the fetch for the others.
+            # Shield the task: a caller that disconnects must not cancel the fetch for others.
             await asyncio.shield(self._refresh)
 
     async def _fetch_keys(self) -> None:
@@ -258,7 +265,7 @@ class AuthorizationServer:
                 metadata = await fetch_json(url)
             except AuthorizationServerError:
                 continue
-            # Metadata of another issuer must not be used (RFC 8414, section 3.3).
+            # Use the metadata only if its `issuer` is the expected one (RFC 8414, section 3.3).
             published_issuer = metadata.get("issuer")
             if published_issuer == issuer:
                 return metadata
@@ -333,7 +340,8 @@ async def fetch_json(
                 url,
                 data=form,
                 auth=credentials,
-                # Without compression, the size of the body is limited by the bytes read.
+                # Request no compression, so that the limit on received bytes also limits the
+                # size of the body.
                 headers={"accept": "application/json", "accept-encoding": "identity"},
             ) as response,
         ):

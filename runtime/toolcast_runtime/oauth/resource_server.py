@@ -40,11 +40,11 @@ _logger = logging.getLogger("toolcast.http")
 _SCOPE = re.compile(r"[!#-\[\]-~]+")
 """A scope that a challenge can contain (RFC 6749, section 3.3)."""
 _MAX_TOKEN_SCOPES = 50
-"""Scopes of a token in a challenge, which is one header."""
+"""Maximum number of a token's scopes in a challenge, which must fit into one header."""
 
 
 class ResourceServer:
-    """One endpoint as an OAuth resource server: it identifies callers by their tokens.
+    """OAuth resource server of one endpoint; identifies callers by their tokens.
 
     Args:
         issuer: the issuer of the tokens.
@@ -75,8 +75,8 @@ class ResourceServer:
             s.name for s in scopes if client is None or client in s.clients
         )
         self._title = title
-        # RFC 9728 puts the well-known part before the path of the public URL. The other path
-        # is below the public URL, so that it also reaches an application that is mounted there.
+        # Serve the metadata at two paths: where RFC 9728 expects it, with the well-known part
+        # before the whole path, and below the public URL, for an application mounted there.
         paths = f"{WELL_KNOWN}{urlsplit(self.resource).path}", f"{WELL_KNOWN}{path}"
         self.metadata_paths = tuple(
             dict.fromkeys(
@@ -134,7 +134,8 @@ class ResourceServer:
             )
             return error_response(403, reason, {"www-authenticate": challenge})
         scope[CALLER_KEY] = caller
-        # The SDK binds sessions and request states to this user. It does not need the token.
+        # The SDK binds sessions and request states to the user in the scope. It does not need
+        # the token, which is left empty.
         scope["user"] = AuthenticatedUser(
             AccessToken(
                 token="",
@@ -147,7 +148,10 @@ class ResourceServer:
         return None
 
     def _log_limited(self, text: str, *values: str, level: int = logging.INFO) -> None:
-        """Log an event that any caller can cause, at most once a second per last value."""
+        """Log an event that any caller can cause.
+
+        The rate limit is one record per second for each last value.
+        """
         _logger.log(
             level, text, *values, extra={"kind": (weakref.ref(self), values[-1])}
         )
@@ -195,14 +199,14 @@ class ResourceServer:
     ) -> list[str]:
         """Return the scopes of a token that a header can contain, and the needed scopes."""
         own = sorted(s for s in token_scopes if _SCOPE.fullmatch(s) and s not in needed)
-        # The scopes of this server first, so that the limit affects others.
+        # Put the scopes of this server first, so that the limit removes other scopes.
         own.sort(key=lambda name: name not in self._permissions)
         return [*own[:_MAX_TOKEN_SCOPES], *needed]
 
     def _build_caller(self, claims: Mapping[str, Any]) -> tuple[Caller, frozenset[str]]:
         """Return the caller and the scopes of a token."""
         user = claims.get("sub")
-        # Logs and ledgers contain the user; line breaks and surrogates would corrupt them.
+        # Require a printable user: line breaks and surrogates would corrupt logs and ledgers.
         if not isinstance(user, str) or not user or not user.isprintable():
             raise InvalidTokenError("the token's `sub` is not a printable string")
         token_scopes = _parse_scopes(claims)
@@ -227,7 +231,7 @@ class ResourceServer:
             "scopes_supported": list(self._permissions),
             "bearer_methods_supported": ["header"],
         }
-        # Browser-based clients read the metadata too.
+        # Let every web page read the public metadata, because some clients run in browsers.
         headers = {
             "access-control-allow-origin": "*",
             "cache-control": "public, max-age=300",
@@ -307,7 +311,8 @@ def require_scopes(
         """
         if name is None:
             return None
-        # `permissions=None` searches all tools of the client, also those without permission.
+        # With `permissions=None` the search includes tools for which the caller's token lacks
+        # the permission.
         with calling_as(caller._replace(permissions=None)):
             match = await served.find(name, client)
         permission = None if match is None else match.tool.permission

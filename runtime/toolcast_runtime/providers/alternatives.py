@@ -12,18 +12,27 @@ from .dialect import ANNOTATIONS
 _MERGED_KEYWORDS = frozenset(
     "type properties required additionalProperties title $defs definitions".split()
 )
-"""Keywords of alternatives that their merged object has, or that models do not need."""
+"""Keywords of alternatives that `describe_relations` does not repeat.
+
+The merged object contains their content, or (`title`) models do not need them.
+"""
 
 
 def exclude_each_other(members: Sequence[Any]) -> bool:
-    """Return whether no value can match two alternatives, so that `anyOf` equals `oneOf`."""
+    """Return whether no value can match two of the alternatives.
+
+    `oneOf` can then be replaced by `anyOf`. False also if the types and values do not show it.
+    """
     return all(_are_disjoint(*pair) for pair in combinations(members, 2))
 
 
 def merge_alternatives(
     base: Mapping[str, Any], members: Sequence[Mapping[str, Any]]
 ) -> dict[str, Any] | None:
-    """Return an object schema that allows what any of the alternatives allows, and more.
+    """Merge alternatives into one object schema with the properties of all of them.
+
+    A property with different schemas gets a union of them. A property is required if the base
+    or every alternative requires it. The merged schema may allow more than the alternatives.
 
     Args:
         base: the schema that contains the alternatives.
@@ -42,7 +51,8 @@ def merge_alternatives(
             schemas_by_name.setdefault(name, []).append(schema)
     base_properties = dict(base.get("properties", {}))
     if base.get("additionalProperties") is False:
-        # It rejects the properties that only an alternative has.
+        # `additionalProperties: false` of the base applies to all alternatives, so a
+        # property that only an alternative declares is never valid.
         schemas_by_name = {
             name: schemas
             for name, schemas in schemas_by_name.items()
@@ -74,7 +84,11 @@ def merge_alternatives(
 
 
 def _build_union(schemas: list[Any]) -> Any:
-    """Return a schema that allows what any of the schemas allows; an `enum` if possible."""
+    """Return one schema for the values of any of the schemas.
+
+    The result is an `enum` if all schemas only list values and have equal annotations,
+    otherwise an `anyOf`. A single schema is returned unchanged.
+    """
     if len(schemas) == 1:
         return schemas[0]
     value_lists = [_get_values(schema) for schema in schemas]
@@ -96,10 +110,11 @@ def _build_union(schemas: list[Any]) -> Any:
 
 
 def describe_relations(members: Sequence[Mapping[str, Any]]) -> list[Any]:
-    """Return what alternatives of an object state beyond the object that they merge into.
+    """Return the constraints of each alternative that are lost when they are merged.
 
-    These are the properties that the alternatives declare differently, `required` if it differs,
-    and the keywords that are not merged. The list is empty if there is nothing of this.
+    The list has one schema per alternative, with the properties that the alternatives declare
+    differently, `required` if it differs, and the keywords that `merge_alternatives` ignores.
+    The list is empty if no alternative has such a constraint.
     """
     schemas_by_name: dict[str, list[Any]] = {}
     for member in members:
@@ -118,6 +133,8 @@ def describe_relations(members: Sequence[Mapping[str, Any]]) -> list[Any]:
     required_sets = [frozenset(member.get("required", ())) for member in members]
     relations = []
     for member in members:
+        # If a closed alternative lacks names of others, list the names of each alternative, with
+        # `true` for schemas that do not differ.
         properties = {
             name: schema if name in differing else True
             for name, schema in member.get("properties", {}).items()
@@ -147,7 +164,7 @@ def _get_values(schema: Any) -> list[Any] | None:
 
 
 def _are_disjoint(first: Any, second: Any) -> bool:
-    """Return whether two schemas certainly have no common value."""
+    """Return whether two schemas have no value in common; False if that is not certain."""
     if first is False or second is False:
         return True
     if not isinstance(first, Mapping) or not isinstance(second, Mapping):
@@ -162,7 +179,8 @@ def _are_disjoint(first: Any, second: Any) -> bool:
         return True
     if first_types != ["object"] or second_types != ["object"]:
         return False
-    # A property that both require, with disjoint values, such as a tag.
+    # Objects are disjoint if both require the same property with disjoint values, such as a
+    # `type` property that tells the alternatives apart.
     required = set(first.get("required", ())) & set(second.get("required", ()))
     first_properties = first.get("properties", {})
     second_properties = second.get("properties", {})

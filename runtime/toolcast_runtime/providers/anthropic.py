@@ -27,6 +27,7 @@ from .model_provider import (
 )
 from .tool_results import IMAGES, PDF, Answer, Media
 
+# Pattern of valid tool names; other names are mapped to valid ones.
 _NAMES = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _PAGE = "its page on structured outputs, limits of a request"
 SEARCH = {"type": "tool_search_tool_bm25_20251119", "name": "tool_search_tool_bm25"}
@@ -57,7 +58,7 @@ _LIMITS = (
 
 
 def _find_exceeded_limit(schema: Mapping[str, Any]) -> str | None:
-    """Return a clause about the first limit that a strict schema exceeds, if any."""
+    """Return a clause that names the first limit that a strict schema exceeds, or None."""
     for label, count_in, maximum in _LIMITS:
         if (count := count_in(schema)) > maximum:
             return f"has {count} {label}, and models of Anthropic take {maximum} in a request"
@@ -116,7 +117,10 @@ def _is_programmatic(rendered: RenderedTool) -> bool:
 
 
 def _build_tool_list(provider_tools: ProviderTools) -> list[dict[str, Any]]:
-    """Return the tools, plus the tool search and code execution tools if needed."""
+    """Return the tools in order, then Anthropic's own tools that they need.
+
+    The tool search follows if a tool is deferred, and code execution if code may call a tool.
+    """
     tool_list = [_build_tool(tool) for tool in provider_tools.rendered]
     if any(tool.is_deferred for tool in provider_tools.rendered):
         tool_list.append(dict(SEARCH))
@@ -166,7 +170,8 @@ ANTHROPIC = ModelProvider(
 
 def _build_converse_tool(rendered: RenderedTool) -> dict[str, Any]:
     spec: dict[str, Any] = {"name": rendered.name}
-    if rendered.tool.description:  # botocore's type is `NonEmptyString`.
+    # botocore rejects an empty `description`: its type is `NonEmptyString`.
+    if rendered.tool.description:
         spec["description"] = rendered.tool.description
     spec["inputSchema"] = {"json": rendered.parameters.schema}
     if rendered.is_strict:
@@ -177,14 +182,15 @@ def _build_converse_tool(rendered: RenderedTool) -> dict[str, Any]:
 def _build_converse_result(answer: Answer) -> dict[str, Any]:
     result: dict[str, Any] = {"toolUseId": answer.call_id}
     value = answer.response.result
-    # The `json` block accepts objects only.
+    # Bedrock's `json` content block accepts only objects; other results become text.
     if answer.is_json and isinstance(value, dict):
         result["content"] = [{"json": value}]
     else:
-        # The API rejects empty content (pydantic/pydantic-ai#6115).
+        # Bedrock rejects a result with empty content (pydantic/pydantic-ai#6115).
         parts = answer.list_nonblank_parts(IMAGES) or [_NO_CONTENT]
         result["content"] = [_build_converse_block(part) for part in parts]
-    # Omit `success`, the default: not every model accepts the field.
+    # Successful results have no `status`: not every model accepts the field, and `success`
+    # is its default.
     if not answer.response.success:
         result["status"] = "error"
     return {"toolResult": result}

@@ -1,4 +1,4 @@
-"""Conversion of the arguments that a model sent to those of the spec, the inverse of rendering."""
+"""Conversion of a model's arguments to the spec's arguments, the inverse of rendering."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _MEMBER_NAME = "urn:toolcast:member"
 def restore_arguments(
     sent: Mapping[str, Any], rendered: RenderedSchema
 ) -> dict[str, Any]:
-    """Return the arguments of a call as the spec defines them.
+    """Convert the arguments of a model's call to arguments that the spec defines.
 
     Optional properties that are null because the dialect requires them are removed, and properties
     get the spec's names. Nothing else is changed or added: invalid arguments remain invalid, so
@@ -44,14 +44,17 @@ def restore_arguments(
 
 
 class _AbsentPropertyRemover:
-    """Removes the properties whose null means that they are omitted."""
+    """Removal of null properties that the spec declares as optional.
+
+    A provider may require every property, so a model sends null instead of omitting one.
+    """
 
     def __init__(self, rendered: RenderedSchema) -> None:
         self._rendered = rendered
         self._root = rendered.schema
 
     def restore(self, value: Any, schema: Any) -> Any:
-        """Return a value of a rendered schema without these properties."""
+        """Return a value without such null properties, at any depth."""
         if isinstance(value, Mapping):
             return self._restore_object(value, schema)
         if isinstance(value, list):
@@ -75,7 +78,10 @@ class _AbsentPropertyRemover:
         return value
 
     def _list_applying(self, value: Any, schema: Any) -> Iterator[Mapping[str, Any]]:
-        """Yield the schemas of a value; of alternatives the first that allows the value."""
+        """Yield a schema, the targets of its references, and one alternative of each `anyOf`.
+
+        The alternative is the first that allows the value.
+        """
 
         def list_next(part: Mapping[str, Any]) -> Iterator[Any]:
             if "anyOf" in part:
@@ -89,7 +95,7 @@ class _AbsentPropertyRemover:
         if len(candidates) < 2:
             return candidates[0] if candidates else None
         for member in candidates:
-            # Validated inside the root schema, so that the member's references resolve.
+            # Embed the alternative in the root schema, so that its references resolve.
             definitions = {**self._root.get("$defs", {}), _MEMBER_NAME: member}
             root = {**self._root, "$id": _ROOT_ID, "$defs": definitions}
             schema = {
@@ -102,7 +108,7 @@ class _AbsentPropertyRemover:
 
     def _has_type(self, value: Any, schema: Any) -> bool:
         """Return whether a value may have a type of a schema, or of its reference's target."""
-        # Bounded, because references may be circular.
+        # Follow only as many references as there are definitions: references may be circular.
         for _ in range(len(self._root.get("$defs", ())) + 2):
             if not isinstance(schema, Mapping):
                 return False
@@ -113,10 +119,10 @@ class _AbsentPropertyRemover:
 
 
 class _NameRestorer:
-    """Restores the spec's names of properties.
+    """Conversion of a provider's property names back to the spec's names.
 
-    All alternatives count, even those that the value does not match: a property has the same new name
-    in all of them.
+    All alternatives are used, even those that the value does not match: a property has the
+    same provider name in all of them.
     """
 
     def __init__(self, rendered: RenderedSchema) -> None:
@@ -124,10 +130,14 @@ class _NameRestorer:
         self._old_names = {new: old for old, new in rendered.names.items()}
 
     def restore(self, value: Any, schemas: list[Any]) -> Any:
-        """Return a value of rendered schemas with the spec's names."""
+        """Return a value with the spec's property names, at any depth.
+
+        Only names that a schema declares are converted; other keys are the caller's data.
+        """
         if not isinstance(value, (Mapping, list)):
             return value
         parts = list(self._list_applying(schemas))
+        # In a value of `enum` or `const` every key was renamed, without being declared.
         if any(
             contains_json(part.get("enum", [part.get("const")]), value)
             for part in parts
@@ -172,7 +182,10 @@ class _NameRestorer:
         return self.restore(value, schemas)
 
     def _list_applying(self, schemas: list[Any]) -> Iterator[Mapping[str, Any]]:
-        """Yield all schemas that a value of these schemas may be validated by."""
+        """Yield the schemas with their subschemas and reference targets for the same value.
+
+        `not` is included, because property names in it were renamed as well.
+        """
         return walk_schemas(
             schemas,
             lambda part: [
@@ -209,7 +222,8 @@ def list_valid_examples(
             continue
         original = example.get("arguments", {})
         arguments = renamed_keys(original, parameters.names)
-        with suppress(ValueError):  # a string contains a lone surrogate
+        # Omit an example with a lone surrogate in a string, which cannot be validated.
+        with suppress(ValueError):
             if (
                 validator.is_valid(arguments)
                 and restore_arguments(arguments, parameters) == original

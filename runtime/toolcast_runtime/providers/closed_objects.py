@@ -27,7 +27,10 @@ _IMPLIED_TYPES = {
 def add_implied_type(
     flattener: Flattener, schema: dict[str, Any], path: Path
 ) -> dict[str, Any]:
-    """Add the type that keywords imply, because closed dialects require a type.
+    """Return a schema with the type that its keywords imply, such as object for `properties`.
+
+    Closed dialects require a type. A schema with a type or alternatives is returned unchanged.
+    An added type is a loss, because the spec allows values of other types.
 
     Raises:
         InexpressibleError: no keyword implies a type.
@@ -56,7 +59,8 @@ def close(
         path: the path of the schema in the spec.
 
     Returns:
-        The properties that are omitted if they are null.
+        The names of optional properties: null means that they are omitted. Empty if the
+        dialect allows optional properties.
 
     Raises:
         InexpressibleError: the object allows undeclared properties that calls need.
@@ -66,9 +70,12 @@ def close(
         raise InexpressibleError(
             path, "patternProperties", "accepts names that match a pattern"
         )
-    # With `additionalProperties`, no name is left for `unevaluatedProperties`.
+    # If both keywords exist, `additionalProperties` decides: it evaluates every remaining
+    # name, so none is left for `unevaluatedProperties`.
     keywords = ("additionalProperties", "unevaluatedProperties")
     closing = next((key for key in keywords if key in schema), None)
+    # An object below the root without properties is a map, which needs undeclared names and so
+    # cannot be closed.
     if closing is None or schema[closing] is not False:
         is_map = not properties and len(path) > 1
         if closing or is_map:
@@ -77,6 +84,8 @@ def close(
         flattener.losses.add(
             path, "additionalProperties", "undeclared names", Effect.NARROWER
         )
+    # `additionalProperties: false` considers only `properties` next to it, so a property
+    # that only `anyOf` or a similar keyword declares would become invalid.
     if closing != "additionalProperties":
         for keyword in schema.keys() & IN_PLACE:
             for name in _list_properties(flattener, get_subschemas(schema, keyword)):
@@ -94,7 +103,8 @@ def close(
     for name in optional:
         subschema = schema["properties"][name]
         if allows_null(subschema, flattener.parts.resolve):
-            # With the default null, omitting the parameter has the same effect.
+            # If the default is null, an omitted parameter and null have the same effect, so
+            # the loss is only a note.
             has_null_default = (
                 isinstance(subschema, Mapping) and subschema.get("default", 0) is None
             )
@@ -113,7 +123,10 @@ def close(
 
 
 def _list_properties(flattener: Flattener, schemas: list[Any]) -> Iterator[str]:
-    """Yield the properties that schemas of an object declare, also by references."""
+    """Yield the property names that schemas of one object declare.
+
+    Includes names from references and from `allOf`, `anyOf` and similar keywords.
+    """
     expanded = [expand_reference(flattener, schema) for schema in schemas]
     for schema in walk_schemas(
         expanded,

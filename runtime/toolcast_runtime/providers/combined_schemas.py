@@ -27,7 +27,10 @@ _DEPENDENT_KEYWORDS = (
     frozenset(["unevaluatedProperties"]),
     frozenset(["unevaluatedItems"]),
 )
-"""Keywords that depend on each other within their own schema."""
+"""Groups of keywords whose meaning depends on each other within one schema.
+
+`merge_schemas` cannot merge the keywords of a group one by one.
+"""
 
 _LOWER_LIMITS = "minimum exclusiveMinimum minLength minItems minProperties".split()
 _UPPER_LIMITS = "maximum exclusiveMaximum maxLength maxItems maxProperties".split()
@@ -50,11 +53,11 @@ _KEYWORDS_BY_TYPE = {
 }
 _VALUE_KEYWORDS = frozenset(["enum", "const"])
 _MAX_REFERENCES = 40
-"""References that are followed one after another."""
+"""Maximum number of references that are followed one after another."""
 
 
 class InexactError(Exception):
-    """Two schemas without a simple equivalent; the argument is the keyword that prevents it."""
+    """Failure to merge two schemas exactly; `str()` is the keyword that prevents it."""
 
 
 def get_type_name(value: Any) -> str:
@@ -74,7 +77,10 @@ def get_types(schema: Mapping[str, Any]) -> list[str] | None:
 
 
 def matches_types(value: Any, types: Sequence[str] | None) -> bool:
-    """Return whether a value has one of some types; True if there are none."""
+    """Return whether a value has one of the JSON types; True if `types` is None.
+
+    A float such as 1.0 also has the type integer, and every integer the type number.
+    """
     if types is None:
         return True
     if isinstance(value, float) and value.is_integer() and "integer" in types:
@@ -89,7 +95,10 @@ def widen_integers(types: Sequence[str]) -> set[str]:
 
 
 def add_value_types(schema: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Add the types of the values of `enum` or `const`, and remove values of other types.
+    """Return a schema with the type of its `enum` or `const` values.
+
+    Values that do not match an existing `type` are removed. A schema without such values is
+    returned unchanged.
 
     Returns:
         The schema; None if it allows none of its values.
@@ -117,12 +126,13 @@ def merge_schemas(
 ) -> dict[str, Any]:
     """Return a schema of exactly the values that both schemas allow.
 
-    The annotations of the first one take precedence.
+    The first schema's annotations take precedence.
 
     Raises:
         InexactError: there is no simple schema for these values.
     """
     if "$ref" in first or "$ref" in second:
+        # A schema with only annotations allows every value, so the reference stays exact.
         if has_only_annotations(second) or has_only_annotations(first):
             return {**second, **first}
         raise InexactError("$ref")
@@ -147,9 +157,10 @@ def merge_schemas(
 def _has_compatible_properties(
     first: Mapping[str, Any], second: Mapping[str, Any], used: frozenset[str]
 ) -> bool:
-    """Return whether the keywords of two objects can be merged independently.
+    """Return whether dependent keywords that two schemas use can be merged one by one.
 
-    This is so if each object allows the other's properties, or they declare the same ones.
+    For `properties` and `additionalProperties`: each object must allow the other's properties,
+    or both declare the same ones. Other groups of keywords must be equal in both schemas.
     """
     if used == {"properties"}:
         return True
@@ -171,7 +182,11 @@ def _has_compatible_properties(
 
 
 def _merge_keyword(key: str, first: Any, second: Any) -> Any:
-    """Return the value of a keyword that allows what two values of it allow."""
+    """Return the value of a keyword that allows only values that both of its values allow.
+
+    Raises:
+        InexactError: no single value of the keyword has this effect.
+    """
     if key in _SELECT_STRICTER:
         return _SELECT_STRICTER[key](first, second)
     if key == "type":
@@ -190,7 +205,8 @@ def _merge_keyword(key: str, first: Any, second: Any) -> Any:
             properties[name] = schema
         return properties
     if key == "additionalProperties":
-        # One value is false: all other differences were rejected before.
+        # Two different values reach this line only if one of them is false:
+        # `_has_compatible_properties` rejects all other differences.
         return False
     raise InexactError(key)
 
@@ -211,7 +227,7 @@ def _find_common_types(first: Any, second: Any) -> Any:
         for type_ in first_types
         if type_ in second_types or (type_ == "integer" and "number" in second_types)
     ]
-    # Every integer is a number.
+    # `number` in one schema and `integer` in the other have `integer` in common.
     is_number_and_integer = "number" in first_types and "integer" in second_types
     if is_number_and_integer and "integer" not in common:
         common.append("integer")
@@ -222,6 +238,7 @@ def _find_common_types(first: Any, second: Any) -> Any:
 
 def is_equal_json(first: Any, second: Any) -> bool:
     """Return whether two JSON values are equal; true is not equal to 1."""
+    # Python's `True == 1` holds, but JSON Schema distinguishes booleans from numbers.
     if isinstance(first, bool) or isinstance(second, bool):
         return first is second
     if isinstance(first, Mapping) and isinstance(second, Mapping):
@@ -234,7 +251,7 @@ def is_equal_json(first: Any, second: Any) -> bool:
 
 
 def contains_json(values: Sequence[Any], value: Any) -> bool:
-    """Return whether JSON values include an equal value."""
+    """Return whether a sequence of JSON values contains a value; true does not equal 1."""
     return any(is_equal_json(item, value) for item in values)
 
 
@@ -253,20 +270,20 @@ def allows_null(
     steps: int = _MAX_REFERENCES,
     results: dict[int, bool] | None = None,
 ) -> bool:
-    """Return whether a schema certainly allows null.
+    """Return whether a schema allows null; False if that is not certain.
 
     Args:
         schema: the spec's schema.
         resolve: returns the target of a reference; raises LookupError if there is none.
-        steps: how many more references and alternatives are followed.
-        results: the results so far, by the `id` of the schema.
+        steps: the remaining number of nested references and alternatives to follow.
+        results: the results of schemas checked before, by the `id` of the schema; updated.
     """
     if not isinstance(schema, Mapping) or not steps:
         return schema is True
     results = {} if results is None else results
     if id(schema) in results:
         return results[id(schema)]
-    # The result for a reference from the schema to itself.
+    # Preset False: a schema that refers to itself then ends the recursion with this result.
     results[id(schema)] = False
     if schema.keys() & {"not", "if", "$dynamicRef", "$recursiveRef"}:
         return False
@@ -295,7 +312,10 @@ def allows_null(
 
 
 def make_nullable(rendered: dict[str, Any], spelling: Nullable) -> dict[str, Any]:
-    """Return a rendered schema that also allows null, in the dialect's spelling."""
+    """Return a rendered schema that also allows null, in the dialect's spelling.
+
+    Null is added to `type` (and `enum`) if possible, otherwise as a member of `anyOf`.
+    """
     types = get_types(rendered)
     has_only_type = rendered.keys().isdisjoint(["$ref", "anyOf", "oneOf", "const"])
     if types is not None and has_only_type and spelling is not Nullable.ANY_OF:
@@ -307,7 +327,10 @@ def make_nullable(rendered: dict[str, Any], spelling: Nullable) -> dict[str, Any
 
 
 def spell_nullable(rendered: dict[str, Any], spelling: Nullable) -> dict[str, Any]:
-    """Return a rendered schema whose nullable types have the dialect's spelling."""
+    """Return a schema whose nullable types are spelled as the dialect requires.
+
+    The schema is equivalent; with `Nullable.ANY` it is returned unchanged.
+    """
     if spelling is Nullable.ANY:
         return rendered
     if spelling is Nullable.TYPE_LIST:
@@ -332,7 +355,10 @@ def _add_null(rendered: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _merge_into_type_list(rendered: dict[str, Any]) -> dict[str, Any]:
-    """Replace an `anyOf` of one type and null by a list of types."""
+    """Return a schema with `type: [T, "null"]` instead of an `anyOf` of T and null.
+
+    Every other schema is returned unchanged.
+    """
     members = rendered.get("anyOf")
     if not isinstance(members, list) or len(members) != 2:
         return rendered
@@ -348,7 +374,11 @@ def _merge_into_type_list(rendered: dict[str, Any]) -> dict[str, Any]:
 
 
 def _split_type_list(rendered: dict[str, Any], types: list[str]) -> dict[str, Any]:
-    """Replace a list of types by an `anyOf`; each keyword goes to the types it applies to."""
+    """Return a schema with one `anyOf` member per type instead of a list of types.
+
+    Each keyword moves to the members whose type it applies to; `enum` values move to the
+    member of their type. A type without `enum` values is omitted.
+    """
     moved_keywords = {
         key for type_ in types for key in _KEYWORDS_BY_TYPE.get(type_, ())
     } | _VALUE_KEYWORDS
@@ -369,7 +399,8 @@ def _split_type_list(rendered: dict[str, Any], types: list[str]) -> dict[str, An
             if type_ != "null":
                 member["enum"] = values_of_type
         members.append(member)
-    if not members:  # no value of `enum` has one of the types
+    # No value of `enum` has one of the types, so the schema allows no value in any case.
+    if not members:
         return {**rendered, "type": types[0]}
     rest = {
         key: value
@@ -379,7 +410,8 @@ def _split_type_list(rendered: dict[str, Any], types: list[str]) -> dict[str, An
     if len(members) == 1:
         return {**rest, **members[0]}
     if "anyOf" in rest:
-        # A value must match one member of each.
+        # The schema already has an `anyOf`: a value must match a member of both, so the
+        # existing `anyOf` is repeated in each new member.
         alternatives = rest.pop("anyOf")
         members = [{**member, "anyOf": alternatives} for member in members]
     return {**rest, "anyOf": members}

@@ -1,4 +1,4 @@
-"""Description of the JSON Schema subset that a provider accepts, and of keywords lost in it.
+"""JSON Schema subset that a provider accepts, and the keywords that are lost in it.
 
 A provider has one `Dialect` for its loose form and may have another for its strict form.
 `dialect_table` builds the dialects of providers. `schema_rendering` applies them without depending
@@ -127,7 +127,7 @@ class Dialect:
         return self.keywords is None or keyword in self.keywords
 
     def accepts_pattern(self, pattern: str) -> bool:
-        """Return whether the dialect accepts a regular expression."""
+        """Return whether the dialect accepts a regular expression as `pattern`."""
         if self.has_plain_patterns and any(
             part in pattern for part in _COMPLEX_PATTERN_PARTS
         ):
@@ -135,7 +135,10 @@ class Dialect:
         return not self.has_python_patterns or _compiles_in_python(pattern)
 
     def accepts_integers(self, value: Any) -> bool:
-        """Return whether the dialect accepts all integers in a JSON value."""
+        """Return whether no integer in a JSON value exceeds the dialect's `max_integer`.
+
+        Integers in nested objects and arrays are included.
+        """
         return self.max_integer is None or not has_larger_integer(
             value, self.max_integer
         )
@@ -149,7 +152,8 @@ _COMPLEX_PATTERN_PARTS = (
     "\\B",
     *(f"\\{number}" for number in range(1, 10)),
 )
-# Only Python 3.14 and later have `\z`.
+# `re` of Python 3.14 and later compiles `\z`, so its success does not prove that a provider
+# with an older Python accepts the pattern.
 _NEW_PYTHON_ESCAPE = re.compile(r"(?<!\\)(?:\\\\)*\\z")
 
 
@@ -157,13 +161,17 @@ _NEW_PYTHON_ESCAPE = re.compile(r"(?<!\\)(?:\\\\)*\\z")
 def _compiles_in_python(pattern: str) -> bool:
     try:
         re.compile(pattern)
+    # `re` warns about ambiguous syntax; with warnings as errors the warning is raised.
     except (re.error, OverflowError, RecursionError, Warning):
         return False
     return not _NEW_PYTHON_ESCAPE.search(pattern)
 
 
 def has_larger_integer(value: Any, maximum: int) -> bool:
-    """Return whether a JSON value contains an integer, such as 1 or 1.0, beyond a maximum."""
+    """Return whether a JSON value contains a number whose absolute value exceeds a maximum.
+
+    Numbers in nested objects and arrays are included.
+    """
     waiting = [value]
     while waiting:
         part = waiting.pop()
@@ -287,7 +295,8 @@ class Losses:
     def remove_narrowing(self, count: int) -> bool:
         """Remove the losses after the first `count` if one may make the schema narrower.
 
-        New names do not: the model's arguments get the spec's names.
+        Renamed properties (keyword `name`) do not make it narrower: the spec's names are
+        restored in the model's arguments.
 
         Returns:
             Whether the losses were removed.
@@ -309,7 +318,7 @@ class Losses:
 
 
 def describe_lost_keywords(lost: Mapping[str, Any]) -> tuple[str, frozenset[str]]:
-    """Return text that states lost keywords in a description, and the stated keywords.
+    """Format lost keywords for a description; return the text and the keywords in it.
 
     The text has each keyword with its value as JSON, `(minimum: 1, maximum: 10)`, like that of
     Anthropic's SDK. Keywords with a long value and keywords of no use to a model are omitted.
@@ -333,6 +342,7 @@ def _format_keyword(keyword: str, value: Any) -> str:
         return "deprecated" if value is True else ""
     text = json.dumps(value, ensure_ascii=False, default=str)
     if keyword == "examples" and isinstance(value, (list, tuple)):
+        # Without the brackets, so that models do not read the examples as one array.
         text = text[1:-1]
     return f"{'for example' if keyword == 'examples' else keyword}: {text}"
 

@@ -1,4 +1,4 @@
-"""Table of what each provider does with each JSON Schema keyword, and the dialects from it.
+"""Table of each provider's treatment of JSON Schema keywords, and its dialects.
 
 `dialects.csv` has a row for each keyword, or for a range of its values, and a column for each
 dialect. A cell is `BEHAVIOR:SOURCE`; `dialect_sources.csv` has the date and address of each
@@ -25,7 +25,7 @@ _INTEGERS_PREFIX = "integers beyond "
 
 
 class Behavior(StrEnum):
-    """What a provider does with a keyword or value."""
+    """Treatment of a keyword or value by a provider."""
 
     ACCEPTS = "accepts"
     """The provider enforces it, or the model reads it."""
@@ -38,7 +38,7 @@ class Behavior(StrEnum):
 
 
 class Source(NamedTuple):
-    """Documentation, package or report of an error that a behavior is known from.
+    """Evidence of a behavior: documentation, a package, or the report of an error.
 
     Attributes:
         name: the name in the table.
@@ -52,7 +52,7 @@ class Source(NamedTuple):
 
 
 class Cell(NamedTuple):
-    """Behavior of one dialect for one row of the table."""
+    """Treatment of one row's keyword by one dialect, with its evidence."""
 
     behavior: Behavior
     source: Source
@@ -60,7 +60,10 @@ class Cell(NamedTuple):
 
 @cache
 def read_table() -> Mapping[str, Mapping[tuple[str, str], Cell]]:
-    """Return the cells by dialect, then by keyword and range; "" is the range of all values."""
+    """Read the table; return its cells by dialect, then by (keyword, range of values).
+
+    The range "" stands for all values of the keyword. The table is cached.
+    """
     sources = {row["name"]: Source(**row) for row in _read_rows("dialect_sources.csv")}
     table: dict[str, dict[tuple[str, str], Cell]] = {}
     for row in _read_rows("dialects.csv"):
@@ -79,7 +82,11 @@ def _read_rows(name: str) -> list[dict[str, str]]:
 
 @cache
 def build_dialect(name: str) -> Dialect:
-    """Return the dialect of a column of the table."""
+    """Build the dialect of a column of the table; the result is cached.
+
+    Raises:
+        KeyError: the table has no such column.
+    """
     cells = read_table()[name]
     is_accepted = {
         key: cell.behavior is Behavior.ACCEPTS for key, cell in cells.items()
@@ -101,6 +108,7 @@ def build_dialect(name: str) -> Dialect:
 
     keywords = list_keywords("", accepted=True)
     enum_types = {*list_ranges("enum", _TYPE_PREFIX, accepted=True)}
+    # Every integer is a number in JSON Schema.
     if "number" in enum_types:
         enum_types.add("integer")
     limits = list_ranges("any keyword", _INTEGERS_PREFIX, accepted=False)
@@ -133,7 +141,7 @@ def build_dialect(name: str) -> Dialect:
         is_closed=not is_accepted["additionalProperties", "missing, true or a schema"],
         is_required_whole=not is_accepted["required", "without every property"],
         needs_items=not is_accepted["items", "missing in an array"],
-        # The table lists the strictest pattern first.
+        # A dialect may reject several ranges of names; the table lists the strictest first.
         property_names=re.compile(names[0]) if names else None,
     )
 

@@ -30,15 +30,15 @@ from .provider_names import new_names, renamed_everywhere
 from .schema_parts import Path, SchemaParts
 
 MAX_DEPTH = 50
-"""Levels of schemas, or of nested references; deeper ones are cut."""
+"""Maximum nesting of subschemas, and of references in each other; deeper ones are cut."""
 
 _MAX_INLINED_SCHEMAS = 2_000
-"""Subschemas that replace references."""
+"""Maximum number of references in one schema that are replaced by their targets."""
 _INVALID_NAME_CHARACTER = re.compile(r"[^a-zA-Z0-9_.-]")
 
 
 class Flattener:
-    """Replaces the references and `allOf` of a schema that a dialect does not accept.
+    """Replacement of references and `allOf` that a dialect does not accept.
 
     Args:
         root: the schema, of an object.
@@ -72,9 +72,10 @@ class Flattener:
     def flatten(
         self, schema: Mapping[str, Any], path: Path, is_root: bool = False
     ) -> tuple[dict[str, Any], Path]:
-        """Return a schema with only accepted references and `allOf`, and its path.
+        """Return a schema without unaccepted references and `allOf`, and its path in the spec.
 
-        The path is that of the target if the schema is just a reference.
+        Only the schema itself is changed, not its subschemas. If it is only a reference that
+        is replaced, the path is that of the target.
         """
         flat = self.parts.upgrade(schema)
         for keyword in ("$ref", "$dynamicRef", "$recursiveRef"):
@@ -92,7 +93,7 @@ class Flattener:
     def _merge_member(
         self, flat: dict[str, Any], member: Any, path: Path
     ) -> dict[str, Any]:
-        """Merge a member of `allOf`, or the target of a reference, into a schema.
+        """Return a schema merged with a member of `allOf` or the target of a reference.
 
         A member that cannot be merged exactly is dropped except for its annotations, and
         reported as a loss.
@@ -100,7 +101,8 @@ class Flattener:
         if not isinstance(member, Mapping):
             return {**flat, **(self.build_false(path) if member is False else {})}
         flat_member, member_path = self.flatten(member, path)
-        # A reference cannot be merged, unless the other schema has only annotations.
+        # `merge_schemas` cannot merge a `$ref` with a schema that has validating keywords, so
+        # the reference is first replaced by its target.
         if "$ref" in flat_member and not has_only_annotations(flat):
             flat_member, member_path = self._inline(flat_member, "$ref", member_path)
         if "$ref" in flat and not has_only_annotations(flat_member):
@@ -121,7 +123,11 @@ class Flattener:
     def _replace_reference(
         self, flat: dict[str, Any], keyword: str, path: Path, is_root: bool
     ) -> tuple[dict[str, Any], Path]:
-        """Return a schema whose reference is kept, inlined, or dropped."""
+        """Return a schema whose reference is kept, inlined or dropped, and its path.
+
+        A reference without a target is dropped. A reference is kept if the dialect accepts it
+        at this position and has no other validating keywords next to it.
+        """
         try:
             target = self.parts.resolve(flat[keyword])
         except LookupError:
@@ -143,7 +149,11 @@ class Flattener:
     def _inline(
         self, flat: dict[str, Any], keyword: str, path: Path
     ) -> tuple[dict[str, Any], Path]:
-        """Replace a reference by its flattened target; cut a schema that contains itself."""
+        """Return a schema whose reference is replaced by its flattened target, and its path.
+
+        A target that contains itself, or that is nested too deeply, is replaced by any value
+        of its type.
+        """
         siblings = {key: value for key, value in flat.items() if key != keyword}
         reference = flat[keyword]
         target = self._targets_by_reference.get(reference)
@@ -152,6 +162,7 @@ class Flattener:
         if not isinstance(target, Mapping):
             return self._merge_member(siblings, target, path), path
         target_path = self.parts.get_path(target)
+        # Count every inlined reference, because references to references can multiply.
         self._remaining -= 1
         is_open = id(target) in self.opened
         if is_open or len(self.opened) > MAX_DEPTH or self._remaining < 0:
@@ -168,7 +179,7 @@ class Flattener:
     def cut(
         self, target: Mapping[str, Any], keyword: str, path: Path
     ) -> dict[str, Any]:
-        """Return the replacement for a schema inside itself: any value of its type.
+        """Return a schema with only the type of a target, and add the loss.
 
         Raises:
             InexpressibleError: the dialect is closed.
@@ -183,7 +194,10 @@ class Flattener:
         return {"type": target["type"]} if "type" in target else {}
 
     def build_false(self, path: Path) -> dict[str, Any]:
-        """Return a schema that allows no value.
+        """Return the replacement for the schema `false`, which allows no value.
+
+        Without `not` in the dialect the result is `{}`, which allows every value, and a loss
+        is added.
 
         Raises:
             InexpressibleError: the dialect is closed.
@@ -205,7 +219,7 @@ class Flattener:
         self.losses.add(path, keyword, message, Effect.WIDER, severity)
 
     def _make_reference(self, target: Mapping[str, Any]) -> str:
-        """Return the reference to a target in the rendered schema; add its definition."""
+        """Return a reference to a target, and add the target to `definitions` once."""
         if target is self.parts.root:
             return "#"
         if id(target) not in self._definition_names:
@@ -230,13 +244,18 @@ def get_last_name(path: Path) -> str:
 def replace_keywords(
     flattener: Flattener, schema: dict[str, Any], path: Path, is_root: bool
 ) -> dict[str, Any]:
-    """Replace keywords by others that the dialect accepts."""
+    """Return a schema with unaccepted keywords replaced by accepted ones.
+
+    Replaces `const`, `oneOf`, `prefixItems`, `patternProperties`, and alternatives at the
+    root. Keywords without a replacement stay. Inexact replacements are added as losses.
+    """
     accepts, enum_types = flattener.dialect.accepts, flattener.dialect.enum_types
     if "const" in schema and not accepts("const") and accepts("enum"):
         value = schema["const"]
         has_accepted_type = enum_types is None or get_type_name(value) in enum_types
         if has_accepted_type and flattener.dialect.accepts_integers(value):
             schema = _replace_keyword(schema, "const", "enum", [value])
+    # Keep `oneOf` if the schema also has an `anyOf`: a schema cannot have two of them.
     becomes_any_of = accepts("anyOf") and not accepts("oneOf") and "anyOf" not in schema
     for keyword in ("oneOf", "anyOf"):
         members = schema.get(keyword)
@@ -263,9 +282,9 @@ def replace_keywords(
 def _replace_pattern_properties(
     flattener: Flattener, schema: dict[str, Any], path: Path
 ) -> dict[str, Any]:
-    """Replace pattern properties that the dialect lacks by `additionalProperties`.
+    """Return a schema with unaccepted `patternProperties` moved to `additionalProperties`.
 
-    Otherwise `additionalProperties: false` would also reject the names that match.
+    If they were only dropped, `additionalProperties: false` would reject the matching names.
     """
     dialect = flattener.dialect
     patterns = schema["patternProperties"]
@@ -283,7 +302,7 @@ def _replace_pattern_properties(
         if pattern not in lost
     }
     stated: dict[str, Any] = {"patternProperties": lost}
-    # If it is missing, `unevaluatedProperties` may apply to the names that match.
+    # Without `additionalProperties`, names that match no pattern may have any value.
     additional = schema.get("additionalProperties", True)
     if additional is not True:
         stated["additionalProperties"] = additional
@@ -318,7 +337,11 @@ def _state_in_description(
     *,
     is_root: bool = False,
 ) -> bool:
-    """Append lost keywords to a schema's description; return whether all are stated."""
+    """Append lost keywords to a schema's description if the text can contain all of them.
+
+    Returns:
+        Whether the description was changed.
+    """
     if not flattener.dialect.accepts("description", at_root=is_root):
         return False
     text, stated = describe_lost_keywords(renamed_everywhere(lost, flattener.names))
@@ -331,12 +354,16 @@ def _state_in_description(
 def _replace_prefix_items(
     flattener: Flattener, schema: dict[str, Any], path: Path
 ) -> dict[str, Any]:
-    """Replace `prefixItems` by one schema for all items that allows each of them."""
+    """Return a schema with `items` instead of `prefixItems`: any item schema at any position.
+
+    Adds a loss. If no further items are allowed, `maxItems` limits their number.
+    """
     item_schemas = list(schema["prefixItems"])
     other_items = schema.get("items", True)
     max_items = schema.get("maxItems")
     count = len(item_schemas)
     if other_items is False or (isinstance(max_items, int) and max_items <= count):
+        # No items may follow the listed ones, so limit the number of items instead.
         schema = {**schema, "maxItems": min(count, max_items or count)}
     else:
         if flattener.dialect.is_closed and other_items in (True, {}):
@@ -356,7 +383,11 @@ def _replace_prefix_items(
 
 
 def expand_reference(flattener: Flattener, member: Any) -> Any:
-    """Return an alternative with its reference replaced by the target, if it can be."""
+    """Return an alternative merged with the target of its reference.
+
+    Follows up to `MAX_DEPTH` references. An alternative without a reference, or whose target
+    is missing or cannot be merged, keeps its remaining keywords.
+    """
     if not isinstance(member, Mapping):
         return member
     schema = flattener.parts.upgrade(member)
@@ -375,7 +406,11 @@ def expand_reference(flattener: Flattener, member: Any) -> Any:
 def _merge_into_object(
     flattener: Flattener, schema: dict[str, Any], keyword: str, path: Path
 ) -> dict[str, Any]:
-    """Replace alternatives by one object with the properties of all of them."""
+    """Return a schema with one object instead of the alternatives in a keyword.
+
+    The object has the properties of all alternatives; a loss states that. If an alternative
+    is not an object, the schema is returned unchanged.
+    """
     members = [
         {} if member is True else expand_reference(flattener, member)
         for member in schema[keyword]
@@ -398,7 +433,8 @@ def _merge_into_object(
     elif relations:
         message += "; the description states which belong together"
     is_open = any(member.get("additionalProperties") is not False for member in members)
-    # An open alternative accepts any value of a property that only others declare.
+    # An open alternative accepts any value for a property that only other alternatives
+    # declare; the merged object accepts only values that match the declaration.
     names = [member.get("properties", {}).keys() for member in members]
     is_narrower = is_open and any(keys != names[0] for keys in names)
     effect = Effect.OTHER if is_narrower else Effect.WIDER
@@ -409,7 +445,11 @@ def _merge_into_object(
 def _distribute_siblings(
     flattener: Flattener, schema: dict[str, Any], path: Path
 ) -> dict[str, Any]:
-    """Move the keywords next to `anyOf` into its members: a closed object has all of them."""
+    """Return a schema whose validating keywords next to `anyOf` are moved into its members.
+
+    A closed object must declare all its properties in one schema. If the keywords cannot be
+    merged into a member, `anyOf` is dropped with a loss.
+    """
     siblings = {
         key: value
         for key, value in schema.items()
@@ -437,7 +477,10 @@ def _distribute_siblings(
 def _replace_keyword(
     schema: Mapping[str, Any], old: str, new: str, value: Any
 ) -> dict[str, Any]:
-    """Return a schema with a keyword replaced; removed if it already has the new one."""
+    """Return a schema with one keyword replaced by another, at the same position.
+
+    If the schema already has the new keyword, the old keyword is only removed.
+    """
     if new in schema:
         return {key: item for key, item in schema.items() if key != old}
     return {

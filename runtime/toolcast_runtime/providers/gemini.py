@@ -46,7 +46,7 @@ def _build_declaration(rendered: RenderedTool) -> dict[str, Any]:
 
 
 def _build_function_response(answer: Answer) -> dict[str, Any]:
-    """Build a `functionResponse` part from the result of a call."""
+    """Build a `functionResponse` part; the result is JSON if possible, otherwise text."""
     parts = [*answer.parts({*IMAGES, PDF})]
     text = "\n".join(part for part in parts if isinstance(part, str))
     value = answer.response.result
@@ -66,7 +66,7 @@ def _build_function_response(answer: Answer) -> dict[str, Any]:
 
 
 def _keeps_value(value: Any) -> bool:
-    """Return whether Gemini accepts a result as JSON and the model reads it unchanged.
+    """Return whether a JSON result reaches the model unchanged; otherwise it is sent as text.
 
     Gemini rejects `$ref` keys that do not name a part (vercel/ai#14369), and rounds integers
     beyond 2^53 - 1, because a number of `google.protobuf.Struct` is a double.
@@ -76,7 +76,7 @@ def _keeps_value(value: Any) -> bool:
 
 
 def _build_tool_list(provider_tools: ProviderTools) -> list[dict[str, Any]]:
-    """Return the functions as one tool, which in Gemini's API is a list of functions."""
+    """Return one Gemini tool that contains all functions; an empty list without tools."""
     declarations = [_build_declaration(tool) for tool in provider_tools.rendered]
     return [{"functionDeclarations": declarations}] if declarations else []
 

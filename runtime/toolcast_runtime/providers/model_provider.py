@@ -130,7 +130,10 @@ class StrictLimit(NamedTuple):
     maximum: int
 
     def budget(self, source: str, is_refused: bool = True) -> Budget:
-        """Return the same limit for the sum over all strict schemas of a list."""
+        """Return a limit of the whole list, with the same maximum.
+
+        It limits the sum of the counts of all strict schemas in the list.
+        """
 
         def counts(tools: Sequence[RenderedTool]) -> Mapping[str, int]:
             schemas = [tool.parameters.schema for tool in tools if tool.is_strict]
@@ -157,8 +160,8 @@ class ModelProvider:
         names: the pattern of valid tool names; None if all names of specs are valid.
         own_names: the names of the provider's built-in tools that a list may contain.
         accepts: the spec fields that the format can express, out of `returns`, `examples`,
-            `confirm`, `annotations` and `title`. Others of these are losses if a spec sets
-            them.
+            `confirm`, `annotations` and `title`. A spec that sets one of the other fields has
+            a loss.
         form: converts a rendered tool to the provider's JSON.
         answer: converts the result of a call to the provider's JSON.
         arranged: converts a whole list to the provider's JSON.
@@ -232,9 +235,9 @@ class ProviderTools:
     def call(self, name: str, arguments: Mapping[str, Any] | str) -> ToolCall:
         """Convert a model's call to the names and arguments of the spec.
 
-        Restores the spec's names, and removes nulls that the model sent for missing optional
-        parameters. Adds and changes no other values. Invalid arguments are returned unchanged:
-        the call rejects them.
+        Restores the spec's names, and removes null where the model omitted an optional
+        parameter. Adds and changes no other values. Arguments are not validated: the call
+        itself rejects invalid ones.
 
         Args:
             name: the tool's name at the provider. Unknown names are returned unchanged.
@@ -257,7 +260,9 @@ class ProviderTools:
             return ToolCall(name, dict(arguments))
         try:
             restored = restore_arguments(arguments, tool.parameters)
-        except ValueError:  # A string is not valid Unicode: the call rejects it.
+        except ValueError:
+            # A string has a lone surrogate. Pass the arguments on unchanged: the call rejects
+            # them.
             restored = dict(arguments)
         return ToolCall(tool.tool.name, restored)
 
@@ -266,9 +271,9 @@ class ProviderTools:
     ) -> Any:
         """Convert the result of a call to the object that the provider expects.
 
-        Contains the text, and the images and files that the provider accepts. Other media are
-        replaced by a text that describes them. Media are `bytes` if the provider's SDK requires
-        it, so the object is then not JSON.
+        The object contains the text, and the images and files that the provider accepts. Other
+        media are replaced by a text that describes them. For Gemini and Bedrock media are
+        `bytes`, as their SDKs require, so an object with media is not JSON.
 
         Args:
             response: the result of the call.
@@ -286,7 +291,10 @@ class ProviderTools:
 def schemas_within(
     schema: Any, level: int = 0
 ) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    """Yield a schema and its subschemas, each with the number of enclosing objects and arrays."""
+    """Yield a schema and all its subschemas, each with its level.
+
+    The level is the number of enclosing objects and arrays: 0 for the schema itself.
+    """
     if isinstance(schema, Mapping):
         yield level, schema
         for path, subschema in list_subschemas(schema):
@@ -381,9 +389,9 @@ def _render_tool(
 def _render_strict_parameters(
     provider: ModelProvider, tool: Tool, options: ListOptions, losses: list[Loss]
 ) -> RenderedSchema | None:
-    """Return the strict parameters; None if the tool is not strict.
+    """Return a tool's parameters in the strict dialect; None if the tool is not strict.
 
-    Adds a loss if the tool should be strict and cannot.
+    Adds a loss if the options request a strict tool that the provider cannot express.
     """
     strict = options.strict
     if strict is True and provider.is_strict_by_name:
@@ -397,6 +405,7 @@ def _render_strict_parameters(
         parameters = _render_schema(tool, "parameters", provider.strict)
         reason = provider.refuses(parameters.schema)
         if reason:
+            # Treat a schema beyond the provider's limits like an inexpressible schema.
             raise InexpressibleError(("parameters",), "strict", reason)
     except InexpressibleError as error:
         message = f"no strict schema: it {error.reason}; the tool is not strict"
@@ -410,10 +419,11 @@ def _render_schema(tool: Tool, field_name: str, dialect: Dialect) -> RenderedSch
 
     Raises:
         InexpressibleError: the dialect cannot express the schema, or the schema is invalid.
-            Schemas of external servers are not checked before.
+            Schemas of external servers were not checked when they were loaded.
     """
     schema = _result_schema(tool) if field_name == "returns" else tool.parameters
     if field_name == "parameters":
+        # Arguments are always an object, so a `const` or `enum` of other values rejects all.
         for keyword in schema.keys() & {"const", "enum"}:
             values = [schema[keyword]] if keyword == "const" else schema[keyword]
             if not any(isinstance(value, Mapping) for value in values):
@@ -425,6 +435,8 @@ def _render_schema(tool: Tool, field_name: str, dialect: Dialect) -> RenderedSch
     try:
         build_validator(schema)
         return render_schema(schema, dialect, tool.name, field_name)
+    # A schema of an external server may be anything, so every error of the renderer means
+    # that the schema is invalid.
     except (AttributeError, KeyError, TypeError, ValueError, RecursionError):
         reason = "is not a valid schema"
         raise InexpressibleError((field_name,), field_name, reason) from None

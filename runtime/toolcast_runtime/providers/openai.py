@@ -3,8 +3,9 @@
 Sources: the OpenAPI description of OpenAI's API as the package `openai` 3.54 types it, OpenAI's
 guides to function calling, structured outputs and tool search, and the messages of its errors;
 the class `Tool` of the package `ollama` 0.6, whose client validates the tools of `/api/chat`.
-It silently drops unknown fields: it keeps `type`, `required` and `properties` of the parameters,
-and `type`, `items`, `description` and `enum` of each property. `items` may be any schema.
+Ollama's client silently drops unknown fields: it keeps `type`, `required` and `properties` of
+the parameters, and `type`, `items`, `description` and `enum` of each property. `items` may be any
+schema.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from .tool_results import IMAGES, PDF, Answer, Media
 
 _LONG_ENUM = 250
 _MAX_LONG_ENUM_CHARACTERS = 15_000
-"""Total characters of the strings of an enum with more than `_LONG_ENUM` strings."""
+"""Maximum total length of the strings of an enum with more than `_LONG_ENUM` strings."""
 _NAMES = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 
 
@@ -65,7 +66,7 @@ _LIMITS = (
 
 
 def _find_exceeded_limit(schema: Mapping[str, Any]) -> str | None:
-    """Return a clause about the first limit that a strict schema exceeds, if any."""
+    """Return a clause that names the first limit that a strict schema exceeds, or None."""
     for label, count_in, maximum in _LIMITS:
         if (count := count_in(schema)) > maximum:
             return f"has {count:,} {label}; OpenAI accepts {maximum:,}"
@@ -82,7 +83,10 @@ def _find_exceeded_limit(schema: Mapping[str, Any]) -> str | None:
 
 
 def _count_namespace_functions(tools: Sequence[RenderedTool]) -> Mapping[str, int]:
-    """Count the deferred functions of each namespace, which is a section of the toolset."""
+    """Return the number of deferred functions in each section, by a label for messages.
+
+    In OpenAI's tool search a section of the toolset is a namespace.
+    """
     names = [tool.tool.section for tool in tools if tool.is_deferred]
     return {
         f"functions in the namespace `{name}`": names.count(name)
@@ -98,6 +102,7 @@ _BUDGETS = (
     *(
         limit.budget("its guide to structured outputs", False)
         for limit in _LIMITS
+        # The sum of levels means nothing: levels are limited only in each schema.
         if limit.count is not _count_levels
     ),
 )
@@ -119,8 +124,8 @@ def _build_chat_tool(rendered: RenderedTool) -> dict[str, Any]:
 
 
 def _build_responses_tool(rendered: RenderedTool) -> dict[str, Any]:
-    # If `strict` is missing the API tries strict mode, where the model has to make up values
-    # of optional parameters.
+    # Always send `strict`. Without the field OpenAI tries strict mode, in which the model must
+    # invent values for optional parameters.
     form = {
         "type": "function",
         **_build_function(rendered),
@@ -136,7 +141,7 @@ def _build_responses_tool(rendered: RenderedTool) -> dict[str, Any]:
 
 
 def _build_tool_message(answer: Answer) -> dict[str, Any]:
-    """Build a message of the role `tool`, which can contain only text."""
+    """Build a `tool` message of Chat Completions: its content is text without media."""
     return {
         "role": "tool",
         "tool_call_id": answer.call_id,
@@ -166,9 +171,11 @@ def _build_input_item(part: str | Media) -> dict[str, Any]:
 
 
 def _build_responses_list(provider_tools: ProviderTools) -> list[dict[str, Any]]:
-    """Return the functions, with deferred functions in one namespace for each section.
+    """Return the functions in order; deferred functions are grouped by section.
 
-    The tools `tool_search` and `programmatic_tool_calling` are added if functions need them.
+    Each section with deferred functions is one namespace, at the position of its first
+    function. Deferred functions without a section stay in the list. The tools `tool_search`
+    and `programmatic_tool_calling` are appended if functions need them.
     """
     tool_list: list[dict[str, Any]] = []
     namespaces: dict[str, dict[str, Any]] = {}

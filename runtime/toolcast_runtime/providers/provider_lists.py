@@ -55,10 +55,10 @@ def provider_named(name: str) -> ModelProvider:
 
 
 class LockedServers(Protocol):
-    """Access to the locked tools of a toolset's external servers."""
+    """Source of the tools in the locks of a toolset's external servers."""
 
     def list_locked_tools(self, server: str, client: str | None) -> Mapping[str, Tool]:
-        """Return the tools in a server's lock that a client may use, by their local names.
+        """Return the tools in a server's lock that a client may use, by name in the toolset.
 
         Raises:
             LookupError: the server does not exist or has no lock.
@@ -210,19 +210,21 @@ class ProviderLists:
             LookupError: the server does not exist or has no lock.
         """
         locked_tools = self._list_locked_tools(server, client)
+        # Without `tool_search`, `openai_mcp` returns exactly one entry.
         (tool,) = openai_mcp(server, url, locked_tools, tool_search=False)
         return [{**tool, "require_approval": "always"}]
 
     def _list_locked_tools(self, server: str, client: str | None) -> list[Tool]:
         access = self._registry.access()
-        access.get_client(client)  # Raises if the client does not exist.
+        # Raises an error for an unknown client, before the server is looked up.
+        access.get_client(client)
         if self._external is None:
             raise LookupError(f"there is no server `{server}` with a lock")
         tools = self._external.list_locked_tools(server, client)
         return [tool for name, tool in tools.items() if access.is_allowed(client, name)]
 
     def _list_served_tools(self, client: str | None) -> list[Tool]:
-        """Return a client's tools that both providers and the MCP server offer."""
+        """Return a client's tools that are in both targets, `providers` and `mcp`."""
         tools = self._registry.tools(client)
         return [tool for tool in tools if tool.is_in("providers") and tool.is_in("mcp")]
 
@@ -232,8 +234,9 @@ def anthropic_toolset(
 ) -> list[dict[str, Any]]:
     """Return an `mcp_toolset` entry that enables only the passed tools.
 
-    An entry for the tool search follows if tools are deferred. If the definitions are pinned,
-    the model reads the definitions in the request and not those of the server.
+    With `tool_search`, tools that are not `always` are deferred, and an entry for Anthropic's
+    tool search follows. If `pinned`, the entry contains the definitions, so that Anthropic does
+    not list the server's tools.
     """
     configs: dict[str, dict[str, bool]] = {}
     enabled_tools = list(tools)
@@ -241,6 +244,7 @@ def anthropic_toolset(
         configs[tool.name] = {"enabled": True}
         if tool_search and not tool.always:
             configs[tool.name]["defer_loading"] = True
+    # All tools are disabled by default, so that only the tools in `configs` are enabled.
     toolset: dict[str, Any] = {
         "type": "mcp_toolset",
         "mcp_server_name": server,
@@ -255,7 +259,7 @@ def anthropic_toolset(
 
 
 def _build_pinned_tool(tool: Tool) -> dict[str, Any]:
-    """Return the fields of a tool's MCP definition that a pinned definition has."""
+    """Return a tool's name, description (if any) and input schema in Anthropic's format."""
     pinned: dict[str, Any] = {"name": tool.name}
     if "description" in tool.definition:
         pinned["description"] = tool.definition["description"]
@@ -267,8 +271,9 @@ def openai_mcp(
 ) -> list[dict[str, Any]]:
     """Return an entry of `type: mcp` that allows only the passed tools.
 
-    An entry for the tool search follows if the server is deferred. OpenAI defers a server as a
-    whole, so a server with an `always` tool is not deferred.
+    Tools with `confirm` require an approval. With `tool_search` the server is deferred, and an
+    entry for OpenAI's tool search follows. OpenAI defers a server as a whole, so a server with
+    an `always` tool is not deferred.
     """
     allowed_tools = list(tools)
     approved = [tool.name for tool in allowed_tools if tool.confirm is not None]

@@ -14,7 +14,7 @@ from typing import Any
 from ..core.validation.references import as_mapping, walk_objects
 
 _MAX_NAME_CHARACTERS = 64
-"""Characters of a provider name."""
+"""Maximum length of a name that had to be changed."""
 _HASH_DIGITS = 6
 _DEPENDENCY_KEYWORDS = ("dependentRequired", "dependentSchemas", "dependencies")
 
@@ -29,14 +29,14 @@ def provider_names(
     Valid names are unchanged. In others, each invalid character becomes `_`, a name with an
     invalid first character is prefixed with `_`, and a name that is too long is cut and ends
     with digits of its hash. If two names would be mapped to the same name, each changed name
-    ends with digits of its hash. A name does not depend on the other names otherwise.
+    ends with digits of its hash. Apart from such duplicates a name does not depend on others.
 
     Args:
         names: the names of tools, or of the properties of a schema.
         grammar: the pattern of a whole valid name; it must accept names of up to 64 letters,
             digits and `_`. None accepts any name.
-        reserved_names: names that the provider reserves; a name mapped to one of these ends with
-            digits of its hash.
+        reserved_names: names of the provider's own tools; a name mapped to one of these names
+            gets digits of its hash, too.
     """
     if grammar is None:
         return {name: name for name in names}
@@ -63,7 +63,7 @@ def collisions(
 
 
 def new_names(root: Any, grammar: re.Pattern[str] | None) -> dict[str, str]:
-    """Return the provider names of a schema's properties that have to be renamed.
+    """Return the provider names of a schema's properties whose own name is invalid.
 
     A property name is mapped to the same name everywhere in the schema, because several
     subschemas may apply to the same object and each may contain the name.
@@ -86,7 +86,10 @@ def new_names(root: Any, grammar: re.Pattern[str] | None) -> dict[str, str]:
 
 
 def named_properties(schema: Mapping[str, Any]) -> Iterator[str]:
-    """Yield each property name in the keywords of a schema, not of its subschemas."""
+    """Yield the property names that a schema declares, requires or names in dependencies.
+
+    Subschemas are not searched. A name may be yielded several times.
+    """
     yield from as_mapping(schema.get("properties"))
     yield from _list_strings(schema.get("required"))
     for keyword in _DEPENDENCY_KEYWORDS:
@@ -98,7 +101,11 @@ def named_properties(schema: Mapping[str, Any]) -> Iterator[str]:
 def rename_properties(
     schema: Mapping[str, Any], names: Mapping[str, str]
 ) -> dict[str, Any]:
-    """Return a schema with properties renamed in its keywords, not in its subschemas."""
+    """Return a schema with renamed properties; its subschemas are unchanged.
+
+    Renames in `properties`, `required`, dependencies, and keys in `enum`, `const`, `default`
+    and `examples`.
+    """
     out = dict(schema)
     for keyword in ("properties", *_DEPENDENCY_KEYWORDS):
         if isinstance(out.get(keyword), Mapping):
@@ -115,9 +122,10 @@ def rename_properties(
 
 
 def renamed_everywhere(schema: Any, names: Mapping[str, str]) -> Any:
-    """Return a value with properties renamed in all schemas inside it.
+    """Return a JSON value with properties renamed in every object, as if each were a schema.
 
-    Used for text in descriptions: keys of `properties` are not told apart from keywords.
+    Only for text in descriptions: a property whose name is a keyword, such as `required`, is
+    treated as the keyword.
     """
     if isinstance(schema, Mapping):
         subschemas = {
@@ -160,7 +168,8 @@ def _map_name(name: str, grammar: re.Pattern[str]) -> str:
         return name
     new = ""
     for character in name:
-        # The prefix `a` is valid: some patterns are stricter for the first character.
+        # Test each character after a valid letter, because some patterns are stricter for the
+        # first character of a name.
         new += character if grammar.fullmatch(f"a{character}") else "_"
     if not new or not grammar.fullmatch(new[0]):
         new = f"_{new}"
@@ -168,6 +177,7 @@ def _map_name(name: str, grammar: re.Pattern[str]) -> str:
 
 
 def _append_hash(new: str, name: str) -> str:
+    # A property name may contain a lone surrogate, which plain UTF-8 cannot encode.
     digest = sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
     stem = new[: _MAX_NAME_CHARACTERS - _HASH_DIGITS - 1]
     return f"{stem}_{digest[:_HASH_DIGITS]}"

@@ -1,4 +1,4 @@
-"""A schema of a spec: its references, the paths of their targets, and its upgrade to 2020-12."""
+"""References of a spec's schema, the paths of their targets, and its upgrade to 2020-12."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _OLD_DRAFTS = ("draft-04", "draft-06", "draft-07")
 
 
 class SchemaParts:
-    """A schema of a spec, with its references.
+    """Schema of a spec, with lookup of reference targets.
 
     Args:
         root: the schema, in any version of JSON Schema; 2020-12 without `$schema`.
@@ -45,7 +45,7 @@ class SchemaParts:
         return self._references.resolve(reference)
 
     def get_path(self, part: Any) -> Path:
-        """Return the path of a reference's target in the spec."""
+        """Return the path of a subschema in the spec; the root's path if it is unknown."""
         if not self._paths_by_id:
             stack: list[tuple[Path, Any]] = [(self._path, self.root)]
             while stack:
@@ -57,7 +57,7 @@ class SchemaParts:
         return self._paths_by_id.get(id(part), self._path)
 
     def is_cyclic(self, part: Any) -> bool:
-        """Return whether the references of a part lead back to it."""
+        """Return whether a subschema contains itself by references."""
         if id(part) not in self._is_cyclic_by_id:
             reachable = walk_schemas([part], self._list_reachable)
             self._is_cyclic_by_id[id(part)] = any(
@@ -74,12 +74,17 @@ class SchemaParts:
                 yield subschema
 
     def upgrade(self, schema: Mapping[str, Any]) -> dict[str, Any]:
-        """Return a schema with the keywords of 2020-12, in its order, without ignored ones."""
+        """Return a schema with the keywords of JSON Schema 2020-12; subschemas stay unchanged.
+
+        Converts array `items`, boolean `exclusiveMinimum` and `dependencies` of older versions.
+        Removes `$id`, `$comment` and similar keywords without effect on values.
+        """
         upgraded = {
             key: value for key, value in schema.items() if key not in _IGNORED_KEYWORDS
         }
         if self._is_old_draft and "$ref" in upgraded:
-            # Before 2019-09 all other keywords next to a reference are ignored.
+            # JSON Schema before 2019-09 ignores all keywords next to `$ref`; annotations are
+            # kept, because models read them.
             return {
                 key: value
                 for key, value in upgraded.items()
@@ -91,7 +96,7 @@ class SchemaParts:
         upgraded.pop("additionalItems", None)
         for limit in ("minimum", "maximum"):
             exclusive = f"exclusive{limit.capitalize()}"
-            # In draft 4 it is a boolean that makes the limit exclusive.
+            # In draft 4 `exclusiveMinimum` is a boolean that makes `minimum` exclusive.
             is_draft_4 = isinstance(upgraded.get(exclusive), bool)
             if is_draft_4 and upgraded.pop(exclusive) and limit in upgraded:
                 upgraded = _rename_key(upgraded, limit, exclusive)

@@ -1,4 +1,4 @@
-"""Rendering of a spec's schema in a provider's dialect, and the losses of that.
+"""Rendering of a spec's schema in a provider's dialect, and the resulting losses.
 
 Each schema is rendered from the outside to the inside: references and `allOf` are resolved, the other
 keywords are replaced by those of the dialect, and objects are closed (`flattening`). Then the
@@ -54,17 +54,17 @@ _DEPENDENT_KEYWORDS = {
     "if": ("then", "else"),
     "contains": ("minContains", "maxContains"),
 }
-"""Keywords without effect if another keyword is lost."""
+"""Keywords that have no effect without the keyword before them, and are lost with it."""
 _LOST = object()
 _MAX_SCHEMAS = 20_000
-"""Subschemas of one rendered schema."""
+"""Maximum number of subschemas in one rendered schema; further ones are cut."""
 _PARAMETER_LEVEL = 2
 """The nesting level of a parameter's schema; the root has the level 1."""
 
 
 @dataclass(frozen=True)
 class RenderedSchema:
-    """A schema in a provider's dialect, with what is needed to convert arguments back.
+    """Schema in a provider's dialect, with the data to convert arguments back.
 
     Attributes:
         schema: JSON Schema in the provider's dialect.
@@ -83,7 +83,7 @@ class RenderedSchema:
     names: Mapping[str, str] = field(default_factory=dict)
 
     def get_absent(self, rendered: Mapping[str, Any]) -> frozenset[str]:
-        """Return the properties of a rendered object that are omitted if they are null."""
+        """Return the names of an object's properties for which null means omitted."""
         entry = self.absent.get(id(rendered.get("properties")))
         return frozenset() if entry is None else entry[0]
 
@@ -93,8 +93,8 @@ def render_schema(
 ) -> RenderedSchema:
     """Render the schema of arguments (an object) or of a result in a dialect.
 
-    Each keyword that is changed, stated in the description, or dropped is a `Loss`. The time is
-    bounded for any schema.
+    Each keyword that is changed, stated in the description, or dropped is a `Loss`. The number
+    of rendered subschemas is limited, so that the time is bounded for any schema.
 
     Args:
         schema: the spec's schema, in any version of JSON Schema, with internal references.
@@ -173,7 +173,7 @@ class _SchemaRenderer:
     def _render_flat(
         self, schema: dict[str, Any], path: Path, is_root: bool
     ) -> dict[str, Any]:
-        """Render a schema without references, and without `allOf` if the dialect lacks it."""
+        """Render a flattened schema: replace or drop unaccepted keywords, then subschemas."""
         dialect = self._dialect
         if is_root:
             schema = {"type": "object", **schema} | {"type": "object"}
@@ -232,7 +232,8 @@ class _SchemaRenderer:
         """Render the subschemas in the value of a keyword.
 
         Returns:
-            The value; `_LOST` if losses in it would make the whole schema narrower.
+            The rendered value; `_LOST` if the keyword must be dropped, because losses below
+            `not` or a similar keyword would make the whole schema narrower.
         """
         if key not in REVERSED:
             return self._render_value(key, value, path)
@@ -246,15 +247,20 @@ class _SchemaRenderer:
         return _LOST if self._losses.remove_narrowing(count) else rendered
 
     def _add_items(self, out: dict[str, Any], lost: dict[str, Any]) -> None:
-        """Add the `items` that an array needs, with the meaning of `unevaluatedItems`."""
+        """Add the `items` that the dialect requires for an array, from `unevaluatedItems`.
+
+        `items` is `{}` if there is no `unevaluatedItems` or it cannot be expressed.
+        """
         if "unevaluatedItems" not in out:
             out["items"] = {}
         elif out.keys() & IN_PLACE or "$ref" in out:
-            # They may allow items that `items` would reject.
+            # `anyOf`, `$ref` and similar keywords may evaluate items, and so allow items that
+            # `unevaluatedItems` as `items` would reject.
             lost["unevaluatedItems"] = out.pop("unevaluatedItems")
             out["items"] = {}
         elif "contains" in out:
-            # Items that match `contains` count as evaluated.
+            # `unevaluatedItems` does not apply to items that match `contains`, so an item must
+            # match one of the two schemas.
             members = [out["contains"], out["unevaluatedItems"]]
             allowed = [member for member in members if member is not False]
             out["items"] = allowed[0] if len(allowed) == 1 else {"anyOf": allowed}
@@ -264,7 +270,8 @@ class _SchemaRenderer:
     def _render_value(self, key: str, value: Any, path: Path) -> Any:
         if key in NAMED and isinstance(value, Mapping):
             if key == "properties" and self._dialect.is_closed:
-                # A property that allows no value is like an undeclared one.
+                # A property with the schema `false` can never be sent, and a closed object
+                # rejects undeclared properties, so the declaration can be omitted.
                 value = {
                     name: subschema
                     for name, subschema in value.items()
@@ -275,7 +282,7 @@ class _SchemaRenderer:
                 for name, subschema in value.items()
             }
         if key in LISTED and isinstance(value, (list, tuple)):
-            # An alternative that allows no value is omitted, if there are others.
+            # An alternative `false` never matches, so it is omitted if there are others.
             omits_false = key in ("anyOf", "oneOf") and any(
                 subschema is not False for subschema in value
             )
@@ -293,7 +300,7 @@ class _SchemaRenderer:
         dialect = self._dialect
         if not dialect.accepts(key, at_root=is_root):
             return False
-        # Its schema would apply to the spec's names.
+        # `propertyNames` describes the spec's names, but the model sends the provider's names.
         if key == "propertyNames" and self._names:
             return False
         if self._level == _PARAMETER_LEVEL and key in dialect.lost_of_parameters:
@@ -313,7 +320,7 @@ class _SchemaRenderer:
 
     def _add_name_losses(self, out: Mapping[str, Any], path: Path) -> None:
         is_closed = out.get("additionalProperties") is False
-        # Only then is a call with the spec's name rejected.
+        # The provider's form rejects a call with the spec's name only if the object is closed.
         has_only_new_names = self._dialect.is_closed or (
             is_closed and not IN_PLACE & set(path)
         )
@@ -346,7 +353,8 @@ class _SchemaRenderer:
                 out["description"] = append_text(out.get("description"), text)
         for keyword in lost:
             is_validating = keyword in STANDARD and keyword not in WORDS
-            # Models send only properties that they know from the schema.
+            # A lost `additionalProperties: false` is harmless: models send only properties
+            # that the schema declares.
             is_closing = keyword == "additionalProperties" and lost[keyword] is False
             is_serious = is_validating and keyword not in stated and not is_closing
             message = "stated in the description" if keyword in stated else "dropped"

@@ -1,4 +1,4 @@
-"""Conversion of a tool's result into the text and media that a provider accepts."""
+"""Conversion of a tool's result to the text and media that a provider accepts."""
 
 from __future__ import annotations
 
@@ -60,22 +60,23 @@ class Answer:
 
     @property
     def is_json(self) -> bool:
-        """Whether the response is a JSON result without content blocks, note or error."""
+        """Whether the response is a successful JSON result without content blocks or note."""
         response = self.response
         return response.success and response.content is None and response.note is None
 
     def parts(self, takes: Collection[str] = ()) -> Iterator[str | Media]:
-        """Yield the text and media of the response.
+        """Yield the text and media of the response; for a failed call only text.
 
         Args:
             takes: the media types that the provider accepts. Other media, and media with
                 invalid Base64 content, are replaced by a text that describes them.
         """
         if self.response.error is not None:
-            # Anthropic and Bedrock reject failed results without text.
+            # Anthropic and Bedrock reject an error result without text, so a blank error
+            # message is replaced.
             yield self.response.error if self.response.error.strip() else NO_MESSAGE
             blocks = self.response.content or ()
-            # No provider accepts media in the result of a failed call.
+            # No provider accepts media in the result of a failed call, so media become text.
             media_blocks = [block for block in blocks if block["type"] != "text"]
             for block in to_langchain_blocks(media_blocks):
                 yield from _convert_block(block, ())
@@ -89,7 +90,10 @@ class Answer:
             yield self.response.note
 
     def list_nonblank_parts(self, accepted_types: Collection[str]) -> list[str | Media]:
-        """Return the parts without blank text, which Anthropic and Bedrock reject."""
+        """Return the text and media of the response in order, without blank text.
+
+        Anthropic and Bedrock reject blank text.
+        """
         return [
             part
             for part in self.parts(accepted_types)
@@ -97,9 +101,9 @@ class Answer:
         ]
 
     def text(self) -> str:
-        """Return the parts as one text that begins with "Error:" if the call failed.
+        """Return the response as one text without media, with "Error: " before an error.
 
-        For formats that have no field for a failure.
+        For formats that have no field for a failure. Parts are joined by line breaks.
         """
         text = "\n".join(str(part) for part in self.parts())
         return text if self.response.success else f"Error: {text}"

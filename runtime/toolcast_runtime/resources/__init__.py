@@ -1,4 +1,4 @@
-"""MCP resources and prompts: their definitions and contents, and the content behind links."""
+"""MCP resources and prompts: their definitions, contents, and content behind links."""
 
 from __future__ import annotations
 

@@ -25,16 +25,17 @@ from ..core.toolset_settings import LinkLimits
 _MIME_TYPE = re.compile(r"[A-Za-z0-9!#$&^_.+-]+/[A-Za-z0-9!#$&^_.+-]+(;.*)?")
 
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[!-~]+")
+# URI schemes whose link would run a script in a client that opens it.
 _SCRIPT = re.compile(r"(javascript|vbscript|data):", re.IGNORECASE)
 
 
 def text(text: str) -> Block:
-    """Return a text block, to combine text with other blocks."""
+    """Return a text content block; handlers use it to combine text with other blocks."""
     return Block(type="text", text=text)
 
 
 def image(data: bytes, mime_type: str = "image/png") -> Block:
-    """Return an image block.
+    """Return an image content block with base64 data.
 
     Raises:
         ValueError: the media type is not an image type.
@@ -43,7 +44,7 @@ def image(data: bytes, mime_type: str = "image/png") -> Block:
 
 
 def audio(data: bytes, mime_type: str = "audio/wav") -> Block:
-    """Return an audio block.
+    """Return an audio content block with base64 data.
 
     Raises:
         ValueError: the media type is not an audio type.
@@ -78,7 +79,7 @@ def link(
     description: str | None = None,
     mime_type: str | None = None,
 ) -> Block:
-    """Return a link to a resource, or to content that the caller can read later.
+    """Return a link block: to a resource, or to content that the client can read later.
 
     The MCP server stores content for the same client under a random URI, within the limits of
     `targets.mcp.links` in toolset.yaml. Without a store (in a shell, in LangChain, with several
@@ -126,7 +127,10 @@ def link(
 def build_resource_contents(
     uri: str, content: str | bytes, mime_type: str | None
 ) -> dict[str, Any]:
-    """Return the contents of a resource for MCP: text unchanged, bytes as base64."""
+    """Return MCP resource contents: str as `text`, bytes as base64 `blob`.
+
+    The default media type is `text/plain` for str and `application/octet-stream` for bytes.
+    """
     if isinstance(content, str):
         return {"uri": uri, "mimeType": mime_type or "text/plain", "text": content}
     kind = mime_type or "application/octet-stream"
@@ -148,9 +152,9 @@ def _resolve_mime_type(name: str, mime_type: str | None) -> str | None:
 
 
 _MAX_LINKS = 1_000
-"""Links that are stored for one client, in addition to the limit of their bytes."""
+"""Maximum number of stored links of one client; their total bytes are limited separately."""
 _MAX_NAME_CHARACTERS = 100
-"""Characters of the name that are part of a link's URI."""
+"""Maximum number of characters of the name in a link's URI."""
 
 
 class _StoredContent(NamedTuple):
@@ -161,7 +165,7 @@ class _StoredContent(NamedTuple):
 
 
 class ContentStore:
-    """Stores the content behind the links of one client.
+    """Store for the content behind the links of one client. It is thread-safe.
 
     The URIs are random, so callers can read only content that a handler stored for this client.
     If the user of the call is known, only this user can read the content.
@@ -182,14 +186,15 @@ class ContentStore:
         self._limits = limits
         self._clock = clock
         self._lock = threading.Lock()
-        # By URI, oldest first.
+        # Contents by URI. The dict keeps the order of insertion, so that `_free_space` removes
+        # the oldest first.
         self._stored: dict[str, _StoredContent] = {}
         self._bytes = 0
 
     def store(
         self, user: str | None, name: str, content: str | bytes, mime_type: str | None
     ) -> str:
-        """Store content for a user, or for all callers if `user` is None; return its URI.
+        """Store content for a user and return its URI; for anonymous callers if None.
 
         Raises:
             ToolError: the content is larger than the limit for all links.
@@ -211,7 +216,10 @@ class ContentStore:
         return uri
 
     def find_contents(self, user: str | None, uri: str) -> dict[str, Any] | None:
-        """Return the contents at a URI; None if unknown, expired, or of another user."""
+        """Return the contents at a URI; None if unknown, expired, or of another user.
+
+        The user must equal the one at storing: a known user cannot read anonymous content.
+        """
         with self._lock:
             stored = self._stored.get(uri)
             if stored is None or stored.expires_at <= self._clock():
@@ -219,7 +227,10 @@ class ContentStore:
             return stored.contents if stored.user == user else None
 
     def _free_space(self, size: int) -> None:
-        """Remove expired content, and the oldest content until `size` bytes and a link fit."""
+        """Remove the oldest content until `size` more bytes and one more link fit.
+
+        Expired content is removed in any case.
+        """
         now = self._clock()
         for uri, stored in list(self._stored.items()):
             fits = self._bytes + size <= self._limits.bytes

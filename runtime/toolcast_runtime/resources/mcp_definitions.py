@@ -1,4 +1,4 @@
-"""Resources and MCP prompts: their definitions, and the contents that MCP clients get.
+"""Resources and MCP prompts: their definitions, and the contents that MCP clients receive.
 
 The packages `mcp_resources` and `mcp_prompts` of a generated package contain the definitions.
 """
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _PLACEHOLDER = re.compile(r"\{\{ *([A-Za-z_][A-Za-z0-9_]*) *\}\}")
 _MAX_VALUES_SHOWN = 20
-"""Allowed values of an argument that a message lists."""
+"""Maximum number of allowed values that an error message lists."""
 _SIGNATURE = re.compile(r"by Toolcast from (?:.*/)?([^/]+)\.yaml\. DO NOT EDIT\.")
 
 
@@ -34,7 +34,9 @@ class HandlerResultError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ResourceOrPrompt:
-    """A resource (with `uri`), a resource template (with `uriTemplate`), or an MCP prompt.
+    """Definition of a resource, a resource template or an MCP prompt.
+
+    The MCP definition of a resource has `uri`, that of a resource template `uriTemplate`.
 
     Attributes:
         name: the name of the resource or prompt.
@@ -56,7 +58,9 @@ class ResourceOrPrompt:
 
 
 def read_resources(package: ModuleType | None) -> tuple[ResourceOrPrompt, ...]:
-    """Return the resources of a generated `mcp_resources` package, by `order` and file name.
+    """Read the resources of a generated package, sorted by `order`, then by file name.
+
+    Resources without `order` are last. Returns an empty tuple if `package` is None.
 
     Raises:
         DefinitionError: the package is empty, or a file differs from the generated one.
@@ -65,7 +69,11 @@ def read_resources(package: ModuleType | None) -> tuple[ResourceOrPrompt, ...]:
 
 
 def read_prompts(package: ModuleType | None) -> tuple[ResourceOrPrompt, ...]:
-    """Return the prompts of a generated `mcp_prompts`; errors as `read_resources`."""
+    """Read the MCP prompts of a generated package, in the order of `read_resources`.
+
+    Raises:
+        DefinitionError: the package is empty, or a file differs from the generated one.
+    """
     return _read_definitions(package, "prompt", lambda value: value.get("messages"))
 
 
@@ -97,6 +105,7 @@ def _read_definitions(
                 value.get("values", {}),
                 tuple(value.get("clients", ())),
             )
+            # Entries without `order` come last, because False sorts before True.
             position = "order" not in value, int(value.get("order", 0))
         except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
             raise DefinitionError(
@@ -122,7 +131,10 @@ def _static_contents(value: Mapping[str, Any]) -> Mapping[str, str] | None:
 
 
 def _build_handler(kind: str, value: Mapping[str, Any]) -> Tool | None:
-    """Return the handler as a tool, with a name that no tool can have."""
+    """Return the handler of a resource or prompt as a tool; None without a handler.
+
+    The tool's name contains a space, which names of other tools cannot contain.
+    """
     if "handler" not in value:
         return None
     properties = {name: {"type": "string"} for name in value["parameters"]}
@@ -149,7 +161,9 @@ async def read_contents(
     calls: ToolCalls,
     context: CallContext,
 ) -> dict[str, Any] | None:
-    """Return the contents of a resource, as `resources/read` sends them; None if not found.
+    """Return the contents of a resource for `resources/read`; run its handler if it has one.
+
+    None if the handler returns None, which means that the resource does not exist.
 
     Args:
         resource: the resource or template.
@@ -192,7 +206,7 @@ async def build_messages(
     calls: ToolCalls,
     context: CallContext,
 ) -> list[dict[str, Any]]:
-    """Return the messages of a prompt, as `prompts/get` sends them.
+    """Return the messages of a prompt for `prompts/get`; run its handler if it has one.
 
     Placeholders in static messages are replaced once: placeholders in arguments remain text.
 
@@ -226,7 +240,7 @@ async def build_messages(
 def check_prompt_arguments(
     prompt: ResourceOrPrompt, arguments: Mapping[str, str]
 ) -> list[str]:
-    """Return the problems with the arguments of a prompt."""
+    """Return a message for each unknown, missing or disallowed argument of a prompt."""
     declared = {
         argument["name"]: argument
         for argument in prompt.definition.get("arguments", ())
@@ -250,14 +264,18 @@ def check_prompt_arguments(
 
 
 def _fill_placeholders(text: str, arguments: Mapping[str, str]) -> str:
+    # Replace all placeholders in one pass, so that placeholders in argument values stay text.
     return _PLACEHOLDER.sub(lambda match: arguments.get(match[1], ""), text)
 
 
 def _shape_prompt_result(result: Any) -> ToolResponse:
-    """Convert a prompt handler's result: a string, a block, or a list of these and of messages.
+    """Convert a prompt handler's result: a string, block or message, or a list of them.
 
-    The response has the messages as content blocks, so that they are validated as such, and
-    their roles as its result.
+    The response contains each message's content as a content block, so that it is validated,
+    and the list of roles as the result. A message without a role has the role `user`.
+
+    Raises:
+        ToolError: the result has another type or role, or contains no message.
     """
     roles, blocks = [], []
     for message in result if isinstance(result, list | tuple) else [result]:

@@ -16,18 +16,19 @@ from typing import Any, NamedTuple
 
 from ..core.calls.untrusted_text import escape_excerpt
 
-# Common words are one token, longer words two or three; JSON's punctuation forms groups.
+# Approximation of model tokenizers: a common word is one token, a longer word two or three,
+# and adjacent punctuation of JSON is one token.
 _TOKEN = re.compile(
     r"[A-Za-z]{1,10}|[0-9]{1,3}|[!-/:-@\[-`{-~]{1,4}|[^\x00-\x7f]", re.ASCII
 )
 _MAX_LISTS = 16
-"""Arrays of a result that are shortened; the others remain complete."""
+"""Maximum number of arrays of a result that are shortened; others remain complete."""
 _MAX_VALIDATIONS = 32
-"""Validations of a shortened result against its schema."""
+"""Maximum number of validations of a shortened result against its schema."""
 _MAX_JOIN_DIFFERENCE = 3
 """By how much a text's size can exceed the sum of its parts' sizes."""
 _MAX_PATH_CHARACTERS = 60
-"""Characters of an array's path in a note."""
+"""Maximum number of characters of an array's path in a note."""
 _encode = json.JSONEncoder(ensure_ascii=False).encode
 
 Path = tuple[str | int, ...]
@@ -51,7 +52,7 @@ def encode_json_text(value: Any) -> str:
 
 
 class ResultLimits(NamedTuple):
-    """The limits that a shortened result must meet.
+    """Limits that a shortened result must meet.
 
     Attributes:
         max_size: the maximum size of the result's JSON text and the note together.
@@ -69,7 +70,7 @@ class ResultLimits(NamedTuple):
 
 
 class ResultShortener:
-    """Shortens one result by omitting array items.
+    """Shortening of one result by omitting array items.
 
     Args:
         value: the result, as a JSON value. It is not modified.
@@ -96,7 +97,8 @@ class ResultShortener:
         self._outermost_lists = self._find_outermost_lists((), self._value)
         candidates = {**self._outermost_lists}
         totals = {path: sum(sizes) for path, (_, sizes) in candidates.items()}
-        # Inner arrays are parts of these, so that nothing else can be omitted.
+        # All other arrays are inside the outermost arrays, so omitting those completely is
+        # the most that shortening can achieve.
         omissible = sum(sorted(totals.values())[-_MAX_LISTS:])
         if self._size - omissible > self._limits.max_size:
             return None
@@ -127,7 +129,7 @@ class ResultShortener:
         while pending:
             part_path, part = pending.pop()
             if isinstance(part, list) and part:
-                # Each item is measured with the separator after it.
+                # The size of an item includes the separator that follows it.
                 texts = [f"{encode_json_text(item)}, " for item in part]
                 arrays[part_path] = part, [self._limits.measure(text) for text in texts]
             elif isinstance(part, Mapping):
@@ -140,7 +142,8 @@ class ResultShortener:
         kept = len(items)
         dropped_sizes = [0, *accumulate(reversed(sizes))]
         excess = self._size + _MAX_JOIN_DIFFERENCE - self._limits.max_size
-        # Each smaller count changes the note's size, so repeat until the note fits as well.
+        # The note contains the number of kept items, so its size changes with every smaller
+        # number; repeat until items and note fit together.
         while kept > 0:
             note = self._format_note({**self._item_counts, path: kept})
             needed = excess + self._limits.measure(note)
@@ -150,7 +153,11 @@ class ResultShortener:
         return 0
 
     def _find_valid_count(self, path: Path, min_count: int) -> int:
-        """Return the smallest count from `min_count` on with which the result is valid."""
+        """Return the smallest number of items, from `min_count` on, with a valid result.
+
+        The search is binary: it assumes that a result stays valid with more items. Returns the
+        total number if no smaller number is valid.
+        """
         total = len(self._shortened_lists[path][0])
         if min_count >= total or self._is_valid_with(path, min_count):
             return min_count
@@ -174,9 +181,9 @@ class ResultShortener:
         if kept == len(items):
             return
         self._value = _truncate_at(self._value, path, kept)
-        # An upper bound of the shortened text's size.
+        # `_size` is an upper bound: joined items may be smaller than the sum of their sizes.
         self._size += _MAX_JOIN_DIFFERENCE - sum(sizes[kept:])
-        # Arrays inside this array no longer need their own part of the note.
+        # The note describes only this array, not the arrays inside it.
         self._item_counts = {
             other: count
             for other, count in self._item_counts.items()
@@ -185,7 +192,7 @@ class ResultShortener:
         self._item_counts[path] = kept
 
     def _format_note(self, counts: Mapping[Path, int]) -> str:
-        """Describe the omitted items.
+        """Return a note that describes the omitted items; empty if none are omitted.
 
         The note describes the next call only if exactly one outermost array can be
         continued, and that array is shortened. With several it is unknown which of them an
@@ -214,7 +221,10 @@ class ResultShortener:
 
 
 def _truncate_at(value: Any, path: Path, kept: int) -> Any:
-    """Return a value with only the first items of an array; copy the changed containers."""
+    """Return a copy of a value with only the first `kept` items of one array.
+
+    Only containers on the path are copied; the original value is not modified.
+    """
     root: Any = [value]
     container, keys = root, (0, *path)
     for key in keys[:-1]:

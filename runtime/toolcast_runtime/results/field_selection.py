@@ -24,7 +24,10 @@ _FIELDS_DESCRIPTION = (
 def build_listed_parameters(
     parameters: Mapping[str, Any], fields: Mapping[str, Any] | None
 ) -> Mapping[str, Any]:
-    """Return the arguments' schema for `tools/list`, with the parameter that selects fields."""
+    """Return the input schema for `tools/list`, with the parameter that selects fields.
+
+    Without `fields` settings the schema is returned unchanged.
+    """
     if fields is None:
         return parameters
     properties = parameters.get("properties")
@@ -40,7 +43,10 @@ def build_listed_parameters(
 
 
 def build_listed_returns(returns: Any, fields: Mapping[str, Any] | None) -> Any:
-    """Return the result's schema for `tools/list`; selectable properties are optional in it."""
+    """Return the output schema for `tools/list`, in which selectable fields are optional.
+
+    Without `fields` settings the schema is returned unchanged.
+    """
     return (
         _make_optional(returns, _split_paths(fields["allowed"])) if fields else returns
     )
@@ -49,7 +55,7 @@ def build_listed_returns(returns: Any, fields: Mapping[str, Any] | None) -> Any:
 def list_omitted_paths(
     fields: Mapping[str, Any], selected: Iterable[str] | None = None
 ) -> list[str]:
-    """Return the allowed paths that are not sent to a call.
+    """Return the allowed paths that a call did not select.
 
     A selected property is sent with the properties that contain it and all that it contains.
 
@@ -69,7 +75,7 @@ def list_omitted_paths(
 
 
 def remove_paths(value: Any, paths: Sequence[str]) -> Any:
-    """Return a copy of a result without the properties at the given paths."""
+    """Return a result without the properties at some paths; unchanged if there are none."""
     return _remove_split_paths(value, _split_paths(paths)) if paths else value
 
 
@@ -84,6 +90,7 @@ def list_schemas_on_path(returns: Any, path: str) -> Sequence[Mapping[str, Any]]
 
 def _walk_path(schema: Any, names: Sequence[str]) -> Iterator[Mapping[str, Any]]:
     for name in names:
+        # A path has no name for an array: `items.title` is the title of each item.
         while _is_array_schema(schema):
             yield schema
             schema = schema["items"]
@@ -96,7 +103,7 @@ def _walk_path(schema: Any, names: Sequence[str]) -> Iterator[Mapping[str, Any]]
 
 
 def _is_same_branch(path: str, other: str) -> bool:
-    """Return whether a path is equal to another one, contains it, or is inside it."""
+    """Return whether two paths are equal or one contains the other."""
     return f"{path}.".startswith(f"{other}.") or other.startswith(f"{path}.")
 
 
@@ -135,7 +142,7 @@ def _make_optional(schema: Any, paths: Sequence[list[str]]) -> Any:
     required = schema.get("required")
     if not isinstance(required, list):
         return {**schema, "properties": optional_properties}
-    # An empty remainder means that a path ends at this property.
+    # `_group_by_first_key` maps a path that ends at this property to an empty list.
     still_required = [name for name in required if [] not in groups.get(str(name), ())]
     return {**schema, "properties": optional_properties, "required": still_required}
 

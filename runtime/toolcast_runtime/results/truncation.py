@@ -1,4 +1,4 @@
-"""Shape responses: send the selected properties, within the tool's size budget."""
+"""Reduce responses to the selected properties and to the tool's size budget."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ __all__ = ["build_listed_parameters", "build_listed_returns", "shape_results"]
 _logger = logging.getLogger("toolcast")
 
 _MAX_CURSOR_CHARACTERS = 200
-"""Characters of an argument value that a note may suggest for the next call."""
+"""Maximum length of an argument value that a note may suggest for the next call."""
 
 _MAX_INLINE_CHARACTERS = 100_000
 """Characters of a result up to which it is shaped on the event loop, not in a thread."""
 
 
 def shape_results(stage: Stage) -> Stage:
-    """Return a stage of calls whose responses are shaped as their tools declare."""
+    """Wrap a stage of calls: reduce its responses as `result` of the tool declares."""
 
     async def shaped_stage(
         tool: Tool, provider: Any, arguments: Mapping[str, Any], context: CallContext
@@ -50,7 +50,8 @@ def shape_results(stage: Stage) -> Stage:
         if sum(map(len, texts)) > _MAX_INLINE_CHARACTERS:
             shape = partial(shape_response, tool, arguments, response)
             sent, error = await run_in_thread(shape, tool.name)
-            # `error` is set if all threads are busy: shape on the event loop instead.
+            # `run_in_thread` returns an error if all threads are busy. The work is then done
+            # on the event loop, so that the finished call does not fail.
             return shape() if error else sent, outcome
         return shape_response(tool, arguments, response), outcome
 
@@ -82,7 +83,10 @@ def shape_response(
 def _replace_result(
     response: ToolResponse, value: Any, note: str | None = None
 ) -> ToolResponse:
-    """Return a response with another result, and with its text in the content blocks."""
+    """Return a response with another result, also as text in its content blocks.
+
+    The first text block is replaced, further text blocks are removed, other blocks stay.
+    """
     content = response.content
     if content is not None:
         others = [block for block in content if block["type"] != "text"]
@@ -101,7 +105,7 @@ def _apply_budget(
     """Return a response within the budget: unchanged, shortened, or an error."""
     unit = "tokens" if "tokens" in budget else "characters"
     measure: Callable[[str], int] = estimate_tokens if unit == "tokens" else len
-    # A handler that returns only content blocks has them as its result as well.
+    # If a handler returned only content blocks, `result` is the same list and not a value.
     value = None if response.result == response.content else response.result
     result_texts, other_texts = _split_texts(response)
     size = sum(map(measure, [*result_texts, *other_texts]))
@@ -113,7 +117,8 @@ def _apply_budget(
     encode: Callable[[Any], Any] = encode_json_text if is_text else lambda part: part
     whole = value
     if is_text:
-        # Many servers answer with JSON in a text, and no value.
+        # External servers often return JSON as text without structured content, so try to
+        # parse the text.
         with suppress(ValueError, RecursionError):
             whole = json.loads("\n".join(result_texts) if value is None else value)
     check = _build_check(tool, form)
@@ -125,7 +130,7 @@ def _apply_budget(
             lambda part: not check(encode(part)),
             partial(_describe_next_call, tool, budget.get("next"), arguments),
         )
-        # A value that could be parsed may be nested too deeply to be encoded.
+        # The encoder has a lower depth limit than the parser, so encoding may fail.
         with suppress(RecursionError):
             size_as_json = measure(encode_json_text(whole))
             shortened = ResultShortener(whole, size_as_json, limits).shorten()
@@ -139,7 +144,10 @@ def _apply_budget(
 
 
 def _split_texts(response: ToolResponse) -> tuple[list[str], list[str]]:
-    """Return the texts of a response's result, and those of its resources and links."""
+    """Return the texts of a response's result, and the texts of its other blocks.
+
+    The other blocks are text resources and links, as JSON; images and audio are omitted.
+    """
     if response.content is None:
         return [response.text()], []
     result_texts = [
@@ -154,7 +162,7 @@ def _split_texts(response: ToolResponse) -> tuple[list[str], list[str]]:
 
 
 def _build_check(tool: Tool, form: ResultForm) -> Callable[[Any], list[str]]:
-    """Return a function that validates a result against the schema in `tools/list`."""
+    """Return a function that lists a result's violations of the schema in `tools/list`."""
     returns = build_listed_returns(tool.returns, form.fields)
     listed_tool = replace(tool, result=replace(form, returns=returns))
     return partial(Validators().check_result, listed_tool)
@@ -167,7 +175,11 @@ def _describe_next_call(
     items: Sequence[Any],
     kept: int,
 ) -> str:
-    """Describe the call that returns the omitted items of an array; empty if unknown."""
+    """Describe the call that returns an array's omitted items; empty if it is unknown.
+
+    `paging` is `budget.next`: the `argument` to set, and optionally `from`, the property of
+    the last kept item that contains its value. Without `from` the argument is an offset.
+    """
     parameters = tool.parameters.get("properties", {})
     if paging is None or paging["argument"] not in parameters:
         return ""

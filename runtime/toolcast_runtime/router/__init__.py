@@ -1,4 +1,4 @@
-"""Selection of the tools that a model is offered for a message."""
+"""Router: selects the tools that a model is offered for a message."""
 
 from __future__ import annotations
 

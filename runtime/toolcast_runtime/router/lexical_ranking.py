@@ -21,34 +21,35 @@ from itertools import islice, pairwise
 from math import log
 from typing import Any
 
-# BM25's parameters: how fast further occurrences of a word lose weight (k1), and how much the
-# length of a text matters (b).
+# Parameters of BM25: k1, the saturation of repeated words, and b, the influence of a text's
+# length.
 _SATURATION = 1.2
 _LENGTH_NORMALIZATION = 0.75
-# The weights of the parts of a tool's text; all other parts have the weight 1.
+# Weights of words by their position in a tool's text; other positions have the weight 1.
 _NAME_WEIGHT = 3.0
 _SUMMARY_WEIGHT = 2.0
 _PARAMETERS_WEIGHT = 0.3
-# The weights of a match that is not exact.
+# Weights of matches of another form of a word, and of a longer word with the same beginning.
 _OTHER_FORM_WEIGHT = 0.6
 _PREFIX_WEIGHT = 0.3
 _MIN_PREFIX_LETTERS = 4
-"""Letters of a word that matches longer words with this beginning."""
+"""Minimum length of a word that matches longer words with the same beginning."""
 _MAX_PREFIX_MATCHES = 50
-"""Words with the same beginning that are considered."""
+"""Maximum number of words with the same beginning that are considered."""
 _MIN_HALF_LETTERS = 3
-"""Letters of each half of a compound word."""
-# A tool is offered if its score is at least a share of the best score. The share is between these
-# two: the better the best tool matches the message, the larger it is.
+"""Minimum length of each half of a compound word."""
+# A tool is offered if its score reaches a share of the best score. The share is between these
+# limits, and is larger if the best tool matches more words of the message.
 _MIN_SCORE_SHARES = (0.25, 0.6)
-# At most this share of the tools is offered, but between _MIN_OFFERED and _MAX_OFFERED tools.
+# Maximum share of all tools that is offered; the resulting number is limited to the range from
+# `_MIN_OFFERED` to `_MAX_OFFERED`.
 _MAX_TOOLS_SHARE = 0.5
 _MIN_OFFERED = 3
 _MAX_OFFERED = 30
 _MAX_DISTINCTIVE_SHARE = 2 / 3
-"""A tool is offered only for a word that at most this share of the tools contains."""
+"""Maximum share of the tools that may contain a word for the word to select a tool."""
 _MIN_KNOWN_SHARE = 0.3
-"""The share of the message's words that the tools must contain, or else there is doubt."""
+"""Minimum share of the message's words that the tools' text must contain; else in doubt."""
 _RARE_WORD_SHARE = 0.125
 """There is no doubt if at most this share of the tools contains the message's first word.
 
@@ -57,28 +58,29 @@ Commands begin with such a word.
 _HISTORY_WEIGHT = 0.3
 """The weight of the previous messages."""
 _MAX_LEVELS = 4
-"""Levels of a parameter schema whose text is indexed."""
+"""Maximum nesting of a parameter schema whose text is indexed."""
 _MAX_CACHED_RANKINGS = 32
-"""Rankings that are cached."""
-# A long message is read only at its beginning and its end.
+"""Maximum number of cached rankings."""
+# Of a long message only the beginning and the end are searched, up to these numbers each.
 _MAX_WORDS_PER_END = 30
 _MAX_WORDS = 2 * _MAX_WORDS_PER_END
 _MAX_CHARACTERS_PER_END = 10_000
 _MAX_TEXT_CHARACTERS = 2 * _MAX_CHARACTERS_PER_END
 _MAX_WORD_CHARACTERS = 40
-"""Characters of a word that is indexed."""
-# Scripts without spaces between words.
+"""Maximum length of a word that is indexed."""
+# Characters of scripts that are written without spaces between words.
 _UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Burmese, Khmer
     "\u3041-\u3096\u30a1-\u30fa\u30fc-\u30ff"  # Japanese syllables
     "\u3400-\u9fff\U00020000-\U0003ffff"  # Chinese characters
 )
-# The vowel signs of Indic scripts are marks, which `\w` does not match.
+# A word: letters and digits, and the vowel signs of Indic scripts, which `\w` does not match
+# because Unicode classifies them as marks.
 _WORD = re.compile(
     rf"(?P<unspaced>[{_UNSPACED}]+)|(?:[^\W_{_UNSPACED}]|[\u0900-\u0963\u0971-\u0dff])+"
 )
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-# Words that occur in any message, whatever its subject.
+# Words that are ignored, because they occur in messages about any subject.
 _STOP_WORDS = frozenset("""
 a about after again all also am an and any are as at be been but by can could did do
 does doing done for from give go got had has have he her here him his how if in into is
@@ -87,7 +89,7 @@ say see she should so some tell than that the their them then there these they t
 those to too up us want was we were what when where which who why will with would you
 your
 """.split())
-# Words for times: if no tool contains them, this is not a reason for doubt.
+# Words for times do not count as unknown: `tomorrow` is no reason to doubt a selection.
 _TIME_WORDS = frozenset("""
 afternoon am april august clock daily day days december evening every february first
 friday hour hours january july june last later march midnight minute minutes monday
@@ -101,8 +103,9 @@ _GREETING = re.compile(
     re.IGNORECASE,
 )
 _MAX_GREETING_CHARACTERS = 200
-"""Characters of a message that may be only a greeting."""
-# Words that may accompany a greeting. Answers such as `yes` or `do it` are not among them.
+"""Maximum length of a message that may be only a greeting."""
+# Words that may occur in a message that is only a greeting. Answers such as `yes` and `do it`
+# are missing on purpose: they may need tools.
 _GREETING_WORDS = frozenset("""
 a all and are everybody everyone for great how is it lot much my nice so that the there
 this to very was well wonderful you your
@@ -112,12 +115,12 @@ _ENDINGS = """
 ations ation ings ing ions ion ment ers er ed ly es e s y
 """.split()
 _MIN_STEM_LETTERS = 3
-"""Letters of a word that remain without its ending."""
+"""Minimum length of a word without its ending."""
 
 
 @dataclass(frozen=True, slots=True)
 class RoutedTool:
-    """The text of a tool that the selection is based on.
+    """Text of a tool on which the selection is based.
 
     Attributes:
         name: the tool's name.
@@ -136,12 +139,12 @@ class RoutedTool:
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """A selection of tools.
+    """Selection of tools for a message.
 
     Attributes:
         names: the selected tools, in the order of the catalog.
         scores: the score of each tool that matched, best first; empty if a model selected.
-        doubt: why all tools are selected; "" if a part of them is.
+        doubt: the reason why all tools are selected; "" if the selection is certain.
     """
 
     names: tuple[str, ...]
@@ -155,7 +158,7 @@ def _build_cached(tools: tuple[_ToolKey, ...]) -> LexicalRanking:
 
 
 class _ToolKey:
-    """A tool as a cache key: tools with the same text are equal.
+    """Tool as a cache key: tools with the same text are equal.
 
     The hash omits the parameters, which may be large. Tools with equal text usually have the
     identical parameters object, so that these are rarely compared in full.
@@ -176,14 +179,14 @@ class _ToolKey:
 
 
 def get_ranking(tools: Sequence[RoutedTool]) -> LexicalRanking:
-    """Return the ranking of these tools; it is built on first use and cached."""
+    """Return the ranking of some tools, from a cache if these tools were ranked before."""
     return _build_cached(tuple(_ToolKey(tool) for tool in tools))
 
 
 class LexicalRanking:
-    """An index of the words in the names and text of tools.
+    """Index of the words in the names and text of tools.
 
-    Internally a tool is identified by its row, the index in the list of tools.
+    A row in the index is a tool's position in the passed sequence.
     """
 
     def __init__(self, tools: Sequence[RoutedTool]) -> None:
@@ -213,7 +216,9 @@ class LexicalRanking:
     def route(self, message: str, history: Sequence[str] = ()) -> Route:
         """Select the tools that match the words of a message.
 
-        Previous messages increase only the scores of tools that match the message itself.
+        A greeting selects no tools. All tools are selected, with a `doubt`, if the message has
+        no specific word or too few words that the tools' text contains. The last three messages
+        of the history only increase the scores of tools that match the message itself.
         """
         if _is_greeting(message):
             return Route(())
@@ -233,7 +238,7 @@ class LexicalRanking:
                 f" {len(specific_words)} words",
                 scores,
             )
-        # The score of a tool whose text consists of exactly these words.
+        # The score that a tool would have if its text contained every word of the message.
         perfect_score = sum(
             self._compute_rarity(len(self._scores_by_word.get(word, ())))
             for word in words
@@ -257,10 +262,9 @@ class LexicalRanking:
         return Route(tuple(name for name in self._names if name in chosen), ordered)
 
     def evidence(self, message: str) -> dict[str, dict[str, float]]:
-        """Return which tools match each word of a message, with the word's part of the score.
+        """Return the score of each matching tool by name, for each specific word of a message.
 
-        The words are in the message's order, without those that are not specific. A word that
-        no tool contains has an empty dict.
+        Words are in the order of the message. A word that no tool contains has an empty dict.
         """
         return {
             word: {self._names[row]: score for row, score in rows.items()}
@@ -268,7 +272,10 @@ class LexicalRanking:
         }
 
     def _score_terms(self, message: str) -> dict[str, dict[int, float]]:
-        """Return the scores for each word, and for word pairs that a tool writes as one word."""
+        """Return the scores by row for each specific word of a message.
+
+        Also for two adjacent words that the tools' text contains as one word.
+        """
         pairs = [
             pair for pair in _join_term_pairs(message) if pair in self._scores_by_word
         ]
@@ -278,7 +285,7 @@ class LexicalRanking:
     def _find_distinctive(
         self, evidence: Mapping[str, Mapping[int, float]]
     ) -> frozenset[str]:
-        """Return the tools that match a word which most other tools lack."""
+        """Return the names of tools that match a word in at most two thirds of the tools."""
         max_tools = _MAX_DISTINCTIVE_SHARE * len(self._names)
         return frozenset(
             self._names[row]
@@ -293,7 +300,7 @@ class LexicalRanking:
         return Route(tuple(self._names), self._order_by_score(scores or {}), doubt)
 
     def _order_by_score(self, scores: Mapping[int, float]) -> dict[str, float]:
-        """Return the scores by name, best first; equal ones in the catalog's order."""
+        """Return the scores by name, highest first; equal scores in the order of the tools."""
         best_first = sorted(scores.items(), key=lambda item: (-item[1], item[0]))
         return {self._names[row]: score for row, score in best_first}
 
@@ -307,9 +314,9 @@ class LexicalRanking:
         return 0 < len(self._score_term(word)) <= max_tools
 
     def _score_term(self, word: str) -> dict[int, float]:
-        """Return the scores of the tools that contain a word or a form of it.
+        """Return the scores by row of the tools that contain a word or a form of the word.
 
-        If there are none, longer words and the halves of the word are searched.
+        If no tool does, longer words with this beginning count, and then the word's halves.
         """
         return (
             self._score_forms(word)
@@ -380,7 +387,8 @@ def _list_weighted_texts(tool: RoutedTool) -> Iterator[tuple[str, float]]:
     summary = tool.summary or tool.description.strip().partition("\n")[0]
     yield tool.name, _NAME_WEIGHT
     yield summary, _SUMMARY_WEIGHT
-    # The description usually begins with the summary, which must not count twice.
+    # Remove the summary from the description, which usually begins with it, so that its words
+    # do not count twice.
     yield tool.description.replace(summary, "", 1), 1.0
     yield tool.when_to_use, 1.0
     parameter_texts = _list_parameter_texts(tool.parameters, _MAX_LEVELS)
@@ -434,8 +442,8 @@ def _split_terms(text: str) -> list[str]:
 def _split_message(message: str) -> list[str]:
     """Return the specific words of a message, each once.
 
-    A long message is read only at its beginning and its end, because the request is before or
-    after pasted text.
+    Stop words and numbers are omitted. Of a long message only the beginning and the end are
+    read, because users write their request before or after pasted text.
     """
     if len(message) > _MAX_TEXT_CHARACTERS:
         start = message[: _MAX_CHARACTERS_PER_END - 1]
@@ -452,14 +460,14 @@ def _split_message(message: str) -> list[str]:
 
 
 def _join_term_pairs(text: str) -> Iterator[str]:
-    """Return each pair of adjacent words, written as one word."""
+    """Yield each pair of adjacent words, joined to one word."""
     return (first + second for first, second in pairwise(_split_terms(text)))
 
 
 def _stem(word: str) -> str:
-    """Return the common part of a word's forms: `commits` and `committed` give `commit`.
+    """Return the stem of a word: `commit` for `commits` and `committed`.
 
-    Without a dictionary: an English ending is removed, and then a doubled last letter.
+    No dictionary is used: an English ending is removed, and then a doubled last letter.
     """
     for ending in _ENDINGS:
         if word.endswith(ending) and len(word) - len(ending) >= _MIN_STEM_LETTERS:

@@ -1,1 +1,1 @@
-"""How a server process reads, writes and ends."""
+"""Server process over stdio: its message streams, start and shutdown."""

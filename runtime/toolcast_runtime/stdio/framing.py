@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 _logger = logging.getLogger("toolcast")
 
 MAX_LINE_BYTES = 1 << 24
-"""Size of one incoming line; a longer one is rejected without being stored."""
-# Random, so that no string in a message can contain it.
+"""Maximum size of one incoming line; a longer line is rejected without being stored."""
+# The placeholder is random, so that no string in a message contains it by chance or intent.
 _PLACEHOLDER = secrets.token_hex(16)
 
 
 class RawJson:
-    """A part of a result that is already encoded as JSON."""
+    """Part of a result that is already encoded as JSON."""
 
     __slots__ = ("text",)
 
@@ -41,7 +41,7 @@ class RawJson:
 
 
 def encode_message(message: JSONRPCMessage) -> bytes:
-    """Encode a message as the SDK does, and insert `tools` that are a `RawJson`.
+    """Encode a message as one line of JSON, like the SDK, and insert `RawJson` for `tools`.
 
     A message that cannot be encoded is logged; the line is then an error response.
     """
@@ -56,7 +56,7 @@ def encode_message(message: JSONRPCMessage) -> bytes:
             line = line.replace(f'"{_PLACEHOLDER}"'.encode(), tools.text, 1)
         return line + b"\n"
     except ValueError:
-        # Without a response the client would wait until its timeout.
+        # Send an error response: without any response the client would wait until its timeout.
         _logger.exception("a message cannot be encoded")
         request_id = getattr(message, "id", None)
         return _encode_error(
@@ -74,7 +74,8 @@ def parse_line(line: bytes) -> JSONRPCMessage | None:
         message = jsonrpc_message_adapter.validate_json(line, by_name=False)
     except ValueError:
         return None
-    # The SDK treats a request whose `id` is not a string or number as a notification.
+    # The SDK parses a request with an invalid `id` (not a string or number) as a notification,
+    # so it would get no response. Such a line is rejected.
     if isinstance(message, JSONRPCNotification) and b'"id"' in line:
         return None if "id" in json.loads(line) else message
     return message
@@ -115,12 +116,12 @@ def reject_line(line: bytes | None) -> bytes | None:
 def _encode_error(request_id: object, code: int, text: str) -> bytes:
     error = {"code": code, "message": text}
     value = {"jsonrpc": "2.0", "id": request_id, "error": error}
-    # ASCII, so that an id with an unpaired surrogate is returned unchanged.
+    # Encode as ASCII: escapes can represent an id with a lone surrogate, and UTF-8 cannot.
     return json.dumps(value, separators=(",", ":")).encode("ascii") + b"\n"
 
 
 class LineSplitter:
-    """Splits a stream of bytes, which arrives in arbitrary pieces, into lines."""
+    """Splitter of a byte stream into lines; the bytes may arrive in arbitrary pieces."""
 
     def __init__(self, max_bytes: int = MAX_LINE_BYTES) -> None:
         self._max_bytes = max_bytes
@@ -128,7 +129,10 @@ class LineSplitter:
         self._size = 0
 
     def feed(self, data: bytes) -> Iterator[bytes | None]:
-        """Yield the lines that end in a piece, except blank ones; None if too long."""
+        """Yield each line that a piece completes; None for a line that is too long.
+
+        Blank lines are skipped. The rest of the piece is stored for the next call.
+        """
         start = 0
         while (end := data.find(b"\n", start)) >= 0:
             self._append(data[start:end])
@@ -137,7 +141,10 @@ class LineSplitter:
         self._append(data[start:])
 
     def finish(self) -> Iterator[bytes | None]:
-        """Yield the current line, if it is not blank; None if it is too long."""
+        """Yield the stored rest as a line, at the end of input; None if it is too long.
+
+        A blank rest is skipped.
+        """
         parts, size = self._parts, self._size
         self._parts, self._size = [], 0
         if size > self._max_bytes:
@@ -149,7 +156,7 @@ class LineSplitter:
 
     def _append(self, part: bytes) -> None:
         self._size += len(part)
-        # The rest of a line that is too long is only counted, not stored.
+        # Once a line is too long, only its size is counted, so that memory stays bounded.
         if self._size > self._max_bytes:
             self._parts.clear()
         elif part:

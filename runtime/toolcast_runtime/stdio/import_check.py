@@ -1,4 +1,4 @@
-"""Check in a process of `toolcast check` whether a toolset would start.
+"""Check whether a toolset's server would start, in a separate process of `toolcast check`.
 
 `python -m toolcast_runtime.stdio.import_check PACKAGE` imports a generated package and all its
 handlers, and checks the environment variables. It opens no port and no connection. It writes
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _ANY_ADDRESS = "0.0.0.0"  # noqa: S104 - no server listens on it
 _MAX_ERROR_CHARACTERS = 500
-"""Characters of an import error in the report."""
+"""Maximum length of an import error in the report."""
 
 
 def main(package: str) -> None:
@@ -32,6 +32,7 @@ def main(package: str) -> None:
 
     The last record, `is_complete`, proves that the check was not interrupted.
     """
+    # Handlers may print: keep the real stdout for records, and send other output to stderr.
     stdout = os.dup(1)
     os.dup2(2, 1)
 
@@ -41,7 +42,7 @@ def main(package: str) -> None:
     for problem in find_problems(package, lambda name: write_record(importing=name)):
         write_record(**problem)
     write_record(is_complete=True)
-    # Threads that an import has started must not keep the process running.
+    # Exit without waiting for threads that an import may have started.
     os._exit(0)
 
 
@@ -127,7 +128,7 @@ def _find_location(error: BaseException) -> tuple[str, int]:
         locations.append((error.filename, error.lineno or 0))
     root = os.path.realpath(os.curdir)
     for filename, line in reversed(locations):
-        # Not a file: `<string>`, `<frozen importlib._bootstrap>`.
+        # Skip code that is not in a file, such as `<frozen importlib._bootstrap>`.
         if filename.startswith("<"):
             continue
         path = os.path.realpath(filename)

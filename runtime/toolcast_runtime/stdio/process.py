@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from ..mcp.toolset_server import ToolsetServer
 
 DEFAULT_GRACE_S = 10
-"""Time that running calls have to finish at shutdown; an option of the server changes it."""
+"""Default time that running calls may take to finish at shutdown (option `--grace`)."""
 
 SIGNALS = (signal.SIGTERM, signal.SIGINT)
-"""The signals that shut a server down."""
+"""Signals that shut a server down."""
 
 CLOSE_TIMEOUT_S = 5.0
 """Time after the grace period to cancel the calls and to close all resources."""
@@ -42,7 +42,7 @@ _GC_THRESHOLDS = (10_000, 20, 20)
 
 @contextmanager
 def gc_freeze() -> Iterator[None]:
-    """Disable the garbage collector in a block, and exclude the block's objects later.
+    """Disable the garbage collector in a block; later collections skip the block's objects.
 
     Importing the MCP SDK creates hundreds of classes that are never freed. Searching them for
     garbage takes a tenth of the start time, and causes the longest pauses of later calls.
@@ -63,7 +63,7 @@ def gc_freeze() -> Iterator[None]:
 
 
 class ProcessSignals:
-    """The reaction of a process to signals.
+    """Signal handlers of a server process.
 
     The first signal shuts the server down, within the grace period and five seconds for
     closing. If the server still runs then, because a handler cannot be cancelled, the main
@@ -118,7 +118,8 @@ class ProcessSignals:
 
     def _force_exit(self) -> None:
         self._has_timed_out = True
-        # A signal interrupts the main thread, which may be blocked in a handler.
+        # Send a signal to the main thread, which may be blocked in a handler: only a signal
+        # interrupts it.
         if hasattr(signal, "pthread_kill"):
             signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGTERM)
         else:
@@ -126,11 +127,11 @@ class ProcessSignals:
 
 
 _shared_descriptors: list[Callable[[], Iterable[int]]] = []
-"""Functions that list the descriptors which forked children must not use."""
+"""Functions that list the file descriptors which forked children must not use."""
 
 
 def detach_forked_children(list_descriptors: Callable[[], Iterable[int]]) -> None:
-    """Take descriptors away from each child process that a handler forks later.
+    """Replace file descriptors by /dev/null in each child process that is forked later.
 
     A forked child, such as a `multiprocessing` process, inherits all descriptors. If it
     outlives the server, clients would wait for the end of the output, and the server's port
@@ -149,11 +150,12 @@ def detach_forked_children(list_descriptors: Callable[[], Iterable[int]]) -> Non
 
 
 _signal_mask = threading.local()
-"""The thread's blocked signals before the fork that it performs."""
+"""Signals that the current thread blocked before its fork, to be restored afterwards."""
 
 
 def _block_signals() -> None:
-    # A signal that reaches the child before `_detach` would run the inherited handler.
+    # Block signals during the fork: a signal that arrives in the child before `_detach` would
+    # run the server's handler there.
     _signal_mask.before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
 
 
@@ -162,16 +164,17 @@ def _restore_signals() -> None:
 
 
 def _detach() -> None:
-    """In a forked child, drop the server's descriptors and its reaction to signals."""
+    """In a forked child, disable the server's file descriptors and signal handlers."""
     null_device = os.open(os.devnull, os.O_RDWR)
     for list_descriptors in _shared_descriptors:
         for descriptor in list_descriptors():
-            # Keep the descriptor's number in use: inherited objects may close it later, and
-            # must not close a file that the child has opened under this number.
+            # Replace the descriptor instead of closing it: an inherited object may close its
+            # number later, which by then could belong to a file of the child.
             with suppress(OSError):
                 os.dup2(null_device, descriptor, inheritable=False)
     os.close(null_device)
-    # The inherited handlers would shut down the copy of the server, not end the child.
+    # The inherited signal handlers would shut down the child's copy of the server, but the
+    # child must end.
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.default_int_handler)
     _restore_signals()
@@ -217,14 +220,14 @@ def serve_over_stdio(
 
         ending.install_handlers(lambda: call_in_loop(loop, stop))
         try:
-            # The first request is answered when everything that a call needs has started.
+            # Answer no request before the lifespans, which provide dependencies, have started.
             await asyncio.wait({starting})
             if not starting.cancelled():
                 starting.result()
                 await server.run(incoming, outgoing, options)
         finally:
-            # Also after the end of the input, a handler that cannot be cancelled would keep
-            # the process running.
+            # Limit the time for closing: a handler that cannot be cancelled would keep the
+            # process running, even after the end of the input.
             ending.exit_after(0)
             incoming.close()
             outgoing.close()
@@ -252,7 +255,8 @@ def _claim_stdio() -> tuple[int, int]:
     sys.stdout.flush()
     try:
         os.dup2(2, 1)
-    except OSError:  # stderr is closed
+    except OSError:
+        # stderr is closed, so discard the output of handlers.
         os.dup2(null_device, 1)
     os.close(null_device)
     if sys.platform == "win32":
@@ -264,7 +268,10 @@ def _claim_stdio() -> tuple[int, int]:
 
 
 def _duplicate(descriptor: int) -> int:
-    """Return a duplicate with a number above 2, even if stderr is closed."""
+    """Return a duplicate of a descriptor with a number above 2.
+
+    If stderr is closed, a plain `os.dup` could return its number 2.
+    """
     duplicate = os.dup(descriptor)
     if duplicate > 2:
         return duplicate

@@ -1,4 +1,4 @@
-"""The streams of the SDK's `Server.run` over two file descriptors.
+"""Message streams for the MCP SDK's `Server.run` over two file descriptors.
 
 Pipes and sockets are read in the event loop when they have data, and short lines are written
 there when the pipe has space. One thread reads and one thread writes in all other cases: files,
@@ -53,15 +53,15 @@ MAX_UNSENT_BYTES = 1 << 22
 _READ_BYTES = 1 << 16
 """Size of one read from the input."""
 _MAX_SHORT_LINE_BYTES: int = getattr(select, "PIPE_BUF", 0)
-"""Size up to which a writable pipe accepts a line completely; 0 if the system has no value."""
+"""Maximum size of a line that a writable pipe accepts as a whole; 0 if it is unknown."""
 _MAX_CHUNKS_AHEAD = 2
-"""Chunks that are read before the session has processed the messages in them."""
+"""Maximum number of chunks that are read before their messages are processed."""
 _CLIENT_READ_TIMEOUT_S = 5.0
 """Time that a client has to read the last responses."""
 
 
 class _Stream:
-    """Base class: an asynchronous context manager that closes the stream."""
+    """Base class of streams: an async context manager that closes the stream."""
 
     async def aclose(self) -> None:
         """Close the stream."""
@@ -75,7 +75,7 @@ class _Stream:
 
 
 class OutgoingMessages(_Stream):
-    """The SDK's write stream: writes messages to a file descriptor.
+    """Write stream for the SDK: writes messages to a file descriptor.
 
     Args:
         descriptor: the file descriptor.
@@ -104,13 +104,13 @@ class OutgoingMessages(_Stream):
         self._lock = threading.Lock()
         self.unsent = 0
         self._is_open = True
-        # Set whenever a condition of `_wait_until` may have changed.
+        # Event that is set when a condition that `_wait_until` waits for may have changed.
         self._changed = asyncio.Event()
         self._has_waiter = False
         _start_thread(self._write_lines, descriptor)
 
     def write(self, line: bytes) -> None:
-        """Write a line, or queue it until the client reads."""
+        """Write a line at once if that cannot block; otherwise queue it for the thread."""
         rest = self._write_immediately(line) if self._is_open else b""
         if rest:
             with self._lock:
@@ -149,8 +149,9 @@ class OutgoingMessages(_Stream):
         """Wait, within the grace period, until every request of the client has a response.
 
         Returns:
-            The error to return to a call that waits for a response of the client, which has
-            left. Call the method again after it. None if there is no such call.
+            An error response for one request to the client, which can no longer respond; pass
+            it to the waiting call, and call the method again. None if no call waits for the
+            client.
         """
         if self._deadline is None:
             self._deadline = self._loop.time() + self._grace
@@ -198,7 +199,8 @@ class OutgoingMessages(_Stream):
         while self._is_open and not is_fulfilled():
             self._changed.clear()
             self._has_waiter = True
-            # Checked again: the writing thread does not signal changes before `_has_waiter`.
+            # Check again, because the writing thread signals only changes that it makes after
+            # `_has_waiter` is set.
             if not is_fulfilled():
                 await self._changed.wait()
 
@@ -222,7 +224,7 @@ class OutgoingMessages(_Stream):
             try:
                 _write_all(descriptor, line)
             except OSError:
-                # The client has closed its side, so there is no client to report to.
+                # The client has closed its side, so there is nothing left to write to.
                 call_in_loop(self._loop, self._handle_disconnect)
                 return
             with self._lock:
@@ -238,7 +240,7 @@ class OutgoingMessages(_Stream):
 
 
 class IncomingMessages(_Stream):
-    """The SDK's read stream: reads messages from a file descriptor.
+    """Read stream for the SDK: reads messages from a file descriptor.
 
     Args:
         descriptor: the file descriptor.
@@ -263,11 +265,11 @@ class IncomingMessages(_Stream):
             _start_thread(self._read_chunks, descriptor)
 
     async def receive(self) -> SessionMessage:
-        """Return the next message.
+        """Return the next valid message; answer invalid ones with an error.
 
-        The end of the stream is reported only when every request has its response or the
-        grace period is over: the SDK cancels running calls at the end of the stream, but a
-        client such as `echo ... | server` expects their results.
+        At the end of the input, wait until every request has its response or the grace period
+        has passed, and only then raise `EndOfStream`: the SDK cancels running calls when the
+        stream ends, but a client such as `echo ... | server` expects their results.
 
         Raises:
             anyio.EndOfStream: there are no more messages.
@@ -337,7 +339,7 @@ class IncomingMessages(_Stream):
         ):
             cancelled = cancelled_request_id_from_params(message.params)
             for request_id in [*self._outgoing.unanswered_ids]:
-                # The SDK treats "7" and 7 as the same id.
+                # Compare converted ids, because the SDK treats "7" and 7 as the same id.
                 if cancelled is not None and (
                     coerce_request_id(request_id) == coerce_request_id(cancelled)
                 ):
@@ -396,7 +398,7 @@ class IncomingMessages(_Stream):
 
 
 def _can_be_polled(descriptor: int) -> bool:
-    """Return whether polling can tell if a read or short write will block.
+    """Return whether polling reports if a read or a short write would block.
 
     Files cannot be polled, and a terminal may accept less than polling reports.
     """
@@ -406,7 +408,8 @@ def _can_be_polled(descriptor: int) -> bool:
 
 
 def _start_thread(work: Callable[[int], None], descriptor: int) -> None:
-    # A daemon thread: a read or write that blocks on the other side cannot be interrupted.
+    # Use a daemon thread, because a read or write that waits for the client cannot be
+    # interrupted and must not keep the process running.
     threading.Thread(target=work, args=(descriptor,), daemon=True).start()
 
 

@@ -1,1 +1,1 @@
-"""Logs, spans and metrics of a server."""
+"""Logs, OpenTelemetry spans and metrics of a server."""

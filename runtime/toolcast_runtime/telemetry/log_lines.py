@@ -23,9 +23,9 @@ LogFormat = Literal["text", "json"]
 LogLevel = Literal["debug", "info", "warning", "error"]
 
 _WRITE_TIMEOUT_S = 0.1
-"""Time to wait for the first line that cannot be written; the next ones do not wait."""
+"""Time to wait for a writable stderr; after a dropped line, further lines do not wait."""
 _MAX_WRITE_BYTES: int = getattr(select, "PIPE_BUF", 512)
-"""Size of a write that a writable pipe accepts completely."""
+"""Maximum size of a write that a writable pipe accepts completely."""
 
 
 class LogsError(Exception):
@@ -48,32 +48,34 @@ def write_logs(log_format: LogFormat = "text", level: LogLevel = "info") -> None
                 "logs in JSON need the package python-json-logger; install it"
             )
         formatter = _build_json_formatter()
-    # No format contains the names of threads and processes; looking them up is slow.
+    # Do not look up the names of threads and processes, which is slow and which no log format
+    # contains.
     logging.logThreads = logging.logMultiprocessing = False
     handler: logging.Handler = logging.NullHandler()
-    # `sys.stderr` is None if the process was started with stderr closed. A file that is
-    # opened later may then get the descriptor 2.
+    # Do not log if the process was started with stderr closed (`sys.stderr` is None): a file
+    # that is opened later may have the descriptor 2.
     if sys.stderr is not None:
         handler = StderrHandler(sys.stderr.fileno())
     handler.setFormatter(formatter)
-    # Any client can cause log lines about connections, so they are rate limited.
+    # Limit the rate of log lines about connections, because any client can cause them.
     handler.addFilter(RateLimitFilter("asyncio", "uvicorn"))
     number = logging.getLevelNamesMapping()[level.upper()]
     logging.getLogger("toolcast").setLevel(number)
     logging.getLogger().handlers[:] = [handler]
     logging.getLogger().setLevel(max(number, logging.INFO))
-    # These libraries log every request, which Toolcast logs too. Their lines also contain
-    # the URLs of handlers' requests with query strings, which may be secret.
+    # Suppress the request logs of these libraries: Toolcast logs its requests itself, and the
+    # URLs of handlers' own requests may contain secrets.
     for library in ("mcp", "httpx", "httpx2"):
         logging.getLogger(library).setLevel(max(number, logging.WARNING))
-    # uvicorn logs its start and its end here too, not only errors.
+    # Rename the logger `uvicorn.error` in log lines, because uvicorn uses it for its start and
+    # end, not only for errors.
     logging.getLogger("uvicorn.error").name = "uvicorn"
-    # Access log lines would contain query strings.
+    # Suppress uvicorn's access log, whose lines contain query strings.
     logging.getLogger("uvicorn.access").setLevel(logging.ERROR)
 
 
 class TextFormatter(logging.Formatter):
-    """Formats a record as one line; the lines of a traceback are indented.
+    """Formatter that writes a record as one line, and its traceback as indented lines.
 
     Unprintable characters are escaped. So only the first line of a record begins with a time,
     even if the record contains text from callers.
@@ -81,7 +83,8 @@ class TextFormatter(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the line of a record, followed by its traceback and stack."""
-        # Each call logs a line, and the general formatting of `logging` is twice as slow.
+        # Format directly, because each call logs a line, and the general formatting of
+        # `logging` is twice as slow.
         line = (
             f"{_format_time(record)} {record.levelname} {record.name}"
             f" {record.getMessage()}"
@@ -114,7 +117,7 @@ def _build_json_formatter() -> logging.Formatter:
     return UtcJsonFormatter(
         "%(asctime)s %(levelname)s %(name)s %(process)d %(message)s",
         rename_fields={"asctime": "time", "levelname": "level"},
-        # uvicorn adds its message again, with color codes.
+        # Exclude uvicorn's extra field, which repeats the message with color codes.
         reserved_attrs=[*RESERVED_ATTRS, "color_message"],
     )
 
@@ -127,7 +130,7 @@ def _format_time(record: logging.LogRecord) -> str:
 
 
 class StderrHandler(logging.Handler):
-    """Writes log lines to a file descriptor, and drops lines that would block.
+    """Log handler that writes to a file descriptor, and drops lines that would block.
 
     Args:
         descriptor: the file descriptor.
@@ -156,7 +159,10 @@ class StderrHandler(logging.Handler):
             self.handleError(record)
 
     def _write(self, text: str, timeout: float) -> bool:
-        """Write a text and return True, or return False if it would block longer."""
+        """Write a line; return False if the descriptor stays unwritable for `timeout` seconds.
+
+        A part of the line may then be written; the next write begins on a new line.
+        """
         text = f"\n{text}\n" if self._has_partial_line else f"{text}\n"
         data = text.encode("utf-8", "backslashreplace")
         written = 0

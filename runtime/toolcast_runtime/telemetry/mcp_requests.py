@@ -46,11 +46,11 @@ _METHODS = frozenset(
     for name in names.split()
 ) | {"initialize", "ping"}
 _OTHER = "_OTHER"
-"""The value for unknown methods: a caller could otherwise create any number of series."""
+"""Value for unknown methods, so that callers cannot create any number of time series."""
 _BUCKETS_S = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300)
-"""The bucket boundaries that the conventions recommend for durations."""
+"""Bucket boundaries that the semantic conventions recommend for durations."""
 _MAX_VALUE_CHARACTERS = 128
-"""Characters of an attribute's value."""
+"""Maximum length of an attribute's value."""
 _PARENT = "traceparent"
 _SESSION = "mcp-session-id"
 
@@ -108,7 +108,7 @@ class ObservedRequests:
 
 
 class ObservedRequest:
-    """A message that is being handled, with its span.
+    """MCP message that is being handled, with its span.
 
     Args:
         ctx: the SDK's context of the message.
@@ -124,7 +124,8 @@ class ObservedRequest:
     ) -> None:
         method = ctx.method if ctx.method in _METHODS else _OTHER
         self._method = method
-        # The attributes of metrics: each combination of values is one time series.
+        # Attributes of metrics have few different values, because each combination of values
+        # is one time series.
         self._metric_attributes = {"mcp.method.name": method, **shared, **target}
         if method == "tools/call":
             self._metric_attributes["gen_ai.operation.name"] = "execute_tool"
@@ -139,7 +140,8 @@ class ObservedRequest:
             attributes["mcp.session.id"] = session[:_MAX_VALUE_CHARACTERS]
         parent = _extract_parent(ctx.meta)
         links = []
-        # The caller's span is the parent; a current span of this process is only linked.
+        # The client's span is the parent. A current span of this process, such as an HTTP
+        # server's, is only linked.
         current = trace.get_current_span().get_span_context()
         if parent is not None and current.is_valid:
             links.append(trace.Link(current))
@@ -152,7 +154,10 @@ class ObservedRequest:
         )
 
     def set_tool(self, tool: str) -> None:
-        """Set the called tool; a tool of an external server is not known earlier."""
+        """Set the called tool, when the call has found it.
+
+        Before that, a tool of an external server is unknown.
+        """
         self._metric_attributes["gen_ai.tool.name"] = tool
         self._span.set_attribute("gen_ai.tool.name", tool)
         self._span.update_name(f"{self._method} {tool}")
@@ -185,7 +190,7 @@ class ObservedRequest:
                 self._set_error(str(error.error.code), is_code=True)
                 raise
             except ValidationError:
-                # The SDK answers invalid parameters with this code.
+                # Use the error code with which the SDK answers invalid parameters.
                 self._set_error(str(INVALID_PARAMS), is_code=True)
                 raise
             except BaseException as error:
@@ -229,7 +234,8 @@ def _extract_parent(meta: Any) -> Context | None:
     try:
         context = propagate.extract(meta)
     except Exception:
-        # Propagators may raise anything if the values are not strings.
+        # Ignore any exception: propagators raise various errors for values that are not
+        # strings.
         return None
     is_valid = trace.get_current_span(context).get_span_context().is_valid
     return context if is_valid else None

@@ -1,4 +1,4 @@
-"""The tests of generated packages."""
+"""Test classes for generated packages, to be collected by pytest."""
 
 from __future__ import annotations
 

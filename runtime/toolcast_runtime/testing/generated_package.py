@@ -1,6 +1,6 @@
-"""The files of a generated package, the answers of its server, and comparisons of both.
+"""Files of a generated package, responses of its server, and comparisons of both.
 
-The definitions are read from their files, not from the registry, so that an edit of either is found.
+Definitions are read from their files, not from the registry, so that an edit of either is found.
 Comparisons include the spelling of numbers and the order of keys. Needs `pytest`.
 """
 
@@ -26,21 +26,21 @@ from ..core.safe_file import read_regular_file
 from ..core.validation import protocol
 
 _MAX_FILE_BYTES = 8 * 1024 * 1024
-"""Bytes of a generated file."""
+"""Maximum size of a generated file in bytes."""
 _STATELESS_VERSION = "2026-07-28"
 _CLIENT_INFO = {"name": "snapshot-checks", "version": "1"}
 
 
 class GeneratedPackage:
-    """The files of a generated package, and its registry.
+    """Files of a generated package, and its registry.
 
     Args:
         registry: the package's module `registry`.
 
     Attributes:
         definitions: each tool's definition, by tool name.
-        exact_definitions: the same, with numbers as they are spelled; see `parse_exact_json`.
-        types: the path of the module with the types of each tool.
+        exact_definitions: the same definitions, parsed with `parse_exact_json`.
+        types: the path of each tool's module with its types, by tool name.
     """
 
     def __init__(self, registry: ModuleType) -> None:
@@ -75,14 +75,14 @@ class GeneratedPackage:
 
     @cached_property
     def blocks(self) -> dict[str, str]:
-        """The text of the prompt files without their signatures, by file name."""
+        """Text of the prompt files without the first line, a signature, by file name."""
         return {
             path.name: read_text(path).partition("\n")[2]
             for path in sorted((self.folder / "prompts").glob("*.md"))
         }
 
     def list_text_files(self) -> Iterator[Path]:
-        """Yield the generated files of the package that its tests compare as text."""
+        """Yield the paths of `registry.py` and of the JSON and Markdown files of the package."""
         yield self.folder / "registry.py"
         for pattern in ("tools/*.json", "prompts/*.md", "skills/**/*.md"):
             yield from sorted(self.folder.glob(pattern))
@@ -90,7 +90,7 @@ class GeneratedPackage:
     def list_mcp_definitions(
         self, folder: str, client: str | None
     ) -> list[dict[str, Any]]:
-        """Return the MCP definitions of a client's resources or prompts.
+        """Return the MCP definitions of a client's resources or prompts, by file name.
 
         Args:
             folder: `mcp_resources` or `mcp_prompts`.
@@ -105,13 +105,17 @@ class GeneratedPackage:
         ]
 
     def get_tool(self, name: str) -> Tool:
-        """Return the registry's tool with the name of a definition."""
+        """Return the registry's tool with a name.
+
+        Raises:
+            AssertionError: the registry has no such tool.
+        """
         tools = {tool.name: tool for tool in self.registry.local_tools}
         ensure(name in tools, f"{name}: the registry lacks it")
         return tools[name]
 
     def list_tool_names(self, client: str | None, target: str) -> list[str]:
-        """Return the names of the tools that a client has in a target, in their order."""
+        """Return the names of a client's tools that a target includes, in registry order."""
         access = self.registry.access()
         return [
             tool.name
@@ -121,7 +125,7 @@ class GeneratedPackage:
         ]
 
     def get_client(self, tool_name: str) -> str | None:
-        """Return a client that may call a tool; skip the test if there is none."""
+        """Return the first client that may call a tool; skip the test if none may."""
         access = self.registry.access()
         for client in self.clients:
             if access.is_allowed(client, tool_name):
@@ -135,11 +139,14 @@ class GeneratedPackage:
             pytest.skip(f"{name} is excluded from {target}: {reason}")
 
     def get_exact_mcp_definitions(self, names: Iterable[str]) -> dict[str, Any]:
-        """Return the MCP definitions of tools by name, with numbers as they are spelled."""
+        """Return the MCP definitions of tools by name, parsed with `parse_exact_json`."""
         return {name: self.exact_definitions[name]["mcp"] for name in names}
 
     def check_refused_by(self, name: str, *, is_served: bool) -> None:
-        """Compare a definition's `refused_by` with the parts that strict clients reject.
+        """Compare a definition's `refused_by` with the result of validating the definition.
+
+        `refused_by` lists, by protocol version, the paths in the MCP definition that violate
+        MCP's schema, so that strict clients reject the tool.
 
         Args:
             name: the tool's name.
@@ -166,11 +173,11 @@ class GeneratedPackage:
     ) -> None:
         """Check listed tools against MCP's schema of a protocol version.
 
-        Strict clients may reject exactly the parts in a definition's `refused_by`, which
+        The violations must be exactly the paths in a definition's `refused_by`, which
         `toolcast check` reports.
 
         Raises:
-            AssertionError: they reject other parts.
+            AssertionError: the violations differ from `refused_by`.
         """
         for tool in listed:
             name = tool["name"]
@@ -184,10 +191,10 @@ class GeneratedPackage:
 def build_expected_list(
     server: Any, packages: Iterable[GeneratedPackage], client: str | None
 ) -> dict[str, Any]:
-    """Return the tools that a server must list for a client, by name, with exact numbers.
+    """Return the MCP definitions that a server must list for a client, by tool name.
 
-    With tool search these are the tools marked `always` and the two search tools, else all tools
-    that the client may call.
+    With tool search, only tools marked `always` and the two search tools are listed; without it,
+    all tools that the client may call. Numbers are parsed with `parse_exact_json`.
     """
     expected: dict[str, Any] = {}
     for package in packages:
@@ -209,7 +216,7 @@ def read_text(path: Path) -> str:
 
 
 def read_bytes(path: Path) -> bytes:
-    """Return the bytes of a generated file, which may be at most as large as the limit."""
+    """Return the bytes of a generated file of at most 8 MiB."""
     return read_regular_file(str(path), _MAX_FILE_BYTES)
 
 
@@ -290,9 +297,10 @@ def ensure(condition: bool, message: str) -> None:
 def request_tools_list(
     command: Sequence[str], folder: Path, version: str, *, timeout: float = 60.0
 ) -> bytes:
-    """Start a server over stdio and return the bytes of the `tools` array in `tools/list`.
+    """Start a server over stdio and return its `tools/list` array as raw JSON.
 
-    The request is raw JSON-RPC, because a client library would parse the answer.
+    The request is raw JSON-RPC, because a client library would parse the answer and lose the
+    spelling of numbers.
 
     Args:
         command: the arguments of the Python interpreter that start the server.
@@ -310,7 +318,8 @@ def request_tools_list(
         stderr=subprocess.PIPE,
         cwd=folder,
     ) as server:
-        # Killing a server that hangs also ends the loop that reads its output.
+        # Reading the server's output has no timeout of its own: killing a server that hangs
+        # closes its stdout and so ends the read.
         watchdog = threading.Timer(timeout, server.kill)
         watchdog.start()
         try:
@@ -327,14 +336,16 @@ def _exchange(server: subprocess.Popen[bytes], version: str) -> bytes:
     try:
         messages = _build_messages(version)
         server.stdin.write(b"".join(_encode_line(message) for message in messages))
-        # Not closed before the answer arrives: a server may end when its stdin is closed.
+        # Flush instead of closing stdin: a server may exit when its stdin is closed.
         server.stdin.flush()
         for line in server.stdout:
+            # The beginning of each line is for the error message.
             output += line[:200]
             if json.loads(line).get("id") == "tools" and b'"tools":[' in line:
                 return _extract_array(line)
     except (BrokenPipeError, ValueError) as error:
         output += f" ({error})".encode()
+    # End the server first: reading stderr lasts until the server closes it.
     server.kill()
     log = server.stderr.read()[-2000:].decode(errors="replace")
     raise RuntimeError(f"no tools/list answer\nstdout: {output!r}\nstderr: {log}")
@@ -373,5 +384,6 @@ def _encode_line(message: Mapping[str, Any]) -> bytes:
 def _extract_array(line: bytes) -> bytes:
     text = line.decode("utf-8")
     start = text.index('"tools":[') + len('"tools":')
+    # Decode only to find the end of the array: the raw text is compared.
     _, end = json.JSONDecoder().raw_decode(text, start)
     return text[start:end].encode("utf-8")

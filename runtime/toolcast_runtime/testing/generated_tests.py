@@ -1,4 +1,4 @@
-"""Tests of a generated package: its specs, its definitions, and its targets at run time.
+"""Tests of a generated package: its specs, its definitions and its targets at run time.
 
 Needs `pytest`.
 """
@@ -51,7 +51,9 @@ def snapshot_tests(
     *,
     specs: str,
 ) -> type:
-    """Return the class with the tests of a generated package, for pytest to collect.
+    """Return a class with the tests of a generated package, for pytest to collect.
+
+    Assign the class to a module attribute whose name begins with `Test`.
 
     A module is None if the toolset does not have the target.
 
@@ -102,7 +104,7 @@ def snapshot_tests(
 
 
 def endpoint_tests(mcp_server: ModuleType) -> type:
-    """Return the class with the tests of an endpoint for several toolsets.
+    """Return a class with the tests of an endpoint for several toolsets, for pytest.
 
     Args:
         mcp_server: the endpoint's module `mcp_server`.
@@ -132,7 +134,7 @@ def _registry_tests(package: GeneratedPackage) -> type:
         def test_tools_are_in_the_declared_order(self) -> None:
             tools = registry.local_tools
             sections = list(dict.fromkeys(tool.section for tool in tools))
-            # Within a section, tools without an order follow the others, sorted by name.
+            # In each section, tools with an `order` come first; the others follow by name.
             in_order = sorted(
                 tools,
                 key=lambda tool: (
@@ -163,7 +165,8 @@ def _registry_tests(package: GeneratedPackage) -> type:
                 "description": description,
                 "parameters": {**expected["mcp"]["inputSchema"]},
             }
-            # OpenAI rejects schemas of arguments without `properties`.
+            # OpenAI rejects a function whose parameters have no `properties`, so the OpenAI
+            # format always contains the key.
             function["parameters"].setdefault("properties", {})
             assert_same(
                 f"{tool}: OpenAI",
@@ -323,7 +326,10 @@ def _list_tests(
     packages: Sequence[GeneratedPackage],
     clients: Sequence[str | None],
 ) -> type:
-    """Return the tests of `tools/list` over stdio, for a toolset or an endpoint of several."""
+    """Build a test class that compares `tools/list` over stdio with the definitions.
+
+    Tests each client and protocol version, for one toolset or an endpoint of several.
+    """
     module = mcp_server.__name__
     root = Path(mcp_server.__file__ or "").parents[module.count(".")]
     each_client = pytest.mark.parametrize("client", clients)
@@ -335,6 +341,7 @@ def _list_tests(
         def test_mcp_tools_list_is_exact(
             self, client: str | None, version: str
         ) -> None:
+            # Tools of external servers and lifespans need the network or real resources.
             command = ["-m", module, "--local-tools", "--no-lifespan"]
             command += [] if client is None else ["--client", client]
             listed = request_tools_list(command, root, version)
@@ -344,7 +351,7 @@ def _list_tests(
                 f"tools/list for {client}",
                 listed,
                 expected,
-                # Only the newest revision has no initialize handshake.
+                # MCP 2026-07-28, the newest revision, has no initialize handshake.
                 has_handshake=version != protocol.REVISIONS[-1],
             )
             for package in with_client:
@@ -436,7 +443,8 @@ def _prompt_tests(package: GeneratedPackage, prompts: Any) -> type:
                     if lines:
                         pieces[name] = "\n".join(["", *lines, ""])
                 live = [name for name, piece in pieces.items() if piece in f"\n{block}"]
-                # Tools of other clients may have the same piece as one of the client's tools.
+                # Compare text and not names: a tool of another client may have the same text
+                # as one of the client's tools.
                 client_pieces = {
                     pieces.get(name)
                     for name in package.list_tool_names(client, "prompts")
@@ -459,7 +467,7 @@ def _skill_tests(package: GeneratedPackage, skills: Any) -> type:
         @pytest.mark.parametrize("file", files)
         def test_skill_matches_definitions(self, file: str) -> None:
             lines = read_text(paths[file]).splitlines(keepends=True)
-            # The rendered files have no signature line.
+            # Only the files on disk have a line with the generator's signature.
             unsigned = [line for line in lines if " by Toolcast from " not in line]
             assert_same(f"skills/{file}", "".join(unsigned), files[file])
 

@@ -15,7 +15,7 @@ def build_file_tests(
     package: GeneratedPackage,
     surfaces: Mapping[ModuleType | None, tuple[str, Mapping[str, str]]],
 ) -> type:
-    """Return the tests of functions and line breaks.
+    """Return a test class for a package's module functions and its line breaks.
 
     Args:
         package: the generated package.
@@ -25,7 +25,7 @@ def build_file_tests(
 
     class FileTests:
         def test_module_functions_are_unchanged(self) -> None:
-            """A function that is defined again would return other tools or texts."""
+            """Module functions are the methods of the module's object, not replacements."""
             lines = []
             for module, (name, functions) in surfaces.items():
                 owner = getattr(module, name, None)
@@ -33,7 +33,8 @@ def build_file_tests(
                     key: key
                     for key, value in vars(module or object).items()
                     if callable(getattr(owner, key, None))
-                    # The registry's `tools` is the package of the definitions.
+                    # In `registry`, `tools` is the subpackage with the definitions, not the
+                    # method of that name.
                     and not (key.startswith("_") or isinstance(value, ModuleType))
                 }
                 lines += [
@@ -45,7 +46,7 @@ def build_file_tests(
             ensure(not lines, "expected " + ", ".join(lines))
 
         def test_files_have_same_line_breaks(self) -> None:
-            """Git can convert every file of a checkout, but not some of them."""
+            """All text files have LF, or all have CRLF, as Git may convert them."""
             endings: dict[str, list[str]] = {}
             for path in package.list_text_files():
                 data = read_bytes(path)
@@ -64,7 +65,7 @@ def build_file_tests(
 
 
 def build_cli_tests(package: GeneratedPackage, cli: ModuleType) -> type:
-    """Return the tests of the command line."""
+    """Return a test class that compares the command line with the definitions."""
     from click.testing import CliRunner
 
     def run_help(client: str | None, *arguments: str) -> Any:
@@ -96,7 +97,7 @@ def build_cli_tests(package: GeneratedPackage, cli: ModuleType) -> type:
             package.skip_if_excluded(tool, "cli")
             client = package.get_client(tool)
             for line in package.definitions[tool].get("cli", {}).get("lines", ()):
-                # Only the help is requested, so that no tool is called.
+                # `--help` is appended to each documented line, so that no tool is called.
                 result = run_help(client, *shlex.split(line["words"]))
                 ensure(result.exit_code == 0, f"{line['words']}: {result.output}")
 

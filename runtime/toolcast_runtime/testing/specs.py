@@ -1,6 +1,8 @@
-"""The specs of a toolset, and the content that its generated files must have.
+"""Specs of a toolset, and the content that its generated files must have.
 
-The specs are not validated: `toolcast check` does that. Comparisons include the spelling of numbers.
+This module is independent of the generator, so that its tests find errors of the generator.
+The specs are not validated: `toolcast check` does that. Comparisons include the spelling of
+numbers.
 Needs `PyYAML`.
 """
 
@@ -24,9 +26,12 @@ from .yaml_specs import read_spec
 
 _LANGUAGE = parse_exact_json(read_text(Path(__file__).with_name("spec_fields.json")))
 _MEMBERS: Mapping[str, Mapping[str, str]] = _LANGUAGE["members"]
-"""The member of a definition that each spec field determines, by kind of file."""
+"""The definition's key that each spec field sets, by kind of file."""
 _DEFAULTS: Mapping[str, Mapping[str, Any]] = _LANGUAGE["defaults"]
-"""The defaults of fields, by kind of file: a literal, or an object with `of`."""
+"""The default of each field, by kind of file.
+
+A default is a literal, or an object with `of`, the field whose value is used instead.
+"""
 _REQUIRES_USER = "anthropic/requiresUserInteraction"
 _ALWAYS_LOAD = "anthropic/alwaysLoad"
 _SEARCH_HINT = "anthropic/searchHint"
@@ -37,7 +42,7 @@ _FENCE = re.compile(r"\s*(`{3,}|~{3,})\s*")
 
 
 class Specs:
-    """The specs of a toolset.
+    """Specs of a toolset, read from their files.
 
     Args:
         root: the folder of toolcast.yaml.
@@ -77,10 +82,10 @@ class Specs:
         targets: Collection[str],
         server: Any = None,
     ) -> Iterator[tuple[str, Any, Any]]:
-        """Yield each member of a tool's definition: its name, its value, the specs' value.
+        """Yield (key, actual value, expected value) for each key of a tool's definition.
 
-        A member that the spec language does not know has the value None in the specs. The
-        member of an extension's target is skipped if no part of the server defines it.
+        The expected value follows from the specs; None if the definition must not have the
+        key. The key of an extension's target is skipped if no part of the server defines it.
 
         Args:
             name: the tool's name.
@@ -120,7 +125,10 @@ class Specs:
     def _compare_usage(
         self, spec: Mapping[str, Any], definition: Mapping[str, Any]
     ) -> tuple[Any, list[str]]:
-        """Return the actual usage lines of a tool, or the unexpected value, and the expected."""
+        """Return the actual and the expected usage lines of a tool's prompt.
+
+        A prompt that is missing or has unknown keys is returned as the actual value.
+        """
         texts = [spec.get("when_to_use"), spec.get("guidance")]
         blocks = [_strip_block(text) for text in texts if isinstance(text, str)]
         expected = normalize_markdown("\n\n".join(blocks))
@@ -130,7 +138,8 @@ class Specs:
         if prompt.keys() - _PROMPT_PIECES:
             return prompt, expected
         usage = normalize_markdown("\n".join(prompt["usage"]))
-        # These fields append lines to the usage. Another test compares the whole prompt file.
+        # `actions`, `deprecated` and `result` append generated lines to the usage, so only
+        # its beginning is compared here. Another test compares the whole prompt file.
         if {"actions", "deprecated", "result"} & spec.keys():
             usage = usage[: len(expected)]
         return usage, expected
@@ -138,10 +147,10 @@ class Specs:
     def _compare_pieces(
         self, name: str, definition: Mapping[str, Any]
     ) -> Iterator[tuple[str, list[str], list[str]]]:
-        """Yield the prompt pieces of a tool: name, actual and expected lines.
+        """Yield (name, actual lines, expected lines) for each prompt piece of a tool.
 
-        Pieces that a template of the project renders are omitted: only `toolcast check` can
-        render them. The prompt files are compared with them as with all others.
+        Pieces with a template of the project are omitted: only `toolcast check` can render
+        them.
         """
         prompt = definition.get("prompt")
         if prompt is None:
@@ -156,13 +165,14 @@ class Specs:
             yield "prompt.after", prompt.get("after", []), []
 
     def _is_built_in(self, template: str) -> bool:
-        """Return whether the project does not replace a template."""
+        """Return whether a template is Toolcast's own, not replaced by the project."""
         return self._templates is None or not (self._templates / template).exists()
 
     def _copy_fields(self, kind: str, spec: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the members of a definition that have the names of their fields.
+        """Return the expected values of definition keys that have the name of a spec field.
 
-        None is an absent member: a field without a value, or with its literal default.
+        A value is None if the definition must not have the key, because the field is missing
+        or has its literal default.
         """
         defaults, members = _DEFAULTS[kind], dict[str, Any]()
         for field, member in _MEMBERS[kind].items():
@@ -175,7 +185,10 @@ class Specs:
         return members
 
     def _get_value(self, kind: str, spec: Mapping[str, Any], field: str) -> Any:
-        """Return the value of a field of a spec or of `toolset.yaml`, or its default."""
+        """Return the value of a field of a spec or of `toolset.yaml`, or its default.
+
+        None if the field is missing and has no default.
+        """
         default = _DEFAULTS[kind].get(field)
         if field in spec or not isinstance(default, dict) or "of" not in default:
             return spec.get(field, default)
@@ -189,10 +202,10 @@ class Specs:
     def _build_mcp_definition(
         self, spec: Mapping[str, Any], definition: Mapping[str, Any]
     ) -> tuple[dict[str, Any], Any]:
-        """Return a tool's MCP definition, in the order of the spec's fields, and its `returns`.
+        """Build the expected MCP definition of a tool; return it and the result's schema.
 
-        Which shared definitions a schema uses is read from the actual definition. A missing one
-        is found by other tests: then no call is valid.
+        The keys have the order of the spec's fields. The names of the shared definitions that a
+        schema uses are read from the actual definition, so a missing name is not found here.
         """
         mcp_settings = spec.get("mcp", {})
         mcp: dict[str, Any] = {}
@@ -241,7 +254,7 @@ class Specs:
         return mcp, returns
 
     def _build_meta(self, spec: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the members of `_meta` that the generator adds."""
+        """Return the `_meta` keys that the generator adds for confirmation and tool search."""
         meta: dict[str, Any] = {}
         if "confirm" in spec and "when" not in spec["confirm"]:
             meta[_REQUIRES_USER] = True
@@ -254,7 +267,7 @@ class Specs:
         return meta
 
     def build_mcp_definitions(self, folder: str) -> dict[str, dict[str, Any]]:
-        """Return the definitions that resources or MCP prompts must have, by name.
+        """Build the expected definitions of resources or MCP prompts, by name.
 
         Args:
             folder: `mcp_resources` or `mcp_prompts`.
@@ -303,23 +316,23 @@ class Specs:
             if is_converted and "handler" in spec:
                 definition["value_types"] = "pydantic"
             if "file" in spec:
-                # The text is the content of that file.
+                # The generator reads the text from `file`, so the spec does not contain it.
                 del definition["text"]
             definitions[spec["name"]] = definition
         return definitions
 
     @property
     def sections(self) -> dict[str, Mapping[str, Any]]:
-        """The declared sections, and the section of tools without one, by name."""
+        """Sections by name: `tools`, for tools without a section, then the declared ones."""
         title = " ".join(re.split(r"[\r\n]+", self.toolset["title"]))
         return {"tools": {"heading": title}, **self.toolset.get("sections", {})}
 
     def list_block_texts(
         self, files: Collection[str]
     ) -> Iterator[tuple[str, str, str]]:
-        """Yield the toolset's texts in prompt files: the file, its beginning, and its end.
+        """Yield (file, beginning, end) with the text of `toolset.yaml` in each prompt file.
 
-        Files whose frame a template of the project renders are omitted.
+        Files whose frame is rendered by a template of the project are omitted.
 
         Args:
             files: the names of the prompt files.
@@ -349,16 +362,17 @@ class Specs:
     def skill_texts(
         self, sections: Mapping[str, Any]
     ) -> Iterator[tuple[str, list[str], list[str]]]:
-        """Yield the texts of sections in skills: name, actual and expected lines."""
+        """Yield (name, actual lines, expected lines) for each section text in skills."""
         for name, texts in sections.items():
             for key, text in texts._asdict().items():
                 declared = normalize_markdown(self.sections[name].get(key, ""))
                 yield f"skills: `{name}.{key}`", normalize_markdown(text), declared
 
     def list_labels(self, files: Collection[str]) -> Iterator[str]:
-        """Yield the preamble's lines above the tools of each section with a prompt file.
+        """Yield the label line of each declared section that has a prompt file.
 
-        There are none if a template of the project renders them.
+        The preamble has these lines above the tools of each section. Yields nothing if a
+        template of the project renders the labels.
         """
         if not self._is_built_in("prompts/section_label.md.jinja"):
             return
@@ -368,7 +382,7 @@ class Specs:
 
 
 def _get_mcp_members(kind: str) -> dict[str, str]:
-    """Return the spec fields that MCP lists, each with the member of its list."""
+    """Return the key in an MCP definition for each spec field that MCP clients receive."""
     return {
         field: member.removeprefix("mcp.")
         for field, member in _MEMBERS[kind].items()
@@ -377,7 +391,7 @@ def _get_mcp_members(kind: str) -> dict[str, str]:
 
 
 def _normalize_seconds(timeout: Mapping[str, str]) -> dict[str, str]:
-    """Return a number of seconds as definitions spell it: integral ones without a point."""
+    """Return a parsed number of seconds spelled as in definitions: 30, not 30.0."""
     seconds = float(timeout["number"])
     return {"number": f"{int(seconds) if seconds.is_integer() else seconds}"}
 
@@ -389,7 +403,7 @@ def _list_spec_files(folder: Path) -> Iterator[Path]:
             continue
         if path.suffix.lower() in (".yaml", ".yml"):
             yield path
-        # A folder with its own toolset.yaml is another toolset.
+        # A subfolder with its own toolset.yaml belongs to another toolset.
         elif (
             path.is_dir()
             and not path.is_symlink()
@@ -417,12 +431,12 @@ def _build_description(spec: Mapping[str, Any]) -> str:
 
 
 def _get_shared(schema: Any) -> Any:
-    """Return the shared definitions in a schema."""
+    """Return `$defs.shared` of a schema; None if it is missing."""
     return schema.get("$defs", {}).get("shared") if isinstance(schema, dict) else None
 
 
 def _get_result_fields(spec: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return the settings for the result fields that callers select."""
+    """Return `result.fields` of a spec with the default `parameter`; None if missing."""
     fields = spec.get("result", {}).get("fields")
     parameter = _DEFAULTS["tool"]["result.fields.parameter"]
     return fields and {"parameter": parameter, **fields}
@@ -431,7 +445,10 @@ def _get_result_fields(spec: Mapping[str, Any]) -> dict[str, Any] | None:
 def _build_result(
     spec: Mapping[str, Any], mcp: Mapping[str, Any], returns: Any
 ) -> dict[str, Any] | None:
-    """Return the result settings; with the schema if another one is listed."""
+    """Build the expected `result` of a definition; None if the spec sets nothing.
+
+    Contains `returns` only if MCP lists another result schema, or none.
+    """
     settings = spec.get("result", {})
     result = {
         "send": settings.get("send"),
@@ -459,7 +476,10 @@ def _build_actions(spec: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def _build_cli_field(spec: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the `cli` field of a spec, or its default, without keys that have no effect."""
+    """Return the `cli` field of a spec without keys that have no effect.
+
+    Without the field, the keyword is derived from the tool's name.
+    """
     if "cli" not in spec:
         return {"keyword": command_name(spec["name"])}
     cli = spec["cli"]
@@ -470,7 +490,7 @@ def _build_cli_field(spec: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _extract_cli_field(cli: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the CLI settings of a definition, as the `cli` field of a spec has them."""
+    """Convert the CLI settings of a definition back to the form of a spec's `cli` field."""
     usage = []
     for positional in cli.get("usage", ()):
         dots = "..." if positional.get("rest") else ""
@@ -478,7 +498,7 @@ def _extract_cli_field(cli: Mapping[str, Any]) -> dict[str, Any]:
         usage.append(f"[{text}]" if positional.get("optional") else text)
     keyword = " ".join(filter(None, (cli["command"], cli.get("flag"))))
     decision: dict[str, Any] = {"keyword": keyword, "usage": " ".join(usage)}
-    # The lines are compared with the prompt file.
+    # `lines` is omitted, because another test compares the lines with the prompt file.
     converted_keys = ("command", "flag", "usage", "lines")
     decision |= {key: text for key, text in cli.items() if key not in converted_keys}
     return {key: text for key, text in decision.items() if text}
@@ -489,9 +509,9 @@ def _strip_block(text: str) -> str:
 
 
 def normalize_markdown(text: str) -> list[str]:
-    """Return the lines of Markdown without escapes, and without lines that end code blocks.
+    """Return the lines of Markdown without escapes and without bare code fences.
 
-    The generator adds both, so that text cannot break out of its block.
+    The generator adds escapes and closing fences, so that text cannot break out of its block.
     """
     unescaped = _strip_block(html.unescape(text.replace("\\", "")))
     lines = unescaped.split("\n") if unescaped else []

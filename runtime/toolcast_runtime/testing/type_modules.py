@@ -1,4 +1,4 @@
-"""The types of a tool, as written in its generated module.
+"""Types of a tool, read from the source code of its generated module.
 
 The module is parsed and not imported: it may import names that exist only for type checkers.
 """
@@ -31,7 +31,8 @@ def read_types(text: str, uses: Collection[str]) -> dict[str, Any]:
             case ast.Assign(
                 [ast.Name(name)], ast.Call(args=[_, ast.Dict(keys, values)])
             ):
-                # A TypedDict in functional syntax: some of its keys are not identifiers.
+                # Generated code uses TypedDict's functional syntax if a key is not an
+                # identifier.
                 names = [ast.literal_eval(key) for key in keys if key is not None]
                 types[name] = dict(zip(names, map(_format_type, values), strict=True))
             case ast.AnnAssign(ast.Name(name), value=ast.expr() as type_):
@@ -62,7 +63,7 @@ def _unparse_all(*nodes: ast.AST | None) -> list[str]:
 
 
 def _format_type(type_: ast.expr) -> str:
-    """Return the text of a type; quotes around a forward reference are removed."""
+    """Return the source code of a type, without quotes around a forward reference."""
     match type_:
         case ast.Subscript(ast.Name("NotRequired" | "ReadOnly" as qualifier), argument):
             return f"{qualifier}[{_format_type(argument)}]"

@@ -1,4 +1,4 @@
-"""The workspace that a generated package belongs to: its specs, and `toolcast check`."""
+"""Workspace of a generated package: access to its specs, and `toolcast check`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from .specs import Specs
 
 REQUIRED = "TOOLCAST_REQUIRE_SPECS"
-"""The environment variable that makes tests fail if the specs are missing, instead of skipping."""
+"""Environment variable that makes tests fail instead of skipping if the specs are missing."""
 
 
 def load_specs(package: Path, folder: str) -> Specs:
@@ -45,7 +45,10 @@ def _find_workspace(folder: Path) -> Path | None:
 
 
 def run_check(folder: Path) -> None:
-    """Run `toolcast check` in the workspace of a folder; skip the test without the generator."""
+    """Run `toolcast check` in the workspace of a folder; fail the test if it has findings.
+
+    Skips the test if the workspace is missing or the generator is not installed.
+    """
     root = _find_workspace(folder)
     if root is None:
         pytest.skip("the specs are not here")
@@ -57,6 +60,7 @@ def run_check(folder: Path) -> None:
 
     [program] = entry_points(group="console_scripts", name="toolcast")
     output = StringIO()
+    # The command raises SystemExit in any case, with the exit code 0 on success.
     with (
         redirect_stdout(output),
         redirect_stderr(output),

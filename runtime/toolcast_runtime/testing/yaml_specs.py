@@ -24,12 +24,13 @@ _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 def read_spec(path: Path) -> Any:
-    """Return the value of a YAML file, with numbers as in `parse_exact_json`.
+    """Return the value of a YAML spec; each number is an object with its spelling.
 
     Raises:
         ValueError: the file has a tag, an anchor or an alias; specs cannot have any.
     """
     events = yaml.parse(read_text(path).removeprefix("\ufeff"), Loader=_Loader)
+    # Skip the events for the start of the stream and of the document.
     next(events), next(events)
     return _build_value(next(events), events)
 
@@ -53,7 +54,10 @@ def _build_value(event: Any, events: Iterator[Any]) -> Any:
 
 
 def _parse_scalar(text: str) -> Any:
-    """Return the value of an unquoted scalar; numbers are spelled as in generated files."""
+    """Return the value of an unquoted scalar; a number as `{"number": spelling}`.
+
+    The spelling is that of generated files.
+    """
     if _INTEGER.fullmatch(text):
         return {"number": "0" if text == "-0" else text}
     if not _DECIMAL.fullmatch(text):

@@ -1,1 +1,1 @@
-"""What handlers are given and give beyond JSON: Python's dates, bytes and classes of theirs."""
+"""Conversion of handlers' arguments and results: dates, bytes, classes and Python types."""

@@ -1,4 +1,4 @@
-"""Python types for JSON values, their class names, and the parts of a schema they come from."""
+"""Python types for JSON values, names of classes, and schemas that apply to one value."""
 
 from __future__ import annotations
 
@@ -33,7 +33,8 @@ class Choice:
 
     @property
     def _kinds(self) -> tuple[tuple[str, str | int | bool | None], ...]:
-        # 1 == True, but `Literal[1]` and `Literal[True]` are different types.
+        # Compare with the Python type: `1 == True`, but `Literal[1]` and `Literal[True]` are
+        # different types.
         return tuple((type(value).__name__, value) for value in self.values)
 
 
@@ -142,7 +143,7 @@ def make_union(members: Sequence[PythonType]) -> PythonType:
 
 
 def is_literal(value: Any) -> bool:
-    """Return whether mypy accepts a value in a `Literal`; large integers are not accepted."""
+    """Return whether a value can be in a `Literal`: None, str, bool or a 64-bit int."""
     is_small = isinstance(value, int) and -(2**63) < value < 2**63
     return value is None or isinstance(value, str) or is_small
 
@@ -159,8 +160,8 @@ class SchemaNode(NamedTuple):
             those in `allOf`.
         depth: the number of enclosing objects and arrays.
         name_parts: the property names and other terms that the name of a class is built from.
-        left: the `anyOf` and `oneOf` keywords that are already resolved, as pairs of the
-            `id()` of their schema and the keyword.
+        left: the `anyOf` and `oneOf` keywords from which an alternative was already selected,
+            as pairs of the `id()` of their schema and the keyword.
     """
 
     parts: tuple[Mapping[str, Any], ...]
@@ -193,7 +194,8 @@ class SchemaNode(NamedTuple):
                 continue
             named = [kind for kind in kinds if isinstance(kind, str) and kind in _KINDS]
             order += [kind for kind in named if kind not in order]
-            # Every integer is a number.
+            # `number` also allows integers, so that `number` and `integer` have `integer` in
+            # common.
             allowed.append({*named, *(["integer"] if "number" in named else [])})
         if not allowed:
             return []
@@ -271,14 +273,17 @@ def _branches(schema: Mapping[str, Any], node: SchemaNode) -> Iterator[Any]:
     for keyword in ("dependentSchemas", "dependencies"):
         yield from schema.get(keyword, {}).values()
     for keyword in COMBINED:
-        # Resolved keywords are skipped: the chosen alternatives are parts of the node.
+        # Skip combinations that are already resolved: their selected alternatives are in
+        # `node.parts`.
         if (id(schema), keyword) not in node.left:
             yield from schema.get(keyword, ())
 
 
-# `        | Callable[[XxxArguments], object]` fits in a line.
+# With class names of this length, the generated line
+# `        | Callable[[XxxArguments], object]` has at most 88 characters.
 _MAX_CLASS_CHARACTERS = 48
-# `class XxxYyyyy(TypedDict):` fits in a line.
+# With class names of this length, the generated line `class XxxYyyyy(TypedDict):` has at most
+# 88 characters.
 _MAX_NESTED_CLASS_CHARACTERS = 66
 _NAME_WORDS = re.compile(r"[A-Za-z0-9]+")
 

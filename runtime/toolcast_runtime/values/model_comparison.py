@@ -19,13 +19,14 @@ _ACCEPTED_FORMATS = {
     "time": ("time",),
     "timedelta": ("duration",),
     "UUID": ("uuid",),
-    "Decimal": (),  # a Decimal field also allows numbers, so it is never compared by format
+    # A Decimal field also accepts numbers, so its schema has no format to compare.
+    "Decimal": (),
     "bytes": ("binary",),
 }
-"""The formats of fields that accept a Python value, by the value's type."""
+"""Formats of the class fields that accept a Python value, by the value's type."""
 
 _VALIDATED_FORMATS = frozenset(("date", "date-time", "time", "duration", "uuid"))
-"""The formats that a field with a Python type validates."""
+"""Formats that a class field with a Python type such as `date` validates."""
 
 _LOWER_LIMITS = (
     "minLength",
@@ -44,11 +45,11 @@ _UPPER_LIMITS = (
 _EXACT_LIMITS = ("pattern", "multipleOf")
 _COMBINED = ("$ref", "allOf", "anyOf", "oneOf", "if", "dependentSchemas")
 _MAX_LEVELS = 20
-"""Levels of nested models that are compared with the spec."""
+"""Maximum nesting of models that are compared with the spec."""
 _MAX_PARTS = 50
-"""Alternatives and references that are followed for one value."""
+"""Maximum number of alternatives and references that are followed for one value."""
 _MAX_VALUE_CHARACTERS = 60
-"""Characters of a value in a message."""
+"""Maximum length of a value in a message."""
 
 Schema = Mapping[str, Any]
 
@@ -56,7 +57,7 @@ Schema = Mapping[str, Any]
 def find_mismatches(
     class_schema: Schema, schema: Schema, *, is_result: bool, has_values: bool
 ) -> list[str]:
-    """Return where a class does not match a spec, as sentences.
+    """Return a message for each mismatch of a class with a spec; empty if they match.
 
     Args:
         class_schema: the JSON Schema of the class, from Pydantic.
@@ -69,7 +70,7 @@ def find_mismatches(
 
 
 class _ModelComparison:
-    """Compares the JSON Schema of a class with the one in the spec."""
+    """Comparison of a class's JSON Schema with the schema in the spec."""
 
     def __init__(
         self, class_schema: Schema, schema: Schema, is_result: bool, has_values: bool
@@ -99,7 +100,8 @@ class _ModelComparison:
         types = [_get_type(part) for part in parts]
         if None in class_types or None in types:
             return
-        # For a result the schema must accept the class's values, for an argument the reverse.
+        # Every source type must fit a target type: the class's values must fit the schema of
+        # a result, and callers' arguments must fit the class.
         sources, targets = class_types, types
         if not self._is_result:
             sources, targets = types, class_types
@@ -113,7 +115,7 @@ class _ModelComparison:
             yield f"{subject} is of type {class_text}, but {text} in the spec"
         elif len(class_parts) == len(parts) == 1 and class_types == types:
             pair = (id(class_parts[0]), id(parts[0]))
-            # A class may contain itself.
+            # Compare each pair of schemas only once, because a class may contain itself.
             if pair not in self._compared:
                 self._compared.add(pair)
                 yield from self._compare_type(class_parts[0], parts[0], path, level)
@@ -190,7 +192,8 @@ class _ModelComparison:
                 for name in properties:
                     if name not in fields:
                         yield f"{subject} has no `{prefix}{name}`, which callers may send"
-            # A combination may require further properties.
+            # With `allOf` or a similar keyword the spec may require further properties, so
+            # compare `required` only without such keywords.
             if not any(keyword in schema for keyword in _COMBINED):
                 for name in class_required:
                     if name not in required:
@@ -210,9 +213,10 @@ def is_open(class_schema: Schema) -> bool:
 def _list_alternatives(
     schema: Any, references: References
 ) -> tuple[list[Schema], bool]:
-    """Return the alternatives of a schema for values other than null; and whether null is valid.
+    """Return the schemas of a value's alternatives, and whether null is valid.
 
-    There are no alternatives if the schema does not state them explicitly.
+    Follows references, `anyOf`, `oneOf` and lists of types. The alternative null is not in the
+    list. If a part cannot be resolved, the result is ([], False), which means unknown.
     """
     alternatives: list[Schema] = []
     queue, part_count, allows_null = [schema], 0, False
@@ -268,12 +272,13 @@ def _get_values(schema: Schema) -> Sequence[Any] | None:
 def _compare_limits(
     class_schema: Schema, schema: Schema, subject: str
 ) -> Iterator[str]:
-    """Yield the limits of a class that are stricter than those of the spec."""
+    """Yield a message for each limit of a class that the spec's limits do not imply."""
     for keyword in (*_LOWER_LIMITS, *_UPPER_LIMITS, *_EXACT_LIMITS):
         class_limit, limit = class_schema.get(keyword), schema.get(keyword)
         if class_limit is None:
             continue
-        # An inclusive and an exclusive limit are not compared with each other.
+        # Skip, for example, `minimum` if the spec has `exclusiveMinimum`: limits of different
+        # kinds are not compared.
         if keyword.endswith("imum") and _get_counterpart(keyword) in schema:
             continue
         is_implied = limit is not None and (

@@ -1,7 +1,8 @@
 """Handlers that receive Python values or an instance of a class, and return such values.
 
-The classes belong to the project: dataclasses, Pydantic models and TypedDicts, whatever Pydantic's
-TypeAdapter accepts. Pydantic is imported only here. Callers get the spec's schema, which the class must match (`model_comparison`).
+The classes belong to the project: dataclasses, Pydantic models, TypedDicts, and whatever else
+Pydantic's TypeAdapter accepts. Callers get the spec's schema, which the class must match (see
+`model_comparison`).
 """
 
 from __future__ import annotations
@@ -23,15 +24,15 @@ from .python_values import BytesEncoder, PythonValues
 _logger = logging.getLogger("toolcast")
 
 MAX_PROBLEMS = 10
-"""Problems of one value that are reported."""
+"""Maximum number of reported problems of one value."""
 _MAX_LOGGED_ERRORS = 10
-"""Validation errors of a class that are logged."""
+"""Maximum number of a class's validation errors that are logged."""
 _MAX_NAME_CHARACTERS = 160
-"""Characters of a name or path in a message."""
+"""Maximum length of a name or path in a message."""
 
 
 class ArgumentsModel:
-    """The class in which a handler receives its arguments.
+    """Project class in which a handler receives its arguments.
 
     Args:
         class_: the class.
@@ -73,7 +74,8 @@ class ArgumentsModel:
         try:
             if self._has_values:
                 return self._adapter.validate_python(dict(arguments))
-            # A class in strict mode accepts a string for a date only from JSON.
+            # Validate JSON text, because a class in Pydantic's strict mode accepts a string
+            # for a date only from JSON.
             return self._adapter.validate_json(json.dumps(arguments))
         except ValidationError as error:
             errors = error.errors(include_url=False, include_context=False)
@@ -93,7 +95,7 @@ class ArgumentsModel:
 
 
 class ResultModel:
-    """The class in which a handler returns its result.
+    """Project class of which a handler returns an instance as its result.
 
     Args:
         class_: the class.
@@ -115,7 +117,7 @@ class ResultModel:
             )
 
     def dump(self, result: Any) -> Any:
-        """Return an instance of the class as a dict or other plain value.
+        """Convert a result, an instance of the class, to a dict or other plain value.
 
         Raises:
             pydantic.ValidationError: the result is not an instance of the class.
@@ -131,6 +133,7 @@ def _make_adapter(class_: type) -> Any:
         raise ImportError(
             f"{class_.__name__} needs pydantic: pip install 'toolcast-runtime[models]'"
         ) from error
+    # Pydantic's TypeAdapter does not support models of the v1 API.
     if any(base.__module__.startswith("pydantic.v1") for base in class_.__mro__):
         raise ValueError(
             f"{class_.__name__} is a model of pydantic.v1; help: derive it from a class of"
@@ -182,9 +185,10 @@ def _get_fields(class_schema: Schema | None) -> frozenset[str] | None:
 
 
 def format_path(steps: Sequence[str | int], arguments: Any) -> str:
-    """Return the part of an error's location that is a path in the arguments.
+    """Format the location of a Pydantic error as a path in the arguments: `items[0].name`.
 
-    Pydantic appends steps of its own, such as the name of a union's member.
+    The path ends at the first step that does not exist in the arguments: Pydantic adds steps
+    of its own, such as the name of a union's member.
     """
     path, value = "", arguments
     for step in steps:
@@ -256,7 +260,8 @@ def typed_function(
 
     @functools.wraps(function)
     def call_handler(*positional: Any, **keywords: Any) -> Any:
-        # The arguments are one positional mapping, or keywords next to the dependencies.
+        # `HandlerAdapter` passes the arguments either as one positional mapping, or as
+        # keywords together with the dependencies.
         if positional:
             result = function(convert_arguments(positional[0]), **keywords)
         else:
@@ -267,13 +272,16 @@ def typed_function(
         return convert_result(result)
 
     if model is not None:
+        # `HandlerAdapter` decides by the signature how it passes the arguments.
         signature = _build_signature(function)
         call_handler.__signature__ = signature  # type: ignore[attr-defined]
     return call_handler
 
 
 def _build_signature(function: Callable[..., Any]) -> inspect.Signature:
-    """Return a function's signature with its first parameter as positional-only.
+    """Return a function's signature in which the first parameter is positional-only.
+
+    `HandlerAdapter` then passes all arguments as one mapping.
 
     Raises:
         TypeError: the first parameter cannot be positional.

@@ -21,14 +21,14 @@ from ..core.definitions.tool import Tool
 from .models import MAX_PROBLEMS, format_path
 
 LIFESPAN_DEPENDENCY = "lifespan_context"
-"""The dependency that becomes the `lifespan_context` of a `Context`."""
+"""Name of the dependency that becomes `lifespan_context` of FastMCP's `Context`."""
 
 _CONTEXT_MODULES = ("fastmcp.server.context", "mcp.server.mcpserver.context")
 _INJECTED_PACKAGES = ("fastmcp", "uncalled_for", "docket")
 """Packages whose objects, as defaults, are dependencies that FastMCP injects."""
 _RESOLVER_MODULE = "mcp.server.mcpserver.resolve"
 _PRIVATE_ERRORS = ("value_error", "assertion_error")
-"""Types of errors whose message is that of the project's own exception."""
+"""Pydantic error types whose message is the text of an exception in project code."""
 
 
 def convert_function(
@@ -60,7 +60,8 @@ def convert_function(
         [parameters[name] for name in others], hints, is_text=tool.kind == "prompt"
     )
     build_response = optional.fastmcp.build_converter(tool, hints.get("return", Any))
-    # The value of an adapted lifespan is one dependency; otherwise the context gets all.
+    # The context gets the value of an adapted FastMCP lifespan if there is one, otherwise all
+    # dependencies of the toolset.
     shared = [LIFESPAN_DEPENDENCY] if LIFESPAN_DEPENDENCY in provided else provided
     properties = tool.parameters.get("properties", ())
     shared = [name for name in shared if contexts and name not in properties]
@@ -104,7 +105,7 @@ def convert_function(
 
 
 def _get_hints(function: Callable[..., Any]) -> Mapping[str, Any]:
-    """Return the annotations of a callable; as written if they cannot be resolved."""
+    """Return a callable's annotations as types; unresolved if a name is not defined."""
     is_function = inspect.isroutine(function) or hasattr(function, "__wrapped__")
     target = function if is_function else type(function).__call__
     try:
@@ -114,7 +115,10 @@ def _get_hints(function: Callable[..., Any]) -> Mapping[str, Any]:
 
 
 def _find_context(annotation: Any, default: Any) -> str | None:
-    """Return the package whose `Context` a parameter gets; None if it gets an argument."""
+    """Return the package (`fastmcp` or `mcp`) whose `Context` a parameter expects.
+
+    None if the parameter expects an argument of the call.
+    """
     for type_ in (annotation, *_list_members(annotation)):
         for base in type_.__mro__ if isinstance(type_, type) else ():
             if base.__name__ == "Context" and base.__module__ in _CONTEXT_MODULES:
@@ -123,7 +127,7 @@ def _find_context(annotation: Any, default: Any) -> str | None:
 
 
 def _list_members(annotation: Any) -> list[Any]:
-    """Return the members of a union or of `Annotated`, at any depth."""
+    """Return the type arguments of an annotation, such as union members, at any depth."""
     members = []
     for member in get_args(annotation):
         members += [member, *_list_members(member)]
@@ -144,12 +148,15 @@ def _reject_injected(parameter: inspect.Parameter) -> None:
 def _build_converter(
     parameters: Sequence[inspect.Parameter], hints: Mapping[str, Any], *, is_text: bool
 ) -> Callable[[Mapping[str, Any]], dict[str, Any]]:
-    """Return a function that converts arguments, and adds the defaults of omitted ones.
+    """Return a function that converts arguments by annotations and adds defaults.
+
+    The function raises ArgumentConversionError if Pydantic rejects an argument.
 
     Args:
         parameters: the parameters of the arguments.
         hints: their resolved annotations.
-        is_text: whether each argument is a string, in which other values are JSON.
+        is_text: whether each argument is a string, as for MCP prompts; a parameter of another
+            type then also accepts the value as JSON text.
     """
 
     def collect(**arguments: Any) -> dict[str, Any]:
@@ -157,7 +164,8 @@ def _build_converter(
 
     keywords = []
     for parameter in parameters:
-        # By keyword only, so that a context may be at any position between them.
+        # Make the parameters keyword-only: parameters without defaults may then follow others,
+        # because a context between them was removed.
         is_plain = parameter.kind is parameter.POSITIONAL_OR_KEYWORD
         kind = parameter.KEYWORD_ONLY if is_plain else parameter.kind
         annotation = hints.get(parameter.name, Any)
@@ -172,6 +180,8 @@ def _build_converter(
         try:
             return validate(**arguments)
         except ValidationError as error:
+            # Retry with JSON text parsed, for example "3" for an int; `convert` fails if the
+            # arguments stay the same.
             parsed = {n: _parse_json(arguments[n]) for n in arguments if n in not_text}
             if {**arguments, **parsed} != arguments:
                 return convert({**arguments, **parsed})
@@ -185,7 +195,7 @@ def _build_converter(
 
 
 def _parse_json(value: Any) -> Any:
-    """Return the JSON value in a string, or the value if it has none."""
+    """Return the value of JSON text; values that are not JSON text are returned unchanged."""
     try:
         return from_json(value)
     except (ValueError, TypeError):

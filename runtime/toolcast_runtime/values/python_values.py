@@ -1,9 +1,9 @@
 """Conversion of arguments to Python values, and of bytes in results to strings, by schema.
 
-Dates, times, durations, UUIDs and decimals are recognized by `format`, bytes by an encoding: base16, 32
-and 64 of RFC 4648, which `contentEncoding` has by JSON Schema Validation 2020-12, section 8.3, in
-addition to those of RFC 2045: base64 with line breaks, and quoted-printable. Two formats of OpenAPI
-also mean base64.
+Dates, times, durations, UUIDs and decimals are recognized by `format`, bytes by `contentEncoding`.
+JSON Schema Validation 2020-12, section 8.3, defines its values: base16, base32 and base64 of
+RFC 4648, and base64 with line breaks and quoted-printable of RFC 2045. Two formats of OpenAPI also
+mean base64.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _NOT_QUOTED = re.compile(r"[^\t\r\n -~]|=(?![0-9A-Fa-f]{2}|\r?\n)|\r(?!\n)")
 
 
 class Encoding(NamedTuple):
-    """An encoding of bytes as a string.
+    """Encoding of bytes as a string.
 
     Attributes:
         name: the encoding's name, as the end of a message `must be ...`.
@@ -68,7 +68,8 @@ def _decode_base64url(text: str) -> bytes:
 
 
 def _decode_padded(text: str) -> bytes:
-    # The strict mode of Python accepts padding after a complete group.
+    # Python's strict mode accepts padding after a complete group of four characters, so check
+    # the length separately.
     if len(text) % 4 or text.endswith("==="):
         raise ValueError
     return binascii.a2b_base64(text, strict_mode=True)
@@ -81,7 +82,7 @@ def _decode_quoted_printable(text: str) -> bytes:
 
 
 def _encode_quoted_printable(value: bytes) -> str:
-    # Python uses the kind of line break that is first in the value.
+    # Python copies the first kind of line break in the value. RFC 2045 requires CRLF.
     lines = binascii.b2a_qp(value, istext=False).decode("ascii")
     return lines.replace("\r", "").replace("\n", "\r\n")
 
@@ -112,7 +113,7 @@ ENCODINGS: Mapping[str, Encoding] = {
 }
 """The encodings that are converted to bytes, by `contentEncoding`."""
 
-# Not `binary`: it means raw octets, which JSON strings cannot contain.
+# OpenAPI's format `binary` is missing: it means raw octets, which JSON strings cannot contain.
 _FORMATS = {"byte": "base64", "base64": "base64", "base64url": "base64url"}
 
 
@@ -130,11 +131,11 @@ _DURATION = re.compile(
     r"P(?:(\d+)W|(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)S)?)?)", re.ASCII
 )
 _MAX_DIGITS = 12
-"""Digits of one part of a duration."""
+"""Maximum number of digits of one number in a duration."""
 
 
 class Conversion(NamedTuple):
-    """A conversion of strings to Python values.
+    """Conversion of strings to Python values.
 
     Attributes:
         convert: returns the value of a string; raises ValueError or OverflowError if Python
@@ -149,7 +150,12 @@ class Conversion(NamedTuple):
 
 
 def _parse_duration(text: str) -> timedelta:
-    """Parse a duration of fixed length; years and months have no fixed length."""
+    """Parse an ISO 8601 duration of weeks, days, hours, minutes and seconds.
+
+    Raises:
+        ValueError: the text is no such duration. Years and months have no fixed length.
+        OverflowError: a number has more than 12 digits.
+    """
     match = _DURATION.fullmatch(text)
     if match is None or text.endswith(("P", "T")):
         raise ValueError
@@ -161,7 +167,7 @@ def _parse_duration(text: str) -> timedelta:
 
 
 def _parse_upper(parse: Callable[[str], Any]) -> Callable[[str], Any]:
-    """Return a parser that accepts lower case, because RFC 3339 allows `t` and `z`."""
+    """Wrap a parser so that it accepts lower case: RFC 3339 allows `t` and `z` in times."""
     return lambda text: parse(text.upper())
 
 
@@ -172,7 +178,7 @@ def _parse_decimal(text: str) -> Decimal:
 
 
 _MAX_DECIMAL_CHARACTERS = 100
-"""Characters of a decimal number."""
+"""Maximum length of a decimal number."""
 _LIMITS = "of the years 1 to 9999, without a leap second"
 _CONVERSIONS: Mapping[str, tuple[Callable[[str], Any], str, str]] = {
     "date": (date.fromisoformat, " of the years 1 to 9999", "date"),
@@ -207,14 +213,14 @@ def get_conversion(schema: Mapping[str, Any]) -> Conversion | None:
 
 _ALTERNATIVES = ("anyOf", "oneOf")
 _MAX_COMPARED_VALUES = 100_000
-"""Values that are matched against alternatives, counted for each alternative."""
+"""Maximum number of values that are validated against alternatives in one call."""
 
 _MAX_PROBLEMS = 10
-"""Problems of one value that are reported."""
+"""Maximum number of reported problems of one call."""
 
 
 class PythonValues:
-    """Converts the valid arguments of one schema to Python values.
+    """Conversion of arguments that are valid for one schema to Python values.
 
     If several schemas apply to a string, the first one with a format decides. Of alternatives,
     those apply that the value is valid for.
@@ -250,11 +256,14 @@ class PythonValues:
         return converted
 
     def is_converting(self, schema: Any) -> bool:
-        """Return whether a subschema, or one in it or referenced by it, converts strings."""
+        """Return whether a subschema, or a schema that it contains or references, converts."""
         return id(schema) in self._converting
 
     def is_valid(self, subschema: Any, value: Any) -> bool:
-        """Return whether a value is valid for a subschema, including formats."""
+        """Return whether a value is valid for a subschema, including formats.
+
+        True also for a subschema whose path is unknown.
+        """
         if not isinstance(subschema, Mapping):
             return subschema is not False
         path = self._paths.get(id(subschema))
@@ -263,7 +272,11 @@ class PythonValues:
         )
 
     def get_member_schemas(self, schemas: list[Any], name: str) -> list[Any]:
-        """Return the schemas that objects' schemas have for a property."""
+        """Return the schemas that apply to a property, from all schemas of its object.
+
+        For each schema these are the matching `properties` and `patternProperties`, otherwise
+        `additionalProperties` (None if it is missing).
+        """
         member_schemas: list[Any] = []
         for schema in schemas:
             properties = schema.get("properties", {})
@@ -307,7 +320,8 @@ class PythonValues:
             references = [part[word] for word in REFERENCES if word in part]
             targets = [self.resolve(reference) for reference in references]
             for reference, target in zip(references, targets, strict=True):
-                # A JSON pointer may lead to a location that is not a subschema of any part.
+                # A JSON pointer may lead to a location that no keyword reaches, so add its
+                # target to the queue.
                 if isinstance(reference, str) and reference.startswith("#/"):
                     target_path = resolve_pointer(self.schema, unquote(reference[1:]))
                     queue.append((target, target_path))
@@ -324,7 +338,7 @@ class PythonValues:
 
 
 class _ValueWalk:
-    """Walks through a value, with the schemas that apply at each path.
+    """Base class that walks through a value, with the schemas that apply at each path.
 
     Args:
         values: the schemas.
@@ -368,7 +382,10 @@ class _ValueWalk:
     def _list_applying(
         self, value: Any, schemas: list[Any], path: str
     ) -> Iterator[Any]:
-        """Yield the schemas that apply to a value and may convert it, by references too."""
+        """Yield the schemas that apply to a value and may convert it or its content.
+
+        References, `allOf` and applicable alternatives are included.
+        """
         queue, seen = list(schemas), set[int]()
         while queue:
             schema = queue.pop(0)
@@ -390,10 +407,10 @@ class _ValueWalk:
 
 
 class _ArgumentConversion(_ValueWalk):
-    """The conversion of one call's arguments.
+    """Conversion of one call's arguments.
 
     Attributes:
-        problems: the values that Python cannot represent.
+        problems: a message for each value that Python cannot represent.
     """
 
     string_types = (str,)
@@ -407,11 +424,15 @@ class _ArgumentConversion(_ValueWalk):
     def _list_applied_subschemas(
         self, schema: Any, value: Any, path: str
     ) -> Iterable[Any]:
-        """Return the subschemas that apply; of alternatives, those the value is valid for."""
+        """Yield the subschemas that apply to a value.
+
+        Of `anyOf` and `oneOf` these are the alternatives that the value is valid for.
+        """
         yield from schema.get("allOf", ())
         for keyword in _ALTERNATIVES:
             branches = schema.get(keyword, ())
-            # Validation takes time, so it is omitted if it cannot matter.
+            # Validate alternatives only if one of them converts strings, because validation
+            # takes time.
             if any(map(self._values.is_converting, branches)):
                 for branch in branches:
                     if self._is_valid(branch, value, path):
@@ -427,7 +448,8 @@ class _ArgumentConversion(_ValueWalk):
                         yield dependent
 
     def _is_valid(self, schema: Any, value: Any, path: str) -> bool:
-        # Nested alternatives validate the same value again at each level.
+        # Limit the total work: with nested alternatives the same value is validated again at
+        # each level.
         self._remaining -= 1 + measure_value(value).values
         if self._remaining < 0:
             self._add_problem(path, "has too many alternatives")
@@ -452,10 +474,10 @@ class _ArgumentConversion(_ValueWalk):
 
 
 class BytesEncoder(_ValueWalk):
-    """Encodes bytes in results, where the schema has another encoding than base64.
+    """Encoding of bytes in results whose schema has another encoding than base64.
 
-    All other bytes are encoded as base64 elsewhere. Alternatives cannot be validated with bytes, so
-    that all of them apply; the first one with an encoding decides.
+    All other bytes are encoded as base64 later, by `to_plain_json`. A value with bytes cannot be
+    validated against alternatives, so all of them apply; the first with an encoding decides.
 
     Args:
         schema: the JSON Schema of the result.
@@ -468,7 +490,7 @@ class BytesEncoder(_ValueWalk):
         super().__init__(PythonValues(schema, _get_special_encoding))
 
     def encode(self, result: Any) -> Any:
-        """Return the result with such bytes as strings, and all else unchanged."""
+        """Return a result in which these bytes are strings; other values are unchanged."""
         return self.convert(result, [self._values.schema])
 
     def _list_applied_subschemas(
@@ -485,7 +507,7 @@ class BytesEncoder(_ValueWalk):
 
 
 def _get_item_schemas(schemas: list[Any], index: int) -> list[Any]:
-    """Return the schemas that arrays' schemas have for the item at an index."""
+    """Return the schemas that apply to the item at an index, from all schemas of its array."""
     item_schemas: list[Any] = []
     for schema in schemas:
         items = schema.get("items")

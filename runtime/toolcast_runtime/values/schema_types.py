@@ -33,23 +33,26 @@ from .annotated_types import (
 )
 from .python_values import get_conversion
 
-# Keywords that restrict a value in a way that a type cannot express.
+# Keywords that Python types cannot express. They are recorded, and the type allows more values.
 _INEXPRESSIBLE = tuple(
     "not if dependentSchemas dependentRequired dependencies $dynamicRef $recursiveRef".split()
 )
-# Keywords that determine a type. A member of `anyOf` without any of them only restricts the schema
-# around it.
+# Keywords that determine a type. Members of `anyOf` without such a keyword only restrict the
+# enclosing schema, so they do not become a union.
 _TYPE_KEYWORDS = frozenset(
     "type enum const properties items prefixItems anyOf oneOf".split()
 )
 _MAX_DEPTH = 24
-"""Enclosing objects and arrays of a value that has a type; values below are Any."""
+"""Maximum number of enclosing objects and arrays; deeper values have the type Any."""
 _MAX_UNION_CLASSES = 50
-"""Classes of one union. mypy takes a minute for 150 of them, and four for 200."""
-_MAX_STEPS = 20_000
-"""Subschemas that are resolved.
+"""Maximum number of classes in one union.
 
-References can fan out; the remaining ones become Any.
+mypy takes a minute for 150 classes, and four minutes for 200.
+"""
+_MAX_STEPS = 20_000
+"""Maximum number of subschemas that are resolved; the remaining ones become Any.
+
+References to references can multiply the number of subschemas.
 """
 
 # All keywords that matter for types. Subschemas without any of them are ignored.
@@ -65,7 +68,7 @@ _FORMATS = frozenset(("format", "contentEncoding"))
 
 
 class SchemaTypes:
-    """Builds the types of one schema, and the classes that they consist of.
+    """Builder of the Python types of one schema, and of the classes in them.
 
     Args:
         root: the schema.
@@ -96,17 +99,18 @@ class SchemaTypes:
         self._used_names = set(used_names)
         self._types_by_key: dict[tuple[Any, ...], PythonType] = {}
         self._in_progress: set[tuple[Any, ...]] = set()
-        # The keywords that types cannot express: one list per enclosing class or member.
+        # Stack of lists of keywords that types cannot express, one list for each class or
+        # member that is being built.
         self._inexpressible: list[list[str]] = [[]]
         self._steps = 0
 
     def build_arguments_class(self, name: str) -> ObjectType:
-        """Return the class of a call's arguments, which are always an object."""
+        """Build the class of a call's arguments, which are always an object."""
         node = self._make_node([self._root])
         class_ = self._build_class(node, name)
         members = dict(class_.members)
-        # Names that only one branch of a combination declares; other branches may allow any
-        # value for them.
+        # A name that only one alternative declares has the type Any, because other
+        # alternatives may allow any value for the name.
         for key in sorted(DeclaredNames(self._root).names.difference(members)):
             members[key] = Member(ANY, False)
         combinations = [
@@ -159,7 +163,8 @@ class SchemaTypes:
             all_of = schema.get("allOf")
             if isinstance(all_of, list):
                 stack += reversed(all_of)
-        # A class for a shared definition is named by the definition.
+        # Name the class of a referenced definition by the definition, not by the property that
+        # refers to it.
         if first_reference is not None and first_reference.startswith(("#/$", "#/def")):
             name_parts = (first_reference.rpartition("/")[2],)
         relevant = self._relevant
@@ -189,7 +194,8 @@ class SchemaTypes:
         if key in self._types_by_key:
             return self._types_by_key[key]
         if key in self._in_progress:
-            # A type that contains itself must be a class; others become Any.
+            # Only classes may contain themselves, and they are found in `_types_by_key`; all
+            # other recursive types become Any.
             self._record("$ref")
             return ANY
         self._in_progress.add(key)
@@ -222,7 +228,7 @@ class SchemaTypes:
                 members.append(self._get_type(member_node))
             return make_union(members)
         kinds = node.kinds
-        # Objects record their keywords in the class.
+        # For objects, `_build_class` records these keywords in the class.
         if "object" not in kinds:
             self._record_inexpressible(node)
         if not kinds:
@@ -254,7 +260,7 @@ class SchemaTypes:
                 types.append(string_type)
                 values = [value for value in values if not isinstance(value, str)]
         literals = list(filter(is_literal, values))
-        # By type, because 1 == True.
+        # Use the Python type as part of the key, because `1 == True`.
         distinct = {
             (type(value), value): value for value in literals if value is not None
         }
@@ -294,7 +300,8 @@ class SchemaTypes:
                     continue
                 if (id(part), keyword) in node.left:
                     continue
-                # Only two are combined: their members are multiplied.
+                # Resolve at most two nested combinations, because the numbers of their members
+                # multiply.
                 is_excess = combination is not None or len(node.left) > 1
                 has_type = any(map(self._determines_type, members))
                 if is_excess or not has_type or self._exceeds_class_limit(members):
@@ -332,7 +339,10 @@ class SchemaTypes:
     def _build_string_type(
         self, node: SchemaNode, default: PythonType = SCALARS["string"]
     ) -> PythonType:
-        """Return the Python value's type by the first format, as in calls of the handler."""
+        """Return the Python type by the first format of the node; `default` without one.
+
+        Without `has_values` the type is always `default`.
+        """
         for part in node.parts if self._conditional is not None else ():
             conversion = get_conversion(part)
             if conversion is not None:
@@ -366,7 +376,7 @@ class SchemaTypes:
                 types.append(
                     self._get_type(self._make_node([schema], depth, name_parts))
                 )
-            # `items: false` forbids further items.
+            # With `items: false` an array has no further items, whose type would matter.
             if items != [False]:
                 types.append(item)
             item = make_union(types)
@@ -388,7 +398,8 @@ class SchemaTypes:
             for schema in patterns.values()
         ]
         if len(node.parts) > 1 and len(additional) + len(pattern_maps) > 1:
-            # A property that is additional for one part may match a pattern of another.
+            # A property that is additional for one schema may match a pattern of another, so
+            # no single type is certain.
             return Table(ANY)
         if not (pattern_maps and additional == [False]):
             value_node = self._make_node(additional, node.depth + 1, name_parts)
@@ -398,7 +409,7 @@ class SchemaTypes:
     def _build_class(self, node: SchemaNode, name: str | None) -> ObjectType:
         class_ = ObjectType(self._make_unique_name(name, node.name_parts))
         self.objects.append(class_)
-        # Stored before its members are built, which may refer to it.
+        # Store the class before its members are built, because members may refer to the class.
         self._types_by_key[node.key] = ObjectName(class_.name)
         self._inexpressible.append([])
         schemas: dict[str, list[Any]] = {}
@@ -442,9 +453,9 @@ class SchemaTypes:
     def _find_scalar_type(
         self, schemas: Sequence[Any], depth: int
     ) -> PythonType | None:
-        """Return the type of a value whose only schema has just a scalar `type`; None for others.
+        """Return the type of a member whose one schema only has a scalar `type`; else None.
 
-        Most values are of this kind, and skip the general conversion.
+        This fast path covers most members, which then skip the general conversion.
         """
         if len(schemas) != 1 or self._conditional is not None:
             return None

@@ -28,7 +28,7 @@ RESERVED_NAMES = """
     Any Callable Coroutine DependencyHandlerForm HandlerForm HandlerResult ListResult Literal
     Mapping NotRequired ObjectResult Protocol ReadOnly Sequence TypeAlias TypedDict Unpack
 """.split()
-"""Names that a generated module imports or defines, which its classes must not have."""
+"""Names that a generated module imports or defines; its classes must have other names."""
 
 
 class ResultTypes(NamedTuple):
@@ -39,7 +39,8 @@ class ResultTypes(NamedTuple):
             of results or the schema allows any value.
         type: the type of the alias; None if the result is a class.
         wider: the parts of the schema that the alias cannot express.
-        handlers: the alias in `handler_types` for the values that the handler may return.
+        handlers: the name of the alias in `handler_types` for the values that the handler may
+            return: `HandlerResult`, `ObjectResult` or `ListResult`.
         objects: the classes in the result's type.
         has_values: whether the type contains Python values such as dates.
     """
@@ -162,7 +163,7 @@ def build_tool_types(
 def _build_result_types(
     schema: Any, name: str, used_names: Sequence[str], *, has_values: bool = False
 ) -> ResultTypes:
-    """Return the types of a result schema.
+    """Build the types of a result schema; empty types if it allows any value.
 
     Args:
         schema: the schema of the result; None if the tool has none.
@@ -209,7 +210,8 @@ def format_tool_types(
     returns = result_form.get("returns", mcp.get("outputSchema"))
     handler_schemas = None
     if fields is not None:
-        # The parameter that selects properties is for the runtime, not for the handler.
+        # The runtime handles the parameter that selects properties, so the handler's schema
+        # does not have it.
         properties = {**mcp["inputSchema"]["properties"]}
         del properties[fields["parameter"]]
         handler_schemas = ({**mcp["inputSchema"], "properties": properties}, returns)
@@ -231,7 +233,9 @@ def format_tool_types(
     client = ", client" if has_clients else ""
     handler = definition.get("handler")
     if definition.get("values") == "pydantic" and not arguments_class:
-        handler = None  # Its annotations differ from the JSON types.
+        # With `values: pydantic` the handler's own annotations differ from the JSON types, so
+        # type checkers do not compare them.
+        handler = None
     return {
         **{
             object_type.name: _format_fields(
@@ -267,7 +271,7 @@ def _format_handler_parameters(
     """Return the parameter list of the handler; dependencies have no annotation."""
     members = types.handler_arguments.members
     if class_ or not _has_keyword_arguments(types):
-        # A dependency may be named `arguments`.
+        # Avoid the name of a dependency that is also called `arguments`.
         name = "arguments_" if "arguments" in uses else "arguments"
         parts = ["self", f"{name}: {class_ or types.handler_arguments.name}", "/"]
         return ", ".join([*parts, *(["*", *uses] if uses else [])])

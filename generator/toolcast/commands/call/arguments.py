@@ -1,6 +1,6 @@
-"""Make one call from the command line, and print its result.
+"""Parse the arguments of a call on the command line, make the call, print the result.
 
-Shared by calls to tools of toolsets and of MCP servers. Requires `click`.
+Calls to the tools of a toolset and of an MCP server use the same functions. Requires `click`.
 """
 
 from __future__ import annotations
@@ -32,31 +32,32 @@ from toolcast_runtime.core.definitions.tool import Tool
 from .result_format import format_raw_json, print_call_result
 
 OK, FAILED, NOT_CALLED = 0, 1, 2
-"""Exit codes: the call succeeded, the tool failed, the tool was not called."""
+"""Exit codes of `toolcast call`: success, the tool failed, the tool was not called."""
 _MAX_LISTED = 60
-"""Tools, or parameters, that an error message lists."""
+"""Maximum number of tools or parameters that an error message lists."""
+# The name ends at the first `=`, so that a text value can contain `=`.
 _ASSIGNMENT = re.compile(r"(?P<name>[^=]*?)(?P<is_json>:?)=(?P<text>.*)", re.DOTALL)
 _JSON_TYPES = ("object", "null")
-"""Types whose values are written as `NAME:=JSON`."""
+"""JSON types whose values can only be written as `NAME:=JSON`, not as `NAME=TEXT`."""
 
 
 class CallError(Exception):
-    """Call that cannot be sent because of the package, server or client.
+    """Raised when a call cannot be made because of the package, server or client.
 
-    The message is complete; text from other parties in it is escaped.
+    The message can be printed unchanged: text of the server in it is already escaped.
     """
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """Call as the user specified it on the command line.
+    """A call as the user specified it on the command line.
 
     Attributes:
         tool: the name of the tool; None to list the tools.
         assignments: arguments in the form `NAME=TEXT` or `NAME:=JSON`.
         json_text: arguments as one JSON object, or `-` for stdin, or `@FILE`.
         client: the client to call as.
-        is_json: whether to print the unformatted result.
+        is_json: whether to print the result as JSON instead of tables and lines.
         folder: the folder for images, audio and files of the result.
     """
 
@@ -70,13 +71,13 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class OfferedTools:
-    """Tools that can be called, with the functions that check and call them.
+    """The tools that a client can call, with the functions that check and call them.
 
     Attributes:
         owner: the toolset or server of the tools in messages, such as `the toolset molecule`.
         tools: the tools by name.
-        check: returns the problems of a call's arguments.
-        call: makes a call and returns its CallToolResult.
+        check: returns a message for each problem of a call's arguments; empty if valid.
+        call: calls a tool and returns the result in the form of MCP's `CallToolResult`.
     """
 
     owner: str
@@ -86,10 +87,15 @@ class OfferedTools:
 
 
 async def call_once(offered: OfferedTools, request: Request) -> int:
-    """Make the call and print its result.
+    """Check the arguments of a call, make the call, and print its result.
+
+    If the tool is unknown or the arguments are invalid, prints errors and makes no call.
 
     Returns:
         The exit code: `OK`, `FAILED` or `NOT_CALLED`.
+
+    Raises:
+        CallError: the call cannot be made.
     """
     tool = offered.tools.get(request.tool or "")
     if tool is None:
@@ -102,6 +108,7 @@ async def call_once(offered: OfferedTools, request: Request) -> int:
         arguments, lambda checked: offered.check(tool, checked)
     )
     if problems:
+        # If a required parameter is missing, its name may be misspelled in the call.
         hints = _find_misspellings(tool, arguments, problems)
         return _print_problems(tool, [*problems, *hints])
     result = await offered.call(tool, arguments)
@@ -113,7 +120,10 @@ async def call_once(offered: OfferedTools, request: Request) -> int:
 
 
 def _print_unknown_tool(offered: OfferedTools, name: str | None) -> int:
-    """Print an error with a similar name or a list of the tools; return the exit code."""
+    """Print an error for a missing or unknown tool name, and return `NOT_CALLED`.
+
+    The error contains a similar name if there is one, otherwise the list of tools.
+    """
     names = sorted(offered.tools)
     if name is None:
         _print_error_line(f"error: missing TOOL; {offered.owner} has these tools:")
@@ -137,10 +147,10 @@ def _print_unknown_tool(offered: OfferedTools, name: str | None) -> int:
 def _find_misspellings(
     tool: Tool, arguments: Mapping[str, Any], problems: Sequence[str]
 ) -> Iterator[str]:
-    """Yield problems of additional arguments that are probably misspelled parameters.
+    """Yield a message for each argument that is probably a misspelled parameter.
 
-    A schema without `additionalProperties: false` allows them. Arguments that a problem
-    mentions already are skipped.
+    A schema without `additionalProperties: false` accepts such arguments, so validation does
+    not report them. Arguments that one of the problems already names are skipped.
     """
     parameters = resolve_properties(tool)
     for name in arguments:
@@ -151,7 +161,7 @@ def _find_misspellings(
 
 
 def _print_problems(tool: Tool, problems: Sequence[str]) -> int:
-    """Print the problems of a call and the tool's parameters; return the exit code."""
+    """Print the problems of a call and the tool's parameters; return `NOT_CALLED`."""
     for problem in problems:
         _print_error_line(f"error: {escape_excerpt(problem, 1000)}")
     parameters = list(describe_parameters(tool))
@@ -168,19 +178,22 @@ def _print_error_line(line: str) -> None:
 
 
 class ArgumentParseError(ValueError):
-    """Invalid tool arguments on the command line; the message has a line per problem."""
+    """Raised for invalid arguments of a tool; the message has one line per problem."""
 
 
 def parse_arguments(
     tool: Tool, assignments: Sequence[str], json_text: str | None
 ) -> dict[str, Any]:
-    """Parse the arguments of a call by the schemas of the tool's parameters.
+    """Return the arguments of a call, with text converted to the parameters' types.
+
+    The arguments are not validated against the schemas.
 
     Args:
         tool: the tool to call.
         assignments: arguments in the form `NAME=TEXT` or `NAME:=JSON`. Several `NAME=TEXT`
             with the same name become an array.
-        json_text: arguments as one JSON object; assignments are added to it.
+        json_text: arguments as one JSON object, `-` for stdin, or `@FILE`. An assignment
+            replaces a member with the same name.
 
     Raises:
         ArgumentParseError: an assignment has another form, or a value is not valid JSON or
@@ -191,6 +204,7 @@ def parse_arguments(
     except ValueError as error:
         raise ArgumentParseError(f"--arguments: {error}") from None
     problems: list[str] = []
+    # Texts are collected by name before they are converted, because a repeated name is an array.
     texts: dict[str, list[str]] = {}
     for assignment in assignments:
         match = _ASSIGNMENT.fullmatch(assignment)
@@ -223,7 +237,10 @@ def parse_arguments(
 
 
 def describe_parameters(tool: Tool) -> Iterator[str]:
-    """Yield a line for each parameter: `NAME=... (TYPE, required)`."""
+    """Yield a line for each parameter of a tool, such as `count=... (integer, required)`.
+
+    Parameters that accept only objects or null have `:=` instead of `=`.
+    """
     required = tool.parameters.get("required")
     for name, schema in resolve_properties(tool).items():
         types, values = list_types(schema), list_enum_values(schema)
@@ -232,6 +249,8 @@ def describe_parameters(tool: Tool) -> Iterator[str]:
             details = ["one of " + ", ".join(values)]
         if isinstance(required, list) and name in required:
             details.append("required")
+        # Without a type, a parameter accepts any JSON value, which text cannot express, unless
+        # an `enum` lists the values.
         if types:
             accepts_text = any(type_ not in _JSON_TYPES for type_ in types)
         else:
@@ -241,9 +260,10 @@ def describe_parameters(tool: Tool) -> Iterator[str]:
 
 
 def _convert(schema: Any, texts: Sequence[str]) -> Any:
-    """Convert one text to a value, or several texts to an array.
+    """Convert the texts of one parameter to a value of its schema.
 
-    A schema with alternatives accepts several texts if one alternative is an array.
+    For a schema of an array, or several texts, the result is an array. A schema with
+    alternatives (`anyOf`) accepts several texts if one alternative is an array.
 
     Raises:
         ValueError: a text cannot be converted, or there are several and no array is allowed.

@@ -94,7 +94,7 @@ def _find_declared_server(
 ) -> ExternalServer:
     """Return the entry of `mcp_servers` with a name.
 
-    Ends the program with exit code 2 if it does not exist, or in several toolsets.
+    Ends the program with exit code 2 if no toolset, or more than one, has such an entry.
     """
     from ..exit_codes import require_known_name, select_toolsets_or_exit
 
@@ -113,9 +113,10 @@ def _find_declared_server(
 def _select_toolset(
     workspace: Workspace, toolset_name: str | None, tool: str | None
 ) -> Toolset:
-    """Return the named toolset, the only one, or the only one with the tool.
+    """Return the named toolset, the only toolset, or the only toolset with the tool.
 
-    Ends the program with exit code 2 if that does not select exactly one toolset.
+    Previous names of tools count as well. Ends the program with exit code 2 if not exactly one
+    toolset matches.
     """
     from ...suggestions import suggest_name
     from ..exit_codes import select_toolsets_or_exit
@@ -146,6 +147,10 @@ def _select_toolset(
 
 
 def _call_on_server(server: ExternalServer, request: Request) -> int:
+    """Make a call to an MCP server, and return the exit code.
+
+    Ends the program with exit code 2 if the call cannot be made or the MCP SDK is missing.
+    """
     from .arguments import CallError
 
     try:
@@ -162,15 +167,16 @@ def _call_on_server(server: ExternalServer, request: Request) -> int:
 
 
 def _call_in_toolset(workspace: Workspace, toolset: Toolset, request: Request) -> int:
-    """Call in a new process, and return its exit code.
+    """Run a handler of the toolset in a new process, and return the exit code.
 
-    The generator itself imports no generated code and no handlers.
+    A new process is needed because the generator itself imports no generated code and no
+    handlers.
     """
     from ...import_check import build_environment
 
     package = ".".join(filter(None, (workspace.package, toolset.name)))
     arguments = [package, json.dumps(dataclasses.asdict(request))]
-    # -P: modules are imported from the project, not from the current folder.
+    # With `-P`, Python imports modules from the project, not from the current folder.
     module = "toolcast.commands.call.local_call"
     program = [sys.executable, "-P", "-m", module, *arguments]
     # Output that is still buffered must precede the output of the new process.
@@ -182,8 +188,9 @@ def _call_in_toolset(workspace: Workspace, toolset: Toolset, request: Request) -
             check=False,
         )
     except KeyboardInterrupt:
-        # A shell's exit code for a process that was interrupted.
+        # 130 is the exit code of shells for a process that Ctrl-C interrupted.
         return 130
     code = process.returncode
-    # A shell's exit code for a process that was ended by a signal.
+    # `subprocess` returns the negative number of the signal that ended a process; shells use
+    # 128 plus the number as the exit code.
     return code if code >= 0 else 128 - code

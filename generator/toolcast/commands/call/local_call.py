@@ -1,7 +1,7 @@
-"""Program that runs a handler for `toolcast call`, in a process of its own.
+"""Program that runs a tool's handler for `toolcast call`, in a process of its own.
 
-The command itself imports no generated code and no handlers. It passes the call as a JSON
-argument. Requires `click`.
+`toolcast call` itself imports no generated code and no handlers. It starts this program with
+the call as a JSON argument. Requires `click`.
 """
 
 from __future__ import annotations
@@ -77,7 +77,8 @@ def _import_registry(package: str) -> Registry:
             registry: Registry = import_module(f"{package}.registry").REGISTRY
     except ModuleNotFoundError as error:
         name = error.name or ""
-        # The registry itself, or one of its parent packages, does not exist.
+        # The missing module is the registry or one of its parent packages, not a module that
+        # the registry imports.
         if f"{package}.registry.".startswith(f"{name}."):
             raise CallError(
                 f"there is no {package}.registry\n"
@@ -92,13 +93,20 @@ def _import_registry(package: str) -> Registry:
 
 
 async def _call(registry: Registry, package: str, request: Request) -> int:
+    """Make the call with `call_once`, and return its exit code.
+
+    Raises:
+        CallError: the client does not exist or has no access.
+    """
     client = request.client
     try:
         tools = {tool.name: tool for tool in registry.tools(client)}
-        # The request may use a previous name of the tool.
+        # The user may have typed a previous name of the tool (`renamed_from`).
         current_name = registry.resolve(request.tool or "")
         if current_name in tools:
             tools[request.tool or current_name] = tools[current_name]
+        # Listing the tools of external servers connects to them, so it is done only if the
+        # toolset itself has no such tool.
         else:
             remote_tools = await registry.list_remote_tools(client)
             tools = {**{tool.name: tool for tool in remote_tools}, **tools}
@@ -131,7 +139,7 @@ async def _call(registry: Registry, package: str, request: Request) -> int:
 
 
 def _build_result(response: ToolResponse) -> dict[str, Any]:
-    """Return the CallToolResult of a response."""
+    """Convert a response of the registry to the form of MCP's `CallToolResult`."""
     if response.error is not None:
         block = {"type": "text", "text": response.error}
         failure = {"content": list(response.content or [block]), "isError": True}
@@ -148,5 +156,5 @@ def _build_result(response: ToolResponse) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    # Click handles a closed stdout, for example when the output is piped to `head`.
+    # Click ends the program without a traceback if stdout is closed, as by a pipe to `head`.
     main()

@@ -24,25 +24,26 @@ from toolcast_runtime.core.safe_folder import Folder
 _WIDTH = 80
 _GAP = "  "
 _MIN_COLUMN_WIDTH = 8
-"""Width in characters below which no table column is narrowed."""
+"""Minimum width in characters to which a wide table column is narrowed."""
 _MAX_CELL_LINES = 4
-"""Lines of a table cell; with more, the value is not printed as a table."""
+"""Maximum number of lines of a table cell; rows with taller cells are printed as blocks."""
 _MAX_DEPTH = 8
-"""Levels of a value that are printed as an outline; deeper values are compact JSON."""
+"""Levels of a value that are printed as indented lines; deeper values are compact JSON."""
 _MAX_JSON_LEVELS = 64
-"""Levels of JSON text that are parsed for printing; deeper text is printed as it is."""
+"""Maximum depth of a JSON text that is parsed; a deeper text is printed unchanged."""
 _MAX_FILE_STEM_CHARACTERS = 64
-"""Characters of the tool name in the name of a saved file."""
+"""Maximum number of characters of the tool's name in the name of a saved file."""
 _ESCAPE = json.JSONEncoder(ensure_ascii=True)
-# Without the type tables of the operating system, which differ between machines.
+# `filenames=()` ignores the operating system's tables of MIME types, which differ between
+# machines.
 _TYPES = mimetypes.MimeTypes(filenames=())
-# Not every version of Python knows these types.
+# Not every supported version of Python knows the suffixes of these MIME types.
 for _type, _extension in (("audio/wav", ".wav"), ("image/webp", ".webp")):
     _TYPES.add_type(_type, _extension)
 
 
 class _InvalidBase64Error(ValueError):
-    """Content block without data, or with data that is not valid base64."""
+    """Raised for a content block without data, or with data that is not valid base64."""
 
 
 def print_call_result(result: Mapping[str, Any], tool: str, folder: str) -> bool:
@@ -102,7 +103,10 @@ def format_raw_json(result: Mapping[str, Any]) -> str:
 
 
 def _print_block(block: Mapping[str, Any], tool: str, folder: str) -> bool:
-    """Print or save a content block, and return whether that succeeded."""
+    """Print a link or an embedded text; save any other content block to a file.
+
+    Returns False, after printing an error, if the block cannot be saved.
+    """
     kind, resource = escape_excerpt(str(block.get("type"))), unwrap_resource(block)
     if kind == "resource_link":
         name = escape_excerpt(str(block.get("title") or block.get("name")))
@@ -127,10 +131,10 @@ def _print_block(block: Mapping[str, Any], tool: str, folder: str) -> bool:
 
 
 def _save_block(block: Mapping[str, Any], tool: str, folder: str) -> tuple[str, int]:
-    """Save an image, audio or file block to a new file, and return its name and size.
+    """Save an image, audio or file block to a new file; return the file's name and size.
 
-    The name is built from the tool's name and a number. Of the untrusted result only the
-    media type affects it: it selects the extension from a fixed table.
+    The name contains the tool's name and the first free number. The server's result is
+    untrusted: only its media type affects the name, by selecting a suffix from a fixed table.
 
     Raises:
         _InvalidBase64Error: the block has no data, or its data is not base64.
@@ -160,10 +164,11 @@ def _save_block(block: Mapping[str, Any], tool: str, folder: str) -> tuple[str, 
 
 
 def _unwrap_value(value: Any, texts: list[Mapping[str, Any]]) -> Any:
-    """Return the value inside an object that a server added around it.
+    """Return the only member of a structured content that a server wrapped in an object.
 
-    `structuredContent` must be an object, so that servers wrap other values in an object
-    with one member: `result`, or a member that the only text repeats.
+    MCP requires an object as `structuredContent`, so servers wrap other values in an object
+    with one member. Its name is `result`, or the only text block repeats its value. Other
+    values are returned unchanged.
     """
     if not isinstance(value, Mapping) or len(value) != 1:
         return value
@@ -175,7 +180,7 @@ def _unwrap_value(value: Any, texts: list[Mapping[str, Any]]) -> Any:
 def _find_additional_texts(
     structured: Any, printed: Any, texts: list[Mapping[str, Any]]
 ) -> Iterator[str]:
-    """Yield the texts of a result that do not repeat its structured content.
+    """Yield the text blocks of a result that do not repeat its structured content.
 
     Args:
         structured: the structured content.
@@ -198,7 +203,10 @@ def _find_additional_texts(
 
 
 def _parse_json(text: str) -> Any:
-    """Return the object or array in a JSON text; any other text unchanged."""
+    """Return the object or array in a JSON text; return any other text unchanged.
+
+    Text with more than `_MAX_JSON_LEVELS` levels is also returned unchanged.
+    """
     if text.lstrip()[:1] not in ("{", "["):
         return text
     try:
@@ -245,7 +253,11 @@ def _escape(text: str) -> str:
 
 
 def _format_value(value: Any, width: int = _WIDTH, depth: int = 0) -> list[str]:
-    """Return the lines of a JSON value; tables have at most `width` columns."""
+    """Return the lines that display a JSON value in at most `width` characters.
+
+    Objects become `key: value` lines, arrays of objects tables, other arrays `-` lines. Long
+    strings are not wrapped.
+    """
     if depth == _MAX_DEPTH:
         return [_escape(_encode_json(value))]
     if isinstance(value, str):
@@ -268,6 +280,7 @@ def _format_item(item: Any, width: int, depth: int) -> Iterator[str]:
 
 
 def _format_object(value: Mapping[str, Any], width: int, depth: int) -> Iterator[str]:
+    """Yield a line `key: value` per member, or `key:` above the lines of a longer value."""
     for key, member in value.items():
         name = _escape(key)
         lines = _format_value(member, width - 2, depth + 1)
@@ -306,7 +319,10 @@ def _format_records(
 
 
 def _format_table(rows: Sequence[Sequence[str]], width: int) -> list[str] | None:
-    """Return the lines of a table; None if a column is too narrow or a cell too tall."""
+    """Return the lines of a table whose first row is the heading.
+
+    None if the columns do not fit into the width, or a cell has too many lines.
+    """
     full_widths = [
         max(map(_measure_width, column)) for column in zip(*rows, strict=True)
     ]
@@ -358,7 +374,7 @@ def _fit_columns(full_widths: Sequence[int], available: int) -> list[int] | None
 
 
 def _wrap(text: str, width: int) -> list[str]:
-    """Wrap a text at spaces, and words that are wider than a line at any character."""
+    """Return the lines of a text wrapped at spaces; words that are too long are cut."""
     lines = [""]
     for word in text.split(" "):
         available = width - _measure_width(lines[-1]) - bool(lines[-1])
@@ -375,6 +391,7 @@ def _wrap(text: str, width: int) -> list[str]:
 
 
 def _format_cell(value: Any) -> str:
+    """Return a value on one line; null is an empty cell."""
     if isinstance(value, str):
         return " ".join(value.split())
     if value and _is_flat(value):
@@ -394,7 +411,7 @@ def _encode_json(value: Any) -> str:
 
 
 def _measure_width(text: str) -> int:
-    """Return the number of terminal columns of a text."""
+    """Return the number of terminal columns of a text; wide characters have two."""
     if text.isascii():
         return len(text)
     width = 0

@@ -1,8 +1,8 @@
-"""Call a tool of an MCP server; the user answers its questions at the terminal.
+"""Call a tool of an MCP server, and let the user answer the server's questions.
 
-Questions are MCP elicitation requests.
-The server's text is untrusted: each question names the server, and an answer is sent only
-after the user has seen and approved it.
+The questions are MCP elicitation requests, which are printed to the terminal. Their text is
+untrusted: each question names the server, and an answer is sent only after the user has seen
+and approved it.
 
 Source: https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation
 Requires `mcp`.
@@ -47,13 +47,14 @@ from toolcast_runtime.external.session import Session, open_session
 
 from .arguments import CallError, OfferedTools, Request, call_once
 
+# The schema of a yes-or-no question, with which the user approves an answer.
 _APPROVAL_SCHEMA = {
     "type": "object",
     "properties": {"approve": {"type": "boolean"}},
     "required": ["approve"],
 }
 _MAX_SHOWN_CHARACTERS = 4_000
-"""Characters of a server's message, or of its URL, that are shown."""
+"""Maximum number of characters of a server's message or URL that are printed."""
 _FORM_KEYWORDS = ("type", "properties", "required")
 
 
@@ -80,14 +81,17 @@ def call_on_server(server: ExternalServer, request: Request) -> int:
 async def _call(
     server: ExternalServer, resolved: ResolvedServer, request: Request, owner: str
 ) -> int:
+    """Open a session, make the call with `call_once`, and return its exit code."""
     interactive_call = _InteractiveCall(server, ProgressLine(resolved.secrets))
-    # Without a callback, the session does not declare the elicitation capability.
+    # Without a terminal, no user can answer. Without a callback, the session does not declare
+    # the `elicitation` capability, so that the server sends no questions.
     ask = interactive_call.ask if has_terminal() else None
     async with open_session(server, resolved, ask) as session:
         remote_names: dict[str, str] = {}
         tools: dict[str, Tool] = {}
         for definition in await session.list_tools():
             remote_name = str(definition.get("name"))
+            # Two tools of the server can get the same local name; the first one is used.
             if server.is_allowed(remote_name):
                 name = server.get_local_name(remote_name)
                 remote_names.setdefault(name, remote_name)
@@ -106,14 +110,20 @@ async def _call(
 
 
 def _check(tool: Tool, arguments: Mapping[str, Any]) -> list[str]:
+    """Return the problems of a call's arguments."""
     schema = tool.parameters
+    # The server's schema is untrusted: validating with a huge schema could take very long.
     if measure_value(dict(schema)).problem is not None or exceeds_path_limit(schema):
         return ["the tool's schema is too large to validate the arguments"]
     return Validators().check_arguments(tool, arguments)
 
 
 def _build_tool(name: str, definition: Mapping[str, Any]) -> Tool:
-    """Build a tool from an entry of a tool list; the summary is the first line."""
+    """Build a tool from an entry of the server's tool list.
+
+    The summary is the first line of the description, or of the title. An invalid
+    `inputSchema` is replaced by an empty schema, which allows all arguments.
+    """
     description = str(definition.get("description") or definition.get("title") or "")
     lines = [line.strip() for line in description.splitlines() if line.strip()]
     schema = definition.get("inputSchema")
@@ -124,7 +134,7 @@ def _build_tool(name: str, definition: Mapping[str, Any]) -> Tool:
 
 
 class _InteractiveCall:
-    """Call that shows its progress, and lets the user answer the server's questions."""
+    """A call that prints its progress, and lets the user answer the server's questions."""
 
     def __init__(self, server: ExternalServer, line: ProgressLine) -> None:
         self._server = escape_excerpt(server.name)
@@ -139,8 +149,8 @@ class _InteractiveCall:
         """Make the call and return its CallToolResult.
 
         Raises:
-            TimeoutError: no result within the server's time limit, in which the time of
-                questions does not count.
+            TimeoutError: no result within the server's time limit. The time in which the user
+                answers questions does not count.
         """
         try:
             async with asyncio.timeout(self._seconds) as self._deadline:
@@ -155,8 +165,12 @@ class _InteractiveCall:
     async def ask(
         self, context: Any, params: types.ElicitRequestParams
     ) -> types.ElicitResult | types.ErrorData:
-        """Answer a request `elicitation/create`; an `ElicitationFnT` of the SDK."""
-        # There is one terminal, so that questions are answered one after the other.
+        """Let the user answer a request `elicitation/create` of the server.
+
+        Returns an error without asking the user if the request is invalid. The signature is
+        `ElicitationFnT` of the MCP SDK.
+        """
+        # A server can send several questions at once, but there is only one terminal.
         async with self._terminal_lock:
             try:
                 with self._pause():
@@ -190,10 +204,15 @@ class _InteractiveCall:
                 deadline.reschedule(now + self._seconds)
 
     async def _ask_user(self, params: types.ElicitRequestParams) -> Answer:
+        """Ask the user to fill in a form or to open a URL, and to approve the answer.
+
+        Raises:
+            DeclinedError: the form or the URL is not valid.
+        """
         if isinstance(params, types.ElicitRequestURLParams):
             return await self._ask_to_open(params)
         schema = params.requested_schema
-        # Some servers add a title to the form, which MCP does not define.
+        # Some servers add `title` to the form, which MCP does not define. Drop other keywords.
         form = {key: schema[key] for key in _FORM_KEYWORDS if key in schema}
         if measure_value(schema).problem is not None or check_form(form):
             raise DeclinedError("the requested form is not valid in MCP")
@@ -211,7 +230,9 @@ class _InteractiveCall:
         return await _ask_approval(message, content)
 
     async def _ask_to_open(self, params: types.ElicitRequestURLParams) -> Answer:
-        """Ask the user to open a URL; the answer has no content.
+        """Ask the user to open a URL in a browser; the program itself does not open it.
+
+        As MCP requires, the answer has an action, but no content.
 
         Raises:
             DeclinedError: the URL has another scheme than http and https.
@@ -227,7 +248,7 @@ class _InteractiveCall:
 
 
 async def _ask_approval(message: str, content: Mapping[str, Any]) -> Answer:
-    """Ask the user to approve a message; an approval returns the content."""
+    """Ask the user a yes-or-no question; the answer has the content only if accepted."""
     question = _build_question(message, _APPROVAL_SCHEMA, "approve")
     answer = await ask_at_terminal(question)
     return Answer(answer.action, content if answer.action == "accept" else None)

@@ -31,19 +31,20 @@ if TYPE_CHECKING:
 
 _DEFAULT_TIMEOUT_S = 60.0
 _EMPTY_FILE = "version: 1\naccept:\n"
-"""Start of a new file of accepted changes."""
-# An empty list in flow style must become one in block style before entries are appended.
+"""Text of a new file of accepted changes, to which entries are appended."""
+# `accept: []` at the end of the file. The brackets are removed before entries are appended
+# below the key.
 _EMPTY_LIST = re.compile(r"^(accept:)[ \t]*\[[ \t]*\]\s*\Z", re.MULTILINE)
 
 
 class _DiffResult(NamedTuple):
-    """Comparison of two versions of a project, or of two tool lists.
+    """The comparison of two versions of a project, or of two tool lists.
 
     Attributes:
         comparison: the changes.
         versions: the old and the new version.
-        old_name: the old version, as the user named it.
-        check_findings: the findings of `check` that the changes add and fix.
+        old_name: the name of the old version in messages.
+        check_findings: the findings of `toolcast check` that the changes add and fix.
         root: the project's folder; None for two tool lists.
         is_first: whether the old version of the project has no toolcast.yaml.
     """
@@ -176,6 +177,7 @@ def command(
     comparison, versions = result.comparison, result.versions
     if accept_file is None and result.root is not None:
         accept_file = os.path.join(result.root, ACCEPT_FILE)
+    # With `--accept`, a missing file is created below.
     elif accept_file is not None and not accepted and not os.path.lexists(accept_file):
         fail(f"--accept-file: {accept_file} does not exist")
     accept_file_name = accept_file or ""
@@ -210,6 +212,7 @@ def command(
         is_first=result.is_first,
         check_findings=result.check_findings,
     )
+    # `--bump` only prints the next version: the grades do not affect the exit code.
     if bump:
         from ...reports.formats import report_versions
 
@@ -229,6 +232,11 @@ def _compare_project(
     *,
     with_merge_base: bool,
 ) -> _DiffResult:
+    """Compare the project's specs on disk with a commit or a folder.
+
+    Without an old toolcast.yaml, there are no changes. Ends the program with exit code 2 if a
+    version cannot be loaded.
+    """
     from ...diff.comparison import Comparison, compare
     from ...diff.review.check_findings import NO_FINDINGS, compare_findings
     from ..compared_versions import load_versions_or_exit
@@ -255,10 +263,10 @@ def _compare_lists(
     project_options: Mapping[str, object],
     today: datetime.date,
 ) -> _DiffResult:
-    """Compare OLD with NEW.
+    """Compare the tool lists that the arguments OLD and NEW name.
 
-    Ends the program with exit code 2 if there are not two, one of them cannot be read, or an
-    option applies only to projects.
+    Ends the program with exit code 2 if there are not two arguments, a list cannot be read, or
+    an option is set that applies only to projects.
 
     Args:
         project_options: the values of the options that apply only to projects; None if an
@@ -321,16 +329,17 @@ def _add_acceptances(
     until: datetime.date | None,
     changes: Sequence[Change],
 ) -> None:
-    """Append entries to the file of accepted changes.
+    """Append an entry per fingerprint to the file of accepted changes.
 
-    The rest of its text is unchanged. Fingerprints with an entry in force are skipped. Ends the program with exit code 2, and
-    writes nothing, if no change has one of the fingerprints, an argument is invalid, or
-    entries cannot be appended to the file's text.
+    The other text of the file is unchanged. Fingerprints that an entry already accepts are
+    skipped, unless that entry has expired. Ends the program with exit code 2, and writes
+    nothing, if no change has one of the fingerprints, an argument is invalid, or entries
+    cannot be appended to the file's text.
 
     Args:
         file: the path of the file; it is created if it does not exist.
         file_name: the file's path in messages.
-        until: the last day of the acceptance; None for no limit.
+        until: the date on which the acceptance expires; None for no limit.
         changes: the changes of the comparison.
     """
     from toolcast_runtime.core.safe_folder import Folder
@@ -365,7 +374,8 @@ def _add_acceptances(
         indent = " " * (old_entries[-1].location.column - 3 if old_entries else 2)
         new_text = "".join(_format_entry(key, reason, until, indent) for key in added)
         new_data = _append_entries(data.decode(), new_text).encode()
-        # The text is appended without a YAML writer: parse it to verify the result.
+        # The entries are appended as text, to keep comments and layout. Parse the new text to
+        # verify that it contains the entries.
         if not _has_appended(old_entries, added, new_data):
             fail(
                 f"{file_name}: the list `accept` is not the end of the file; nothing was"
@@ -382,6 +392,7 @@ def _add_acceptances(
 
 
 def _append_entries(text: str, entries: str) -> str:
+    """Return the file's text with entries at its end; its line endings are used."""
     text = _EMPTY_LIST.sub(r"\1", text).rstrip()
     line_end = "\r\n" if "\r\n" in text else "\n"
     start = f"{text}{line_end}" if text else _EMPTY_FILE
@@ -391,7 +402,10 @@ def _append_entries(text: str, entries: str) -> str:
 def _has_appended(
     old_entries: list[Acceptance], fingerprints: list[str], data: bytes
 ) -> bool:
-    """Return whether a file contains the old entries, then the fingerprints' entries."""
+    """Return whether a file has the old entries, followed by one per fingerprint.
+
+    False if the file is invalid.
+    """
     from ...diff.review.acceptances import AcceptanceFileError, parse_acceptances
 
     try:

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 _STDIO_PREFIX = "stdio:"
 _URL_PREFIXES = ("http://", "https://")
 _MAX_NOTES = 20
-"""Notes on one source that are printed; the others are only counted."""
+"""Maximum number of notes on one tool list that are printed; further notes are counted."""
 _PROJECT_RULES = (
     "access/",
     "cli/",
@@ -57,9 +57,9 @@ _PROJECT_RULES = (
     "prompt/summary-long",
     "prompt/usage-missing",
 )
-"""Prefixes of rules that do not apply to a tool list.
+"""Prefixes of the ids of rules that do not apply to a tool list.
 
-It has no clients, summaries, prompt docs and outputs.
+A tool list has no clients, summaries, prompts and generated files.
 """
 
 
@@ -108,7 +108,8 @@ def compare_listings_or_exit(
         today,
         _PROJECT_RULES,
     )
-    # The line numbers of specs that were built from a list have no meaning for the user.
+    # Rules check specs that were built from the lists. Their line numbers have no meaning for
+    # the user, who sees only the lists.
     findings = CheckFindings(*(_remove_lines(group) for group in findings))
     return (old, new), compare_tool_lists((old, new), listings, today), findings
 
@@ -131,7 +132,10 @@ def _remove_lines(findings: Iterable[Finding]) -> list[Finding]:
 
 
 def _check_listing(listing: ServerListing) -> Iterator[Finding]:
-    """Yield findings that loading specs would report, and those about list entries."""
+    """Yield the findings that no rule reports: invalid names, characters and members.
+
+    For a project, these problems are reported when its specs are loaded.
+    """
     names = set()
     for tool in listing.tools:
         name = tool["name"]
@@ -148,7 +152,10 @@ def _check_listing(listing: ServerListing) -> Iterator[Finding]:
 def _check_entry(
     tool: Mapping[str, Any], *, is_duplicate: bool
 ) -> Iterator[tuple[str, str, str, Severity]]:
-    """Yield problems that only list entries can have, as arguments of a finding."""
+    """Yield the rule, message, help and severity of each problem of a list entry.
+
+    These are problems that a spec cannot have, such as a duplicate name.
+    """
     name = tool["name"]
     if is_duplicate:
         message = f"another tool has the name `{name}`, too"
@@ -161,7 +168,8 @@ def _check_entry(
     refusals = [refusal for group in list_refusals(tool).values() for refusal in group]
     problems = {(str(refusal.path[0]), refusal.problem) for refusal in refusals}
     for member, problem in sorted(problems):
-        # A member of the correct type can be in a spec, where the rules check it.
+        # A member of the correct type is part of the spec that is built from the entry, so
+        # that the rules check its value.
         if member in MEMBER_TYPES and not isinstance(
             tool.get(member), MEMBER_TYPES[member]
         ):
@@ -171,7 +179,7 @@ def _check_entry(
 
 
 def _list_strings(value: Any) -> Iterator[str]:
-    """Yield the strings and keys in a JSON value."""
+    """Yield all strings in a JSON value at any depth, and the keys of its objects."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):
@@ -195,6 +203,7 @@ def _read_source(argument: str, headers: Sequence[str], seconds: float) -> ToolS
     if argument.startswith(_URL_PREFIXES):
         server = replace(parse_url_server(argument), headers=parse_headers(headers))
         return _read_server(server, seconds)
+    # An existing file takes precedence over REV:PATH, since its name may contain a colon.
     if os.path.lexists(argument):
         return read_lenient_source(argument)
     revision, colon, path = argument.partition(":")
@@ -205,6 +214,7 @@ def _read_source(argument: str, headers: Sequence[str], seconds: float) -> ToolS
 
 
 def _read_server(server: ExternalServer, seconds: float) -> ToolSource:
+    """Read a server's tool list; its start and the list request have the time limit."""
     limited = replace(server, connect_timeout=seconds, list_timeout=seconds)
     return source_from_server(read_server(limited))
 
@@ -220,7 +230,7 @@ def _read_committed_file(revision: str, path: str) -> bytes:
         ListingError: the revision or the file does not exist.
     """
     label = printable(f"{revision}:{path}")
-    # git would parse a revision that begins with `-` as an option.
+    # A revision that begins with `-` would be an option of the git command.
     if not revision or revision.startswith("-"):
         raise ListingError(
             f"{label}: the revision is invalid\n  help: use a commit, a branch or a tag"

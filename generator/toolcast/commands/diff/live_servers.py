@@ -27,8 +27,15 @@ from ..options import (
     changes_format_option,
     client_option,
     project_option,
+    python_options,
     server_options,
     toolset_option,
+)
+from .module_server import (
+    build_generated_server,
+    build_module_server,
+    compare_lists,
+    verify_calls,
 )
 
 if TYPE_CHECKING:
@@ -44,7 +51,7 @@ if TYPE_CHECKING:
 _ANY = "any"
 """Value of `--fail-on` with which every difference fails."""
 _MAX_NAMES_SHOWN = 5
-"""Tool names in an error message."""
+"""Maximum number of tool names in an error message."""
 _HELP_UNREADABLE = "check that the server runs and lists its tools"
 _RENAMED = "tool/renamed-without-previous-name"
 
@@ -84,7 +91,7 @@ def _print_changes(
         if limits is None:
             pairs = zip(AUDIENCES, change.grades, strict=True)
             audiences = [audience for audience, grade in pairs if grade > Grade.SAFE]
-            # A safe change fails, too, for every audience.
+            # With `--fail-on any`, a change that is safe for all audiences also fails.
             failing_audiences = tuple(audiences) or AUDIENCES
         else:
             failing_audiences = tuple(list_failing_audiences(change.grades, limits))
@@ -98,7 +105,7 @@ def _print_notes(name: str, listing: ServerListing, varying: Sequence[Change]) -
     """Print notes about a server to stderr.
 
     Args:
-        varying: the values that change on every start of the server.
+        varying: the differences between two starts of the same server.
     """
     for note in listing.notes:
         click.echo(f"note: {name}: {note}", err=True)
@@ -115,12 +122,21 @@ def _print_notes(name: str, listing: ServerListing, varying: Sequence[Change]) -
     "Toolset to compare with. Default: the one that shares the most tools with the server."
 )
 @client_option("Client of the toolset that the server serves.")
+@python_options
+@click.option(
+    "--calls",
+    metavar="FILE",
+    help="Run these calls (JSON lines: tool, arguments) on the server and the generated one.",
+)
 @_fail_on_option
 @changes_format_option
 def verify(
     server: str | None,
     project: str | None,
     option_servers: tuple[ExternalServer, ...],
+    python: str | None,
+    interpreter: str | None,
+    calls: str | None,
     toolset: str | None,
     client: str | None,
     fail_on: str,
@@ -128,8 +144,9 @@ def verify(
 ) -> None:
     """Compare a running MCP server with the definitions of a toolset.
 
-    SERVER is a URL or an entry of `mcp_servers`; --mcp-stdio starts a server. Differences are
-    graded as in `toolcast diff`. Values that change on every start are notes, and resources
+    SERVER is a URL or an entry of `mcp_servers`; --mcp-stdio starts a server. With --python
+    the generated server is started, too, and both are compared in all MCP versions.
+    --calls compares the results of calls. Differences are graded as in `toolcast diff`. Values that change on every start are notes, and resources
     and prompts of which the specs declare none. Exit codes: 1 for differences, 2 if the
     server cannot be read or has none of the tools.
     """
@@ -146,27 +163,41 @@ def verify(
     from ...mcp_client.server_listing import ListingError
 
     limits = None if fail_on == _ANY else parse_limits_or_exit(fail_on)
-    if len(option_servers) + (server is not None) != 1:
+    if len(option_servers) + (server is not None) + (python is not None) != 1:
         fail(
             "expected one server\n"
-            "  help: pass SERVER, `--mcp-stdio COMMAND` or `--mcp-url URL`"
+            "  help: pass SERVER, `--mcp-stdio COMMAND`, `--mcp-url URL` or `--python MODULE`"
         )
     workspace = load_workspace_or_exit(project)
     toolsets = select_toolsets_or_exit(workspace, toolset, client)
     entry = None
+    seconds = click.get_current_context().params["seconds"]
     try:
-        if server is None:
+        if python is not None:
+            target = build_module_server(workspace, python, interpreter, seconds)
+        elif server is None:
             (target,) = option_servers
         elif "://" in server:
             target = parse_url_server(server)
         else:
             toolsets, entry = _find_entry(toolsets, server)
             target = entry
-        # Values that differ between two starts are notes, not differences.
+        # Read the server twice: values that differ between two starts, such as a timestamp in
+        # a description, are printed as notes and do not fail.
         listing = read_server(target, twice=True)
     except ListingError as error:
         fail(f"{error}\n  help: {_HELP_UNREADABLE}")
     selected = _select_toolset(toolsets, listing)
+    generated = build_generated_server(workspace, selected, interpreter, seconds)
+    if calls is not None:
+        sys.exit(verify_calls(calls, target, generated, selected))
+    if python is not None:
+        try:
+            found = list(compare_lists(target, generated, selected))
+        except ListingError as error:
+            fail(f"{error}\n  help: {_HELP_UNREADABLE}")
+        against = f"the generated server of {selected.name}"
+        sys.exit(_print_changes(found, against, limits, format_, workspace.root))
     is_proxied = entry is not None and entry.name in selected.proxied_servers
     if entry is not None and is_proxied:
         selected = build_proxied_toolset(selected, entry)
@@ -198,10 +229,10 @@ def verify(
 
 
 def _find_entry(toolsets: list[Toolset], name: str) -> tuple[list[Toolset], McpServer]:
-    """Return the toolsets to compare, and the entry of `mcp_servers` with a name.
+    """Return the toolsets to compare with a server, and its entry in `mcp_servers`.
 
-    A toolset whose tools are calls to the server is the only one to compare. Ends the program
-    with exit code 2 if no toolset has the entry.
+    If calls of a toolset's tools go to the server (`proxy`), only this toolset is returned,
+    otherwise all. Ends the program with exit code 2 if no toolset has the entry.
     """
     pairs = [
         (toolset, server) for toolset in toolsets for server in toolset.mcp_servers
@@ -219,9 +250,10 @@ def _find_entry(toolsets: list[Toolset], name: str) -> tuple[list[Toolset], McpS
 
 
 def _select_toolset(toolsets: list[Toolset], listing: ServerListing) -> Toolset:
-    """Return the toolset that shares the most tool names with a server.
+    """Return the toolset that shares the most tool names with a server's listing.
 
-    Ends the program with exit code 2 if there is no toolset, or no single best one.
+    Ends the program with exit code 2 without a toolset, or if two share equally many names.
+    A single toolset is returned even if it shares no name.
     """
     if not toolsets:
         fail(
@@ -249,7 +281,7 @@ def _list_names(listing: ServerListing) -> set[str]:
 def _fail_unrelated(
     name: str, toolset: str, listing: ServerListing, entry: McpServer | None
 ) -> None:
-    """End the program because the server lists no tool of the toolset."""
+    """End the program with exit code 2: the server lists no tool of the toolset."""
     from toolcast_runtime.core.calls.untrusted_text import escape_excerpt
 
     names = [f"`{escape_excerpt(tool['name'], 60)}`" for tool in listing.tools]
@@ -263,7 +295,7 @@ def _fail_unrelated(
 
 
 class _LockedServer(NamedTuple):
-    """Server with a lock file.
+    """An external server with a `lock` in `toolset.yaml`; the file may not exist.
 
     Attributes:
         path: the lock file, relative to the project's root.
@@ -309,7 +341,7 @@ def lock(
     compared_paths: list[str] = []
     is_lock_missing = is_failed = False
     for locked in _list_locked_servers(workspace, servers):
-        # After an error the other servers are compared, too.
+        # An error of one server does not end the run: the other servers are compared.
         try:
             listing = read_server(locked.server, twice=True)
         except ListingError as error:
@@ -338,10 +370,11 @@ def lock(
         if update and not _write_lock(workspace.root, locked.path, listing):
             is_failed = True
     code = CLEAN
+    # JSON and other formats for programs are printed even if no server was compared.
     if compared_paths or format_ != "text":
         against = compared_paths[0] if len(compared_paths) == 1 else "the locks"
         code = _print_changes(all_changes, against, limits, format_, workspace.root)
-    # An error takes precedence over differences.
+    # The exit code of an error (2) takes precedence over that of differences (1).
     if is_failed:
         sys.exit(USAGE)
     if update:
@@ -352,10 +385,10 @@ def lock(
 def _list_locked_servers(
     workspace: Workspace, names: Sequence[str]
 ) -> list[_LockedServer]:
-    """Return the named servers with their locks; without names, all that have a lock.
+    """Return the named servers; without names, return all servers with a `lock` setting.
 
-    Ends the program with exit code 2 if a named server has no lock, no server has one, or two
-    servers have the same lock file.
+    Ends the program with exit code 2 if a named server does not exist or has no `lock`, no
+    server has a `lock`, or two servers have the same lock file.
     """
     servers = [
         (toolset, server)
@@ -415,7 +448,10 @@ def _compare_with_lock(
 
 
 def _write_lock(root: str, path: str, listing: ServerListing) -> bool:
-    """Write a lock, or print an error; return whether it was written."""
+    """Write a server's listing to its lock file, and return whether that succeeded.
+
+    An error is printed. Missing folders are created.
+    """
     from toolcast_runtime.core.safe_folder import Folder
 
     from ...encoders.json_text import encode_json

@@ -31,16 +31,16 @@ if TYPE_CHECKING:
 
 _HOST = "127.0.0.1"
 _INSPECTOR = "npx @modelcontextprotocol/inspector@2 --transport http --server-url"
-# -P: no modules are imported from the current folder.
+# With `-P`, Python imports no modules from the current folder.
 _SERVER_PROGRAM = (sys.executable, "-P", "-m", f"{__package__}.server_process")
 _GRACE_S = 2
-"""Time that running calls have to end before the server stops."""
+"""Grace time: seconds in which running calls can end before the server stops."""
 _STOP_TIMEOUT_S = 5
-"""Time until a server that was terminated is killed; longer than the grace time."""
+"""Seconds after which a terminated server is killed; longer than the grace time."""
 _START_TIMEOUT_S = 30
-"""Time until a started server must accept connections."""
+"""Seconds in which a started server must accept connections."""
 _POLL_INTERVAL_S = 0.05
-"""Time between two attempts to connect to a started server."""
+"""Seconds between two attempts to connect to a started server."""
 
 
 @click.command(name="dev")
@@ -73,7 +73,7 @@ def command(
     server = _DevServer(_reserve_port(port))
     runs = GenerateRuns(["generate", "--project", root])
     if sys.platform != "win32" and signal.getsignal(signal.SIGHUP) == signal.SIG_DFL:
-        # When the terminal is closed, stop the server, too.
+        # Closing the terminal sends SIGHUP. Handle it like SIGTERM, so that the server stops.
         signal.signal(signal.SIGHUP, signal.getsignal(signal.SIGTERM))
     try:
         for reason in watch_changes(
@@ -95,8 +95,8 @@ def _select_toolset_or_exit(
 ) -> str:
     """Return the name of the toolset to serve.
 
-    Ends the program with exit code 2 if the toolset or its client does not exist, or if it
-    has no target `mcp`.
+    Ends the program with exit code 2 if the toolset or its client does not exist, the toolset
+    has no target `mcp`, or several toolsets have it and none is named.
     """
     workspace = load_workspace_or_exit(project)
     toolsets = {
@@ -121,7 +121,11 @@ def _select_toolset_or_exit(
 
 
 def _reserve_port(port: int) -> int:
-    """Return the port; for 0, a free one. End the program if the port is in use."""
+    """Return the port, or a free port for 0.
+
+    Ends the program with exit code 2 if the port is in use. The port is not kept open, so
+    another program could still take it before the server starts.
+    """
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -162,7 +166,7 @@ def _restart(
             f"the toolset `{name}` no longer exists or has no target `mcp`; "
         )
         return
-    # Only errors: warnings are about settings that a production server needs.
+    # Warnings are about settings that only a production server needs, so only errors count.
     findings = check_imports(replace(workspace, toolsets=(toolset,)))
     errors = [finding for finding in findings if has_errors([finding])]
     if errors:
@@ -181,14 +185,14 @@ def _restart(
             path = "/mcp/" if client else plan.path
             url = encode_shell_argument(f"http://{_HOST}:{server.port}{path}")
             line = f"{_INSPECTOR} {url!s}"
-            # The name of the variable, so that the command contains no secret.
+            # Print the name of the variable, not its value, which is a secret.
             if os.environ.get(plan.token_variable):
                 line += f' --header "Authorization: Bearer ${plan.token_variable}"'
             click.echo(printable(f"  {line}"), err=True)
 
 
 class _DevServer:
-    """MCP server in a process of its own, which is replaced at each restart.
+    """An MCP server in a process of its own, which each restart replaces.
 
     Attributes:
         port: the port on 127.0.0.1.
@@ -202,7 +206,11 @@ class _DevServer:
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self, workspace: Workspace, module: str, options: Sequence[str]) -> bool:
-        """Stop the running server and start a new one; return whether it listens."""
+        """Stop the running server and start a new one.
+
+        Returns True when the new server accepts connections. Returns False, after printing a
+        message, if the server ends or does not accept connections in time.
+        """
         from ...import_check import build_environment
         from .watch import OWN_PROCESS_GROUP
 
@@ -212,8 +220,8 @@ class _DevServer:
             [*_SERVER_PROGRAM, module, *arguments, "--grace", str(_GRACE_S)],
             cwd=workspace.root,
             env=build_environment(workspace),
-            # The server stops when this pipe is closed. The system does that even if this
-            # process is killed.
+            # The server stops when this pipe is closed. The operating system closes the pipe
+            # even if this process is killed.
             stdin=subprocess.PIPE,
             **OWN_PROCESS_GROUP,
         )
@@ -228,7 +236,7 @@ class _DevServer:
         return False
 
     def report_not_restarted(self, reason: str = "") -> None:
-        """Print whether the old server is still running."""
+        """Print, after an optional reason, whether the old server is still running."""
         is_running = self._process is not None and self._process.poll() is None
         if is_running:
             message = "the old server is still running; fix the errors to restart it"
@@ -237,7 +245,10 @@ class _DevServer:
         click.echo(f"{reason}{message}", err=True)
 
     def stop(self) -> None:
-        """Stop the server, after the grace time for its running calls."""
+        """Terminate the server, and kill it if it does not end in time.
+
+        Without a running server, does nothing.
+        """
         process, self._process = self._process, None
         if process is None or process.poll() is not None:
             return

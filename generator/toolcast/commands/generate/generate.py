@@ -74,10 +74,11 @@ def command(
 def generate_project(
     root: str, *, force: bool = False, every: bool = False, format_: str = "text"
 ) -> RunOutcome:
-    """Generate a project, and store the outcome for `find_outcome`.
+    """Generate a project's outputs, and return what the command prints.
 
-    Ends the program with exit code 2 if the output folder cannot be written, or another
-    process is writing it.
+    The outcome is stored, so that a later run without changes can print it again (see
+    `find_outcome`). Ends the program with exit code 2 if the output folder cannot be written,
+    or another process is writing it.
 
     Args:
         root: the folder of toolcast.yaml.
@@ -98,7 +99,8 @@ def generate_project(
     from ..progress import show_progress
     from .run_inputs import list_run_inputs
 
-    # Taken before anything is read: if an input changes later, the outcome is not stored.
+    # Measure the time before any file is read: if an input changes after this time, the outcome
+    # is not stored.
     start_time = time.time_ns()
     with show_progress() as progress:
         generated = generate(root, progress=progress)
@@ -146,9 +148,10 @@ def generate_project(
     if foreign and not force:
         return build(FINDINGS, sort_findings([*findings, *foreign]), out=out)
     outcome = build(CLEAN, findings, out=out)
-    # An outcome with foreign files is not stored, so that each run reports them.
+    # With files that Toolcast did not generate, the outcome is not stored, so that each run
+    # reports these files.
     if not foreign:
-        # Store the outcome of an identical next run, which would write nothing.
+        # Store the outcome of the next run without changes: all files are unchanged then.
         unchanged = written._replace(
             written=0, unchanged=len(files), removed=0, replaced=0
         )
@@ -167,6 +170,7 @@ def _build_outcome(
     out: str = "",
     err: str = "",
 ) -> RunOutcome:
+    """Return the outcome of a run, with findings as text on stderr, else on stdout."""
     from ...up_to_date import RunOutcome
 
     has_color = is_color_wanted(format_)

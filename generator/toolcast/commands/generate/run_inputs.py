@@ -1,4 +1,4 @@
-"""Files and folders that a run of `toolcast generate` depends on."""
+"""The files and folders that determine the result of a run of `toolcast generate`."""
 
 from __future__ import annotations
 
@@ -18,20 +18,26 @@ from ...project import WORKSPACE_FILE
 
 
 def list_run_inputs(workspace: Workspace) -> Iterator[str]:
-    """Yield the inputs of a run: paths of the generator and of the project."""
+    """Yield the absolute paths of all files and folders that a run reads.
+
+    These are the files of the project, the generator, the runtime and the extensions.
+    """
     yield from list_program_files()
     yield from list_project_files(workspace)
 
 
 def list_program_files() -> Iterator[str]:
-    """Yield the folders of generator and runtime, and the extensions' modules."""
+    """Yield the paths of the generator's and runtime's packages and of the extensions."""
     yield from list_package_folders()
     yield os.path.dirname(str(toolcast_runtime.__file__))
     yield from list_loaded_paths()
 
 
 def list_project_files(workspace: Workspace) -> Iterator[str]:
-    """Yield the absolute paths of the project's files and folders that a run reads."""
+    """Yield the absolute paths of the project's files and folders that a run reads.
+
+    The paths may not exist: a run also depends on files that could be added.
+    """
     for path in (
         WORKSPACE_FILE,
         PYPROJECT,
@@ -60,7 +66,10 @@ def _list_sources(workspace: Workspace) -> Iterator[Source]:
 
 
 def _list_modules(workspace: Workspace) -> Iterator[str]:
-    """Yield the names of the project's packages and modules whose source is read."""
+    """Yield the names of the packages and modules whose source code rules read.
+
+    These are the handlers packages, and the modules of pool accessors.
+    """
     for toolset in workspace.toolsets:
         if toolset.handlers is not None:
             yield toolset.handlers

@@ -2,8 +2,9 @@
 
     python -m toolcast.commands.generate.server_process MODULE [ARGUMENT]...
 
-The parent passes a pipe as stdin and writes nothing to it. The system closes the pipe when
-the parent ends, and this process then sends itself SIGTERM. The module gets an empty stdin.
+The parent passes a pipe as stdin and writes nothing to it. The operating system closes the
+pipe when the parent ends, and this process then sends itself SIGTERM. The module has an empty
+stdin instead of the pipe.
 """
 
 from __future__ import annotations
@@ -16,7 +17,10 @@ import threading
 
 
 def run() -> None:
-    """Run the module that is the first argument, with the other arguments."""
+    """Run the module that the first argument names, with the other arguments.
+
+    The process ends with SIGTERM when its stdin, a pipe from the parent, is closed.
+    """
     pipe, empty = os.dup(0), os.open(os.devnull, os.O_RDONLY)
     os.dup2(empty, 0)
     os.close(empty)
@@ -26,6 +30,7 @@ def run() -> None:
 
 
 def _terminate_at_end(pipe: int) -> None:
+    # The parent writes nothing, so `read` returns only when the pipe is closed.
     os.read(pipe, 1)
     os.kill(os.getpid(), signal.SIGTERM)
 

@@ -26,24 +26,24 @@ from ..exit_codes import fail
 from .run_inputs import list_program_files, list_project_files
 
 _POLL_INTERVAL_MS = 200
-"""Time between two checks of watchfiles for changes."""
+"""Milliseconds between two checks for changes by watchfiles."""
 _MAX_FILE_BYTES = 8 * 1024 * 1024
-"""Size of a document that is compared."""
+"""Maximum size of a document that is compared; larger documents count as unreadable."""
 _IGNORED_NAMES = (TOOL_FILES, LEFTOVER)
 
 
 class WatchedPaths(NamedTuple):
-    """Absolute paths that are watched for changes.
+    """The absolute paths that are watched for changes.
 
-    Each folder is watched without its subfolders: a project can contain a Python environment
-    or Node.js packages with tens of thousands of folders.
+    Each folder is watched without its subfolders, because a project can contain a virtual
+    environment or Node.js packages with tens of thousands of folders.
 
     Attributes:
         folders: the folders whose entries are watched.
         inputs: the files that a run reads, and the folders whose whole tree it reads.
         parents: the parent folders of toolsets, in which new toolsets appear.
-        output: the folder that runs write.
-        documents: the inputs in which runs fill managed regions.
+        output: the folder in which runs write files; changes in it are ignored.
+        documents: the Markdown files in which runs write managed regions.
         with_code: whether the inputs include all Python packages in the source folders.
     """
 
@@ -63,21 +63,23 @@ class WatchedPaths(NamedTuple):
             return False
         if any(_is_in(path, input_path) for input_path in self.inputs):
             return True
-        # A run reports a toolset that toolcast.yaml does not list.
+        # A new toolset.yaml next to the listed toolsets is relevant: the run reports that
+        # toolcast.yaml does not list it.
         return name == TOOLSET_FILE and os.path.dirname(folder) in self.parents
 
 
 def watch_and_generate(root: str, options: Sequence[str], *, force: bool) -> None:
-    """Generate now, and again after each change, until Ctrl-C or SIGTERM.
+    """Generate a project now, and again after each change, until Ctrl-C or SIGTERM.
 
-    At the first signal, returns after the current run; a second signal terminates that run.
+    After the first signal, returns when the current run has ended. A second signal terminates
+    the current run.
     Ends the program with exit code 2 if watchfiles is not installed, or the project's folder
     is removed.
 
     Args:
         root: the folder of toolcast.yaml.
         options: the options of each run of `generate`.
-        force: whether the first run gets `--force`.
+        force: whether the first run overwrites outputs that were edited by hand.
     """
     runs = GenerateRuns(["generate", "--project", root, *options])
     for reason in watch_changes(root, runs.ended, "--watch"):
@@ -94,8 +96,10 @@ def watch_changes(
     with_code: bool = False,
     known: KnownTools | None = None,
 ) -> Iterator[str]:
-    """Yield a description of the reason at the start and after each change.
+    """Yield a line for the user at the start, and after each change of an input.
 
+    The caller runs the command before it requests the next item. Changes during that time are
+    not lost.
     Ends the program with exit code 2 if watchfiles is not installed, or the project's folder
     is removed.
 
@@ -128,25 +132,25 @@ def watch_changes(
             ignore_permission_denied=True,
         )
         try:
-            # The first value comes when the watch has started, at the latest after the poll
-            # interval. Start it before the run, so that a change during the run is seen.
+            # Start the watch before the run, so that a change during the run is detected.
+            # `next` returns when the watch has started, at the latest after the poll interval.
             next(changes, None)
             yield reason
             written_documents = _read_files(watched.documents)
             paths = _wait_for_change(root, watched, written_documents, changes)
             reason = _describe_changed_paths(root, paths)
         except FileNotFoundError:
-            # A folder was removed after the list of folders was made.
+            # A folder was removed after the list of folders was built. Build the list again.
             time.sleep(_POLL_INTERVAL_MS / 1000)
         finally:
             changes.close()
 
 
 class GenerateRuns:
-    """Runs of `toolcast generate` until SIGINT or SIGTERM.
+    """Repeated runs of `toolcast generate`, until SIGINT or SIGTERM.
 
-    Each run is a process of its own, so that it loads the current code, especially that of
-    extensions.
+    Each run is a new process, so that it loads the current code, especially that of
+    extensions. Creating an instance replaces the handlers of both signals.
 
     Attributes:
         ended: set by the first signal.
@@ -168,8 +172,8 @@ class GenerateRuns:
             return 0
         click.echo(f"{time.strftime('%H:%M:%S')} {reason}", err=True)
         arguments = [*self._arguments, "--force"] if force else self._arguments
-        # With its own process group, Ctrl-C does not interrupt a run; with -P, it imports no
-        # modules from the current folder.
+        # In a process group of its own, a run is not interrupted by Ctrl-C. With `-P`, Python
+        # imports no modules from the current folder.
         with subprocess.Popen(  # noqa: S603 - this program
             [sys.executable, "-P", "-m", "toolcast", *arguments],
             stdin=subprocess.DEVNULL,
@@ -180,6 +184,7 @@ class GenerateRuns:
         return code
 
     def _handle_signal(self, *_: object) -> None:
+        """End after the current run; at the second signal, terminate the current run."""
         if self.ended.is_set() and self._running is not None:
             self._running.terminate()
         self.ended.set()
@@ -190,7 +195,7 @@ OWN_PROCESS_GROUP: dict[str, Any] = (
     if sys.platform == "win32"
     else {"process_group": 0}
 )
-"""Arguments of `Popen` that protect a process from the signals of the terminal."""
+"""Arguments of `Popen` for a process that Ctrl-C in the terminal does not interrupt."""
 
 
 def find_watched_paths(
@@ -204,18 +209,20 @@ def find_watched_paths(
 
     Args:
         root: the folder of toolcast.yaml, a real path.
-        previous: the last result, which is used while toolcast.yaml has errors.
+        previous: the last result, whose inputs are used while toolcast.yaml has errors.
         with_code: whether to watch all Python packages in the source folders.
-        known: the tools of earlier loads; only the last version of each file is kept.
+        known: a cache of the tools of earlier loads, which is updated. Older versions of each
+            file are removed from it.
     """
     known = {} if known is None else known
     try:
         workspace = load_workspace(root, known=known).workspace
     except ExtensionError:
         workspace = None
+    # Keys are in the order of insertion, so the last key of each file has its newest content.
     for key in known.keys() - {key[0]: key for key in known}.values():
         del known[key]
-    # Files of the generator are watched in a checkout, but not in site-packages.
+    # The files of the generator can change in a checkout of Toolcast, but not in site-packages.
     program = [path for path in list_program_files() if not _is_installed(path)]
     if workspace is None:
         if previous is not None:
@@ -244,7 +251,7 @@ def find_watched_paths(
 
 
 def _list_packages(source: str) -> Iterator[str]:
-    """Yield the subfolders of a source folder that contain Python modules."""
+    """Yield the paths of the direct subfolders of a source folder with Python modules."""
     with contextlib.suppress(OSError), os.scandir(source) as entries:
         for entry in entries:
             if entry.name.isidentifier() and entry.is_dir():
@@ -254,7 +261,10 @@ def _list_packages(source: str) -> Iterator[str]:
 
 
 def _find_folders(root: str, watched: WatchedPaths) -> frozenset[str]:
-    """Return the folders to watch; for a missing folder, its nearest existing parent."""
+    """Return the folders to watch: the folders of all inputs, and toolsets' neighbors.
+
+    A missing folder is replaced by its nearest existing parent. The output folder is left out.
+    """
     folders = {root}
     for path in watched.inputs:
         folders.add(_find_existing_folder(os.path.dirname(path)))
@@ -272,12 +282,13 @@ def _find_folders(root: str, watched: WatchedPaths) -> frozenset[str]:
 
 def _walk_folders(tree: str) -> Iterator[str]:
     for folder, names, _ in os.walk(tree):
-        # Do not walk into the folders of other programs, such as caches.
+        # Skip folders of other programs, such as caches, which no run reads.
         names[:] = [name for name in names if not TOOL_FILES.fullmatch(name)]
         yield folder
 
 
 def _find_existing_folder(folder: str) -> str:
+    """Return a folder, or its nearest parent that exists."""
     while not os.path.isdir(folder):
         folder = os.path.dirname(folder)
     return folder
@@ -288,6 +299,7 @@ def _is_installed(path: str) -> bool:
 
 
 def _is_in(path: str, folder: str) -> bool:
+    """Return whether a path is a folder or below it; False for an empty folder."""
     return bool(folder) and (path == folder or path.startswith(folder + os.sep))
 
 
@@ -315,7 +327,7 @@ def _wait_for_change(
         relevant_paths = [path for path in paths if watched.is_relevant(path)]
         if relevant_paths:
             return relevant_paths
-        # A new folder is not watched yet, and may contain relevant files already.
+        # A folder that was just created is not watched yet, and may already contain inputs.
         folders = [path for path in paths if path in watched.folders]
         folders += [path for path in paths if os.path.isdir(path)]
         if folders:
@@ -326,7 +338,7 @@ def _wait_for_change(
 
 
 def _read_files(paths: Iterable[str]) -> dict[str, bytes | None]:
-    """Return the content of files by path; None for a file that cannot be read."""
+    """Return the content of files by path; None for an unreadable or too large file."""
     contents: dict[str, bytes | None] = {}
     for path in paths:
         contents[path] = None
@@ -336,9 +348,10 @@ def _read_files(paths: Iterable[str]) -> dict[str, bytes | None]:
 
 
 def _describe_changed_paths(root: str, paths: Sequence[str]) -> str:
-    """Return a line with the first changed path and the number of others.
+    """Return a line with the first changed path and the number of further paths.
 
-    Existing files are preferred: editors create and remove temporary files.
+    Removed files are omitted if others exist, because editors create and remove temporary
+    files.
     """
     existing = [path for path in paths if os.path.lexists(path)]
     first, *others = existing or paths or [root]

@@ -20,7 +20,7 @@ from ..exit_codes import fail, load_workspace_or_exit, print_steps
 
 FILES = (".dockerignore", "Dockerfile", "compose.yaml", "haproxy.cfg")
 UNIT = "my_tools@.service"
-"""The systemd unit; its name, like the text of the files, contains the example's toolset."""
+"""The systemd unit. `my_tools` in the file's name and text becomes the toolset's name."""
 SECRETS = (
     "secrets/token, secrets/state_key, secrets/ledger_url, secrets/database_password"
 )
@@ -29,12 +29,14 @@ SECRETS = (
 def write_deployment(root: str, toolset_name: str | None) -> None:
     """Write the deployment files into a project and print the next steps.
 
-    Ends the program with exit code 2 if the project cannot be read or a file exists.
+    Ends the program with exit code 2 if the project cannot be read, the toolset does not
+    exist, or one of the files exists.
     """
     from .scaffold import exit_on_conflicts, find_conflicts, write_new_files
 
     workspace = load_workspace_or_exit(root)
     toolset = _select_toolset(workspace, toolset_name)
+    # The endpoint at `/mcp/`, the default path, is used in the files.
     served = sorted(list_endpoints(toolset), key=lambda plan: plan.path != "/mcp/")
     files = dict(_render_files(workspace, toolset, served[0]))
     exit_on_conflicts(find_conflicts(workspace.root, files))
@@ -70,7 +72,7 @@ def _select_toolset(workspace: Workspace, name: str | None) -> Toolset:
 def _render_files(
     workspace: Workspace, toolset: Toolset, endpoint: EndpointPlan
 ) -> Iterator[tuple[str, bytes]]:
-    """Yield the path and content of each file, with the toolset's names filled in."""
+    """Yield the path and content of each file, with the toolset's own names."""
     state_key = get_server_option(toolset, "state_key_variable")
     module = ".".join(filter(None, (workspace.package, toolset.name)))
     names = {
@@ -79,10 +81,11 @@ def _render_files(
         "MY_TOOLS_STATE_KEY": state_key or build_variable_name(toolset, "STATE_KEY"),
         "MY_TOOLS": build_variable_name(toolset),
         "my_tools": toolset.name,
-        # Container names become host names, which have no underscores.
+        # Container names become host names, in which underscores are not allowed.
         "my-tools": toolset.name.replace("_", "-"),
     }
-    # One pass, because a toolset's own name may contain `my_tools`.
+    # Replace all names in one pass: a toolset's own name may contain `my_tools`, which a second
+    # pass would replace again.
     example_name = re.compile("|".join(names))
     for name in (*FILES, UNIT):
         text = read_deployment_file(name).decode("utf-8")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from textwrap import indent
 from typing import NamedTuple
@@ -10,7 +9,7 @@ from typing import NamedTuple
 from ...static_analysis.modules import read_text
 
 _PYPROJECT_SECTION = "[tool.pytest.ini_options]"
-# In the order in which pytest searches for its settings.
+# Files and sections with settings of pytest, in the order in which pytest searches them.
 _PYTEST_FILES = (
     ("pytest.ini", "[pytest]"),
     (".pytest.ini", "[pytest]"),
@@ -21,7 +20,7 @@ _PYTEST_FILES = (
 
 
 class Layout(NamedTuple):
-    """Packages and folders of a project, relative to its root.
+    """The packages and folders of a project, relative to its root.
 
     Attributes:
         handlers: the name of the handlers package.
@@ -37,30 +36,18 @@ class Layout(NamedTuple):
 
     @property
     def handlers_folder(self) -> str:
-        """Folder of the handlers package, relative to the project's root."""
+        """The folder of the handlers package, relative to the project's root."""
         folder = self.handlers.replace(".", "/")
         return folder if self.source == "." else f"{self.source}/{folder}"
-
-    def missing_packages(self, root: str) -> list[str]:
-        """Return `__init__.py` of the handlers package and its parents that have no folder."""
-        parts = self.handlers_folder.split("/")
-        # The source folder itself is not a package.
-        first = 1 if self.source == "." else 2
-        folders = ["/".join(parts[:n]) for n in range(first, len(parts) + 1)]
-        return [
-            f"{folder}/__init__.py"
-            for folder in folders
-            if not os.path.exists(os.path.join(root, folder))
-        ]
 
 
 def format_setup_advice(
     root: str, layout: Layout, requirement: str, versions: str
 ) -> str:
-    """Return the settings that the user has to add to the files of a repository.
+    """Return a message with the settings that the user has to add to existing files.
 
-    Settings that exist, and settings of linters that the repository does not use, are left
-    out.
+    Settings that already exist, and settings of linters that the repository does not use, are
+    left out.
 
     Args:
         root: the folder of the repository.
@@ -78,6 +65,7 @@ def format_setup_advice(
         f"{name}\n{text}" for name, text in linter_files if text is not None
     )
     pyproject, output, package = "pyproject.toml", layout.output, layout.output_package
+    # A linter whose settings already mention the output folder needs no advice.
     linters = {
         linter
         for linter in re.findall(r"\b(?:black|ruff)\b", linter_text)
@@ -129,18 +117,21 @@ def format_setup_advice(
 
 
 _LINTER_FILES = (".pre-commit-config.yaml", "ruff.toml", ".ruff.toml", "tox.ini")
-"""Files, next to pyproject.toml and the Makefile, that show which linters are used."""
+"""Files that name the linters of a repository, like pyproject.toml and the Makefile."""
 
 
 def _extract_table(text: str, name: str) -> str:
-    """Return the text of a table and its subtables in a TOML or INI file."""
+    """Return the text of a table and its subtables in a TOML or INI file, or ""."""
     tables = re.split(r"(?m)^(?=\[)", text)
     pattern = rf"\[{re.escape(name)}[\].]"
     return "".join(table for table in tables if re.match(pattern, table))
 
 
 def _list_pytest_lines(text: str, file: str, section: str, layout: Layout) -> list[str]:
-    """Return the settings with which pytest finds and imports the generated tests."""
+    """Return the lines that let pytest find and import the generated tests.
+
+    Empty if the existing settings are sufficient. Otherwise the section's header is first.
+    """
     settings = _extract_table(text, section.strip("[]"))
     lines = []
     for key, folder in (("testpaths", layout.output), ("pythonpath", layout.source)):
@@ -149,7 +140,7 @@ def _list_pytest_lines(text: str, file: str, section: str, layout: Layout) -> li
         is_included = any(
             f"{folder}/".startswith(f"{path.rstrip('/')}/") for path in paths
         )
-        # Without `testpaths`, pytest searches all folders.
+        # Without `testpaths`, pytest searches all folders, so the setting is not needed.
         if not is_included and (match or key != "testpaths"):
             is_toml = file == "pyproject.toml"
             lines.append(
@@ -159,7 +150,10 @@ def _list_pytest_lines(text: str, file: str, section: str, layout: Layout) -> li
 
 
 def _find_pytest_settings(root: str) -> tuple[str, str]:
-    """Return the file and the section from which pytest reads its settings."""
+    """Return the file and the section from which pytest reads its settings.
+
+    Without such a file, pyproject.toml is returned, in which the settings can be added.
+    """
     for file, section in _PYTEST_FILES:
         text = read_text(root, file)
         if text is not None and (file.endswith("pytest.ini") or section in text):

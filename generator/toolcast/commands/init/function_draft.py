@@ -50,7 +50,7 @@ _DEFAULT_ANNOTATIONS = {
     "idempotentHint": False,
     "openWorldHint": True,
 }
-"""MCP annotations of a tool whose effects are not known."""
+"""MCP's default annotations: they assume that a tool changes and destroys data."""
 _REASON_WITHOUT_TEXT = (
     "The description is sufficient. Add a text if an agent could confuse similar tools."
 )
@@ -64,7 +64,9 @@ def draft_functions(
     toolset_name: str | None,
     section: str | None,
 ) -> ProjectEdit:
-    """Draft a spec for each function, and an adapter for one that is not a handler.
+    """Draft a spec for each function, and an adapter if it cannot be a handler itself.
+
+    The functions are read as source code and not imported. Nothing is written.
 
     Args:
         references: the functions, each as `module:function`.
@@ -119,6 +121,7 @@ def draft_functions(
         if not tool.docstring.text:
             notes.append(f"{tool.location}: no description in a docstring: TODO texts")
         if not tool.returns_json or tool.fit is Fit.CONVERTED:
+            # The adapter is the last of its files, after missing `__init__.py` files.
             pydantic_handlers.append(list(adapter)[-1])
     if problems:
         raise EditRefusedError(
@@ -149,8 +152,8 @@ def _parse_reference(workspace: Workspace, text: str) -> HandlerReference:
     """Parse `module:function`.
 
     Raises:
-        EditRefusedError: the text has another form; the help contains the reference that a
-            path or a dotted name probably means.
+        EditRefusedError: the text has another form, such as a path. The help contains the
+            reference that is probably meant.
     """
     match = _REFERENCE.fullmatch(text)
     if match is None:
@@ -176,10 +179,10 @@ def _remove_source_folder(workspace: Workspace, module: str) -> str:
 def _format_problem(
     workspace: Workspace, reference: HandlerReference, reason: str, help_: str
 ) -> str:
-    """Return a problem of a reference with a help line.
+    """Return a problem of a reference with a help line, if there is a help.
 
-    Without a help, the help is a reference without source folder, or the setting that makes
-    the module's folder a source folder.
+    If `help_` is empty and the module is in a folder such as `src`, the help is the reference
+    without that folder, or the setting that makes it a source folder.
     """
     path = reference.module.replace(".", "/")
     module = _remove_source_folder(workspace, reference.module)
@@ -204,9 +207,13 @@ def _draft_handler(
     name: str,
     tool: FunctionTool,
 ) -> tuple[HandlerReference, dict[str, bytes]]:
-    """Return the handler for the spec, and the new files of its adapter.
+    """Return the handler for the spec, and the new files of its adapter by path.
 
-    Without an adapter, the function itself is the handler and there are no files.
+    A function in the handlers package that accepts and returns JSON values is the handler
+    itself; there are no files then.
+
+    Raises:
+        EditRefusedError: the toolset has no handlers package, or the adapter's file exists.
     """
     package = toolset.handlers
     if package is None:
@@ -219,7 +226,8 @@ def _draft_handler(
     if is_own and tool.accepts_all and tool.returns_json and tool.fit is Fit.PLAIN:
         return reference, {}
     module = module_name(name)
-    # The handlers package can contain a module of this name, for example the function's own.
+    # The handlers package may already contain a module of this name, such as the function's.
+    # Then add the suffix `_tool`.
     for stem in (module, f"{module}_tool"):
         handler = HandlerReference(f"{package}.{stem}", module)
         path = get_handler_path(workspace, handler)
@@ -241,20 +249,21 @@ def _build_adapter_view(
     name: str,
     tool: FunctionTool,
 ) -> View:
-    """Return the values for the template of an adapter.
+    """Build the view for the template of an adapter.
 
-    The adapter has the function's parameters if all of them have an annotation. Otherwise it
-    passes on keyword arguments.
+    The adapter has the parameters of the function if all are annotated with JSON types.
+    Otherwise the adapter accepts any keyword arguments and passes them to the function.
     """
     module = module_name(name)
     is_converted = tool.fit is Fit.CONVERTED
     has_annotations = all(parameter.annotation for parameter in tool.call_parameters)
     is_explicit = not is_converted and tool.is_annotated and has_annotations
-    # Without `returns` in the spec, only results that are JSON values have a type.
+    # Without `returns` in the spec, the result has a type only if the function itself returns
+    # JSON values.
     annotation = tool.result_annotation if tool.returns_json else None
     result = "Any" if tool.returns is not None else annotation or "object"
-    # With the generated type of the arguments, a type checker compares the function's
-    # parameters with the spec, if the function accepts the arguments unchanged.
+    # Annotate the adapter's arguments with their generated type: if the function accepts them
+    # unchanged, a type checker then compares the function's parameters with the spec.
     types = ""
     if not is_explicit and tool.is_typed and "registry" in toolset.targets:
         suffix = "HandlerArguments" if tool.needs_python_values else "Arguments"
@@ -308,20 +317,23 @@ def _build_adapter_view(
 
 
 def _build_call_type(tool: FunctionTool, result: str) -> str:
-    """Return the annotation of the adapter's reference to the function."""
+    """Return the type annotation of `_call`, the adapter's reference to the function."""
     if result in ("Any", "object"):
         return "Any"
     return f"Callable[..., {f'Awaitable[{result}]' if tool.is_async else result}]"
 
 
 def _build_call_value(tool: FunctionTool) -> tuple[str, str]:
-    """Return the names to import from pydantic, and the expression that calls the function."""
+    """Return the names to import from pydantic, and the value of `_call` in the adapter.
+
+    If pydantic converts the arguments, the value is a wrapper of the function.
+    """
     if tool.fit is not Fit.CONVERTED:
         return "", "_function"
     if tool.accepts_all and not tool.uses:
         return "validate_call", "validate_call(_function)"
-    # A dependency, or a parameter that is left out, can have a class that pydantic cannot
-    # validate.
+    # A dependency, or a parameter that the tool does not have, can be annotated with a class
+    # that pydantic cannot validate. Without this setting, pydantic raises an error.
     config = "config=ConfigDict(arbitrary_types_allowed=True)"
     return "ConfigDict, validate_call", f"validate_call({config})(_function)"
 
@@ -334,6 +346,7 @@ def _draft_spec(
     handler: HandlerReference,
     reference: HandlerReference,
 ) -> bytes:
+    """Return the YAML text of a tool spec; texts that are not known are TODOs."""
     documented = tool.docstring
     fields: dict[str, Any] = {"name": name}
     text = documented.text or f"TODO: describe what {name} does."

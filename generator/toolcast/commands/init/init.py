@@ -20,18 +20,19 @@ _NOT_PACKAGES = ("__pycache__",)
 
 
 _DEFAULT_LAYOUT = Layout("handlers", ".", "generated", "generated")
-"""Layout of a project in a folder of its own."""
+"""The layout of a new project, which is not in an existing repository."""
 
 
 def _choose_layout(root: str, handlers: str | None) -> Layout:
     """Return the layout for an existing repository.
 
-    If the handlers are in a package in `src/`, the generated files are in that package, too;
-    otherwise the layout is the default with the handlers package.
+    If the handlers are in a package in `src/`, the output folder is in the same package.
+    Otherwise the default layout is used, with the handlers package.
 
     Args:
-        handlers: the value of `--handlers`; defaults to the subpackage `agent` of the only
-            package in `src/`.
+        root: the folder of the repository.
+        handlers: the value of `--handlers`. None means the subpackage `agent` of the only
+            package in `src/`, or `handlers` if there is not exactly one package.
     """
     packages = _list_packages(os.path.join(root, "src"))
     if handlers is None and len(packages) == 1:
@@ -44,6 +45,7 @@ def _choose_layout(root: str, handlers: str | None) -> Layout:
 
 
 def _list_packages(folder: str) -> list[str]:
+    """Return the names of a folder's subfolders that can be packages, sorted."""
     if not os.path.isdir(folder):
         return []
     return sorted(
@@ -58,7 +60,7 @@ def _list_packages(folder: str) -> list[str]:
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
 _PACKAGE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*")
 _RESERVED_NAMES = frozenset(["generated", "handlers", "tests"])
-"""Packages of a new project, which no toolset may be named after."""
+"""Names of a new project's packages, which cannot be the name of a toolset."""
 
 _FILES = {
     "toolcast.yaml": "toolcast.yaml",
@@ -73,16 +75,16 @@ _FILES = {
     ".gitignore": "gitignore",
     ".gitattributes": "gitattributes",
 }
-"""Template of each file of a new project."""
+"""Template of each file of a new project, by path; `{name}` is the toolset's name."""
 _SPEC_TEMPLATES = frozenset(["toolcast.yaml", "toolset.yaml", "count_words.yaml"])
-"""Templates of the files that Toolcast itself reads, which `--into` writes."""
+"""Templates of the files that Toolcast itself reads; `--into` writes only these."""
 _MINIMAL_TEMPLATES = {
     "toolcast.yaml": "toolcast.yaml",
     "specs/{name}/toolset.yaml": "small_toolset.yaml",
 }
-"""Template of each file that `--minimal` writes."""
+"""Template of each file that `--minimal` writes, by path."""
 _OPTIONAL_FILES = {".vscode/settings.json": "settings.json"}
-"""Templates of files that are skipped if they exist."""
+"""Templates of files that are not written if they already exist, by path."""
 _WORKFLOWS = ".github/workflows"
 
 
@@ -172,7 +174,8 @@ def command(
     workflow = f"{_WORKFLOWS}/{_get_workflow_name(subfolder)}"
     files[workflow] = render("init/workflow.yml.jinja", view)
     conflicts = find_conflicts(repository, files)
-    # The general help advises another folder, which does not change the workflow's path.
+    # The general help suggests another folder. For a conflict of the workflow, this does not
+    # help: its path does not depend on the folder.
     exit_on_conflicts(conflicts, "" if conflicts == [workflow] else _HELP_EXISTING)
     write_new_files(repository, files)
     relative_root = os.path.relpath(root)
@@ -208,13 +211,22 @@ def command(
 def _write_into_repository(
     root: str, toolset: str, handlers: str | None, *, into: bool, minimal: bool
 ) -> None:
-    """Write only Toolcast's own files, and print the settings that the user adds."""
+    """Write only Toolcast's own files into a repository, and print the next steps.
+
+    With `--into`, also prints the settings that the user has to add to other files. Ends the
+    program with exit code 2 if a file exists or `--handlers` is invalid.
+    """
     import keyword
 
     from ...encoders.json_text import encode_compact_json
     from ...rendering.renderer import format_python, render
     from ...spec_language.spec_language import render_schema
-    from .scaffold import exit_on_conflicts, find_conflicts, write_new_files
+    from .scaffold import (
+        exit_on_conflicts,
+        find_conflicts,
+        list_missing_packages,
+        write_new_files,
+    )
 
     if handlers is not None and (
         not _PACKAGE.fullmatch(handlers)
@@ -235,7 +247,7 @@ def _write_into_repository(
             if template in _SPEC_TEMPLATES
         }
         files["specs/schemas/toolcast.schema.json"] = render_schema("project").encode()
-        for path in layout.missing_packages(root):
+        for path in list_missing_packages(root, layout.source, layout.handlers):
             files[path] = render("init/handlers_package.py.jinja", view)
         stub = "init/count_words.py.jinja"
         path = f"{layout.handlers_folder}/count_words.py"
@@ -271,10 +283,10 @@ def _write_into_repository(
 
 
 def _find_repository(root: str) -> tuple[str, str]:
-    """Return the repository that contains a project, and the project's path in it.
+    """Return the root of the git repository, and the project's path in the repository.
 
-    The path ends with a slash. It is empty if the project is the root of the repository, or
-    is not in one; the first value is then the project's folder.
+    The path ends with a slash. If the project is the root of the repository, or is not in a repository, returns the
+    project's folder and an empty path.
     """
     existing = root
     while not os.path.isdir(existing):
@@ -289,16 +301,19 @@ def _find_repository(root: str) -> tuple[str, str]:
 
 
 def _get_workflow_name(subfolder: str) -> str:
-    """Return a file name that is different for each project of a repository."""
+    """Return the file name of the GitHub workflow for a project in a subfolder.
+
+    Projects in different folders of a repository have different names.
+    """
     slug = re.sub(r"[^A-Za-z0-9]+", "-", subfolder).strip("-")
     return f"toolcast-{slug}.yml" if slug else "toolcast.yml"
 
 
 def find_install_source() -> str | None:
-    """Return the local folder that this Toolcast was installed from.
+    """Return the local folder from which this version of Toolcast was installed.
 
-    It is a checkout or a folder of wheels, from which the new project's environment can be
-    installed, too; None if Toolcast was installed from a package index.
+    The folder is a checkout or contains wheels, so that the new project can install Toolcast
+    from it. None if Toolcast was installed from a package index, or the folder is missing.
     """
     import json
     from importlib.metadata import PackageNotFoundError, distribution
@@ -317,15 +332,15 @@ def find_install_source() -> str | None:
 
 
 def _choose_toolset_name(root: str, name: str | None) -> str:
-    """Return the name of the toolset; without `--name`, one like the folder's name.
+    """Return the value of `--name`; if it is None, derive a name from the folder's name.
 
-    Ends the program with exit code 2 if the name is invalid.
+    Ends the program with exit code 2 if the name is invalid or reserved.
     """
     import keyword
 
     if name is None:
         slug = re.sub(r"[^a-z0-9]+", "_", os.path.basename(root).lower()).strip("_")
-        # pytest would collect a module with the prefix `test_` as tests.
+        # pytest would collect a generated module with the prefix `test_` as tests.
         is_usable = slug[:1].isalpha() and not slug.startswith("test_")
         name = slug if is_usable else f"tools_{slug}".rstrip("_")
         name = name[:64]
@@ -352,7 +367,8 @@ def _build_view(
     from ...encoders.python import encode_identifier
     from ...encoders.yaml_block import encode_scalar
 
-    # The name is valid: it contains only lower-case letters, digits and underscores.
+    # `toolset` contains only lower-case letters, digits and underscores, so the title needs no
+    # other replacements.
     title = toolset.replace("_", " ").strip().capitalize()
     name = "-".join(filter(None, toolset.split("_")))
     return View(
@@ -363,7 +379,7 @@ def _build_view(
         yaml_cli_heading=encode_scalar(f"{title} on the command line"),
         has_folder=bool(subfolder),
         yaml_folder=encode_scalar(subfolder.rstrip("/")),
-        # With the suffix, it is not the name of a package that the project requires.
+        # The suffix prevents the project from having the name of a package that it requires.
         distribution=encode_line(name if name.endswith("-tools") else f"{name}-tools"),
         versions=_format_compatible_versions(),
         ledger_variable=encode_line(f"{toolset.upper()}_LEDGER"),
@@ -377,7 +393,7 @@ def _build_view(
 
 
 def _format_compatible_versions() -> Code:
-    """Return the specifier of all releases with the current minor version."""
+    """Return a version specifier such as `>=1.2,<1.3`, for Toolcast's minor version."""
     from ...encoders.plain_text import encode_line
 
     major, minor = __version__.split(".")[:2]

@@ -78,6 +78,7 @@ def command(
             "  help: pass the name of the new toolset as NAME"
         )
     try:
+        # NAME is missing only with `--from-function`, as checked above.
         if functions or name is None:
             edit = draft_functions(workspace, functions, name, toolset, section)
         elif kind == "tool":
@@ -101,13 +102,13 @@ def command(
         click.echo("\nNotes on the source code:")
     for note in edit.notes:
         click.echo(printable(f"  {note}"))
-    # The last step is `toolcast generate`, which requires specs without errors.
+    # Print the fixes before the last step, `toolcast generate`, which requires valid specs.
     fixes = _list_fixes(workspace.root, new)
     print_steps([*edit.steps[:-1], *fixes, edit.steps[-1]])
 
 
 def _list_fixes(root: str, specs: Collection[str]) -> Iterator[str]:
-    """Yield a step for each error that `check` reports in the new specs."""
+    """Yield a step for each error that `toolcast check` reports in the new specs."""
     from ...model.loading import load_workspace
     from ...rules.runner import check_workspace
 

@@ -34,10 +34,13 @@ from ...rendering.output_shape import View
 from ...rendering.renderer import format_python, render
 from ...suggestions import did_you_mean, format_quoted_list
 from ...targets.table import list_enabled_targets
+from .scaffold import list_missing_packages
 
 _TOOLSET_NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
 _MCP_NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 _MCP_FOLDERS = {"resource": "mcp_resources", "prompt": "mcp_prompts"}
+# A reference to a schema with `{}` for the kind of spec. Only simple characters are allowed,
+# because the reference is copied into new specs.
 _SCHEMAS = re.compile(r"[A-Za-z0-9_./:-]*(\{\}\.schema\.json|\.json#/\$defs/\{\})")
 _TYPES = {"string": "str", "integer": "int", "number": "float", "boolean": "bool"}
 
@@ -45,7 +48,7 @@ _TYPES = {"string": "str", "integer": "int", "number": "float", "boolean": "bool
 def build_new_files_edit(
     files: Mapping[str, bytes], steps: Sequence[str], notes: Sequence[str] = ()
 ) -> ProjectEdit:
-    """Return the edit that creates files.
+    """Return the edit that creates files; it is refused later if one of them exists.
 
     Args:
         files: the content of each file by path below the project's root.
@@ -58,9 +61,10 @@ def build_new_files_edit(
 
 
 def draft_toolset(workspace: Workspace, name: str) -> ProjectEdit:
-    """Draft a toolset without tools, and add it to toolcast.yaml.
+    """Return the edit that creates an empty toolset and lists it in toolcast.yaml.
 
-    Its folder is next to the folder of the first toolset. It has the same handlers package.
+    The new toolset's folder is next to that of the first toolset. Both have the same handlers
+    package.
 
     Raises:
         EditRefusedError: the name is invalid, or a toolset has it.
@@ -105,10 +109,12 @@ def draft_toolset(workspace: Workspace, name: str) -> ProjectEdit:
 def draft_mcp_spec(
     workspace: Workspace, kind: str, name: str, toolset_name: str | None
 ) -> ProjectEdit:
-    """Draft the spec of a resource or MCP prompt.
+    """Return the edit that creates the spec of an MCP resource or MCP prompt.
 
     Args:
         kind: `resource` or `prompt`.
+        name: the name of the resource or prompt.
+        toolset_name: the toolset; None for the only one.
 
     Raises:
         EditRefusedError: the name is invalid, or the toolset does not exist or has no MCP
@@ -132,8 +138,8 @@ def draft_mcp_spec(
         )
     folder = _MCP_FOLDERS[kind]
     schemas = find_schema_reference(toolset)
-    # A relative path is from the toolset's folder, and the spec is one folder deeper; a URL
-    # contains a colon.
+    # The schema's path is relative to the toolset's folder. The new spec is in a subfolder, so
+    # prefix the path with `../`, unless it is a URL, which contains a colon.
     parent = "" if schemas is None or ":" in schemas else "../"
     clients = format_quoted_list([client.name for client in toolset.clients])
     view = View(
@@ -151,7 +157,7 @@ def draft_mcp_spec(
 
 
 def _build_uri_scheme(toolset_name: str) -> str:
-    """Return the scheme of the URIs of a toolset's resources."""
+    """Return a URI scheme for a toolset's resources, which must begin with a letter."""
     slug = re.sub(r"[^a-z0-9]+", "-", toolset_name.lower()).strip("-")
     return slug if slug[:1].isalpha() else f"toolset-{slug}".rstrip("-")
 
@@ -159,7 +165,9 @@ def _build_uri_scheme(toolset_name: str) -> str:
 def draft_tool(
     workspace: Workspace, name: str, toolset_name: str | None, section: str | None
 ) -> ProjectEdit:
-    """Draft the spec and the handler stub of a tool.
+    """Return the edit that creates the spec and the handler stub of a tool.
+
+    Without a handlers package in the toolset, there is no stub.
 
     Raises:
         EditRefusedError: the name is invalid or exists, or the toolset or section does not
@@ -197,7 +205,7 @@ def draft_tool(
         )
     else:
         reference = HandlerReference(f"{package}.{module}", module)
-        stub = _handler_files(workspace, reference, name)
+        stub = _render_handler_files(workspace, reference, name)
         files |= stub
         steps.append(f"write the handler in {list(stub)[-1]}")
     steps.append("toolcast generate")
@@ -228,8 +236,8 @@ def get_toolset(workspace: Workspace, name: str | None) -> Toolset:
 def get_section(toolset: Toolset, name: str | None) -> str | None:
     """Return the name of a section; without a name, the only section.
 
-    Returns None if the toolset has no sections. Without the target `prompts`, the default is
-    the first of several sections.
+    Returns None if the toolset has no sections. Without a name and without the target
+    `prompts`, the result is the first of several sections.
 
     Raises:
         EditRefusedError: the section does not exist, or there are several and no name.
@@ -254,17 +262,20 @@ def get_section(toolset: Toolset, name: str | None) -> str | None:
 
 
 def find_schema_reference(toolset: Toolset) -> str | None:
-    """Return the schema reference for specs next to the toolset's toolset.yaml.
+    """Return the schema reference of toolset.yaml, with `{}` for the kind of spec.
 
-    `{}` is a placeholder for the kind of the spec. Returns None if toolset.yaml has no schema
-    reference, or one of another form.
+    New specs in the same folder can use the reference for their own kind. None if toolset.yaml
+    has no schema reference, or a reference of an unsupported form.
     """
     schemas = find_schema_pattern(toolset.source.opening, "toolset")
     return schemas if schemas is not None and _SCHEMAS.fullmatch(schemas) else None
 
 
 def choose_keyword(toolset: Toolset, name: str) -> str:
-    """Return a command line keyword for a tool that no other tool of the toolset has."""
+    """Return a command name for a new tool that no other tool of the toolset has.
+
+    If the name is in use, a number from 2 is appended.
+    """
     base = command_name(name)
     existing = {
         tool.cli.keyword.split()[0]
@@ -278,13 +289,13 @@ def choose_keyword(toolset: Toolset, name: str) -> str:
 
 
 def draft_stub(workspace: Workspace, owned: OwnedTool) -> ProjectEdit:
-    """Draft a handler stub with the parameters of a spec.
+    """Return the edit that creates a handler stub with the parameters of a spec.
 
-    If the spec has no `handler`, it is added.
+    If the spec has no `handler`, the edit adds the field to the spec.
 
     Raises:
-        EditRefusedError: the handler's file exists, the tool has no handler, or the toolset
-            has no handlers package.
+        EditRefusedError: the handler's file exists, the tool's calls go to an external
+            server, or the spec has no `handler` and the toolset no handlers package.
         UneditableValueError: the layout of the spec does not allow the edit.
     """
     toolset, tool = owned.toolset, owned.tool
@@ -305,7 +316,7 @@ def draft_stub(workspace: Workspace, owned: OwnedTool) -> ProjectEdit:
         last_key = next(reversed(tool.source.tree))
         text = f"{reference.module}:{reference.function}"
         editing.get_text(tool.source).insert_key((last_key,), "handler", text)
-    files = _handler_files(workspace, reference, tool.name, tool)
+    files = _render_handler_files(workspace, reference, tool.name, tool)
     path = list(files)[-1]
     if os.path.lexists(os.path.join(workspace.root, path)):
         raise EditRefusedError(
@@ -321,13 +332,15 @@ def draft_stub(workspace: Workspace, owned: OwnedTool) -> ProjectEdit:
     )
 
 
-def _handler_files(
+def _render_handler_files(
     workspace: Workspace,
     reference: HandlerReference,
     name: str,
     tool: ToolSpec | None = None,
 ) -> dict[str, bytes]:
-    """Return the missing `__init__.py` files of a handler's package, then its stub.
+    """Return the files of a handler stub by path; the stub itself is the last one.
+
+    The others are the missing `__init__.py` files of the handler's package.
 
     Args:
         name: the name of the tool.
@@ -337,7 +350,7 @@ def _handler_files(
     template = "new/handler.py.jinja"
     properties = {} if tool is None else tool.properties
     keys = [*properties, *(() if tool is None else tool.uses)]
-    # A name that is not an identifier cannot be a parameter of a function.
+    # If a name is not a Python identifier, the stub accepts all arguments as one mapping.
     accepts_mapping = not all(map(is_keyword_argument, keys))
     parameters = []
     if tool is not None and not accepts_mapping:
@@ -366,21 +379,17 @@ def render_missing_packages(
 ) -> dict[str, bytes]:
     """Return the `__init__.py` files that a handler's package and its parents need."""
     source = _find_source_folder(workspace, reference)
-    parts = reference.module.split(".")[:-1]
-    files: dict[str, bytes] = {}
-    for length in range(1, len(parts) + 1):
-        folder = _join(source, "/".join(parts[:length]))
-        # An existing folder without `__init__.py` is a namespace package, and stays one.
-        if not os.path.exists(os.path.join(workspace.root, folder)):
-            files[f"{folder}/__init__.py"] = render("new/package.py.jinja", View())
-    return files
+    package = reference.module.rpartition(".")[0]
+    paths = list_missing_packages(workspace.root, source, package) if package else ()
+    return {path: render("new/package.py.jinja", View()) for path in paths}
 
 
 def _build_parameter(tool: ToolSpec, key: str) -> View:
+    """Build a parameter of a stub; optional parameters have the spec's default or None."""
     schema = tool.properties.get(key)
     schema = schema if isinstance(schema, dict) else {}
-    # The annotation is only a start: for formats and alternatives the generated types are
-    # exact.
+    # Only simple types are annotated. The generated types module has exact types of formats,
+    # enumerations and alternatives.
     type_name = schema.get("type") if "format" not in schema else None
     annotation = _TYPES.get(type_name, "Any") if isinstance(type_name, str) else "Any"
     if "enum" in schema or "const" in schema:
@@ -399,7 +408,10 @@ def _build_parameter(tool: ToolSpec, key: str) -> View:
 
 
 def _find_source_folder(workspace: Workspace, reference: HandlerReference) -> str:
-    """Return the source folder that contains a handler's package, else the first one."""
+    """Return the source folder that contains a handler's package.
+
+    If the package does not exist, returns the first source folder.
+    """
     folder = reference.module.rpartition(".")[0].replace(".", "/")
     for source in workspace.sources:
         if os.path.isdir(os.path.join(workspace.root, source, folder)):

@@ -120,7 +120,10 @@ def _write_copies(workspace: Workspace, copied: Mapping[str, bytes]) -> None:
 
 
 def _build_edit(workspace: Workspace, copied: Mapping[str, bytes]) -> ProjectEdit:
-    """Return the edit that creates the copies, and adds `templates` to toolcast.yaml."""
+    """Return the edit that creates copies of templates in the project's template folder.
+
+    If the project has no template folder, the edit adds `templates` to toolcast.yaml.
+    """
     from ...refactoring.project_edit import EditSession, ProjectEdit
 
     editing = EditSession()

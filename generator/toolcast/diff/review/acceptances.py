@@ -63,8 +63,13 @@ class Acceptance:
         return self.until is not None and self.until <= today
 
     def accepts(self, change: Change) -> bool:
-        """Return whether the entry matches a change, expired or not."""
-        # A fingerprint identifies one change, so that the other fields are empty.
+        """Return whether the entry matches a change, expired or not.
+
+        An entry with a fingerprint matches only this fingerprint. Otherwise the rule
+        must be equal, the toolset too if the entry has one, and the tool must be equal;
+        an entry without a tool matches only changes of the toolset itself.
+        """
+        # A fingerprint identifies one change; entries with one have no other selectors.
         if self.fingerprint:
             return self.fingerprint == change.fingerprint
         if self.rule != change.rule.id:
@@ -137,7 +142,10 @@ def parse_acceptances(data: bytes, name: str = ACCEPT_FILE) -> list[Acceptance]:
 
 
 def _find_problem(entry: dict[str, Any]) -> tuple[str, str, str] | None:
-    """Check what the file's schema cannot; return key, message and help of a problem."""
+    """Return the key, message and help of an entry's first problem, or None.
+
+    Checks only conditions that the JSON Schema of the file does not express.
+    """
     selectors = [key for key in ("rule", "tool", "toolset") if key in entry]
     if "fingerprint" in entry and selectors:
         key = selectors[0]
@@ -152,7 +160,7 @@ def _find_problem(entry: dict[str, Any]) -> tuple[str, str, str] | None:
         help_text = 'add a `tool` (`"*"` for every tool) or a `toolset`'
         return "rule", message, help_text
     until = entry.get("until")
-    # The schema checks only the format: `2030-02-30` has it, but is not a date.
+    # The schema checks only the form of a date, so it admits `2030-02-30`.
     if until is not None:
         try:
             datetime.date.fromisoformat(until)
@@ -171,7 +179,7 @@ def _build_acceptance(entry: dict[str, Any], path: Path, source: Source) -> Acce
 def find_acceptance(
     change: Change, acceptances: Sequence[Acceptance], today: datetime.date
 ) -> Acceptance | None:
-    """Return the first acceptance of a change that is not expired, or None."""
+    """Return the first unexpired acceptance that matches a change, or None."""
     for acceptance in acceptances:
         if not acceptance.is_expired(today) and acceptance.accepts(change):
             return acceptance

@@ -127,7 +127,10 @@ def _list_findings(
     new_names: Mapping[str, str],
     today: datetime.date,
 ) -> Iterator[_FindingIdentity]:
-    """Yield the errors and warnings of a version that are not suppressed."""
+    """Yield the errors and warnings of a version that are not suppressed.
+
+    Notes are omitted. In owners and messages, old tool names are replaced by new ones.
+    """
     owners = {
         tool.source.file: f"{toolset.name}/{new_names.get(tool.name, tool.name)}"
         for toolset in workspace.toolsets
@@ -138,7 +141,7 @@ def _list_findings(
         if finding.severity is Severity.NOTE:
             continue
         file = finding.location.file
-        # With the new names of tools, messages of both versions are comparable.
+        # Replace old names of renamed tools, so that messages of both versions are equal.
         message = _QUOTED_NAME.sub(
             lambda match: f"`{new_names.get(match[1], match[1])}`", finding.message
         )
@@ -154,7 +157,7 @@ def _list_findings(
 def _remove_shared(
     identities: list[_FindingIdentity], key: str, shared_counts: Counter[object]
 ) -> list[_FindingIdentity]:
-    """Return the findings of a version without those that the other version has, too.
+    """Return the findings of one version without the findings of both versions.
 
     Args:
         identities: the findings.

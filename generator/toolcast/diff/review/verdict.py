@@ -74,7 +74,10 @@ def parse_limits(text: str) -> Limits:
 
 
 def list_failing_audiences(grades: Grades, limits: Limits) -> list[str]:
-    """Return the audiences whose grade is at least the limit."""
+    """Return the audiences whose grade is at least the limit, in the order of AUDIENCES.
+
+    An audience without a limit is never included.
+    """
     return [
         audience
         for audience, grade in zip(AUDIENCES, grades, strict=True)
@@ -83,7 +86,11 @@ def list_failing_audiences(grades: Grades, limits: Limits) -> list[str]:
 
 
 def format_limits(limits: Limits) -> str:
-    """Format limits as a value of `--fail-on`."""
+    """Format limits as a value of `--fail-on`.
+
+    Returns `none` without limits, only the grade if it is the same for all audiences,
+    and otherwise pairs such as `call=breaking,prompt=risky`.
+    """
     if not limits:
         return _NONE
     grades = set(limits.values())
@@ -97,7 +104,7 @@ def format_limits(limits: Limits) -> str:
 
 
 _FIRST_VERSION = "0.1.0"
-# At most 18 digits each, although Semantic Versioning has no limit.
+# Limit each number to 18 digits; Semantic Versioning itself sets no limit.
 _NUMBER = r"(0|[1-9][0-9]{0,17})"
 _VERSION = re.compile(
     rf"{_NUMBER}\.{_NUMBER}\.{_NUMBER}(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?"
@@ -163,7 +170,7 @@ def _list_toolsets(change: Change) -> tuple[str, ...]:
 def _find_old_toolset(
     toolset: Toolset, changes: Sequence[Change], old_toolsets: dict[str, Toolset]
 ) -> Toolset | None:
-    """Return the old version of a toolset, which can have another name."""
+    """Return the old version of a toolset, also after a rename; None if it is new."""
     for change in changes:
         if change.rule.id == "toolset/renamed":
             return old_toolsets.get(str(change.before))
@@ -175,7 +182,7 @@ def _build_proposal(
 ) -> Proposal:
     step, reason = _get_step(changes)
     new_version = _get_version(after)
-    # A new toolset keeps the version that it declares.
+    # An added toolset has no old version to increment: its declared version is proposed.
     if before is None:
         return Proposal(
             after.name,
@@ -194,6 +201,7 @@ def _build_proposal(
         return Proposal(
             after.name, old_version, new_version, step, proposed, reason, changes
         )
+    # Semantic Versioning (item 4) permits any change below 1.0.0, so steps are smaller.
     if numbers[0] == 0 and step != "patch":
         step = {"major": "minor", "minor": "patch"}[step]
         reason += f"; below 1.0.0 that is a {step} step"
@@ -204,7 +212,7 @@ def _build_proposal(
 
 
 def _describe_unusable_version(version: str) -> str:
-    """Return why no version can be derived from the old one."""
+    """Return the reason why no version can be derived from an old version."""
     if not version:
         return "toolset.yaml had no `version`"
     if _VERSION.fullmatch(version):
@@ -221,8 +229,8 @@ def _parse_version(text: str) -> _VersionNumbers | None:
 
 
 def _get_step(changes: Sequence[Change]) -> tuple[str, str]:
-    """Return the step that changes require, and the reason."""
-    # `prompt` is not included: a change that breaks prompts requires a minor version.
+    """Return the step that changes require (`major`, `minor` or `patch`), and the reason."""
+    # A change that is breaking only for the audience `prompt` needs just a minor step.
     for audience in ("call", "code", "access"):
         for change in changes:
             if getattr(change.grades, audience) is Grade.BREAKING:

@@ -42,12 +42,13 @@ _UNRELATED = -1
 
 
 def compare_branches(pair: SchemaPair) -> Iterator[Difference | PendingPair]:
-    """Yield differences of branches and conditions, and the pairs of branches that match."""
+    """Yield differences of branches and conditions, and pairs of matching branches."""
     for keyword in ("allOf", *_ALTERNATIVE_KEYWORDS):
         yield from _compare_branch_keyword(pair, keyword)
     if ABSENT in pair.get_values("not"):
         yield from compare_keyword(pair, "not")
     else:
+        # `not` reverses the effect: a wider schema inside `not` rejects more values.
         yield pair.build_subpair("not", location=pair.location + EXCLUDED, factor=-1)
     yield from _compare_condition(pair)
 
@@ -55,7 +56,7 @@ def compare_branches(pair: SchemaPair) -> Iterator[Difference | PendingPair]:
 def get_alternatives_keyword(node: SchemaNode) -> str:
     """Return `anyOf` or `oneOf` if it is the only keyword of a schema that rejects values.
 
-    The text is empty for every other schema.
+    Return an empty string for every other schema.
     """
     keywords = [keyword for keyword in node.keywords if keyword not in ANNOTATIONS]
     if len(keywords) == 1 and keywords[0] in _ALTERNATIVE_KEYWORDS:
@@ -69,8 +70,8 @@ def compare_alternatives_with_schema(
     """Yield differences between a single schema and a schema that is only alternatives.
 
     The single schema is compared with the most similar alternative, and the other alternatives
-    are differences. If it is not clear which alternative that is, the whole set is one
-    difference.
+    are differences. If no alternative is clearly the most similar one, all alternatives
+    together are one difference.
     """
     keyword = get_alternatives_keyword(pair.after)
     is_added = bool(keyword)
@@ -94,6 +95,7 @@ def compare_alternatives_with_schema(
         new = branches[best]
         if not is_added:
             old, new = new, old
+        # A wider branch of `oneOf` can overlap another branch and reject more values.
         direction = pair.direction if keyword == "anyOf" else 0
         yield PendingPair(old, new, pair.location, direction)
     else:
@@ -163,7 +165,11 @@ def _format_alternative(version: SchemaVersion, schema: Any) -> str:
 def _compare_branch_keyword(
     pair: SchemaPair, keyword: str
 ) -> Iterator[Difference | PendingPair]:
-    """Yield differences of `allOf`, `anyOf` or `oneOf`."""
+    """Yield differences of `allOf`, `anyOf` or `oneOf`.
+
+    Branches that match are yielded as pairs to compare, all other branches as added or
+    removed. An `anyOf` or `oneOf` that only one version has is one difference.
+    """
     is_all_of = keyword == "allOf"
     if not is_all_of and ABSENT in pair.get_values(keyword):
         yield from compare_keyword(pair, keyword)
@@ -172,12 +178,14 @@ def _compare_branch_keyword(
     if not is_all_of:
         old_values = _list_branch_values(pair.before_version, old_branches)
         new_values = _list_branch_values(pair.after_version, new_branches)
+        # Branches that only list values are compared as one list of values.
         if old_values is not None and new_values is not None:
             yield from _compare_value_branches(pair, keyword, old_values, new_values)
             return
     matches = _match_branches(pair, old_branches, new_branches)
     for old_index, new_index in matches.items():
         location = pair.location
+        # Mark the location if several branches of the same types share it.
         if not is_all_of and _shares_types(pair, new_branches, new_index):
             location += ALTERNATIVE
         yield PendingPair(
@@ -204,6 +212,7 @@ def _list_unmatched_branches(
     for index, branch in enumerate(own_branches):
         if index in matched:
             continue
+        # Branch keywords require a non-empty array, so the last branch removes the keyword.
         without_branch = own_branches[:index] + own_branches[index + 1 :] or ABSENT
         with_branch = [*other_branches, branch]
         if is_added:
@@ -227,7 +236,7 @@ def _shares_types(pair: SchemaPair, branches: list[Any], index: int) -> bool:
 def _list_branch_values(
     version: SchemaVersion, branches: list[Any]
 ) -> list[list[Any]] | None:
-    """Return the values of each branch, or None if a branch is not just a list of values."""
+    """Return the values of each branch; None if a branch is more than a list of values."""
     value_lists: list[list[Any]] = []
     for branch in branches:
         if not isinstance(branch, dict) or not branch.keys() <= _VALUE_KEYWORDS:
@@ -263,6 +272,7 @@ def _compare_value_branches(
             )
     before_path, after_path = (node.get_path(keyword) for node in pair.nodes)
 
+    # One `enum` branch accepts the same values as one branch for each value.
     def build_edits(applied: list[Any], reverted: list[Any]) -> tuple[Edit, ...]:
         return (
             Edit(before_path, [{"enum": applied}], after_path, [{"enum": reverted}]),
@@ -306,6 +316,7 @@ def _make_branch_difference(
         (edit,),
         detail=detail,
     )
+    # The message names types that no branch of the other version allows.
     has_other_types = types and types.isdisjoint(other_types)
     if keyword != "allOf" and detail and has_other_types:
         verb = "can now be" if is_added else "can no longer be"
@@ -338,7 +349,7 @@ def _match_branches(
                 break
     unmatched_old = [i for i in range(len(old_branches)) if i not in matches]
     if len(unmatched_old) * len(unmatched_new) > _MAX_BRANCHES**2:
-        # Each old branch would be compared with each new one: match equal indexes instead.
+        # Comparing every old with every new branch takes too long: match equal indexes.
         return matches | {i: i for i in unmatched_old if i in unmatched_new}
     candidates = []
     for old_index in unmatched_old:
@@ -418,6 +429,7 @@ def _compare_condition(pair: SchemaPair) -> Iterator[Difference | PendingPair]:
     had_condition, has_condition = map(_has_condition, pair.nodes)
     if not had_condition and not has_condition:
         return
+    # The three keywords have an effect only together, so each edit replaces all of them.
     edits = pair.build_edits("if", "then", "else")
     if had_condition != has_condition:
         kind = "condition-set" if has_condition else "condition-removed"

@@ -78,6 +78,7 @@ def _compare_properties(pair: SchemaPair) -> Iterator[Difference | PendingPair]:
             yield pair.build_subpair("properties", name, location=location)
     removed = {name: before[name] for name in before if name not in after}
     added = {name: after[name] for name in after if name not in before}
+    # The search must be complete first, because the loop deletes names from its input.
     for old_name, new_name in list(_find_renamed(pair, removed, added)):
         yield _make_rename(pair, old_name, new_name)
         yield PendingPair(
@@ -103,8 +104,8 @@ def _make_property_difference(
     edits = _build_required_edits(pair, name)
     keyword = "additionalProperties"
     if other.get(keyword) is False and node.get(keyword) is not False:
-        # The version without the property is closed. Without this edit, the edited schema
-        # would accept the name as an additional property.
+        # One version has no property of this name and forbids additional ones. Edit that
+        # keyword too: otherwise the edited schema accepts the name as an additional one.
         edits += pair.build_edits(keyword)
     label = format_name(pair.get_property_location(name))
     return pair.make_entry_difference(kind, "properties", name, *edits, name=label)
@@ -161,7 +162,7 @@ def _find_renamed(
     candidate_counts = Counter(name for names in candidates for name in names)
     for old_name, new_name in candidates:
         is_unique = candidate_counts[old_name] == candidate_counts[new_name] == 1
-        # After an exceeded budget further candidates can be missing.
+        # An exceeded budget hides candidates, so the match may not be unique.
         if not is_unique or budget.remaining < 0:
             continue
         if _are_similar(old_name, removed[old_name], new_name, added[new_name]):
@@ -176,10 +177,10 @@ def _index_by_schema(schemas: Mapping[str, Any]) -> dict[Hashable, str]:
 
 
 def _are_similar(old_name: str, old: Any, new_name: str, new: Any) -> bool:
-    """Return whether two properties look like the same one under another name.
+    """Return whether two properties are probably one property that was renamed.
 
-    Half of the words of their descriptions are equal. Without descriptions, one name contains
-    the other.
+    At least half of the words of their descriptions are equal. Without descriptions, one name
+    contains the other.
     """
     old_words, new_words = map(_tokenize_description, (old, new))
     if not old_words and not new_words:
@@ -216,7 +217,7 @@ def _make_rename(pair: SchemaPair, old_name: str, new_name: str) -> Difference:
 def _compare_required(pair: SchemaPair) -> Iterator[Difference]:
     old, new = (node.get_array("required") for node in pair.nodes)
     old_names, new_names = (set(node.get_object("properties")) for node in pair.nodes)
-    # For an added or removed property, `required` is part of that difference.
+    # The difference of an added or removed property already includes `required`.
     added_or_removed = old_names ^ new_names
     for name in dict.fromkeys((*new, *old)):
         if (name in old) == (name in new) or name in added_or_removed:
@@ -266,6 +267,7 @@ def _compare_additional_properties(
 
 
 def _compare_dependencies(pair: SchemaPair) -> Iterator[Difference | PendingPair]:
+    # `dependencies` is the form before 2019-09 and can contain both schemas and names.
     for keyword in ("dependencies", "dependentSchemas", "dependentRequired"):
         before, after = (node.get_object(keyword) for node in pair.nodes)
         for name in dict.fromkeys((*before, *after)):
@@ -279,7 +281,11 @@ def _compare_dependencies(pair: SchemaPair) -> Iterator[Difference | PendingPair
 def _compare_dependency(
     pair: SchemaPair, keyword: str, name: str, old: Any, new: Any
 ) -> Iterator[Difference]:
-    """Yield differences of the names or the schema that a property entails."""
+    """Yield differences of one entry of a dependency keyword.
+
+    If the property `name` is present, the entry requires other properties or a schema. The
+    differences are added and removed names, and an added or removed schema.
+    """
     label = format_name(pair.get_property_location(name))
     old_names, new_names = (
         value if isinstance(value, list) else [] for value in (old, new)
@@ -333,6 +339,7 @@ class _ArrayItems:
 def compare_arrays(pair: SchemaPair) -> Iterator[Difference | PendingPair]:
     """Yield differences of the keywords of arrays, and the pairs of their item schemas."""
     before, after = map(_ArrayItems, pair.nodes, pair.versions)
+    # The three keywords define the item schemas together, so an edit replaces all of them.
     edits = pair.build_edits("prefixItems", "items", "additionalItems")
     old_count, new_count = len(before.leading), len(after.leading)
     for index in range(max(old_count, new_count)):
@@ -360,7 +367,11 @@ def compare_arrays(pair: SchemaPair) -> Iterator[Difference | PendingPair]:
 def _make_items_difference(
     pair: SchemaPair, before: _ArrayItems, after: _ArrayItems, edits: tuple[Edit, ...]
 ) -> Difference:
-    """Return the difference of further items if one of the schemas is a boolean."""
+    """Return the difference of the schema for further items, after the leading ones.
+
+    At least one of the two schemas is a boolean. The kind is `items-set` if the new
+    schema allows fewer items, and otherwise `items-removed`.
+    """
     old, new = before.rest.schema, after.rest.schema
     is_narrower = new is False or _normalize(old) is True
     if is_narrower:
@@ -395,7 +406,7 @@ def _make_items_difference(
 def _compare_contains(pair: SchemaPair) -> Iterator[Difference | PendingPair]:
     keyword = "contains"
     if ABSENT not in pair.get_values(keyword):
-        # If matching items are limited, a wider schema can make arrays invalid.
+        # If the number of matching items is limited, a wider `contains` can reject arrays.
         is_limited = any(
             "maxContains" in node.keywords or node.get("minContains") == 0
             for node in pair.nodes

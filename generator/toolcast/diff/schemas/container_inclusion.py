@@ -49,6 +49,7 @@ def accepts_arrays(proof: Proof, limits: ValueLimits, part: Mapping[str, Any]) -
         part: the part of the receiver's conjunction.
     """
     min_items, max_items = limits.get_minimum("minItems"), _get_max_items(proof, limits)
+    # No array satisfies the sender's limits, so there is nothing to accept.
     if min_items > max_items:
         return True
     if min_items < part.get("minItems", 0):
@@ -58,7 +59,7 @@ def accepts_arrays(proof: Proof, limits: ValueLimits, part: Mapping[str, Any]) -
     is_unique = True in limits.get_all("uniqueItems") or max_items <= 1
     if part.get("uniqueItems") is True and not is_unique:
         return False
-    # All further items have the same schemas, so one more index is enough.
+    # Items after the leading ones share one schema: one further index covers them all.
     item_schemas = proof.receiver.get_item_schemas(part)
     leading_count = max(len(item_schemas.leading), _count_leading_items(proof, limits))
     for index in range(leading_count + 1):
@@ -67,6 +68,7 @@ def accepts_arrays(proof: Proof, limits: ValueLimits, part: Mapping[str, Any]) -
             _get_item_conjunction(proof, limits, index), schema
         ):
             return False
+    # The proof does not track which items are evaluated, so it fails for this keyword.
     if "unevaluatedItems" in part and part["unevaluatedItems"] is not True:
         return False
     return "contains" not in part or _accepts_contains(proof, limits, part, max_items)
@@ -81,6 +83,7 @@ def _get_max_items(proof: Proof, limits: ValueLimits) -> float:
     max_items = limits.get_maximum("maxItems")
     for part in limits.parts:
         leading, rest = proof.sender.get_item_schemas(part)
+        # `false` for further items limits the array to the leading items.
         if rest is False:
             max_items = min(max_items, len(leading))
     return max_items
@@ -98,11 +101,16 @@ def _get_item_conjunction(proof: Proof, limits: ValueLimits, index: int) -> Conj
 def _accepts_contains(
     proof: Proof, limits: ValueLimits, part: Mapping[str, Any], max_items: float
 ) -> bool:
-    """Return whether all arrays sent have enough matching items, and not too many."""
+    """Return whether all arrays sent satisfy `contains`, as far as it can be proved.
+
+    They must have at least `minContains` (default: 1) and at most `maxContains`
+    matching items.
+    """
     contained, min_contains = part["contains"], part.get("minContains", 1)
     max_contains = part.get("maxContains", math.inf)
     has_enough: bool = min_contains == 0
     has_not_too_many: bool = max_items <= max_contains
+    # Without leading items, the schema of the item at index 0 applies to all items.
     all_items_match = proof.accepts_all(
         _get_item_conjunction(proof, limits, 0), contained
     ) and not _count_leading_items(proof, limits)
@@ -155,7 +163,7 @@ def accepts_objects(
 
 
 def _collect_required(proof: Proof, limits: ValueLimits) -> set[str]:
-    """Return the required names, and the names that these entail."""
+    """Return the required names, and all names that these require by dependencies."""
     names = set(limits.required_names)
     entailed = [
         (name, value)
@@ -163,6 +171,7 @@ def _collect_required(proof: Proof, limits: ValueLimits) -> set[str]:
         for name, value in proof.sender.list_dependencies(part)
         if isinstance(value, list)
     ]
+    # A required name can require further names: one pass for each dependency is enough.
     for _ in entailed:
         names.update(n for name, value in entailed if name in names for n in value)
     return names
@@ -217,7 +226,8 @@ class _PropertyNames:
         applicable = self._proof.sender.collect_applicable(*own_parts)
         own_ids = set(map(id, own_parts))
         for schema in applicable:
-            # The names that a branch lists are not among the listed names here.
+            # Names that only a branch or a reference target lists are missing in
+            # `_listed_names`, so the list is not complete.
             if id(schema) not in own_ids and (
                 "properties" in schema or "$ref" in schema
             ):
@@ -236,6 +246,7 @@ class _PropertyNames:
 
     def is_possible(self, name: str) -> bool:
         """Return whether a sent object can have a name."""
+        # By assumption, senders of an implicitly closed object use no undeclared names.
         if self.is_implicitly_closed:
             return name in self.possible_names or any(
                 matches_pattern(pattern, name) for pattern in self.patterns
@@ -269,9 +280,13 @@ class _PropertyNames:
 def _accepts_properties(
     proof: Proof, names: _PropertyNames, part: Mapping[str, Any]
 ) -> bool:
-    """Return whether the values of all properties are accepted."""
+    """Return whether the values of all properties are accepted.
+
+    These are listed properties, properties that match a pattern, and additional ones.
+    """
     properties = part.get("properties", {})
     for name, schema in properties.items():
+        # Both versions share the schema object, so the property needs no proof.
         if proof.has_same_meaning(schema) and names.has_schema(name, schema):
             continue
         if names.is_possible(name) and not proof.accepts_all(
@@ -336,6 +351,7 @@ def _accepts_names(
 ) -> bool:
     """Return whether `unevaluatedProperties` and `propertyNames` accept all names."""
     if part.get("unevaluatedProperties", True) is not True:
+        # The proof handles every schema in `unevaluatedProperties` like `false`.
         evaluated_names = proof.receiver.list_evaluated_names(part)
         if not names.is_complete or names.list_names_outside(evaluated_names):
             return False
@@ -358,8 +374,12 @@ def _accepts_dependencies(
     names: _PropertyNames,
     part: Mapping[str, Any],
 ) -> bool:
-    """Return whether all objects sent have what their properties entail."""
+    """Return whether all objects sent meet the receiver's dependencies.
+
+    A dependency requires other properties, or a schema, if a property is present.
+    """
     for name, entailed in proof.receiver.list_dependencies(part):
+        # A dependency of a property that is never sent has no effect.
         if not names.is_possible(name):
             continue
         sent_dependencies = [

@@ -100,7 +100,10 @@ class CandidateGenerator:
         yield from _interleave(groups)
 
     def _get_first_valid(self, sent: Conjunction, values: list[Any]) -> Any:
-        """Return the first value that the sender's schemas accept, or the first value."""
+        """Return the first value that the sender's schemas accept.
+
+        If none is accepted, or no validator can be built, the first value is returned.
+        """
         keywords = ("$schema", "$defs", "definitions")
         root = self._sender.root if isinstance(self._sender.root, dict) else {}
         context = {keyword: root[keyword] for keyword in keywords if keyword in root}
@@ -108,7 +111,8 @@ class CandidateGenerator:
             is_valid = build_validator({**context, "allOf": list(sent)}).is_valid
             return next(filter(is_valid, values), values[0])
         except ValueError:
-            # A reference to another part than the definitions has no target here.
+            # The validator contains only the definitions of the schema, so a reference to
+            # another part of the schema has no target.
             return values[0]
 
     def _list_objects(
@@ -116,7 +120,7 @@ class CandidateGenerator:
     ) -> Iterator[Any]:
         """Yield the smallest object, and objects that differ from it in one property.
 
-        The object with all properties, and those that lack one of them, are included.
+        Last are an object with all properties, and objects that lack one of the properties.
 
         Args:
             limits: the limits of the sender's conjunction.
@@ -231,7 +235,9 @@ def _list_arrays_by_length(
     lengths: set[int],
     parts: Iterable[Mapping[str, Any]],
 ) -> Iterator[Any]:
-    """Yield two arrays of each length: one that repeats a value, one that varies the values.
+    """Yield two arrays of each length, the first without and the second with variation.
+
+    The first uses the first candidate of each item, the second different candidates.
 
     Args:
         values_by_index: candidates for the items; the last ones are for all further items.
@@ -270,7 +276,10 @@ def _list_declared_values(
 def _list_boundary_values(
     type_name: str, parts: Iterable[Mapping[str, Any]]
 ) -> list[Any]:
-    """Return values of a type at and near the limits of schemas, and a few simple values."""
+    """Return values of a type at and near the limits of schemas.
+
+    A few simple values of the type are included.
+    """
     simple_values = _SIMPLE_VALUES[type_name]
     values: list[Any] = [simple_values[0]]
     for part in parts:

@@ -63,6 +63,7 @@ def find_examples(
     )
     candidates = CandidateGenerator(sender.version, receiver.version)
     for value in islice(candidates.list_values(), max_examples):
+        # Only a value that is valid for the sender and not for the receiver is an example.
         if receiver.accepts(value) or not sender.accepts(value):
             continue
         if not _has_only_declared_names(sender.version, [sender.version.root], value):
@@ -72,11 +73,13 @@ def find_examples(
             for index, single_receiver in receivers.items()
             if not single_receiver.accepts(value)
         ]
+        # If no single change rejects the value, only the changes together do.
         if not rejecting and combined_example is ABSENT:
             combined_example = value
         rejecting_suspects = [index for index in rejecting if index in suspects]
         for index in rejecting_suspects or rejecting:
             examples.setdefault(index, value)
+        # Stop when each suspect has an example.
         if suspects and examples.keys() >= set(suspects):
             break
     return examples, ABSENT if examples else combined_example
@@ -90,6 +93,7 @@ def _build_receivers(
     Raises:
         ValueError: a validator cannot be built.
     """
+    # The first call builds a validator, so errors are raised before the search.
     sender.accepts(None)
     receiver.accepts(None)
     receivers: dict[int, Acceptor] = {}
@@ -103,7 +107,10 @@ def _build_receivers(
 
 
 def _count_affordable_examples(version: SchemaVersion) -> int:
-    """Return how many examples can be validated; 0 if references lead to too many paths."""
+    """Return how many examples can be validated, at most 600.
+
+    0 if references lead to too many paths.
+    """
     visits: int | None = 1
     if version.has_references:
         visits = count_max_visits(version.root, _MAX_VISIT_DEPTH, _MAX_VISITS)

@@ -131,7 +131,8 @@ class InclusionProof:
             return True
         goal = (tuple(map(id, sent)), id(schema))
         if goal in self._assumptions:
-            # Recursive schemas: a smallest counterexample would contain a smaller one here.
+            # Recursive schemas: assume the goal while proving it. A smallest counterexample
+            # would contain a smaller counterexample at this recursion.
             return True
         self._alive += (sent, schema)
         self._assumptions.append(goal)
@@ -147,7 +148,10 @@ class InclusionProof:
     def _accepts_each_case(
         self, sent: Conjunction, limits: ValueLimits, schema: Any
     ) -> bool:
-        """Return whether a schema accepts each branch, or each type, of the sent values."""
+        """Return whether a schema accepts each branch, or each type, of the sent values.
+
+        False if there is nothing to split, or if too many splits are nested.
+        """
         if self._split_depth >= _MAX_NESTED_SPLITS:
             return False
         cases = list(self._split_cases(sent, limits))
@@ -187,7 +191,7 @@ class InclusionProof:
             return self._accepts_each_value(sent, limits, part)
         if not limits.types <= get_allowed_types(part):
             return False
-        # The sent values are not enumerated, so listed values cannot include all of them.
+        # Sent values are not enumerated here, so an `enum` cannot include all of them.
         if "enum" in part or "const" in part:
             return False
         types = limits.types
@@ -212,7 +216,7 @@ class InclusionProof:
         self, sent: Conjunction, part: Mapping[str, Any]
     ) -> bool:
         """Return whether `anyOf`, `oneOf`, `not` and `if` of a part accept every sent value."""
-        # A reference that is still in a conjunction could not be resolved.
+        # Merging removes resolvable references, so a remaining one is unresolvable.
         if any(isinstance(part.get(keyword), str) for keyword in REFERENCES):
             return False
         branches = part.get("anyOf")
@@ -255,7 +259,10 @@ class InclusionProof:
         return False
 
     def _is_disjoint(self, sent: Conjunction, schema: Any) -> bool:
-        """Return whether a schema of the receiver accepts none of the sent values."""
+        """Return whether a schema of the receiver surely accepts none of the sent values.
+
+        False if that cannot be proved.
+        """
         self.spend(1 + len(sent) // 4)
         if are_disjoint(sent, self.receiver.get_conjunction(schema)):
             return True
@@ -296,7 +303,7 @@ class InclusionProof:
         return self._shares_definitions or not self._has_reference(schema)
 
     def _has_reference(self, schema: Any) -> bool:
-        """Return whether a schema contains a reference anywhere."""
+        """Return whether a schema contains a reference at any depth; the result is cached."""
         if not isinstance(schema, (dict, list)):
             return False
         found = self._contains_reference.get(id(schema))
@@ -362,7 +369,7 @@ def _is_valid(
 
 
 def are_disjoint(first: Conjunction, second: Conjunction) -> bool:
-    """Return whether no value can be valid for two conjunctions.
+    """Return whether no value can be valid for two conjunctions; False if unknown.
 
     Types, bounds and enum values are compared, those of required properties included.
     """
@@ -389,7 +396,8 @@ def _accepts_numbers(limits: ValueLimits, part: Mapping[str, Any]) -> bool:
     bounds = (("minimum", -1), ("maximum", 1))
     for (keyword, sign), sent in zip(bounds, limits.sent_bounds, strict=True):
         accepted = own_limits.get_bound(keyword, as_integer=only_integers)
-        # A schema without a bound means the same as one with the bound of safe integers.
+        # An unbounded sender is assumed to send safe integers, so the bound of safe
+        # integers rejects nothing.
         adds_safe_bound = (
             accepted == Bound(sign * MAX_SAFE_INTEGER) and sent.value == sign * math.inf
         )
@@ -401,7 +409,11 @@ def _accepts_numbers(limits: ValueLimits, part: Mapping[str, Any]) -> bool:
 
 
 def _accepts_divisor(limits: ValueLimits, divisor: Any) -> bool:
-    """Return whether all numbers within limits are multiples of a `multipleOf` value."""
+    """Return whether all numbers within limits are surely multiples of a divisor.
+
+    None as divisor accepts all numbers. A divisor that is not an integer is accepted
+    only if the sender has the same one.
+    """
     if divisor is None:
         return True
     sent_divisors = limits.get_all("multipleOf")

@@ -57,7 +57,7 @@ def compare_keyword(
     """
     old, new = pair.get_values(keyword)
     if keyword in _BOOLEAN_KEYWORDS:
-        # `false` is the default, so it is the same as a missing keyword.
+        # `false` is the default of these keywords and equals a missing keyword.
         old, new = (True if value is True else ABSENT for value in (old, new))
     if is_equal_json(old, new):
         return
@@ -82,7 +82,7 @@ def compare_annotations(pair: SchemaPair) -> Iterator[Difference]:
     keywords = dict.fromkeys((*pair.before.keywords, *pair.after.keywords))
     for keyword in keywords:
         if keyword in _COMPARED_ANNOTATIONS or keyword not in _KNOWN_KEYWORDS:
-            # Of these keywords, only `format` can reject values, if formats are validated.
+            # Annotations reject no values and need no edits; `format` can be validated.
             edits = None if keyword == "format" else ()
             yield from compare_keyword(pair, keyword, edits)
 
@@ -230,7 +230,11 @@ def _build_enum_edits(
 
 
 def _compare_bounds(pair: SchemaPair) -> Iterator[Difference]:
-    """Yield differences of `minimum` and `maximum`, each with its exclusive form."""
+    """Yield differences of the lower and the upper bound of numbers.
+
+    An exclusive and an inclusive keyword form one bound. If both versions allow only
+    integers, bounds that allow the same integers are equal.
+    """
     before, after = (ValueLimits((node.keywords,)) for node in pair.nodes)
     only_integers = before.has_only_integers and after.has_only_integers
     for keyword, default in (("minimum", -math.inf), ("maximum", math.inf)):
@@ -255,7 +259,7 @@ def _compare_bounds(pair: SchemaPair) -> Iterator[Difference]:
             event = "raised" if new_rank > old_rank else "lowered"
         exclusive = f"exclusive{keyword.capitalize()}"
         node, bound = (pair.before, old) if event == "removed" else (pair.after, new)
-        # In draft-04 the exclusive keyword is a boolean, and the bound is in the other one.
+        # In draft-04 `exclusiveMinimum` is a boolean that qualifies the bound `minimum`.
         is_in_exclusive = bound.is_exclusive and not isinstance(
             node.get(exclusive), bool
         )
@@ -269,15 +273,19 @@ def _compare_bounds(pair: SchemaPair) -> Iterator[Difference]:
 
 
 def _compare_counts(pair: SchemaPair) -> Iterator[Difference]:
-    """Yield differences of `minLength`, `maxItems` and the other limits of a count."""
+    """Yield differences of `minLength`, `maxItems` and the other limits of a count.
+
+    A minimum of 0 equals a missing one. `minContains` and `maxContains` are compared
+    only if both versions have `contains`.
+    """
     for keyword in _COUNT_KEYWORDS:
         old, new = pair.get_values(keyword)
         if keyword == "minContains":
-            # The default is 1 if there is `contains`.
+            # Without `minContains`, `contains` requires one matching item.
             old = 1 if old is ABSENT and "contains" in pair.before.keywords else old
             new = 1 if new is ABSENT and "contains" in pair.after.keywords else new
         elif keyword.startswith("min"):
-            # A minimum of 0 is the same as none.
+            # A minimum of 0 restricts nothing, so it equals a missing keyword.
             old, new = (ABSENT if count == 0 else count for count in (old, new))
         if (old is ABSENT and new is ABSENT) or old == new:
             continue

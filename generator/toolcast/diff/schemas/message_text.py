@@ -104,7 +104,7 @@ def format_subject(location: str, root_label: str) -> str:
 
     Args:
         location: the location; empty for the root.
-        root_label: what the root is called, such as: a call.
+        root_label: the name of the root in messages, such as: a call.
     """
     for suffix, template in _SUBJECT_TEMPLATES.items():
         if location.endswith(suffix):
@@ -121,6 +121,7 @@ def format_types(types: frozenset[str]) -> str:
     if not types:
         return "no type"
     labels = {**TYPE_LABELS, "fraction": "a non-integer number"}
+    # The disjoint types `integer` and `fraction` together are JSON Schema's `number`.
     if types >= {"integer", "fraction"}:
         labels["integer"] = TYPE_LABELS["number"]
         types -= {"fraction"}

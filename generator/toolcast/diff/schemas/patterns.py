@@ -11,7 +11,8 @@ import warnings
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-# Python has no public parser of regular expressions: `sre_parse` is deprecated for these modules.
+# Python has no public parser of regular expressions: `sre_parse` is deprecated in favor of
+# these private modules.
 from re import _constants as constants  # type: ignore[attr-defined]  # not in typeshed
 from re import _parser as parser  # type: ignore[attr-defined]  # not in typeshed
 from typing import Any, NamedTuple
@@ -26,9 +27,10 @@ _MANY_REPEATS = 64
 _SAMPLE_CHARACTERS = "aZ0_-./ :@é~\n"
 """Characters that the classes of patterns often differ in."""
 _REPEATS = (constants.MAX_REPEAT, constants.MIN_REPEAT)
-# The parser's constants are integers, some of which are equal.
+# A string, because the parser's integer `ANY` is equal to one of its categories.
 _ANY = "."
-# The characters that every validator counts to a category; about others they differ.
+# Characters that every regular expression engine counts in a category; engines differ
+# about all others.
 _CATEGORY_RANGES = {
     _ANY: [(32, 126), (0, 9), (11, 12), (14, 31), (127, 0x2027)],
     constants.CATEGORY_DIGIT: [(48, 57)],
@@ -100,13 +102,16 @@ class _Pattern(NamedTuple):
 
 
 def includes_pattern(accepted: str, sent: str) -> bool:
-    """Return whether a pattern certainly matches every string that another one matches."""
+    """Return whether `accepted` certainly matches every string that `sent` matches.
+
+    False also means that the inclusion is unknown.
+    """
     if accepted == sent:
         return True
     outer, inner = _parse_parts(accepted), _parse_parts(sent)
     if outer is None or inner is None or len(outer.parts) != len(inner.parts):
         return False
-    # A pattern that is not anchored also matches where an anchored one does.
+    # An anchored pattern cannot include one that also matches inside a string.
     if outer.has_start > inner.has_start or outer.has_end > inner.has_end:
         return False
     return all(map(_includes_part, outer.parts, inner.parts))
@@ -130,7 +135,11 @@ def _covers(ranges: Sequence[_Range], part: _Range) -> bool:
 
 
 def list_examples(pattern: str) -> list[str]:
-    """Return strings that a pattern probably matches; they vary its classes and repetitions."""
+    """Return at most 30 strings that a pattern probably matches.
+
+    They differ in characters, repetitions and alternatives. Empty if Python cannot parse the
+    pattern.
+    """
     parsed, anchors = _parse(pattern), _parse_parts(pattern)
     if parsed is None:
         return []
@@ -179,7 +188,7 @@ def _build_text(sequence: Any, optional_repeats: int, wanted: str, branch: int) 
 def _choose_character(operation: Any, argument: Any, wanted: str) -> str:
     characters = _parse_characters(operation, argument)
     if characters is None:
-        return ""  # An anchor, an assertion or a back reference.
+        return ""  # Anchors, assertions and back references add no character.
     if wanted and characters.includes(_Characters(((ord(wanted), ord(wanted)),))):
         return wanted
     ranges = list(characters.ranges)
@@ -202,7 +211,10 @@ def _parse(pattern: str) -> Any:
 
 @lru_cache(maxsize=512)
 def _parse_parts(pattern: str) -> _Pattern | None:
-    """Return a pattern as a sequence of parts; None if it is not one."""
+    """Return a pattern as a sequence of parts.
+
+    None if Python cannot parse the pattern, or if an anchor is between the parts.
+    """
     parsed = _parse(pattern)
     if parsed is None:
         return None
@@ -228,7 +240,7 @@ def _parse_part(operation: tuple[Any, Any]) -> _Part:
     # A group of a single class matches the same as the class.
     while name is constants.SUBPATTERN and len(argument[3]) == 1:
         if any(argument[1:3]):
-            break  # The group has flags.
+            break  # Flags of a group change the meaning of its class.
         name, argument = argument[3][0]
     characters = _parse_characters(name, argument)
     if characters is None:

@@ -75,11 +75,14 @@ class CodeGrader:
         )
 
     def grade(self, difference: Difference, grade: Grade) -> tuple[Grade, str]:
-        """Return the grade of a change for code, and the reason if it is not the usual one.
+        """Return the grade of a change for code, and the reason if it differs from `grade`.
+
+        A change is safe for code if the project has no Python code for the tool, or if the
+        generated types at the location are equal. The reason is empty if `grade` applies.
 
         Args:
             difference: the change.
-            grade: the usual grade of its kind.
+            grade: the default grade of its kind.
         """
         if not self._has_python:
             return Grade.SAFE, "" if grade is Grade.SAFE else _NO_PYTHON
@@ -98,7 +101,10 @@ class CodeGrader:
         return Grade.SAFE, _SAME_TYPES
 
     def _types_differ(self, difference: Difference) -> bool:
-        """Return whether the generated types differ at the location of a change."""
+        """Return whether the generated types differ at the location of a change.
+
+        A differing type at a location that contains the change counts, too.
+        """
         before, after = self._types
         location = difference.pair.location.replace(ALTERNATIVE, "")
         if not location:
@@ -111,7 +117,7 @@ class CodeGrader:
 
 
 def _contains_location(outer: str, location: str) -> bool:
-    """Return whether a location is equal to another one, or below it."""
+    """Return whether `location` is equal to `outer`, or nested in it."""
     if location == outer:
         return True
     if not outer or not location.startswith(outer):
@@ -120,7 +126,11 @@ def _contains_location(outer: str, location: str) -> bool:
 
 
 def compare_tools(tools: ToolPair) -> Iterator[Change]:
-    """Yield the changes of `parameters` and `returns` of a tool."""
+    """Yield the changes of `parameters` and `returns` of a tool.
+
+    A schema that is invalid, has a reference without a target, or is too large yields
+    one change `not-compared`, which is risky.
+    """
     for field in FIELDS:
         old, new = tools.before.schemas.get(field), tools.after.schemas.get(field)
         before = True if old is None else old.value
@@ -173,19 +183,20 @@ def _compare_field(
     else:
         differences = find_differences(*versions, root_label)
         differences += find_hidden_descriptions(*versions, differences, root_label)
+    # The schemas are not equal: without a difference, one is only written differently.
     differences = differences or [_make_rewritten(*versions, field)]
     old_acceptor = Acceptor(
         old_version,
         is_closed=is_call,
         rejects_value=_build_action_check(tools) if is_call else None,
     )
-    # Without a handler of the project, calls are validated by the schema only.
+    # Without a handler of the project, only the schema can reject undeclared arguments.
     has_handler = _has_handler(tools.toolset_after, tools.after)
     new_acceptor = Acceptor(new_version, is_closed=is_call and has_handler)
     call_grader = CallGrader(field, old_acceptor, new_acceptor, differences)
     open_grader = call_grader
     if is_call and not _has_handler(tools.toolset_before, tools.before):
-        # Nothing refused the names that the old schema did not declare.
+        # Without a handler, the old version accepted arguments that it did not declare.
         acceptor = Acceptor(old_version, is_closed=False)
         open_grader = CallGrader(field, acceptor, new_acceptor, differences)
     code_grader = CodeGrader(
@@ -195,6 +206,7 @@ def _compare_field(
         is_about_names = difference.kind.startswith(_NAME_KINDS)
         grade = (open_grader if is_about_names else call_grader).grade(index)
         yield _make_change(tools, field, difference, grade, code_grader)
+    # An example that only all changes together reject is reported as one more change.
     combined_grade = call_grader.grade_combination()
     if combined_grade is not None:
         difference = _make_rewritten(*versions, field)
@@ -210,7 +222,10 @@ def _has_handler(toolset: Toolset, tool: ToolSpec) -> bool:
 
 
 def _has_python(tools: ToolPair) -> bool:
-    """Return whether Python code of the project gets the tool's arguments or makes its results."""
+    """Return whether Python code of the project uses the tool's arguments or results.
+
+    That is a handler, a declared type or a Python value, in either version.
+    """
     versions = (
         (tools.toolset_before, tools.before),
         (tools.toolset_after, tools.after),
@@ -225,14 +240,19 @@ def _has_python(tools: ToolPair) -> bool:
 
 
 def _grade_value_types(tools: ToolPair, field: Field) -> Grade:
-    """Return the grade of a format change that makes the values another Python type."""
+    """Return the grade of a format change that makes the values another Python type.
+
+    Risky if both versions declare a type; breaking if neither does and both convert
+    values to Python types; otherwise safe.
+    """
     old, new = tools.before, tools.after
     if field == "parameters":
         declared_types = old.arguments_type, new.arguments_type
     else:
         declared_types = old.result_type, new.result_type
     if all(declared_types):
-        # A type that the project declares may accept values of the old and of the new format.
+        # A type that the project declares may accept values of both formats, so the change
+        # is only risky.
         return Grade.RISKY
     has_python_values = tools.toolset_before.has_python_values(
         old
@@ -249,7 +269,7 @@ def _make_change(
     call: CallGrade,
     code_grader: CodeGrader,
 ) -> Change:
-    """Return a change with its grades, and the reasons for grades that are not usual."""
+    """Return a change with its grades, and reasons for grades that differ from the rule's."""
     rule = RULES[field, difference.kind]
     code, code_reason = code_grader.grade(difference, rule.grades.code)
     prompt, prompt_reason = grade_for_prompt(difference, rule.grades.prompt)
@@ -290,7 +310,10 @@ def _make_root_difference(
 def _make_rewritten(
     before: SchemaVersion, after: SchemaVersion, field: Field
 ) -> Difference:
-    """Return the difference of schemas with the same meaning, with its locations."""
+    """Return the difference of a field whose schema is only written differently.
+
+    The message names the first locations that differ.
+    """
     difference = _make_root_difference(before, after, field, "rewritten")
     paths = find_value_differences(before.root, after.root, repr)
     labels = [f"`{format_path((field, *path))[:_MAX_PATH_LENGTH]}`" for path in paths]
@@ -315,9 +338,10 @@ def _make_not_compared(
 
 
 def _build_action_check(tools: ToolPair) -> Callable[[Any], bool] | None:
-    """Return a function that tells whether the old tool's actions reject arguments.
+    """Return a predicate: whether an action of the old tool rejects given arguments.
 
-    It is None if the tool has no actions.
+    None if the tool has no actions. The predicate returns False if the arguments select no
+    known action.
     """
     actions = tools.before.actions
     if actions is None:

@@ -112,6 +112,7 @@ class CallGrader:
     def _receivers_by_index(self) -> dict[int, SchemaVersion]:
         """The receiver's schema if each change were the only one, by the change's index."""
         edited = [i for i, diff in enumerate(self._differences) if diff.edits]
+        # A single change is already the complete difference between both versions.
         if len(edited) == 1:
             return dict.fromkeys(edited, self._receiver.version)
         locations = len(self._sender.version.paths_by_id) + 1
@@ -126,13 +127,19 @@ class CallGrader:
         }
 
     def _apply_only(self, difference: Difference) -> SchemaVersion:
-        """Return the receiver's schema with one change, and otherwise as the sender's."""
+        """Return a schema that differs from the sender's schema only by one change.
+
+        It is the schema that the receiver would have if this change were the only one.
+        """
         root = self._sender.version.root
+        # Arguments follow the old schema, so the change is applied to it. Results follow
+        # the new schema, so the change is reverted there.
         for edit in difference.edits:
             if self._is_call:
                 root = _set_at_path(root, edit.before_path, edit.applied)
             else:
                 root = _set_at_path(root, edit.after_path, edit.reverted)
+        # An edit can insert a reference to a definition of the receiver's schema.
         return SchemaVersion(
             _add_definitions(root, self._receiver.version.root),
             asserts_formats=self._receiver.version.asserts_formats,
@@ -181,11 +188,17 @@ class CallGrader:
         return find_examples(self._sender, self._receiver, unproved, suspects)
 
     def _get_table_grade(self, index: int) -> CallGrade:
-        """Return the grade of the table, adapted to where in the schema the change is."""
+        """Return the grade of the table, adapted to where in the schema the change is.
+
+        Inside `not` it is the grade of the opposite change. Where the effect depends on
+        other keywords, a grade is at least risky if the opposite change has a worse
+        grade, and so are some kinds of changes that are safe in the table.
+        """
         difference = self._differences[index]
         rule = RULES[self._field, difference.kind]
         grade, direction = rule.grades.call, difference.pair.direction
         opposite_grade = RULES_BY_ID[rule.opposite].grades.call
+        # Inside `not`, fewer valid values mean more valid values outside, and the reverse.
         if direction < 0 and opposite_grade is not grade:
             return CallGrade(opposite_grade, _INSIDE_NOT)
         if direction == 0 and grade < opposite_grade:
@@ -195,7 +208,12 @@ class CallGrader:
         return CallGrade(grade)
 
     def grade(self, index: int) -> CallGrade:
-        """Return the grade of the change at an index."""
+        """Return the grade of the change at an index.
+
+        In this order: a proof that nothing becomes invalid, a counterexample
+        (breaking), a proof that only undeclared properties are affected (risky), the
+        grade of the table.
+        """
         difference = self._differences[index]
         if not difference.edits:
             return CallGrade(RULES[self._field, difference.kind].grades.call)
@@ -203,6 +221,7 @@ class CallGrader:
         if self._is_compatible or (version is not None and self._is_proved(version)):
             return self._grade_compatible(difference)
         is_added_property = difference.kind in _ADDED_PROPERTY_KINDS
+        # A reader that validates with a closed old schema rejects the added property.
         if is_added_property and not self._is_call and _was_closed(difference):
             return CallGrade(Grade.RISKY, _STRICT_READERS)
         examples, _ = self._examples
@@ -211,6 +230,7 @@ class CallGrader:
         versions = [self._receiver.version]
         if version:
             versions.append(version)
+        # A change that can reject only undeclared properties is risky, not breaking.
         if any(self._is_proved(version, only_declared=True) for version in versions):
             return CallGrade(Grade.RISKY, _ONLY_UNDECLARED)
         grade = self._get_table_grade(index)
@@ -219,7 +239,12 @@ class CallGrader:
         return grade
 
     def _grade_compatible(self, difference: Difference) -> CallGrade:
-        """Return the grade of a change that makes nothing invalid."""
+        """Return the grade of a change that makes nothing invalid.
+
+        It is safe, except for a removed property that the new schema no longer
+        declares, and for a format of arguments that the runtime does not validate:
+        these are risky.
+        """
         is_removed_property = difference.kind in _REMOVED_PROPERTY_KINDS
         if is_removed_property and not self._is_still_declared(difference):
             return CallGrade(Grade.RISKY, _UNDESCRIBED[self._field])
@@ -228,6 +253,7 @@ class CallGrader:
             return CallGrade(Grade.RISKY, _FORMAT_NOT_VALIDATED)
         limit = difference.before if difference.after is ABSENT else difference.after
         is_bound = difference.kind.startswith(("minimum-", "maximum-"))
+        # JSON implementations agree only on integers up to this limit (RFC 8259, 6).
         if is_bound and isinstance(limit, int) and abs(limit) >= MAX_SAFE_INTEGER:
             return CallGrade(Grade.SAFE, _UNSAFE_INTEGER)
         return CallGrade(Grade.SAFE, _NOTHING_REJECTED[self._field])
@@ -243,7 +269,11 @@ class CallGrader:
         return any(name in part.get("properties", {}) for part in parts)
 
     def grade_combination(self) -> CallGrade | None:
-        """Return the grade of all changes together if no single change explains an example."""
+        """Return the grade of all changes together, or None.
+
+        It is breaking if an example is invalid only because of several changes, and None
+        without such an example.
+        """
         _, combined_example = self._examples
         if combined_example is ABSENT:
             return None
@@ -251,11 +281,14 @@ class CallGrader:
 
 
 def grade_for_prompt(difference: Difference, grade: Grade) -> tuple[Grade, str]:
-    """Return the grade of a change for models, and the reason if it is not the usual one.
+    """Return the grade of a change for models, and the reason if it differs from `grade`.
+
+    A description or title that differs only in white space is safe, and so is a title that
+    only spells the property's name differently.
 
     Args:
         difference: the change.
-        grade: the usual grade of its kind.
+        grade: the default grade of its kind.
     """
     is_text = difference.kind.startswith(("description-", "title-"))
     if not is_text or grade is Grade.SAFE:
@@ -284,7 +317,7 @@ def _was_closed(difference: Difference) -> bool:
 
 
 def _set_at_path(root: Any, path: Path, value: Any) -> Any:
-    """Return a copy of a schema with a value set at a path, or removed if it is ABSENT.
+    """Return a copy of a schema with a value set at a path; ABSENT removes the path.
 
     Missing objects and array items on the path are created.
     """

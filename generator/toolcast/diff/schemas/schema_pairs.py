@@ -108,7 +108,7 @@ class SchemaPair(NamedTuple):
         before: the old schema.
         after: the new schema.
         location: the location of the values, such as `options.depth`; empty for the root.
-        root_label: what messages call a value of the root schema, such as: a call.
+        root_label: the name of a value of the root schema in messages, such as: a call.
         direction: 1 if a value that the schema rejects is invalid; -1 if it is valid, as
             inside `not`; 0 if that depends on other keywords, as inside `oneOf`.
         before_version: the version that contains the old schema.
@@ -140,6 +140,7 @@ class SchemaPair(NamedTuple):
 
     def get_property_location(self, name: str) -> str:
         """Return the location of a property of the value."""
+        # An empty name is written in quotes, because an empty location is the root.
         return f"{self.location}.{name}" if self.location else name or '""'
 
     def get_values(self, keyword: str) -> tuple[Any, Any]:
@@ -224,6 +225,7 @@ class SchemaPair(NamedTuple):
             message_values: the values for the message template.
         """
         old, new = self.get_values(keyword)
+        # A removed keyword has a path only in the old schema.
         node = self.before if new is ABSENT else self.after
         if edits is None:
             edits = self.build_edits(keyword)
@@ -273,7 +275,7 @@ class Difference(NamedTuple):
         before: the old JSON value, or ABSENT.
         after: the new JSON value, or ABSENT.
         message: the message about the change.
-        edits: the edits that make this change without the others; empty for a change that
+        edits: the edits that make only this change and no other; empty for a change that
             makes no value invalid.
         pair: the schemas in which the change is.
     """
@@ -304,8 +306,8 @@ def build_pair(
 ) -> SchemaPair:
     """Return a pair of schemas, each merged with the schemas that it refers to.
 
-    If only one of them cannot be merged, neither is: the keywords that prevent it would
-    appear to remove what the reference or `allOf` declares.
+    If one of the two schemas cannot be merged, neither is. Otherwise the unmerged schema
+    would seem to lack the keywords that its reference or `allOf` declares.
     """
     old = _merge_references(before, pending.before)
     new = _merge_references(after, pending.after)
@@ -368,6 +370,7 @@ def _merge_references(
     is_false = False
     if any(keyword in keywords for keyword in REFERENCES):
         target = version.resolve_reference(keywords)
+        # A reference to the schema `true` or `false` has no keywords to merge.
         if isinstance(target, bool):
             is_false = not target
             keywords = {k: v for k, v in keywords.items() if k not in REFERENCES}
@@ -404,9 +407,11 @@ def _follow_references(
             return
         keywords = {k: v for k, v in schema.items() if k not in reference_keywords}
         if version.is_before_2019 and not is_all_of:
-            # These drafts ignore the keywords next to `$ref`; annotations are still read.
+            # Drafts before 2019-09 ignore keywords next to `$ref`; clients still read the
+            # annotations there.
             keywords = {k: v for k, v in keywords.items() if k in ANNOTATIONS}
         merged_keywords |= set(keywords) - ANNOTATIONS
+        # Merging keeps the meaning if no keyword depends on its neighbors or occurs twice.
         can_merge = (
             is_merged
             and _INDEPENDENT_KEYWORDS.issuperset(keywords)

@@ -107,6 +107,7 @@ class SchemaVersion:
         """The path of each object in the schema, by the object's `id()`."""
         paths: dict[int, Path] = {}
         for path, node in _walk_objects(self.root):
+            # An object that occurs at several paths keeps the first path.
             paths.setdefault(id(node), path)
         return paths
 
@@ -136,8 +137,10 @@ class SchemaVersion:
             if isinstance(schema, dict):
                 if not _DRAFT_DEPENDENT_KEYWORDS.isdisjoint(schema):
                     return False
+                # 2020-12 has `prefixItems` instead of an array in `items`.
                 if isinstance(schema.get("items"), list):
                     return False
+                # draft-07 ignores keywords next to `$ref`, and newer drafts apply them.
                 if "$ref" in schema and not _ALLOWED_NEXT_TO_REF.issuperset(schema):
                     return False
                 pending += [subschema for _, subschema in list_subschemas(schema)]
@@ -160,6 +163,7 @@ class SchemaVersion:
         """Whether all references lead into `$defs` or `definitions`."""
         for _, node in _walk_objects(self.root):
             for keyword in REFERENCES:
+                # The default passes the check: an absent keyword is not a reference.
                 reference = node.get(keyword, "#/$defs/")
                 if not isinstance(reference, str):
                     return False
@@ -168,7 +172,10 @@ class SchemaVersion:
         return True
 
     def resolve_reference(self, schema: Mapping[str, Any]) -> Any:
-        """Return the schema that a schema refers to, or None if there is no such schema."""
+        """Return the schema that a schema refers to.
+
+        None if the schema has no reference, or if the reference has no target.
+        """
         for keyword in REFERENCES:
             if isinstance(schema.get(keyword), str):
                 try:
@@ -178,7 +185,11 @@ class SchemaVersion:
         return None
 
     def get_conjunction(self, schema: Any) -> Conjunction:
-        """Return a schema as a conjunction: references and `allOf` are replaced by schemas."""
+        """Return a schema as a conjunction, with references and `allOf` resolved.
+
+        The schema `true` is an empty conjunction, and any other value than an object is
+        `(False,)`. The result is cached by the identity of the schema.
+        """
         if schema is True:
             return ()
         if not isinstance(schema, dict):
@@ -192,8 +203,8 @@ class SchemaVersion:
     def list_evaluated_names(self, part: Mapping[str, Any]) -> set[str]:
         """Return the properties that a part of a conjunction evaluates.
 
-        `unevaluatedProperties` does not apply to those in the `allOf` and the reference
-        targets of its own schema.
+        These are its `properties`, and the properties in its `allOf` and reference targets.
+        `unevaluatedProperties` does not apply to them.
         """
         names = set(part.get("properties", ()))
         return names | self._evaluated_names.get(id(part), set())
@@ -202,6 +213,7 @@ class SchemaVersion:
         parts: list[Any] = []
         containers: list[tuple[Any, Collection[Any]]] = []
         pending, seen = [schema], set[int]()
+        # Validators of older drafts ignore keywords that 2019-09 and later introduced.
         unknown_keywords = (
             _KEYWORDS_SINCE_2019 if self.is_before_2019 else frozenset[str]()
         )
@@ -232,6 +244,7 @@ class SchemaVersion:
                 and keyword not in unknown_keywords
                 and (target is None or keyword not in REFERENCES)
             }
+            # A part that has only annotations accepts every value and can be omitted.
             if not self._annotations.issuperset(remaining):
                 parts.append(remaining)
             if "unevaluatedProperties" in remaining:
@@ -251,8 +264,9 @@ class SchemaVersion:
     def collect_applicable(self, *schemas: Any) -> list[dict[str, Any]]:
         """Return all object schemas that can apply to the value that some schemas apply to.
 
-        These are the schemas themselves, and those that they refer to or contain as a
-        branch, condition or the like, whichever branches a value matches.
+        These are the schemas themselves, the targets of their references, and nested
+        branches and conditions, whether or not a value matches the branch. At most 400
+        schemas are returned.
         """
         applicable: list[dict[str, Any]] = []
         pending, seen = [*schemas], set[int]()
@@ -295,6 +309,8 @@ class SchemaVersion:
                     self.get_conjunction(part.get(keyword, True))
                     for keyword in _CONDITION_KEYWORDS
                 )
+                # The second case omits the negation of `if` and so includes more values,
+                # which is safe: each value must be in at least one case.
                 return [
                     (*other_parts, rest, *if_parts, *then_parts),
                     (*other_parts, rest, *else_parts),
@@ -304,6 +320,7 @@ class SchemaVersion:
     def get_item_schemas(self, schema: Mapping[str, Any]) -> ItemSchemas:
         """Return the schemas of an array's items, by the keywords of the schema's draft."""
         items = schema.get("items", True)
+        # Before 2020-12, an array in `items` has the schemas of the first items.
         if isinstance(items, list):
             return ItemSchemas(items, schema.get("additionalItems", True))
         leading = schema.get("prefixItems")
@@ -312,7 +329,7 @@ class SchemaVersion:
         return ItemSchemas([], items)
 
     def list_dependencies(self, schema: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-        """Yield property names with the required names or the schema that they entail."""
+        """Yield property names with what their presence requires: names or a schema."""
         for keyword in ("dependentRequired", "dependentSchemas", "dependencies"):
             value = schema.get(keyword)
             if isinstance(value, dict):
@@ -372,7 +389,8 @@ class Acceptor:
             if not validator.is_valid(value):
                 return False
         except (ValueError, TypeError):
-            return False  # The validator stopped matching a pattern, so it did not find the value valid.
+            # A validator that aborts the matching of a pattern has not accepted the value.
+            return False
         if self.is_closed and not isinstance(value, dict):
             return False
         if self.is_closed and self.version.declared_names.find_undeclared(value):
@@ -435,7 +453,10 @@ def _walk_objects(value: Any) -> Iterator[tuple[Path, dict[str, Any]]]:
 
 @lru_cache(maxsize=4096)
 def matches_pattern(pattern: str, text: str) -> bool:
-    """Return whether a pattern matches, by the regular expression engine of the runtime."""
+    """Return whether a pattern matches a text, by the runtime's engine; cached.
+
+    False also for an invalid pattern.
+    """
     try:
         return bool(_build_pattern_validator(pattern).is_valid(text))
     except ValueError:

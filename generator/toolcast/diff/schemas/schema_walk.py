@@ -49,7 +49,7 @@ def find_differences(
     Args:
         before: the old schema.
         after: the new schema.
-        root_label: what messages call a value of the schemas, such as: a call.
+        root_label: the name of a value of the schemas in messages, such as: a call.
 
     Raises:
         SchemaTooLargeError: the comparison needs too many pairs of subschemas.
@@ -58,7 +58,7 @@ def find_differences(
     seen: set[tuple[Any, ...]] = set()
     reported: set[tuple[Any, ...]] = set()
     budget = StepBudget(_MAX_REWRITE_STEPS)
-    # Pairs must stay alive: a freed schema's id() could be used again.
+    # Keep the pairs alive: `seen` contains id() values, which Python reuses for new objects.
     visited: list[SchemaPair] = []
     stack = [build_pending_root(before, after)]
     no_references = not before.has_references and not after.has_references
@@ -75,7 +75,7 @@ def find_differences(
         seen.add(key)
         if len(seen) > _MAX_PAIRS:
             raise SchemaTooLargeError
-        # Equal references can have different targets.
+        # Skip equal schemas, unless they have references, whose targets can differ.
         if (no_references or not has_references(old)) and is_equal_json(old, new):
             continue
         pair = build_pair(pending, before, after, root_label)
@@ -93,7 +93,7 @@ def find_differences(
 
 
 def _get_location_key(location: SchemaLocation) -> tuple[Any, ...]:
-    # Booleans are singletons, so only their path identifies them.
+    # `True` and `False` are singletons, so only the path identifies a boolean schema.
     if isinstance(location.schema, dict):
         return (id(location.schema),)
     return location.path
@@ -107,7 +107,7 @@ def _compare_pair(
     yield from compare_annotations(pair)
     yield from compare_references(pair)
     if _is_rewritten(pair, budget):
-        # Only annotations in the branches can differ.
+        # Both schemas accept the same values: only annotations in branches can differ.
         for result in compare_branches(pair):
             if isinstance(result, PendingPair):
                 yield result
@@ -130,7 +130,11 @@ def _compare_pair(
 
 
 def _is_rewritten(pair: SchemaPair, budget: StepBudget) -> bool:
-    """Return whether schemas with branches or conditions accept the same values."""
+    """Return whether schemas are proved to be rewritten: they accept the same values.
+
+    False if neither has branches or a condition, or if the budget of steps is
+    exhausted.
+    """
     if all(_COMBINATORS.isdisjoint(node.keywords) for node in pair.nodes):
         return False
     schemas = pair.before.original, pair.after.original
@@ -152,7 +156,7 @@ def find_hidden_descriptions(
         before: the old schema.
         after: the new schema.
         differences: the differences that were found.
-        root_label: what messages call a value of the schemas.
+        root_label: the name of a value of the schemas in messages.
     """
     old_schemas = JsonSchema(before.root).subschemas
     old_texts = [schema.get("description") for schema in old_schemas.values()]

@@ -45,10 +45,12 @@ def get_value_type(value: Any) -> str:
     """Return the type of a JSON value, a member of `ALL_TYPES`."""
     if value is None:
         return "null"
+    # `bool` is a subclass of `int` in Python, so booleans are tested first.
     if isinstance(value, bool):
         return "boolean"
     if isinstance(value, int):
         return "integer"
+    # JSON Schema counts every number without a fractional part as an integer.
     if isinstance(value, float):
         return "integer" if value.is_integer() else "fraction"
     if isinstance(value, str):
@@ -57,7 +59,10 @@ def get_value_type(value: Any) -> str:
 
 
 def get_allowed_types(schema: Mapping[str, Any]) -> frozenset[str]:
-    """Return the types that `type` allows; without the keyword, all types."""
+    """Return the types that `type` allows; without the keyword, all types.
+
+    `number` becomes `integer` and `fraction`. Unknown types are ignored.
+    """
     types = schema.get("type")
     if types is None:
         return ALL_TYPES
@@ -94,8 +99,10 @@ class ValueLimits:
                 types &= get_allowed_types(part)
         if self._enum_values is not None:
             types &= {get_value_type(value) for value in self._enum_values}
+        # Contradictory bounds, such as `minimum: 2` and `maximum: 1`, exclude all numbers.
         if types & _NUMBER_TYPES and self._excludes_all_numbers:
             types -= _NUMBER_TYPES
+        # All multiples of an integer are integers.
         if any(
             _is_number(divisor) and divisor == divisor // 1
             for divisor in self.get_all("multipleOf")
@@ -141,7 +148,11 @@ class ValueLimits:
 
     @property
     def is_impossible(self) -> bool:
-        """Whether the limits exclude every value."""
+        """Whether the limits exclude every value.
+
+        False does not mean that a value exists: only types, enum values and the length
+        of a single type are examined.
+        """
         if not self.types or self.values == []:
             return True
         if self.types == {"string"}:
@@ -165,6 +176,7 @@ class ValueLimits:
 
     @cached_property
     def _upper_bound(self) -> Bound:
+        # Of two equal bounds, the exclusive one is stricter and must sort first.
         bounds = self._list_bounds("maximum", "exclusiveMaximum", math.inf)
         return min(bounds, key=lambda bound: (bound.value, not bound.is_exclusive))
 
@@ -194,7 +206,10 @@ class ValueLimits:
 
     @property
     def sent_bounds(self) -> tuple[Bound, Bound]:
-        """The lower and upper bound of numbers that a sender is assumed to send."""
+        """The lower and upper bound of numbers that a sender is assumed to send.
+
+        A sender of integers without a bound is assumed to send only safe integers.
+        """
         lower, upper = (
             self.get_bound(keyword, as_integer=self.has_only_integers)
             for keyword in ("minimum", "maximum")

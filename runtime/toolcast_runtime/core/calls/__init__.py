@@ -1,1 +1,1 @@
-"""Calls of tools: handlers, their execution, and telemetry."""
+"""Calls of tools: the stages of a call, handlers, worker threads and telemetry."""

@@ -36,7 +36,7 @@ _calls_logger = logging.getLogger("toolcast.calls")
 _REPORT_TIMEOUT_S = 1.0
 """How long a finished call waits until its last progress report is sent."""
 _MAX_VALUE_CHARACTERS = 128
-"""Characters of a logged value."""
+"""Maximum length of a value in the log line; longer values are cut."""
 _is_plain = re.compile(r"[\w.:@/+-]+", re.ASCII).fullmatch
 
 
@@ -83,7 +83,8 @@ def log_call(
             line.append(f"{name}={value}")
         elif value is not None:
             line.append(f"{name}={value:.6f}")
-    # Logger.info() would search the stack for the calling line, for every call.
+    # Create the record directly: `Logger.info()` would inspect the stack for the location of
+    # the logging statement, which costs time in every call.
     record = logging.getLogRecordFactory()(
         _calls_logger.name, logging.INFO, __file__, 0, " ".join(line), (), None
     )
@@ -94,29 +95,33 @@ def log_call(
 OBSERVED_REQUEST: ContextVar[ObservedRequest | None] = ContextVar(
     "observed_request", default=None
 )
-"""The MCP request being answered, until it calls its tool.
+"""MCP request being answered, until it calls its tool.
 
-It is cleared then, because a handler's own calls of other tools get spans of their own.
+The call of the tool clears the variable, so that further calls by its handler get their own spans.
 """
 
 
 def is_tracing_enabled() -> bool:
     """Return whether the program has configured an OpenTelemetry tracer provider."""
     trace: Any = sys.modules.get("opentelemetry.trace")
-    # The MCP SDK imports the API; without a provider every span of it is a no-op.
+    # An imported API is not enough, because the MCP SDK imports it as well: without a
+    # configured provider all its spans are no-ops.
     return trace is not None and not isinstance(
         trace.get_tracer_provider(), trace.ProxyTracerProvider
     )
 
 
 def should_trace_call() -> bool:
-    """Return whether a call that starts now is part of a span."""
+    """Return whether a call must be traced: for an MCP request, or if tracing is enabled."""
     return OBSERVED_REQUEST.get() is not None or is_tracing_enabled()
 
 
 @contextlib.contextmanager
 def trace_call(context: CallContext) -> Iterator[Callable[[str], None]]:
-    """Record a call in a span; yield the function that sets its outcome.
+    """Record a call in a span; yield a function that sets the span's outcome.
+
+    A call that answers an observed MCP request is recorded in the request's span; every other
+    call gets a new span. If the block raises, the outcome is `cancelled`.
 
     The span follows OpenTelemetry's semantic conventions for tool calls. It has the tool, the
     client, the duration and the outcome, but no arguments or results.
@@ -141,7 +146,7 @@ def trace_call(context: CallContext) -> Iterator[Callable[[str], None]]:
     if context.client is not None:
         attributes["toolcast.client"] = context.client
     tracer = trace.get_tracer("toolcast")
-    # OpenTelemetry would record the exception's message, which may repeat arguments.
+    # Do not let OpenTelemetry record exceptions: their messages may contain arguments.
     with tracer.start_as_current_span(
         f"execute_tool {context.tool}",
         attributes=attributes,
@@ -163,7 +168,7 @@ def trace_call(context: CallContext) -> Iterator[Callable[[str], None]]:
 
 
 class ProgressReporter:
-    """Sends the progress reports of one call without blocking its handler.
+    """Delivery of one call's progress reports without blocking its handler.
 
     Enter and exit it in the call's event loop; `report` may be called from any thread. While
     one report is being sent, only the newest of the later ones is stored, and the others are
@@ -185,7 +190,7 @@ class ProgressReporter:
     def report(
         self, progress: float, total: float | None = None, message: str | None = None
     ) -> ReportDelivery:
-        """Queue a report for sending, from any thread.
+        """Queue a report for sending, from any thread; return an awaitable of its delivery.
 
         Raises:
             ValueError: a number is not finite.
@@ -203,7 +208,8 @@ class ProgressReporter:
             number, is_wake_scheduled = self._last_number, self._is_wake_scheduled
             self._is_wake_scheduled = True
         if not is_wake_scheduled:
-            # The loop may have been closed while the handler's thread continued.
+            # `call_soon_threadsafe` raises RuntimeError if the event loop was closed while the
+            # handler's thread continued.
             with contextlib.suppress(RuntimeError):
                 self._loop.call_soon_threadsafe(self._start_sender)
         return ReportDelivery(partial(self._wait_until_sent, number))
@@ -239,7 +245,8 @@ class ProgressReporter:
                 self._sent_number = number
                 self._notify_waiters()
         except Exception:
-            # The client may have disconnected: lost progress must not fail the call.
+            # Sending fails, for example, after the client disconnected. The call continues
+            # without further reports.
             _logger.warning("the progress of a call cannot be sent", exc_info=True)
             with self._lock:
                 self._is_closed = True
@@ -263,10 +270,11 @@ class ProgressReporter:
 
 def _validate_number(value: float) -> float:
     """Return a number that JSON can represent: a plain int or a finite float."""
-    # float() would convert these, but a client expects a JSON number.
+    # `float()` would convert booleans and numeric strings, but MCP requires JSON numbers.
     if isinstance(value, bool | str | bytes):
         raise TypeError("`progress` and `total` must be numbers")
-    with contextlib.suppress(OverflowError):  # an integer that no float can hold
+    # `float()` raises OverflowError for an integer beyond the range of floats.
+    with contextlib.suppress(OverflowError):
         if math.isfinite(number := float(value)):
             return value if type(value) is int else number
     raise ValueError("`progress` and `total` must be finite numbers")

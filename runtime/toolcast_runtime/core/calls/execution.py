@@ -61,7 +61,9 @@ async def run_call(
     context: CallContext,
     check_result: Callable[[Tool, Any], list[str]],
 ) -> CallResult:
-    """Run a prepared call within the tool's timeout, and validate its result.
+    """Run a prepared call within the tool's timeout; return its response and outcome.
+
+    Failures are responses with an error. `check_result` returns the problems of a result.
 
     A call that exceeds the timeout is cancelled, and its context is marked as cancelled. A
     thread cannot be stopped, so its late result is dropped. Cancellation of the caller is
@@ -74,7 +76,8 @@ async def run_call(
     ended: asyncio.Future[None] = loop.create_future()
     task = _start_task(_run_and_signal(run, arguments, context, ended), task_context)
     if not task.done():
-        # A task that is cancelled before its first step never signals by itself.
+        # `_run_and_signal` does not run if the task is cancelled before its first step, so a
+        # callback must signal the end.
         task.add_done_callback(lambda _: _signal(ended))
         timer = loop.call_later(tool.timeout, _signal, ended)
         try:
@@ -98,7 +101,7 @@ async def run_call(
     result, error = task.result()
     questions = context.questions
     if questions is not None and questions.is_pending:
-        # The call is repeated with the answer, so the result of this run is not used.
+        # The client repeats the call with the user's answer; this run's result is dropped.
         return ToolResponse(error="the user has to answer a question first"), "asked"
     if questions is not None and questions.unawaited_count:
         _logger.error("the handler of %s did not await its question", tool.name)
@@ -124,6 +127,7 @@ async def run_call(
             result = ToolResponse(result)
         turns = TURNS.get()
         if turns is not None:
+            # With fair scheduling, large results wait until it is this call's turn.
             await turns.wait_for_answer(result.result, result.content)
         response = _validate_response(tool, result, check_result)
     return response, "ok" if response.error is None else "error"
@@ -132,7 +136,10 @@ async def run_call(
 def _start_task(
     work: Coroutine[Any, Any, Outcome], context: Context
 ) -> asyncio.Task[Outcome]:
-    """Start a task; since Python 3.12 work that never waits is done on return."""
+    """Start a task in a context.
+
+    Since Python 3.12 the task is started eagerly: if it never waits, it is done on return.
+    """
     if sys.version_info >= (3, 12):
         loop = asyncio.get_running_loop()
         return asyncio.Task(work, loop=loop, context=context, eager_start=True)
@@ -145,7 +152,7 @@ async def _run_and_signal(
     context: CallContext,
     ended: asyncio.Future[None],
 ) -> Outcome:
-    """Return the outcome of a run; signal its end one loop iteration before the task ends."""
+    """Return the outcome of a run, and resolve `ended` before the task itself is done."""
     outcome = await run(arguments, context)
     _signal(ended)
     return outcome
@@ -177,7 +184,10 @@ async def run_function(
     arguments: Mapping[str, Any],
     context: CallContext,
 ) -> Outcome:
-    """Run a handler's function; a plain function runs in a worker thread."""
+    """Run a handler: an async function in the event loop, a plain one in a worker thread.
+
+    The outcome is a ToolError if too many abandoned calls of the tool still run.
+    """
     name = context.tool
     if has_max_abandoned_calls(name):
         return None, ToolError(
@@ -187,7 +197,8 @@ async def run_function(
     if handler.is_async:
         return await await_outcome(lambda: handler(arguments, dependencies))
     result, error = await run_in_thread(partial(handler, arguments, dependencies), name)
-    # A plain function may return a coroutine, for example if it wraps an async function.
+    # A plain function that wraps an async function returns a coroutine, which must be
+    # awaited in the event loop.
     if inspect.isawaitable(result):
         return await await_outcome(lambda: result)
     return result, error
@@ -199,14 +210,14 @@ async def run_provider(
     arguments: Mapping[str, Any],
     context: CallContext,
 ) -> Outcome:
-    """Run a tool of a provider."""
+    """Call a tool of a tool provider, such as an external server; return the outcome."""
     return await await_outcome(lambda: provider.call_tool(tool, arguments, context))
 
 
 async def run_proxied(
     proxies: Proxies, tool: Tool, arguments: Mapping[str, Any], context: CallContext
 ) -> Outcome:
-    """Run a proxied tool on the external server that it names."""
+    """Call a proxied tool on its external server; return the outcome."""
     return await await_outcome(lambda: proxies.call_proxied(tool, arguments, context))
 
 
@@ -216,12 +227,15 @@ async def run_call_in_loop(
     arguments: Mapping[str, Any],
     context: CallContext,
 ) -> Outcome:
-    """Run a call in an event loop that may differ from its caller's."""
+    """Run a call in `loop`, which may differ from the current event loop."""
     return await run_in_loop(loop, run(arguments, context))
 
 
 def accept_any_result(tool: Tool, result: Any) -> list[str]:
-    """Return no problems: a provider validates the results of its own tools."""
+    """Return an empty list of problems for any result.
+
+    Used instead of validation, for example because a provider validates its own results.
+    """
     return []
 
 
@@ -259,7 +273,7 @@ def _validate_response(
         return _reject_response(tool, "returned a result that is not JSON", str(error))
     problems = [] if value is None and response.error else check_result(tool, value)
     if problems and response.error is not None:
-        # Some clients check it against the schema also in an error.
+        # Drop an invalid structured result: some clients validate it even in an error.
         value = None
     elif problems:
         _logger.error("tool %s: result: %s", tool.name, "; ".join(problems))
@@ -281,7 +295,7 @@ def _validate_response(
 
 
 def _get_error_text(tool: Tool, error: Any) -> str:
-    """Return an error as text; a fixed sentence if it is blank."""
+    """Return `str(error)`; a fixed sentence if that is blank."""
     text = str(error)
     return text if text.strip() else f"the {tool.kind} failed"
 
@@ -294,14 +308,17 @@ def _convert_blocks(content: Any) -> Any:
 
 
 def _reject_response(tool: Tool, problem: str, *details: str) -> ToolResponse:
-    """Log and return the error for an invalid response; it quotes no text of the response."""
+    """Log and return the error for an invalid response.
+
+    The caller passes details that quote no content of the response.
+    """
     text = f"{problem}: {'; '.join(details)}"
     _logger.error("tool %s %s", tool.name, text)
     return ToolResponse(error=f"the {tool.kind} {text}")
 
 
 def _log_incident(tool: Tool, problem: str, error: BaseException) -> ToolResponse:
-    """Log an exception under a random number; return an error that quotes the number."""
+    """Log an exception with a random ID; return an error that contains only the ID."""
     incident = uuid.uuid4().hex[:8]
     _logger.error(
         "tool %s %s (incident %s)", tool.name, problem, incident, exc_info=error
@@ -349,7 +366,8 @@ def to_plain_json(value: Any, *, has_python_values: bool = False) -> Any:
 def _reject_surrogates(text: str, value: Any) -> Any:
     """Return a value whose JSON text can be encoded as UTF-8; otherwise raise NotJsonError."""
     if not text.isascii():
-        # For example, Python represents undecodable bytes of a file name by lone surrogates.
+        # A lone surrogate can occur, for example, in a file name: Python represents bytes
+        # that it cannot decode this way.
         try:
             text.encode("utf-8")
         except UnicodeEncodeError:
@@ -387,7 +405,7 @@ def _encode_python_object(value: Any) -> Any:
 
 
 def format_python_value(value: Any) -> Any:
-    """Return the string of a Python value's JSON Schema format, for example of a date.
+    """Return a Python value as JSON, in its JSON Schema format: a date as "2026-01-31".
 
     A member of an enumeration becomes its value.
 
@@ -435,7 +453,7 @@ def _format_duration(value: timedelta) -> str:
     minutes, seconds = divmod(seconds, 60)
     days = f"{value.days}D" if value.days else ""
     text = f"{hours}H" if hours else ""
-    # The grammar requires the minutes between hours and seconds, even if they are 0.
+    # RFC 3339's grammar of durations requires minutes between hours and seconds: PT1H0M5S.
     if minutes or (hours and seconds):
         text += f"{minutes}M"
     text += f"{seconds}S" if seconds else ""

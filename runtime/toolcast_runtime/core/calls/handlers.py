@@ -22,15 +22,19 @@ from ..definitions.tool import Tool
 from ..validation.checker import DeclaredNames
 
 _MAX_WRAPPERS = 50
-"""Wrappers around a callable that are followed."""
+"""Maximum number of wrappers around a callable that are followed; wrappers may be circular."""
 _KEYWORD_KINDS = (
     inspect.Parameter.KEYWORD_ONLY,
     inspect.Parameter.POSITIONAL_OR_KEYWORD,
 )
 
 
+class SignatureMismatchError(TypeError):
+    """A handler's signature does not match the arguments that its spec declares."""
+
+
 class HandlerAdapter:
-    """A handler function that is called with a tool's arguments.
+    """Handler function, adapted to be called with a tool's arguments.
 
     The function's signature is inspected once. A function gets all arguments as one dict if its
     only parameter is positional-only, or is annotated as a mapping or a TypedDict and is not a
@@ -85,20 +89,30 @@ class HandlerAdapter:
             if accepts_any_keyword
             else frozenset(p.name for p in parameters if p.kind in _KEYWORD_KINDS)
         )
-        # Arguments with only these names are accepted without looking at each of them.
+        # Fast path of `find_rejected`: arguments with only these names need no further check.
         accepted = declared.names - self._dependencies
         if self._keywords is not None:
             accepted &= self._keywords
         self._accepted = accepted
+        # `inspect.signature` of a wrapper returns the signature of the wrapped function, whose
+        # required parameters the wrapper may pass itself.
+        is_wrapper = hasattr(function, "__wrapped__")
+        self._required = [
+            p.name
+            for p in parameters
+            if p.default is p.empty
+            and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
+            and not is_wrapper
+        ]
         self.is_async = inspect.iscoroutinefunction(_unwrap(function))
 
     def find_rejected(self, arguments: Mapping[str, Any]) -> list[str]:
-        """Return the names of the arguments that must not reach the function, in their order.
+        """Return the names of arguments that must not reach the function, in call order.
 
-        These are arguments that the function has no parameter for, and arguments that the
-        schema does not declare, even if `additionalProperties` permits them: a caller must
-        not set a parameter that the tool does not show. A function that gets all arguments
-        as one dict may get undeclared ones, except the names of dependencies.
+        An argument is rejected if the function has no parameter for it, or if the schema does
+        not declare it, even if `additionalProperties` permits it: a caller must not set a
+        parameter that the tool does not list. A function that gets all arguments as one dict
+        also gets undeclared arguments, except those with the name of a dependency.
         """
         if arguments.keys() <= self._accepted:
             return []
@@ -109,6 +123,28 @@ class HandlerAdapter:
         if self._keywords is not None:
             rejected.update(arguments.keys() - self._keywords)
         return [name for name in arguments if name in rejected]
+
+    def validate_signature(self) -> None:
+        """Check that the function accepts the declared arguments.
+
+        The generator checks this in the source code of plain functions. Only the imported
+        object shows the signatures of decorated functions, methods, and classes.
+
+        Raises:
+            SignatureMismatchError: a call with declared arguments cannot succeed.
+        """
+        if self.accepts_mapping:
+            return
+        problems = [
+            f"it has no parameter `{name}`"
+            for name in self.find_rejected(dict.fromkeys(sorted(self._declared.names)))
+        ]
+        problems += [
+            f"it requires `{name}`, which is not an argument"
+            for name in self._declared.find_undeclared(self._required)
+        ]
+        if problems:
+            raise SignatureMismatchError(", and ".join(problems))
 
     def __call__(
         self,
@@ -124,7 +160,12 @@ class HandlerAdapter:
     def _remove_dependencies(
         self, parameters: list[inspect.Parameter]
     ) -> list[inspect.Parameter]:
-        """Return the parameters that a caller's arguments can set."""
+        """Return the function's parameters without those for dependencies.
+
+        Raises:
+            TypeError: the function has no parameter for a dependency, or a dependency has the
+                same name as a parameter of the tool.
+        """
         accepts_any_keyword = any(p.kind is p.VAR_KEYWORD for p in parameters)
         keywords = {p.name for p in parameters if p.kind in _KEYWORD_KINDS}
         for name in sorted(self._dependencies):
@@ -151,7 +192,10 @@ def _unwrap(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _is_annotated_as_mapping(function: Callable[..., Any], annotation: Any) -> bool:
-    """Return whether an annotation in a function's signature is a mapping or a TypedDict."""
+    """Return whether a parameter's annotation is a mapping type or a TypedDict.
+
+    True also if the annotation's name is not defined at run time.
+    """
     if annotation is inspect.Parameter.empty:
         return False
     target = _unwrap(function)
@@ -164,15 +208,15 @@ def _is_annotated_as_mapping(function: Callable[..., Any], annotation: Any) -> b
     try:
         return _is_mapping_type(get_type_hints(probe, names)["arguments"])
     except NameError:
-        # The class is imported only for type checkers, as generated types usually are. The
-        # generator checks the annotation in the source code.
+        # The annotation's class is imported only under TYPE_CHECKING, as generated types
+        # usually are. The generator has checked the annotation in the source code.
         return True
     except (TypeError, AttributeError, SyntaxError):
         return False
 
 
 def _is_mapping_type(hint: Any) -> bool:
-    # The types of `type X = ...` (Python 3.12) and `NewType`.
+    # Resolve aliases of `type X = ...` (`__value__`) and `NewType` (`__supertype__`).
     for attribute in ("__value__", "__supertype__"):
         hint = getattr(hint, attribute, hint)
     if get_origin(hint) in (Union, UnionType):
@@ -278,7 +322,8 @@ def _defining_modules(function: Any) -> Iterator[str]:
         module = getattr(function, "__module__", None)
         if isinstance(module, str):
             yield module
-        # functools.wraps() copies `__module__`; the globals name the module that defines a wrapper.
+        # `functools.wraps` copies `__module__` of the wrapped function. Only `__globals__`
+        # identifies the module that defines the wrapper.
         global_name = getattr(function, "__globals__", {}).get("__name__")
         if isinstance(global_name, str):
             yield global_name

@@ -25,7 +25,7 @@ def to_langchain_blocks(content: Sequence[Mapping[str, Any]]) -> list[dict[str, 
 
 
 def describe_block(block: Mapping[str, Any]) -> str:
-    """Return a text for a LangChain block: its own text, or a note with its file name and type."""
+    """Return the text of a LangChain text block; for others a note with name and type."""
     if block["type"] == "text":
         text: str = block["text"]
         return text
@@ -53,7 +53,7 @@ def _convert_resource(resource: Mapping[str, Any]) -> dict[str, Any]:
         return _text_block(resource["text"])
     mime_type = resource.get("mimeType", "application/octet-stream")
     block = _data_block(resource["blob"], mime_type, mime_type.partition("/")[0])
-    # Some providers reject a file without a name.
+    # Pass the file name from the URI on, because some providers reject a file without a name.
     name = urlsplit(resource["uri"]).path.rpartition("/")[2]
     if name and block["type"] == "file":
         block["extras"] = {"filename": name}

@@ -72,7 +72,7 @@ _logger = logging.getLogger("toolcast")
 Stage = Callable[
     [Tool, ToolProvider | None, Mapping[str, Any], CallContext], Awaitable[CallResult]
 ]
-"""`record` or `prepare`: the stages that return a response with its outcome."""
+"""A stage of a call, `record` or `prepare`: returns a response with its outcome."""
 
 
 async def call_tool(
@@ -84,7 +84,7 @@ async def call_tool(
     ask: AskUser | None,
     store_content: StoreContent | None,
 ) -> ToolResponse:
-    """Await the result of `Registry.find` and call the tool that it found.
+    """Call the tool that `Registry.find` returns, after awaiting `found`.
 
     Every failure is a response with an error. The other arguments: see `Registry.call_tool`.
     """
@@ -107,16 +107,17 @@ async def call_tool(
 
 
 class ToolCalls:
-    """Runs the calls of one registry.
+    """Calls of one toolset's tools, from admission to the response.
 
     Args:
-        ledger: see `Registry`.
+        ledger: the ledger for calls of persistent tools; None if such calls are refused.
         handlers: the package that defines every handler, and the ledger's sink function.
         dependencies: returns the lifespan's dependencies; None without a lifespan.
         dependency_names: the names of these dependencies.
 
     Attributes:
-        proxies: the providers; the first `Proxies` answers the calls of proxied tools.
+        proxies: the toolset's providers; the first that is a `Proxies` runs the calls of
+            proxied tools.
     """
 
     def __init__(
@@ -134,7 +135,7 @@ class ToolCalls:
         self._package = handlers
         self._handlers: dict[str, HandlerAdapter] = {}
         self.validators = Validators(asserts_formats=True)
-        # Deprecated tools with a warning in the log, which is written once per tool.
+        # Names of deprecated tools whose warning was logged: it is logged once per tool.
         self._logged_deprecations: set[str] = set()
         self._conditions: dict[str, Checker | None] = {}
         self._approvals: Approvals | None = None
@@ -149,9 +150,9 @@ class ToolCalls:
         ask: AskUser | None = None,
         store_content: StoreContent | None = None,
     ) -> ToolResponse:
-        """Apply the guard of the request and call the tool, in a context of its own.
+        """Call a tool in a new context, unless the request's guard refuses the call.
 
-        Every failure is a response with an error.
+        A refused call, like every failure, is a response with an error.
 
         Args:
             tool: a tool that the client may call.
@@ -196,7 +197,8 @@ class ToolCalls:
         stage: Stage = self.record if tool.persistent else self.prepare
         try:
             if tool.result is not None:
-                # Wraps the record stage, so that the ledger gets the whole result.
+                # Wrap the outermost stage: the ledger then records the whole result, and only
+                # the response is shortened.
                 stage = optional.truncation.shape_results(stage)
             if should_trace_call():
                 with trace_call(context) as set_outcome:
@@ -219,7 +221,10 @@ class ToolCalls:
         client: str | None,
         arguments: Mapping[str, Any],
     ) -> Callable[[], Questions]:
-        """Return the factory of a call's `Questions`; it may raise DeclinedError."""
+        """Return a function that creates the call's `Questions`.
+
+        The function raises DeclinedError if an optional part cannot be loaded.
+        """
         loop = asyncio.get_running_loop()
 
         def create_questions() -> Questions:
@@ -279,7 +284,7 @@ class ToolCalls:
         arguments: Mapping[str, Any],
         context: CallContext,
     ) -> CallResult:
-        """Record, prepare and run a call; one that cannot be recorded is not run."""
+        """Record, prepare and run a call; a call that cannot be recorded is not run."""
         turns = TURNS.get()
         if turns is not None:
             await turns.wait_for(arguments)
@@ -300,7 +305,7 @@ class ToolCalls:
 
     async def close(self) -> None:
         """Wait until every finished call is recorded, and close the ledger."""
-        # A cached property: it exists only if the recorder was used.
+        # `_recorder` is a cached property: it is in `__dict__` only after its first use.
         if "_recorder" in self.__dict__:
             await self._recorder.close()
 
@@ -315,7 +320,7 @@ class ToolCalls:
         arguments: Mapping[str, Any],
         context: CallContext,
     ) -> CallResult:
-        """Prepare and run a call; one that is invalid or not confirmed is not run."""
+        """Prepare and run a call; a call that is invalid or not confirmed is not run."""
         turns = TURNS.get()
         if turns is not None:
             await turns.wait_for(arguments)
@@ -325,7 +330,8 @@ class ToolCalls:
         problems = self.validators.check_arguments(tool, arguments)
         if problems:
             return ToolResponse(error=format_problems(tool, problems)), "invalid"
-        # The handler has no parameter for the selection of result fields.
+        # The runtime handles the parameter that selects result fields; handlers have no
+        # parameter for it.
         arguments = tool.strip_field_selection(arguments)
         if tool.proxy is not None:
             run = self._build_proxy_runner(tool)
@@ -350,14 +356,15 @@ class ToolCalls:
             return run, "error"
         if tool.confirm is not None:
             try:
-                # The caller may change its object while the user reads the question.
+                # Copy the arguments, so that the call runs with those that the user saw even if
+                # the caller changes its object in the meantime.
                 arguments = optional.confirmation.copy_arguments(arguments)
             except OptionalPartError as missing:
                 return _log_missing_part(tool, missing), "error"
             refused = await self._confirm(tool, tool.confirm, arguments, context)
             if refused is not None:
                 return refused
-        # After the confirmation: a declined call opens no dependencies.
+        # Bind dependencies only after the confirmation: a declined call opens none.
         if tool.proxy is None and handler.uses:
             run = await self._bind_dependencies(tool, handler)
             if isinstance(run, ToolResponse):
@@ -366,7 +373,10 @@ class ToolCalls:
         return await run_call(tool, run, arguments, context, check_result)
 
     def _build_proxy_runner(self, tool: Tool) -> Runner | ToolResponse:
-        """Return the runner on the server that the tool names, or an error response."""
+        """Return a function that runs a proxied tool's call, or an error response.
+
+        The response is an error if the toolset declares no external server.
+        """
         proxies = next((p for p in self.proxies if isinstance(p, Proxies)), None)
         if proxies is None:
             text = f"the server of the tool `{tool.name}` is not declared"
@@ -376,7 +386,10 @@ class ToolCalls:
     async def _bind_dependencies(
         self, tool: Tool, handler: HandlerAdapter
     ) -> Runner | ToolResponse:
-        """Return the handler's runner with its dependencies, or an error response."""
+        """Return a function that runs the handler with its dependencies.
+
+        Starts the lifespan if needed. Returns an error response if that fails.
+        """
         try:
             if self._dependencies is None:
                 raise LifespanError("the toolset has no lifespan")
@@ -396,7 +409,10 @@ class ToolCalls:
         arguments: Mapping[str, Any],
         context: CallContext,
     ) -> CallResult | None:
-        """Ask the user to confirm a call if needed; return None if the call may continue."""
+        """Ask the user to confirm a call if `confirm` requires it.
+
+        Returns None if the call may continue, otherwise the response that ends it.
+        """
         confirmation = optional.confirmation
         if not confirmation.is_confirmation_needed(
             confirm, self._conditions, arguments
@@ -444,7 +460,7 @@ class ToolCalls:
 
 
 def _refuse(reason: str) -> ToolResponse:
-    """Return the error of a refused call; log it with the current exception."""
+    """Return an error response for a refused call; log the exception being handled."""
     _logger.exception("a call is refused: %s", reason)
     return ToolResponse(error=f"{reason}; the log has the details")
 
@@ -456,6 +472,6 @@ def _unavailable(tool: Tool, reason: str) -> ToolResponse:
 
 
 def _log_missing_part(tool: Tool, missing: OptionalPartError) -> ToolResponse:
-    """Return the error of a call that needs a missing optional part; log the cause."""
+    """Return an error response for a call that needs a missing optional part; log why."""
     _logger.error("tool %s: %s", tool.name, missing, exc_info=missing.__cause__)
     return _unavailable(tool, str(missing))

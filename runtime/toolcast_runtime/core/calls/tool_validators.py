@@ -16,7 +16,7 @@ _INVALID_SCHEMA = "the value cannot be checked: the tool's schema cannot be appl
 
 
 class Validators:
-    """The validators of a toolset's tools, each built on first use.
+    """Validators of a toolset's tools, each built on first use and cached by tool name.
 
     Args:
         asserts_formats: whether strings in arguments must match their schema's `format`.
@@ -31,7 +31,8 @@ class Validators:
         """Return the problems with a call's arguments; empty if they are valid."""
         checker = self._arguments.get(tool.name)
         if checker is None:
-            # The external server decides about the formats of a proxied tool.
+            # Arguments of a proxied tool are sent to an external server, which decides itself
+            # whether it checks formats.
             formats = self.asserts_formats and tool.proxy is None
             checker = _add_checker(self._arguments, tool.name, tool.parameters, formats)
         problems = [_INVALID_SCHEMA] if checker is None else checker.problems(arguments)
@@ -42,8 +43,7 @@ class Validators:
     def check_result(self, tool: Tool, result: Any) -> list[str]:
         """Return the problems with a result; empty if it is valid or no schema is declared.
 
-        Formats are checked only if the handler returns a class, which formats dates and the
-        like by itself.
+        `format` is checked only if the handler returns instances of a result class.
         """
         if tool.returns is None:
             return []
@@ -55,7 +55,10 @@ class Validators:
 
 
 def check_actions(tool: Tool, arguments: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the problems of a call's arguments with the action that they select."""
+    """Yield the problems of arguments with the rules of the action that they select.
+
+    Nothing is yielded for a tool without actions or an unknown action.
+    """
     if tool.action_parameter is None:
         return
     value = arguments.get(tool.action_parameter)
@@ -67,7 +70,7 @@ def check_actions(tool: Tool, arguments: Mapping[str, Any]) -> Iterator[str]:
 def check_action(
     parameter: str, action: Action, arguments: Mapping[str, Any]
 ) -> Iterator[str]:
-    """Yield the parameters that an action requires and lacks, or does not accept.
+    """Yield a message for each argument that an action lacks or does not accept.
 
     Args:
         parameter: the parameter that selects the action.
@@ -95,8 +98,8 @@ def _add_checker(
     try:
         checker = checkers[name] = Checker(schema, asserts_formats=asserts_formats)
     except Exception as error:
-        # The call is refused: its arguments cannot be checked. The message quotes the
-        # schema, which may come from an external server.
+        # A schema of an external server can fail in any way. The exception's message may
+        # quote the schema, so the text is escaped for the log.
         text = escape_excerpt(str(error))
         _logger.error("the schema of %s cannot be applied: %s", name, text)
         return None

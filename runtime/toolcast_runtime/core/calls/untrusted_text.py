@@ -1,4 +1,4 @@
-"""Text from untrusted sources for logs and errors: escaped, cut to a length, secrets removed."""
+"""Text from untrusted sources for logs and errors: escaped, shortened, without secrets."""
 
 from __future__ import annotations
 
@@ -10,18 +10,20 @@ from collections.abc import Iterable
 from typing import Any
 
 MAX_SHOWN_CHARACTERS = 300
-"""Characters of untrusted text in a message, by default."""
+"""Default maximum number of characters of untrusted text in a message."""
 _HIDDEN = "[hidden]"
-# Load the codec now: if the process runs out of file descriptors, the log still needs it.
+# Python loads a codec from a file on first use. Load it now, because logging must also work
+# after the process has run out of file descriptors.
 "".encode("unicode_escape")
-# Characters that `str.isprintable` accepts although they are invisible: blanks and Unicode's
-# Default_Ignorable_Code_Point. The variation selectors U+FE0E and U+FE0F are accepted after a
-# symbol: there they select its emoji or text form.
+# Invisible characters that `str.isprintable` accepts: blanks and Unicode's
+# Default_Ignorable_Code_Point. Variation selectors U+FE0E and U+FE0F after a symbol are not
+# matched, because they select the symbol's text or emoji form.
 _INVISIBLE = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0d\uffa0"
     "\U000e0100-\U000e01ef]|(?<![\u2010-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff])[\ufe0e\ufe0f]"
 )
-# Combining marks on one character. No script needs more, and stacked marks cover other lines.
+# Maximum number of combining marks on one character: no script needs more, and a higher stack
+# covers other lines.
 _MAX_COMBINING_MARKS = 3
 _ESCAPED_CONTROLS = {
     code: ascii(chr(code))[1:-1]
@@ -65,7 +67,10 @@ def escape_unprintable(text: str) -> str:
 
 
 def escape_controls(text: str) -> str:
-    """Escape the control characters of a text of several lines, except tabs and line breaks."""
+    """Return text with control characters escaped, except tabs and line breaks.
+
+    CRLF becomes LF.
+    """
     return text.replace("\r\n", "\n").translate(_ESCAPED_CONTROLS)
 
 
@@ -101,7 +106,7 @@ def redact_value(value: Any, secrets: tuple[str, ...]) -> Any:
 
 
 class RateLimitFilter(logging.Filter):
-    """Logging filter that passes one record of each kind per second.
+    """Logging filter that passes at most one record of each kind per second.
 
     The next record of the kind states how many were suppressed. This keeps clients from
     filling the log with repeated bad requests. The kind of a record is its `extra` field
@@ -116,7 +121,8 @@ class RateLimitFilter(logging.Filter):
     def __init__(self, *loggers: str) -> None:
         super().__init__()
         self._loggers = loggers
-        # The time of the last passed record and the count of suppressed ones, by kind.
+        # For each kind: the time of the last passed record, and the number of records that were
+        # suppressed since.
         self._passed: dict[object, tuple[float, int]] = {}
 
     def filter(self, record: logging.LogRecord) -> bool:

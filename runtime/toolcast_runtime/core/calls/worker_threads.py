@@ -36,37 +36,39 @@ _Parameters = ParamSpec("_Parameters")
 _Result = TypeVar("_Result")
 
 MAX_THREADS = 64
-"""Threads of one event loop, including those of abandoned calls."""
+"""Maximum number of worker threads of one event loop, including those of abandoned calls."""
 
 MAX_ABANDONED_CALLS = 16
-"""Abandoned calls of one tool that may still run before its further calls are refused."""
+"""Number of running abandoned calls of one tool from which its further calls are refused."""
 
 Outcome = tuple[Any, BaseException | None]
 """The value that a function returned, and the exception that it raised."""
 
-_SECONDS_FOR_A_THREAD = 5.0
+_THREAD_TIMEOUT_S = 5.0
 """How long a call waits for a free thread before it fails."""
-_SECONDS_WHEN_INTERRUPTED = 2.0
+_INTERRUPT_TIMEOUT_S = 2.0
 """How long an interrupted `run_sync` waits for its handlers to end."""
-_SECONDS_UNTOLD = 10.0
+_ABANDONED_LOG_DELAY_S = 10.0
 """How long an abandoned call may run before it is logged."""
-_LOOK_SECONDS = 0.02
+_POLL_INTERVAL_S = 0.02
+"""Interval at which abandoned calls are polled."""
 
 _Jobs = SimpleQueue[tuple[str, Callable[["_Jobs"], None]]]
-"""The queue from which one worker thread takes its jobs; a job has a thread name."""
+"""Queue of one worker thread's jobs, each a thread name with a function."""
 
-# The queues of idle threads. The last one is used first. A forked child clears the list, because
-# it has none of the threads.
+# Job queues of idle threads, used as a stack. A forked child clears the list, because threads
+# do not survive a fork.
 _idle: list[_Jobs] = []
 _slots: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = (
     WeakKeyDictionary()
 )
 
-# The number of abandoned calls that still run, by tool.
+# Number of abandoned calls that still run, by event loop and tool name.
 _abandoned: WeakKeyDictionary[asyncio.AbstractEventLoop, Counter[str]] = (
     WeakKeyDictionary()
 )
-# An event loop references its tasks only weakly.
+# References to abandoned tasks: an event loop has only weak references to its tasks, so they
+# could be garbage-collected before they end.
 _tasks: set[asyncio.Task[Any]] = set()
 
 _lock = threading.Lock()
@@ -91,8 +93,8 @@ async def run_in_thread(work: Callable[[], Any], name: str = "tool call") -> Out
 
     loop = asyncio.get_running_loop()
     slots = _slots.setdefault(loop, asyncio.Semaphore(MAX_THREADS))
-    # Set no timer if a slot is free: a timer costs as much as a small handler.
-    timeout = asyncio.timeout(_SECONDS_FOR_A_THREAD if slots.locked() else None)
+    # Start no timer if a slot is free, because a timer takes as long as a small handler.
+    timeout = asyncio.timeout(_THREAD_TIMEOUT_S if slots.locked() else None)
     try:
         async with timeout:
             await slots.acquire()
@@ -118,9 +120,10 @@ async def run_in_thread(work: Callable[[], Any], name: str = "tool call") -> Out
             outcome: Outcome = context.run(work), None
         except BaseException as error:
             outcome = None, error
-        # Before the slot is released, so that there are never more threads than slots.
+        # Mark the thread as idle before its slot is released. Otherwise the next call would
+        # start a new thread, and threads could exceed slots.
         _idle.append(jobs)
-        # The loop may have been closed while the function ran.
+        # `call_soon_threadsafe` raises RuntimeError if the loop was closed in the meantime.
         with contextlib.suppress(RuntimeError):
             loop.call_soon_threadsafe(finish, outcome)
 
@@ -154,7 +157,7 @@ def _run_jobs(jobs: _Jobs) -> None:
 
 
 def has_max_abandoned_calls(name: str) -> bool:
-    """Return whether the maximum of abandoned calls of a tool still runs in this loop."""
+    """Return whether too many abandoned calls of a tool still run in this event loop."""
     if not _abandoned:
         return False
     import asyncio
@@ -164,7 +167,9 @@ def has_max_abandoned_calls(name: str) -> bool:
 
 
 def track_abandoned(name: str) -> Callable[[], None]:
-    """Count an abandoned call of a tool; return the function that removes it from the count.
+    """Count an abandoned call of a tool; return a function that undoes the count.
+
+    If the call still runs after some seconds, a warning is logged.
 
     Call the returned function in the same event loop when the call ends.
     """
@@ -173,7 +178,7 @@ def track_abandoned(name: str) -> Callable[[], None]:
     loop = asyncio.get_running_loop()
     abandoned = _abandoned.setdefault(loop, Counter())
     abandoned[name] += 1
-    timer = loop.call_later(_SECONDS_UNTOLD, _log_abandoned, name, abandoned)
+    timer = loop.call_later(_ABANDONED_LOG_DELAY_S, _log_abandoned, name, abandoned)
 
     def untrack() -> None:
         timer.cancel()
@@ -196,7 +201,7 @@ def abandon_task(name: str, task: asyncio.Task[Any]) -> None:
         _tasks.discard(task)
         untrack()
         if not task.cancelled():
-            # asyncio logs exceptions that are never retrieved.
+            # Retrieve the exception, because asyncio logs exceptions that are never retrieved.
             task.exception()
 
     task.add_done_callback(finish)
@@ -208,10 +213,10 @@ async def wait_for_abandoned(seconds: float) -> None:
 
     loop = asyncio.get_running_loop()
     deadline = loop.time() + seconds
-    # A task that was just cancelled is counted only after the loop has run it.
-    await asyncio.sleep(_LOOK_SECONDS)
+    # Let the loop run once: a task that was just cancelled is counted only when it has run.
+    await asyncio.sleep(_POLL_INTERVAL_S)
     while _abandoned.get(loop) and loop.time() < deadline:
-        await asyncio.sleep(_LOOK_SECONDS)
+        await asyncio.sleep(_POLL_INTERVAL_S)
 
 
 def _log_abandoned(name: str, abandoned: Counter[str]) -> None:
@@ -221,7 +226,7 @@ def _log_abandoned(name: str, abandoned: Counter[str]) -> None:
         "a handler of %s still runs %g s after its call was given up; %d of its abandoned"
         " calls run, and from %d on its further calls are refused",
         name,
-        _SECONDS_UNTOLD,
+        _ABANDONED_LOG_DELAY_S,
         abandoned[name],
         MAX_ABANDONED_CALLS,
     )
@@ -283,7 +288,7 @@ def run_sync(coroutine: Coroutine[Any, Any, _Result]) -> _Result:
         raise
     except BaseException:
         if future.cancel():
-            waiting = wait_for_abandoned(_SECONDS_WHEN_INTERRUPTED)
+            waiting = wait_for_abandoned(_INTERRUPT_TIMEOUT_S)
             asyncio.run_coroutine_threadsafe(waiting, loop).result()
         raise
     finally:
@@ -305,7 +310,7 @@ def make_sync(
     def wrapper(*args: _Parameters.args, **kwargs: _Parameters.kwargs) -> _Result:
         return run_sync(function(*args, **kwargs))
 
-    # Tools that follow `__wrapped__` would take the wrapper for an async function.
+    # Remove `__wrapped__`: `inspect` follows it and would report the wrapper as async.
     del wrapper.__dict__["__wrapped__"]
     wrapper.__name__ = f"{function.__name__}_sync"
     return wrapper

@@ -26,8 +26,9 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 _MAX_PROBLEMS_SHOWN = 5
-"""Problems that an error message lists."""
-# The signature and the MCP definition come first, however the JSON is formatted.
+"""Maximum number of problems that an error message lists."""
+# The beginning of a definition file: its signature and the start of the MCP definition, which
+# are its first two keys, with any white space.
 _HEAD = re.compile(r'\s*\{\s*"generated"\s*:\s*("(?:[^"\\]|\\.)*")\s*,\s*"mcp"\s*:\s*')
 _SIGNATURE = re.compile(r"by Toolcast from (?:.*/)?([^/]+)\.ya?ml\. DO NOT EDIT\.")
 _CONFLICT = re.compile(r"^(?:<{7}|={7}|>{7})", re.MULTILINE)
@@ -54,7 +55,7 @@ _FIELD_TYPES: dict[str, type | tuple[type, ...]] = {
     "arguments_type": str,
     "result_type": str,
 }
-# Targets of extensions add further fields, which become `Tool.parts`.
+# Fields that are not in this set were added by targets of extensions and become `Tool.parts`.
 _KNOWN_FIELDS = frozenset(_FIELD_TYPES) | frozenset(
     "generated mcp always persistent service permission refused_by".split()
 )
@@ -62,7 +63,7 @@ _decode = json.JSONDecoder().raw_decode
 
 
 class DefinitionError(ImportError):
-    """The folder `tools/` differs from what Toolcast generated. The message names the fix."""
+    """Difference between a generated package and its files; the message names the fix."""
 
 
 def load_tools(
@@ -71,7 +72,9 @@ def load_tools(
     dependencies: Sequence[str],
     sections: Sequence[str],
 ) -> dict[str, Tool]:
-    """Return the tools of a generated package by name, in the declared order.
+    """Load and validate the tools of a generated package; return them by name.
+
+    The order is by section, then by `order`, then by name.
 
     Args:
         package: the generated package `tools`.
@@ -132,6 +135,7 @@ def require_pydantic(package: str, tools: Iterable[Tool]) -> None:
     """
     from importlib.util import find_spec
 
+    # Look pydantic up without importing it: the import is slow and only calls need it.
     tool = next((tool for tool in tools if tool.has_pydantic_values), None)
     if tool is not None and find_spec("pydantic") is None:
         raise DefinitionError(
@@ -141,7 +145,7 @@ def require_pydantic(package: str, tools: Iterable[Tool]) -> None:
 
 
 def is_in_package(module: str, package: str | None) -> bool:
-    """Return whether a module is the package itself or a part of it."""
+    """Return whether a module name is a package or inside it; False if `package` is None."""
     return package is not None and f"{module}.".startswith(f"{package}.")
 
 
@@ -228,6 +232,8 @@ def parse_definition(text: str, stem: str) -> Tool:
     start = head.end()
     try:
         signature = json.loads(head[1])
+        # Parse the MCP definition first: `raw_decode` returns its end, and so its exact text,
+        # which `to_mcp_json` needs. Then parse the other fields.
         definition, end = _decode(text, start)
         values = json.loads(f"{text[:start]}null{text[end:]}")
     except (ValueError, RecursionError):
@@ -279,7 +285,9 @@ def _build_tool(
             raise TypeError(f"`{key}` has the wrong type")
     if not isinstance(definition["name"], str):
         raise TypeError("its name is not a string")
-    definition["inputSchema"].keys()  # fail now: every list and call needs it
+    # Raises an error here if `inputSchema` is missing or not an object, and not later, when
+    # tools are listed or called.
+    definition["inputSchema"].keys()
     return Tool(
         name=definition["name"],
         summary=values["summary"],

@@ -12,8 +12,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-# The definition of a link or a footnote applies to the whole page, and its label may continue
-# in the next line. Source: CommonMark 0.31.2, section 4.7.
+# The label of a link definition or footnote, which would apply to the whole page. A label may
+# continue on the next line (CommonMark 0.31.2, section 4.7).
 _LABEL = r"(?=\[(?:[^\[\]\\]|\\.)*(?:\]:|\\?$))"
 LINK_DEFINITION = re.compile(
     r"^((?:[ \t]*(?:(?:[-+*]|\d{1,9}[.)])(?=[ \t])|>))*[ \t]*)" + _LABEL
@@ -23,8 +23,8 @@ LINK_DEFINITION = re.compile(
 _VOID_ELEMENTS = frozenset(
     "area base br col embed hr image img input link meta param source track wbr".split()
 )
-# Elements that a browser parses by special rules even if they are closed, or that affect the
-# whole page from any position.
+# Elements that are always escaped: browsers parse them by special rules even if they are
+# closed, or they affect the whole page from any position.
 _FORBIDDEN_ELEMENTS = frozenset(
     (
         "base body frame frameset head html iframe link listing math meta noembed noframes"
@@ -33,15 +33,16 @@ _FORBIDDEN_ELEMENTS = frozenset(
 )
 # Attributes with which an element can cover the page or run a script.
 _FORBIDDEN_ATTRIBUTE = re.compile(r"\s(?:style|on[a-z]+)\s*(?:=|$|\s)", re.IGNORECASE)
-# Elements that hide or change their content even without an attribute. The others do so only
-# with an attribute, and may stay open without one.
+# Elements that hide or change their content even without attributes, and so must be closed. Other
+# elements need to be closed only if they have attributes.
 _HIDING_ELEMENTS = frozenset(
     (
         "applet audio canvas colgroup datalist details dialog form meter object option"
         " optgroup picture pre progress rp table tbody td tfoot th thead tr video"
     ).split()
 )
-# Elements that start a block of raw HTML if their tag is at the start of a line.
+# Elements whose tag at the start of a line starts a block of raw HTML (CommonMark 0.31.2,
+# section 4.6).
 _BLOCK_ELEMENTS = frozenset(
     (
         "address article aside base basefont blockquote body caption center col colgroup"
@@ -152,8 +153,11 @@ def _remove_code(lines: Sequence[str]) -> Iterator[str]:
 
 
 def _is_closed(text: str) -> bool:
-    """Return whether all elements of a text are closed within it, in the right order."""
-    # The open elements: their name, and whether they must be closed.
+    """Return whether the HTML elements of a text are closed in it, in the right order.
+
+    Elements that hide nothing and have no attributes may stay open.
+    """
+    # Each open element: its name, and whether the element must be closed.
     stack: list[tuple[str, bool]] = []
     position = 0
     while match := _POSSIBLE_HTML.search(text, position):
@@ -177,7 +181,7 @@ def _is_plain_text(text: str, start: int) -> bool:
     """Return whether every parser reads `<` at `start` as text: `a </ b`, `<some_name>`."""
     name = _TAG_NAME.match(text, start)
     if name is None and _RAW_BLOCK_START.search(text):
-        # In a block of raw HTML a browser reads a tag, even with a name such as `a<div`.
+        # Inside a block of raw HTML, a browser accepts any tag name, even `a<div`.
         return bool(_UNUSUAL_TAG.match(text, start))
     if name is None:
         return text[start + 1] not in "!?"

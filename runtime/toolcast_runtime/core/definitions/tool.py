@@ -27,13 +27,13 @@ WINDOWS_DEVICES = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """An action of a tool: a value of its action parameter, with rules for the arguments.
+    """Action of a tool: a value of the action parameter, with rules for other arguments.
 
     Attributes:
         summary: what the action does, in one line.
         requires: parameters that must be present.
         requires_any: parameters of which at least one must be present.
-        accepts: the only other parameters that may be present; None if all may be.
+        accepts: the only further parameters that are allowed; None if all are allowed.
     """
 
     summary: str = ""
@@ -44,7 +44,7 @@ class Action:
 
 @dataclass(frozen=True, slots=True)
 class Confirm:
-    """The confirmation that a tool requires from the user before a call runs.
+    """Confirmation that a tool requires from the user before a call runs.
 
     Attributes:
         message: the question to the user.
@@ -58,7 +58,7 @@ class Confirm:
 
 @dataclass(frozen=True, slots=True)
 class ResultForm:
-    """How the results of a tool are sent to callers.
+    """Settings for sending the results of a tool to callers.
 
     Attributes:
         send: the form of results for MCP clients: `text`, `structured`, or `both`.
@@ -78,7 +78,7 @@ class ResultForm:
 
 @dataclass(frozen=True, slots=True)
 class PromptPieces:
-    """The rendered parts of a tool in prompt blocks, as lines of Markdown.
+    """Rendered text of a tool in prompt blocks, as lines of Markdown.
 
     Attributes:
         bullet: the tool's entry in a list of tools.
@@ -95,7 +95,7 @@ class PromptPieces:
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A tool, as its definition describes it.
+    """Tool with the settings of its definition.
 
     Attributes:
         name: the name that models and callers use.
@@ -104,11 +104,12 @@ class Tool:
         definition: the MCP definition, exactly as `tools/list` returns it.
         handler: `module:function` of the handler; None if the spec names none yet.
         proxy: the external server that runs the calls; None if the handler does.
-        uses: the dependencies of the toolset's lifespan that the handler gets.
+        uses: the names of the lifespan's dependencies that are passed to the handler.
         timeout: the timeout of a call, in seconds.
         action_parameter: the parameter that selects an action; None without actions.
         actions: the rules of each action, by the value of the action parameter.
-        always: whether the model gets the tool in every turn, and not through the router.
+        always: whether the model gets the tool in every turn, instead of only when the router
+            or a tool search selects it.
         persistent: whether calls are recorded in the ledger.
         service: the service that the tool depends on.
         permission: the permission that a client needs for the tool. In a toolset without
@@ -134,8 +135,8 @@ class Tool:
         former_names: the earlier names of the tool.
         parts: other fields of the definition: those of extensions' targets, and fields that
             only handlers read.
-        kind: the noun for it in error messages: the handler of an MCP resource or prompt is
-            run as a tool, too.
+        kind: the noun in error messages, `tool`, `resource` or `prompt`: handlers of MCP
+            resources and prompts are run as tools, too.
         source: the JSON text that `definition` was parsed from; None if the tool was not
             read from a file.
     """
@@ -188,7 +189,7 @@ class Tool:
 
     @property
     def has_fastmcp_results(self) -> bool:
-        """Whether results are sent as FastMCP sends them: the definition is from a FastMCP server."""
+        """Whether results have FastMCP's form, because the definition is from its server."""
         meta, schema = self.definition.get("_meta"), self.definition.get("outputSchema")
         return self.has_pydantic_values and (
             "fastmcp" in (meta or ()) or "x-fastmcp-wrap-result" in (schema or ())
@@ -211,7 +212,7 @@ class Tool:
 
     @property
     def when_to_use(self) -> str:
-        """The first paragraph of the tool's usage in prompts, which the router searches."""
+        """First paragraph of the tool's usage in prompts, for the router; "" without usage."""
         return "\n".join(takewhile(bool, self.prompt.usage if self.prompt else ()))
 
     def is_in(self, target: str) -> bool:
@@ -246,15 +247,16 @@ class Tool:
         if self.source is None:
             content = {k: v for k, v in self.definition.items() if k != omit}
             return json.dumps(content, ensure_ascii=False).encode("utf-8")
-        # A JSON string has no raw line breaks, so only indentation is removed.
+        # JSON strings contain no raw line breaks, so stripping each line removes only
+        # indentation.
         text = "".join([line.strip(" \t\r") for line in self.source.split("\n")])
         if omit in self.definition:
             text = _remove_key(text, str(omit))
         return text.encode("utf-8")
 
 
-# The end of a sentence. After `e.g.` or `approx.` a lower-case letter or a digit follows, which
-# does not start a sentence.
+# The end of a sentence: not before a space and a lower-case letter or digit, which follow
+# abbreviations such as `e.g.` and `approx.`.
 _SENTENCE_END = re.compile(r"[.!?][\"')\]*_`]{0,4}(?= [^a-z\d])|[\u3002\uff01\uff1f]")
 _LIST_ITEM = re.compile(r"\s*(?:[-*+\u2022#>|<]|\d+[.)])")
 
@@ -262,8 +264,8 @@ _LIST_ITEM = re.compile(r"\s*(?:[-*+\u2022#>|<]|\d+[.)])")
 def extract_first_sentence(text: str) -> str:
     """Return the first sentence of a description on one line, to use as a summary.
 
-    If the first paragraph has no end of a sentence, return the whole paragraph; a list ends
-    it. Return "" for an empty text.
+    If the first paragraph has no end of a sentence, return the whole paragraph, up to a list if
+    it contains one. Return "" for an empty text.
     """
     first, *rest = text.strip().splitlines() or [""]
     paragraph = takewhile(
@@ -315,10 +317,11 @@ def _skip_separators(text: str, position: int) -> int:
 def spec_name(tool: str) -> str:
     """Return the name of a tool's spec file, without its suffix.
 
-    This is the tool's own name, if a file can have it. Otherwise, it gets the prefix `tool_`:
-    for names of Windows devices (`con`), names of hidden files (`.a`), names that programs
-    read as an option (`-rf`), and names of the toolset's own files (`toolset`).
+    This is the tool's name, with the prefix `tool_` if it is not a safe file name: the name of
+    a Windows device (`con`), of a hidden file (`.a`), of an option of programs (`-rf`), or of
+    one of the toolset's own files (`toolset`, `definitions`).
     """
+    # Windows does not distinguish case, neither in device names nor in file names.
     lower = tool.lower()
     start = lower.partition(".")[0]
     is_reserved = start in WINDOWS_DEVICES or lower in ("toolset", "definitions")
@@ -328,7 +331,7 @@ def spec_name(tool: str) -> str:
 
 @lru_cache(maxsize=65536)
 def module_name(tool: str) -> str:
-    """Return the name of a tool's module, file and fixture: `[a-z0-9_]+`, importable.
+    """Return an importable name, `[a-z0-9_]+`, for a tool's module, file and fixture.
 
     Any text has a module name, even an empty one: sections and clients use it as well. If two
     tools have the same module name, one of them gets its `distinct_name` instead.
@@ -336,6 +339,8 @@ def module_name(tool: str) -> str:
     name = re.sub(r"[^a-z0-9_]", "_", tool.lower()) or "_"
     if name[0].isdigit():
         name = f"n{name}"
+    # Avoid Python's keywords, Windows' devices, and names that pytest or packaging tools treat
+    # specially.
     if (
         keyword.iskeyword(name)
         or name in WINDOWS_DEVICES
@@ -373,8 +378,8 @@ def get_similarity_key(name: str) -> str:
     `send_mail`, `sendMail`, `send-mai1` and `send_maiI` have the same key.
     """
     folded = re.sub(r"[^a-z0-9]", "", name.lower()).replace("i", "l")
-    # Digits between or after letters look like letters (`mai1`). Other digits are numbers, in
-    # which `v1` and `v10` differ.
+    # Replace only digits that follow a letter and end the name or precede a letter (`mai1`).
+    # Longer numbers are compared as digits.
     return re.sub(r"(?<=[a-z])[015]+(?=[a-z]|$)", _replace_digits, folded)
 
 
@@ -383,7 +388,7 @@ def _replace_digits(match: re.Match[str]) -> str:
 
 
 class ToolFilter(NamedTuple):
-    """A filter for the tools of a provider.
+    """Filter for the tools of a provider.
 
     Attributes:
         only: the only requested names; None for all.
@@ -397,7 +402,7 @@ class ToolFilter(NamedTuple):
 
 
 class ToolProvider(Protocol):
-    """A source of remote tools, such as an external MCP server.
+    """Source of remote tools, such as external MCP servers.
 
     The registry asks its providers in their order, after the toolset's own tools; the first
     tool with a name wins. The registry enforces access by the name that the provider uses, and
@@ -407,10 +412,10 @@ class ToolProvider(Protocol):
 
     @property
     def has_always_tools(self) -> bool:
-        """Whether one of the provider's tools could be offered in every turn."""
+        """Whether one of the provider's tools may be marked `always`."""
 
     def reserve_names(self, names: Collection[str]) -> None:
-        """Reserve the toolset's current, previous and reserved names: offer no tool with them."""
+        """Reserve names, so that the provider offers no tools with these names."""
 
     def can_provide(self, name: str) -> bool:
         """Return whether the provider could have a tool of this name, now or later.
@@ -459,7 +464,7 @@ ServerState = Literal["up", "down", "unused"]
 
 @runtime_checkable
 class HasServers(Protocol):
-    """A provider that can report the state of its external servers."""
+    """Tool provider that can report the state of its external servers."""
 
     def get_server_states(self) -> Mapping[str, ServerState]:
         """Return the state of each server by name. Does no I/O."""
@@ -470,7 +475,7 @@ class HasServers(Protocol):
 
 @runtime_checkable
 class Proxies(Protocol):
-    """The external servers that run the calls of the toolset's proxied tools."""
+    """Tool provider that runs calls of proxied tools on its external servers."""
 
     async def call_proxied(
         self, tool: Tool, arguments: Mapping[str, Any], context: CallContext

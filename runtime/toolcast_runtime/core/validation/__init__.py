@@ -1,4 +1,4 @@
 """Validation of JSON values against JSON Schemas, in bounded time and memory.
 
-It does not depend on tools.
+This package does not depend on tools.
 """

@@ -22,14 +22,15 @@ MAX_VALIDATION_MS = 35
 _MAX_VALIDATION_NS = MAX_VALIDATION_MS * 1_000_000.0
 """`MAX_VALIDATION_MS` in nanoseconds."""
 _MAX_LOCATIONS = 6_000
-"""Locations that the estimate for one value visits."""
+"""Maximum number of locations that the estimate for one value visits."""
 _MAX_ROUNDS = 60
-"""Rounds in which the bounds of a schema are propagated."""
+"""Maximum number of rounds in which the bounds of a schema are propagated."""
 _UNBOUNDED_NS = 1e15
-# The cost of the estimate itself: for each schema and value, and for each measured value.
+# Costs of the estimate itself, in nanoseconds: for each pair of schema and value, and for each
+# measured value.
 _ESTIMATE_NS = 1_500.0
 _MEASURE_NS = 30.0
-# The costs of the validator.
+# Costs of the validator's checks, in nanoseconds.
 _LIGHT_NS = 300.0
 _KEYWORD_NS = 5.0
 _NAME_NS = 12.0
@@ -45,10 +46,12 @@ _CONTENT_NS = 40.0
 _UNEVALUATED_NS = 150.0
 _UNIQUE_NS = 60.0
 _LARGE_INTEGER_PAIR_NS = 700.0
-# The sum of nested `uniqueItems` is capped here; from then on each level of the value is counted.
+# Maximum sum of the costs of nested `uniqueItems`. From this maximum on, the cost is multiplied
+# by the value's levels of nesting instead.
 _MAX_UNIQUE_COST = 10 * _UNIQUE_NS
 _FORMAT_COST = PatternCost(2_000, 10.0)
-# The validator compares the named groups of a regular expression with each other.
+# `format: regex` has a squared factor, because the validator compares the named groups of a
+# regular expression with each other.
 _REGEX_FORMAT_COST = PatternCost(2_000, 60.0, 0.03)
 _LENGTH_KEYWORDS = frozenset("minLength maxLength".split())
 _NUMBER_KEYWORDS = frozenset(
@@ -110,7 +113,7 @@ class Bound(NamedTuple):
         rate = self.short
         if size.longest > SHORT:
             rate = self.character + self.squared * size.longest
-            # There are other strings, which may be short.
+            # Not all characters are in the longest string; the other strings may be short.
             if size.longest < size.characters:
                 rate = max(rate, self.short)
         cost = self.value * size.values + self.child * children + rate * size.characters
@@ -123,7 +126,7 @@ class Bound(NamedTuple):
         return cost
 
     def is_light(self, with_large: bool) -> bool:
-        """Return whether the cost is little more than a visit of each value.
+        """Return whether the cost is so low that the whole value can be counted at once.
 
         Args:
             with_large: whether the value has large integers, which make `uniqueItems` slow.
@@ -145,7 +148,7 @@ class Bound(NamedTuple):
 
     @classmethod
     def max(cls, bounds: Iterable[Bound]) -> Bound:
-        """Return the bound for a value to which any one of the bounds applies."""
+        """Return the bound for a value to which exactly one, unknown bound applies."""
         return cls(*map(max, zip(cls(), *bounds, strict=True)))
 
 
@@ -174,7 +177,7 @@ class _Part(NamedTuple):
 
 
 class CostEstimate:
-    """The cost of validating values against one schema.
+    """Estimate of the cost of validating values against one schema.
 
     Args:
         schema: any value; it does not have to be a valid schema.
@@ -205,7 +208,7 @@ class CostEstimate:
         return max(counts, default=0) or 1
 
     def find_excess(self, value: Any, size: Size, part: Any = None) -> str | None:
-        """Return why a value would take too long to validate; None if it does not.
+        """Return the reason why a value takes too long to validate; None if it does not.
 
         Args:
             value: a JSON value.
@@ -213,17 +216,21 @@ class CostEstimate:
             part: the subschema that it is validated against; by default the whole schema.
         """
         key = id(self._schema if part is None else part)
+        # Schemas `true` and `false` have no bound and cost nothing.
         if key not in self._bounds:
-            return None  # a schema `true` or `false`
+            return None
         cost = self._bounds[key].cost_for(size, size.values)
         return (
             None if cost <= _MAX_VALIDATION_NS else self._walk_value(key, value, size)
         )
 
     def _walk_value(self, key: int, value: Any, size: Size) -> str | None:
-        """Return what `find_excess` does, by adding up the cost of each location."""
+        """Add up the cost of each location of a value; return like `find_excess`.
+
+        This is exact enough to accept values for which the bound of the whole is too high.
+        """
         total = _Total()
-        # A number for each location, by the number of its parent and its key or index.
+        # IDs of the visited locations, by the ID of the parent and the key or index.
         locations: dict[tuple[int, str | int], int] = {}
         visited: set[tuple[int, int]] = set()
         measured_item, measured_size = value, size
@@ -237,7 +244,7 @@ class CostEstimate:
                 continue
             bound = self._bounds[key]
             if bound.is_light(with_large=bool(size.large_integers)):
-                # Many alternatives may apply to this item: measure it only once.
+                # Several alternatives in a row may apply to the same item: measure it once.
                 if item is not measured_item:
                     measured_item, measured_size = item, measure_value(item)
                     total.add("", _MEASURE_NS * measured_size.values)
@@ -246,7 +253,8 @@ class CostEstimate:
                 continue
             if step is not None:
                 location = locations.setdefault((location, step), len(locations) + 1)
-            # A schema that references apply again at the same location was counted already.
+            # Skip a schema that was already counted at this location, as with recursive
+            # references.
             if (key, location) not in visited:
                 visited.add((key, location))
                 total.add_location(self._parts[key], item)
@@ -336,7 +344,7 @@ class CostEstimate:
 
 
 class _Total:
-    """The cost of a validation so far, in total and by keyword."""
+    """Cost of a validation so far, in total and by keyword."""
 
     def __init__(self) -> None:
         self._locations = 0
@@ -351,7 +359,7 @@ class _Total:
         children = len(item) if isinstance(item, (dict, list, tuple)) else 0
         for keyword, cost in part.costs.items():
             if isinstance(item, _KEYWORD_TYPES.get(keyword, object)):
-                # `uniqueItems` compares items including their content.
+                # `uniqueItems` compares items with all their content, so measure it too.
                 size = measure_value(item) if cost.unique else own_size
                 self.add(keyword, cost.cost_for(size, children))
 
@@ -413,7 +421,7 @@ def _compute_costs(schema: Mapping[str, Any], same: int) -> Iterator[tuple[str, 
         cost = _REGEX_FORMAT_COST if name == "regex" else _FORMAT_COST
         yield "format", _match_bound(cost)
     if patterns := as_mapping(schema.get("patternProperties")):
-        # Each member's name is matched against every pattern.
+        # The validator matches the name of each member against every pattern.
         total = Bound.sum(_match_bound(estimate_pattern_cost(p)) for p in patterns)
         yield "patternProperties", total._replace(value=0.0, child=total.value)
     for keyword in ("unevaluatedProperties", "unevaluatedItems"):
@@ -452,7 +460,7 @@ def _get_options(schema: Mapping[str, Any]) -> list[Any]:
 def _options_bound(options: list[Any]) -> Bound:
     """Return the bound for comparing a value with each option."""
     if all(isinstance(option, str) for option in options):
-        # The validator looks strings up in a set.
+        # The validator finds strings in a set, so their number does not matter.
         return Bound(value=_MATCH_NS if options else 0.0)
     size = measure_value(options)
     if size.problem is not None:

@@ -15,24 +15,32 @@ from .limits import Size, count_max_visits, measure_value
 from .references import References, as_mapping, walk_schemas
 
 _MAX_PROBLEMS = 10
-"""Problems of one value that are returned."""
+"""Maximum number of returned problems of one value."""
 _MAX_EXPLAINED_VALUES = 1_000
-"""Values up to which all errors are collected; beyond, only the first one."""
+"""Maximum number of values for which all errors are collected, not only the first."""
 _MAX_ERRORS = 10_000
-"""Possible errors up to which all are collected."""
+"""Maximum number of possible errors for which all are collected."""
 _MAX_COPIED_VALUES = 200_000
-"""Values copied into errors, up to which all errors are collected."""
+"""Maximum number of values copied into errors for which all errors are collected."""
 _MAX_COPIED_CHARACTERS = 32 * 1024 * 1024
-"""Characters copied into errors, up to which all errors are collected."""
+"""Maximum number of characters copied into errors for which all errors are collected."""
 _MAX_VISITS = 500
-"""Paths through references to one location."""
+"""Maximum number of visits of one location for which errors are explained."""
 _MAX_SCHEMAS = 20_000
-"""Subschemas that are searched."""
+"""Maximum number of subschemas that are searched for declared names."""
 _UNEXPLAINED = "the value does not match the schema"
 
 
 class Checker:
-    """A compiled schema; for the arguments and errors see `compile_schema`."""
+    """Validator of one schema, with explained errors.
+
+    Args:
+        schema: a schema in any dialect; 2020-12 unless `$schema` names another one.
+        asserts_formats: whether strings must match their `format`.
+
+    Raises:
+        ValueError: the schema is invalid, or validating with it could take too long.
+    """
 
     def __init__(self, schema: Any, *, asserts_formats: bool = False) -> None:
         self._schema = schema
@@ -87,7 +95,7 @@ class Checker:
             return
         errors_per_value = visits * self._cost_estimate.max_missing
         errors = size.values * errors_per_value
-        # A nested value is copied again for each error of a value that contains it.
+        # Each error contains a copy of the invalid value, including all nested values.
         copies = errors * max(self._cost_estimate.max_options, size.levels)
         characters = size.characters * size.levels * errors_per_value
         if (
@@ -96,7 +104,7 @@ class Checker:
             or copies > _MAX_COPIED_VALUES
             or characters > _MAX_COPIED_CHARACTERS
         ):
-            # The first error already contains all errors of its alternatives.
+            # Even the first error is too large if it contains the errors of alternatives.
             if (
                 self._cost_estimate.has_alternatives
                 and copies > 10 * _MAX_COPIED_VALUES
@@ -125,7 +133,7 @@ class Checker:
 
 
 class DeclaredNames:
-    """The names of the parameters that a schema declares.
+    """Names of the parameters that a schema declares.
 
     They are declared by `properties` and `patternProperties` of the schema itself, and of each
     schema that it refers to, contains as an alternative (`allOf`, `anyOf`, `oneOf`), or
@@ -145,7 +153,8 @@ class DeclaredNames:
         references = References(schema)
 
         def list_next_schemas(part: Mapping[str, Any]) -> Iterator[Any]:
-            # A reference without a target is an error of the schema, so no call passes it.
+            # Ignore a reference without a target: such a schema is invalid, and the validation
+            # of arguments rejects all calls.
             with suppress(LookupError):
                 yield from references.list_same_value_schemas(part)
 
@@ -170,11 +179,12 @@ class DeclaredNames:
         try:
             return bool(self._pattern_validator.is_valid({name: None}))
         except ValueError:
-            return False  # the match exceeded the backtracking limit
+            # The match exceeded the backtracking limit.
+            return False
 
     @cached_property
     def _pattern_validator(self) -> Any:
-        """A validator that accepts objects whose names all match a pattern."""
+        """Validator that accepts objects in which each name matches one of the patterns."""
         schema: dict[str, Any] = {
             "patternProperties": {pattern: {} for pattern in self.patterns},
             "additionalProperties": False,

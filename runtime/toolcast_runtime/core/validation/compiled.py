@@ -20,13 +20,13 @@ from .references import Step, as_mapping, encode_references, format_pointer
 if TYPE_CHECKING:
     from jsonschema_rs import Registry
 
-# A JSON number without an exponent.
+# The strings of `format: decimal`: a JSON number without an exponent.
 _DECIMAL = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?")
 _SCHEMA_URI = "json-schema:///schema"
 _MAX_BACKTRACKS = 20_000
-"""Backtracking steps of the pattern engine for one match."""
+"""Maximum number of backtracking steps of the pattern engine for one match."""
 _MAX_PATTERN_BYTES = 1024 * 1024
-"""Size of a compiled pattern."""
+"""Maximum size of a compiled pattern."""
 _DRAFT_VALIDATORS = {
     "draft-04": "Draft4Validator",
     "draft-06": "Draft6Validator",
@@ -36,7 +36,7 @@ _DRAFT_VALIDATORS = {
 
 
 class Format(NamedTuple):
-    """The description of a format for error messages.
+    """Description of a format for error messages.
 
     Attributes:
         description: a noun phrase that completes `must be`.
@@ -120,6 +120,7 @@ def build_validator(
         validate_formats=asserts_formats,
         formats=_build_format_checks(draft) if asserts_formats else None,
         registry=registry,
+        # An untrusted schema must not cause access to files or URLs.
         retriever=_reject_reference,
         pattern_options=jsonschema_rs.FancyRegexOptions(
             backtrack_limit=_MAX_BACKTRACKS,
@@ -129,7 +130,7 @@ def build_validator(
 
 
 class PartValidators:
-    """The validators of a schema's subschemas, each built on first use.
+    """Validators of a schema's subschemas, each built on first use.
 
     References in the subschemas are resolved in the whole schema, which must be known to
     have bounded references.
@@ -148,6 +149,8 @@ class PartValidators:
         """
         if path not in self._validators:
             pointer = quote(format_pointer(path), safe="/~")
+            # Refer to the subschema instead of copying it, so that its own references are
+            # resolved in the whole schema.
             part = {"$ref": f"{_SCHEMA_URI}#{pointer}"}
             if "$schema" in as_mapping(self._schema):
                 part["$schema"] = self._schema["$schema"]
@@ -175,14 +178,15 @@ def describe_format(name: str) -> str:
 
 @cache
 def _build_format_checks(draft: str) -> dict[str, Callable[[str], bool]]:
-    """Return check functions for formats, to replace the validator's own checks.
+    """Return check functions by format, which replace the validator's own checks.
 
     Args:
-        draft: an earlier draft, which gets the format checks of 2020-12: it defines fewer
-            formats, but schemas use the newer ones all the same. "" for 2020-12.
+        draft: an earlier draft of JSON Schema, "" for 2020-12. Earlier drafts define fewer
+            formats, but schemas use the newer ones anyway, so 2020-12's checks are added.
     """
     from jsonschema_rs import Draft202012Validator
 
+    # The library would also check formats that Toolcast does not assert: accept any text.
     unasserted = FORMATS[len(ASSERTED_FORMATS) :]
     checks: dict[str, Callable[[str], bool]] = dict.fromkeys(unasserted, _accept_any)
     if draft:

@@ -1,4 +1,4 @@
-"""Error messages for the validator's errors, of bounded length, that a model can act on."""
+"""Conversion of the validator's errors to short messages that help a model fix its call."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ if TYPE_CHECKING:
     from jsonschema_rs import ValidationError
 
 _MAX_NAMES_SHOWN = 10
-"""Names or values that a message lists."""
+"""Maximum number of names or values that a message lists."""
 _MAX_BRANCH_PROBLEMS = 3
-"""Problems of the closest alternative that a message lists."""
+"""Maximum number of problems of the closest alternative that a message lists."""
 _MAX_NESTED_BRANCHES = 3
-"""Levels of nested alternatives that a message explains."""
+"""Maximum number of nested alternatives that a message explains."""
 _MAX_COMPARED = 200
-"""Length of a compared name, and number of names compared, for a suggestion."""
+"""Maximum length of a name, and maximum number of names, compared for a suggestion."""
 _MAX_PROBLEM_CHARACTERS = 600
-"""Characters of one problem."""
+"""Maximum length of one problem's message."""
 _TYPE_NAMES = {
     "object": "an object",
     "array": "an array",
@@ -51,7 +51,7 @@ _DEPENDENCY_KEYWORDS = ("dependentRequired", "dependencies")
 
 
 class Explanation:
-    """Builds the messages for errors of one schema's validator."""
+    """Messages for the errors of one schema's validator."""
 
     def __init__(self, schema: Any) -> None:
         self._schema = schema
@@ -95,7 +95,8 @@ class Explanation:
             name_error = details["error"]
             name = _format_value(name_error.instance)
             message = next(self._build_messages(name_error, nested + 1), "")
-            # The nested message is about the name itself, whose subject is written here.
+            # The nested message begins with "the value", which here is the name that the
+            # message already states.
             reason = message.removeprefix("the value ")
             yield f"{subject} has the name {name}, which {reason}"
         elif keyword == "contains":
@@ -146,7 +147,7 @@ class Explanation:
         schemas = schemas if isinstance(schemas, (list, tuple)) else ()
         matching = [i for i, errors in enumerate(branches) if not errors]
         subject = _format_subject(path)
-        # Only `oneOf` fails although an alternative matches.
+        # If an alternative matches, the keyword is `oneOf` and more than one matched.
         if matching:
             names = [_describe_branch(i, schemas) for i in matching[:_MAX_NAMES_SHOWN]]
             listed = " and ".join(names)
@@ -179,7 +180,7 @@ class Explanation:
         return f"must have at least {minimum} items that match {contains}"
 
     def _get_declared_names(self, error: ValidationError) -> list[str]:
-        """Return the properties of the schema that does not allow an additional one."""
+        """Return the names in `properties` of the schema that an error belongs to."""
         schema = as_mapping(self._get_subschema(error.schema_path[:-1]))
         return list(as_mapping(schema.get("properties")))
 
@@ -204,7 +205,7 @@ def _find_common_message(
     They may differ in the type of the value, in one required name, or in the value of a
     discriminator.
     """
-    # Alternatives for other types of values are ignored if one is for this type.
+    # If some alternatives are for the value's type, compare only those.
     same_type = [errors for errors in branches if not _has_type_error(error, errors)]
     branches = same_type or branches
     firsts = [errors[0] for errors in branches]
@@ -245,7 +246,10 @@ def _find_common_message(
 def _find_discriminator(
     error: ValidationError, errors: list[ValidationError]
 ) -> ValidationError | None:
-    """Return the error about the constant that identifies an alternative, if there is one."""
+    """Return an alternative's first `const` or `enum` error near its root, or None.
+
+    Such a keyword, for example in a property `type`, probably identifies the alternative.
+    """
     depth = len(error.instance_path)
     for branch_error in errors:
         if branch_error.kind.name in ("const", "enum") and (
@@ -267,19 +271,20 @@ def _options(error: ValidationError) -> list[Any]:
 def _measure_distance(
     error: ValidationError, errors: list[ValidationError]
 ) -> tuple[int, ...]:
-    """Return a key that sorts the alternatives by how nearly they match, the nearest first.
+    """Return a sort key for an alternative's errors; the lowest key is the closest match.
 
-    Compared are, in this order: type, discriminator, number of errors, and depth of errors.
+    The key contains, in this order: a wrong type, a wrong discriminator, the number of errors,
+    and their depth.
     """
     has_type_error = _has_type_error(error, errors)
     has_other_discriminator = _find_discriminator(error, errors) is not None
     depth = max(len(branch_error.instance_path) for branch_error in errors)
-    # The deeper the errors, the more of the value matches.
+    # Negate the depth: the deeper the errors are, the larger is the part that matches.
     return has_type_error, has_other_discriminator, len(errors), -depth
 
 
 def _has_type_error(error: ValidationError, errors: list[ValidationError]) -> bool:
-    """Return whether an alternative is for another type of value."""
+    """Return whether an alternative's errors state that the value itself has a wrong type."""
     depth = len(error.instance_path)
     return any(
         branch_error.kind.name == "type" and len(branch_error.instance_path) == depth
@@ -294,7 +299,7 @@ def _describe_branch(index: int, schemas: Sequence[Any]) -> str:
     if not isinstance(name, str) and isinstance(schema.get("$ref"), str):
         name = schema["$ref"].rpartition("/")[2]
     if not isinstance(name, str):
-        # The first constant is probably the discriminator.
+        # The first property with a `const` probably identifies the alternative.
         properties = list(as_mapping(schema.get("properties")).items())[
             :_MAX_NAMES_SHOWN
         ]
@@ -334,12 +339,12 @@ def _fix_plural(message: str) -> str:
 
 
 def _format_condition(error: ValidationError) -> str:
-    """Return the condition under which the violated rule applies; "" if there is none."""
+    """Return text that states the `if` under which a violated rule applies; "" without `if`."""
     for step in reversed(error.schema_path[:-1]):
         if step in ("then", "else"):
             matches = "matches" if step == "then" else "does not match"
             return f" (the schema's `if` {matches})"
-        # Conditions of enclosing schemas do not belong to the violated rule.
+        # Stop at the enclosing property or item: conditions outside of it apply to the parent.
         if step in ("properties", "items", "$defs"):
             break
     return ""

@@ -22,16 +22,19 @@ from typing import Any, NamedTuple
 from .references import References, as_mapping, group_child_schemas, walk_objects
 
 MAX_LEVELS = 200
-"""Levels of nesting. Deeper values overflow the stack of recursive validators."""
+"""Maximum levels of nesting. Deeper values overflow the stack of recursive validators."""
 
 MAX_VALUES = 200_000
-"""Values inside a value."""
+"""Maximum number of values in a JSON value, including all nested values."""
 
 MAX_CHARACTERS = 16 * 1024 * 1024
-"""Characters of all strings and names of a value together."""
+"""Maximum number of characters in all strings and names of a value together."""
 
 MAX_DIGITS = 100
-"""Digits of an integer. The time to compare integers grows with the square of their length."""
+"""Maximum number of digits of an integer.
+
+The time to compare integers grows with the square of their length.
+"""
 
 _MAX_BITS = 332
 _LARGE_INTEGER = 2**63 - 1
@@ -40,17 +43,20 @@ _NEAR_ZERO = 1e-9
 _NONE_TYPE = type(None)
 
 SHORT = 64
-"""The length of a string that any pattern is matched against quickly."""
+"""Maximum length of a short string, which every pattern matches quickly."""
 
 MAX_PATHS = 100_000
-"""Paths to one location of a value. With more paths validation may take unbounded time."""
+"""Maximum number of paths through a schema to one location of a value.
+
+With more paths validation may take unbounded time.
+"""
 
 _MAX_STEPS = 20_000
-"""Schema locations that one count of paths visits."""
+"""Maximum number of schema locations that a count of paths visits."""
 _MAX_PATTERN_STATES = 20_000
-"""Estimated states of a schema's patterns."""
+"""Maximum number of estimated states of all patterns in a schema."""
 _MIN_PATTERN_STATES = 10
-"""States that every pattern is counted with."""
+"""Number of states that is added for every pattern."""
 _STATES_PER_CHARACTER_CLASS = 25
 _FEW_STATES = 12
 _TOKENS = re.compile(
@@ -97,7 +103,7 @@ class PatternCost(NamedTuple):
 
 @dataclass
 class _Sequence:
-    """A sequence of atoms in a pattern while it is parsed, with its finished alternatives.
+    """Sequence of atoms in a pattern during parsing, with its finished alternatives.
 
     Attributes:
         is_look: whether the sequence is a look-around.
@@ -115,7 +121,7 @@ class _Sequence:
     atom: tuple[int, int, bool] = (0, 0, False)
 
     def add(self, size: int, live: int, is_character: bool = False) -> None:
-        """Append an atom."""
+        """Append an atom, and add the previous atom to the totals."""
         last_size, last_live, _ = self.atom
         self.size += last_size
         self.live += last_size if self.live else last_live
@@ -156,7 +162,8 @@ def estimate_pattern_cost(pattern: str) -> PatternCost:
         elif kind == "close" and len(stack) > 1:
             stack.pop()
             stack[-1].add(*sequence.finish_alternative())
-            # A look-around at the top level is tried once per position, others more often.
+            # The engine tries a look-around once per position at the top level, but more often
+            # inside a group.
             if sequence.is_look and len(stack) > 1:
                 needs_backtracking = True
         elif kind == "alternative":
@@ -174,7 +181,7 @@ def estimate_pattern_cost(pattern: str) -> PatternCost:
     states, live = stack[0].finish_alternative()
     if needs_backtracking or (look_arounds and not is_anchored):
         return PatternCost(states, 0.0, 20.0)
-    # Without an anchor a match may start at every position, so all states may be active.
+    # A match without an anchor may start at every position, so all states may be active.
     live = live if is_anchored else states
     rate = 3.0 if live <= _FEW_STATES else 20.0 * live
     return PatternCost(states, rate * (look_arounds + 1))
@@ -184,7 +191,7 @@ def _parse_repetition(token: re.Match[str]) -> tuple[int, int | None]:
     """Return the minimum and maximum of a repetition; a maximum of None is unlimited."""
     if token["least"] is None:
         return 0, None
-    # Nine digits are far above every limit, and quick to convert.
+    # Nine digits exceed every limit already; converting more digits could take long.
     minimum = int(token["least"][:9])
     if token["comma"] is None:
         return minimum, minimum
@@ -209,11 +216,11 @@ def has_oversized_patterns(schema: Any) -> bool:
 
 
 class _PathLimitError(Exception):
-    """The number of paths exceeds the maximum, or takes too long to count."""
+    """Number of paths that exceeds the maximum or takes too long to count."""
 
 
 def count_max_visits(schema: Any, levels: int, maximum: int) -> int | None:
-    """Return how often a validator visits one location of a value at most.
+    """Return an upper bound on a validator's visits of one location of a value.
 
     A validator decides quickly whether a value is valid, but its list of errors has an error
     for each visit.
@@ -246,7 +253,7 @@ def exceeds_path_limit(schema: Any, maximum: int = MAX_PATHS) -> bool:
 
 
 class _PathCounter:
-    """Counts the paths through a schema to one location of a value."""
+    """Counter of the paths through a schema to one location of a value."""
 
     def __init__(self, root: Any, maximum: int) -> None:
         self._references = References(root)
@@ -260,7 +267,7 @@ class _PathCounter:
             return 1
         key = id(schema)
         if key not in self._at_value:
-            # A schema that is reached again while it is being counted adds no path.
+            # Preset 0: a schema that refers to itself adds no path and ends the recursion.
             self._at_value[key] = 0
             tried = self._references.list_tried_schemas(schema)
             paths = 1 + sum(map(self.count_at_value, tried))
@@ -279,7 +286,8 @@ class _PathCounter:
         if key not in self._in_value:
             if len(self._in_value) > _MAX_STEPS:
                 raise _PathLimitError
-            # A schema that applies to the same value again has an infinite number of paths.
+            # Preset a count above the maximum: a schema that applies to the same value again
+            # has an infinite number of paths.
             self._in_value[key] = self._maximum + 1
             groups, others = group_child_schemas(schema)
             total = 1
@@ -333,7 +341,8 @@ class Size:
             self.problem = f"more than {MAX_LEVELS} levels of nesting"
         elif self.values > MAX_VALUES:
             self.problem = f"more than {MAX_VALUES:,} values"
-        # This runs for every value of every call: count all values of a type at once.
+        # Count all values of a type at once, because this code runs for every value of every
+        # call.
         types = set(map(type, level))
         for kind in types if self.problem is None else ():
             items = level
@@ -357,7 +366,7 @@ class Size:
             children.extend(chain.from_iterable(map(dict.values, items)))
             return self._add_strings(names)
         if issubclass(kind, (list, tuple)):
-            # A list that contains itself would grow without end.
+            # Check the number before extending: a list that contains itself grows endlessly.
             if sum(map(len, items)) > MAX_VALUES:
                 return f"more than {MAX_VALUES:,} values"
             children.extend(chain.from_iterable(items))
@@ -378,7 +387,8 @@ class Size:
             return f"more than {MAX_CHARACTERS:,} characters of strings"
         if len(joined) > self.longest:
             self.longest = max(self.longest, *map(len, strings))
-        # Check each string: two halves in neighboring strings do not form a pair.
+        # Check each string, not the joined text, in which two lone surrogates of adjacent
+        # strings would form a valid pair.
         if not joined.isascii() and any(map(_has_surrogate, strings)):
             return "half of a surrogate pair"
         return None

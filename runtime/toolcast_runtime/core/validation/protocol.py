@@ -26,12 +26,12 @@ _BLOCK_TYPES = {
     "resource": "EmbeddedResource",
 }
 _MAX_PROBLEMS = 10
-"""Problems of one result that are returned."""
+"""Maximum number of returned problems of one result."""
 _TYPE_NAMES = {"object": "an object", "array": "an array", "integer": "an integer"}
 
 
 class Refusal(NamedTuple):
-    """A problem of a value with the schema of a protocol version.
+    """Violation of a protocol version's schema.
 
     Attributes:
         path: the keys and indexes that lead to the invalid part.
@@ -70,7 +70,9 @@ def downgrade_definition(definition: Mapping[str, Any]) -> Mapping[str, Any]:
 def check_tool_definition(
     definition: Mapping[str, Any], revision: str
 ) -> list[Refusal]:
-    """Return the problems for which strict clients reject a tool, and the list with it.
+    """Return the violations of MCP's schema for which strict clients reject a tool.
+
+    Such clients reject the whole list that contains the tool.
 
     Args:
         definition: the MCP definition.
@@ -90,7 +92,7 @@ def check_content(blocks: Any) -> list[str]:
     problems: list[str] = []
     for number, block in enumerate(blocks, 1):
         messages = [_format_problem(refusal) for refusal in _check_block(block)]
-        # Both versions report most problems.
+        # Most problems violate both protocol versions, so remove duplicates.
         problems += [
             f"block {number}: {message}" for message in dict.fromkeys(messages)
         ]
@@ -118,7 +120,8 @@ def _check_resource(resource: Any) -> Iterator[Refusal]:
     if not isinstance(resource, Mapping):
         yield Refusal(("resource",), "must be an object")
         return
-    # Check only the intended type: the schema's `anyOf` would report problems of both.
+    # Check only the type that the resource is meant to have. With the `anyOf` of MCP's schema,
+    # problems of both types would be reported.
     type_name = "BlobResourceContents" if "blob" in resource else "TextResourceContents"
     for revision in REVISIONS:
         for refusal in _check_type(revision, type_name, resource):
@@ -165,7 +168,7 @@ def _get_validator(revision: str, name: str) -> Any:
 
 @cache
 def _load_schema(revision: str) -> dict[str, Any]:
-    # `importlib.resources` is slower to import, and the generator needs it only here.
+    # Use `pkgutil`, because importing `importlib.resources` takes longer.
     from pkgutil import get_data
 
     data = get_data(__package__, f"protocol_schemas/{revision}.json")

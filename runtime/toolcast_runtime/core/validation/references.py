@@ -24,7 +24,7 @@ _ARRAY_KEYWORDS = frozenset("allOf anyOf oneOf prefixItems".split())
 _OBJECT_KEYWORDS = frozenset(
     "properties patternProperties $defs definitions dependentSchemas dependencies".split()
 )
-# At most one subschema of each group applies to one child of a value.
+# Groups of keywords of which at most one subschema applies to each property or item.
 _DISJOINT_KEYWORDS = (
     ("properties", "additionalProperties"),
     ("prefixItems", "items", "additionalItems"),
@@ -47,7 +47,7 @@ _ANCHOR_KEYWORDS = ("$anchor", "$dynamicAnchor")
 _ID_KEYWORDS = ("$id", "id")
 
 _FRAGMENT_CHARACTERS = "/?:@!$&'()*+,;=~"
-"""Characters that a fragment contains as they are, besides letters, digits and `_.-`."""
+"""Characters that are not escaped in a fragment, besides letters, digits and `_.-`."""
 
 Step = str | int
 
@@ -67,7 +67,8 @@ def list_subschemas(
 def list_applied_subschemas(schema: Mapping[str, Any]) -> Iterator[Any]:
     """Yield the subschemas that may also apply to a value of the schema.
 
-    Excluded are references, and `not`, whose subschema the value must not match.
+    These are the subschemas of `allOf`, `anyOf`, `if` and similar keywords. References, and
+    `not`, whose subschema the value must not match, are excluded.
     """
     for keyword in schema:
         if keyword in IN_PLACE and keyword != "not":
@@ -125,7 +126,7 @@ def walk_objects(value: Any) -> Iterator[Mapping[str, Any]]:
     waiting = [value]
     while waiting:
         part = waiting.pop()
-        # Strings are the most frequent values: check them first.
+        # Check strings first, because most values are strings.
         if isinstance(part, str):
             continue
         if isinstance(part, (list, tuple)):
@@ -151,7 +152,7 @@ def _list_subschemas_at(
 
 
 class References:
-    """Resolves the references within a schema.
+    """References of a schema and their targets inside it.
 
     A reference may be a JSON pointer (`#/$defs/a`), an anchor (`#a`, declared by `$anchor`,
     `$dynamicAnchor`, `$id` in draft-06 and draft-07, or `id` in draft-04), or the URI that a
@@ -185,7 +186,10 @@ class References:
                 yield from self.resolve_all(schema[keyword])
 
     def list_tried_schemas(self, schema: Mapping[str, Any]) -> Iterator[Any]:
-        """Yield all schemas that a validator may try on a value of this one, with `not`."""
+        """Yield all schemas that a validator may apply to a value of this schema.
+
+        Includes reference targets and `not`.
+        """
         yield from self.list_targets(schema)
         yield from get_subschemas(schema, "not")
         yield from list_applied_subschemas(schema)
@@ -212,6 +216,8 @@ class References:
         fragment = unquote(fragment)
         anchors, resources = self._declared_names
         if uri:
+            # Compare the last part of the URIs too: a relative `$id` or reference has only
+            # this part.
             name = uri.rpartition("/")[2]
             bases = [
                 schema
@@ -226,12 +232,13 @@ class References:
             targets = [_follow_pointer(base, fragment) for base in bases]
         else:
             targets = anchors.get(fragment, [])
+        # Several bases may lead to the same schema, which is listed once.
         by_id = {id(target): target for target in targets if target is not None}
         return list(by_id.values())
 
     @cached_property
     def _declared_names(self) -> tuple[dict[str, list[Any]], dict[str, Any]]:
-        """The subschemas by their anchors, and by the URIs that they declare."""
+        """Subschemas by anchor (several may have the same), and by their declared URI."""
         anchors: dict[str, list[Any]] = {}
         resources: dict[str, Any] = {}
         for part in walk_objects(self._root):
@@ -272,7 +279,8 @@ def encode_references(root: Any) -> Any:
     )
     if not has_invalid_reference:
         return root
-    # `$ref` in values of `const`, `enum`, `default` and `examples` is data: do not encode it.
+    # Encode references only in schemas: a key `$ref` inside values of `const`, `enum`,
+    # `default` and `examples` is data.
     for schema in walk_schemas([root], list_next_schemas):
         encoded[id(schema)] = {
             keyword: _encode_reference(schema[keyword])

@@ -1,0 +1,276 @@
+"""Program that imports a module with a FastMCP or SDK server, and describes or serves it.
+
+    python server_process.py describe MODULE[:OBJECT]
+    python server_process.py serve MODULE[:OBJECT]
+
+`python_server.py` starts it with the interpreter of the server's project, in which Toolcast may
+be missing: it imports only the standard library. `describe` prints one JSON object.
+
+Sources: fastmcp 4.2.3, `fastmcp/server/server.py`; mcp 2.3.0, `mcp/server/mcpserver/server.py`
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import importlib
+import inspect
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator
+from importlib.metadata import version
+from typing import Any, NamedTuple
+
+_SERVER_CLASSES = {
+    ("fastmcp.server.server", "FastMCP"): "fastmcp",
+    ("mcp.server.mcpserver.server", "MCPServer"): "mcp",
+    ("mcp.server.fastmcp.server", "FastMCP"): "mcp",
+}
+_SUPPORTED_VERSIONS = {"fastmcp": 4, "mcp": 2}
+
+
+class ServerError(Exception):
+    """Problem of the module, with a help text."""
+
+    def __init__(self, message: str, help_: str) -> None:
+        super().__init__(message)
+        self.help = help_
+
+
+class Found(NamedTuple):
+    """A server, and the expression by which its module provides it."""
+
+    server: Any
+    library: str
+    attribute: str
+    is_factory: bool
+
+
+def find_library(value: Any) -> str:
+    """Return `fastmcp` or `mcp` for a server object; empty for other values."""
+    for base in type(value).__mro__:
+        library = _SERVER_CLASSES.get((base.__module__, base.__name__), "")
+        if library:
+            return library
+    return ""
+
+
+def find_server(reference: str) -> Found:
+    """Import a module and return its server.
+
+    Raises:
+        ServerError: the module cannot be imported, or has not exactly one server.
+    """
+    name, _, attribute = reference.partition(":")
+    try:
+        module = importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        missing = error.name or name
+        help_ = f"install `{missing}`, or pass `--interpreter` of its environment"
+        if name == missing or name.startswith(f"{missing}."):
+            help_ = (
+                "pass the dotted name of a module that can be imported from this folder"
+            )
+        raise ServerError(f"there is no module `{missing}`", help_) from None
+    except BaseException as error:
+        # `SystemExit` too: some programs end at import without their configuration.
+        message = f"`{name}` cannot be imported: {type(error).__name__}: {error}"
+        raise ServerError(message, "correct the module or its environment") from None
+    if attribute:
+        return _get_server(module, name, attribute)
+    servers: dict[int, Found] = {}
+    for key, value in vars(module).items():
+        library = find_library(value)
+        if library:
+            servers.setdefault(id(value), Found(value, library, key, False))
+    if len(servers) == 1:
+        return next(iter(servers.values()))
+    names = [found.attribute for found in servers.values()]
+    if names:
+        listed = ", ".join(f"`{name}:{key}`" for key in names)
+        message = f"`{name}` has {len(names)} servers: {listed}"
+        raise ServerError(message, "pass one of them")
+    factories = [key for key, value in vars(module).items() if _is_factory(value, name)]
+    help_ = "pass `MODULE:OBJECT` of a FastMCP or MCPServer object"
+    if factories:
+        listed = ", ".join(f"`{name}:{key}`" for key in factories[:5])
+        help_ += f", or of a function that returns it, such as {listed}"
+    raise ServerError(f"`{name}` has no server object", help_)
+
+
+def _is_factory(value: Any, module: str) -> bool:
+    return (
+        inspect.isfunction(value)
+        and value.__module__ == module
+        and not _list_required(value)
+    )
+
+
+def _list_required(function: Any) -> list[str]:
+    """Return the parameters of a function without a default."""
+    kinds = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    return [
+        parameter.name
+        for parameter in inspect.signature(function).parameters.values()
+        if parameter.default is parameter.empty and parameter.kind not in kinds
+    ]
+
+
+def _get_server(module: Any, name: str, attribute: str) -> Found:
+    if not hasattr(module, attribute):
+        message = f"`{name}` has no `{attribute}`"
+        raise ServerError(message, "pass the name of a server object or function")
+    value = getattr(module, attribute)
+    library = find_library(value)
+    if library:
+        return Found(value, library, attribute, False)
+    help_ = "pass a FastMCP or MCPServer object, or a function without parameters"
+    if not inspect.isfunction(value):
+        kind = type(value).__name__
+        raise ServerError(f"`{name}:{attribute}` is a {kind}, not a server", help_)
+    required = ", ".join(f"`{parameter}`" for parameter in _list_required(value))
+    if required:
+        raise ServerError(f"`{name}:{attribute}` requires {required}", help_)
+    try:
+        server = value()
+        if inspect.iscoroutine(server):
+            server = asyncio.run(server)
+    except BaseException as error:
+        message = f"`{name}:{attribute}()` fails: {type(error).__name__}: {error}"
+        raise ServerError(message, "correct the function or its environment") from None
+    library = find_library(server)
+    if not library:
+        kind = type(server).__name__
+        raise ServerError(f"`{name}:{attribute}()` returns a {kind}", help_)
+    return Found(server, library, attribute, True)
+
+
+def describe(found: Found) -> dict[str, Any]:
+    """Return the library, the lifespan and the functions of a server."""
+    release = version(found.library)
+    major = int(release.partition(".")[0])
+    is_supported = major >= _SUPPORTED_VERSIONS[found.library]
+    functions = list(_list_functions(found)) if is_supported else []
+    return {
+        "library": found.library,
+        "version": release,
+        "is_supported": is_supported,
+        "attribute": found.attribute,
+        "is_factory": found.is_factory,
+        "has_lifespan": is_supported and _has_lifespan(found),
+        "functions": functions,
+    }
+
+
+def _has_lifespan(found: Found) -> bool:
+    if found.library == "mcp":
+        return found.server.settings.lifespan is not None
+    return getattr(found.server._lifespan, "__name__", "") != "default_lifespan"
+
+
+def _list_functions(found: Found) -> Iterator[dict[str, Any]]:
+    if found.library == "fastmcp":
+        server = found.server
+        kinds: list[tuple[str, Any, str]] = [
+            ("tool", server.list_tools, "name"),
+            ("resource", server.list_resources, "uri"),
+            ("resource", server.list_resource_templates, "uri_template"),
+            ("prompt", server.list_prompts, "name"),
+        ]
+
+        async def list_items() -> list[tuple[str, str, Any]]:
+            return [
+                (kind, str(getattr(item, key)), item)
+                for kind, list_kind, key in kinds
+                for item in await list_kind(run_middleware=False)
+            ]
+
+        items = asyncio.run(list_items())
+    else:
+        managers = found.server
+        items = [
+            (kind, str(getattr(item, key)), item)
+            for kind, listed, key in (
+                ("tool", managers._tool_manager.list_tools(), "name"),
+                ("resource", managers._resource_manager.list_resources(), "uri"),
+                (
+                    "resource",
+                    managers._resource_manager.list_templates(),
+                    "uri_template",
+                ),
+                ("prompt", managers._prompt_manager.list_prompts(), "name"),
+            )
+            for item in listed
+        ]
+    for kind, key, item in items:
+        function = _unwrap(getattr(item, "fn", None))
+        yield {"kind": kind, "key": key, **_locate(function)}
+
+
+def _unwrap(function: Any) -> Any:
+    """Return the function that a library wraps: to validate calls, or to inject a Context."""
+    function = getattr(function, "raw_function", function)
+    module = getattr(function, "__globals__", {}).get("__name__")
+    if module == "fastmcp.server.dependencies":
+        return _unwrap(inspect.getclosurevars(function).nonlocals["fn"])
+    return function
+
+
+def _locate(function: Any) -> dict[str, Any]:
+    """Return where a function is defined, for humans and for generated code."""
+    if isinstance(function, functools.partial) or not hasattr(function, "__qualname__"):
+        return {"module": "", "name": "", "form": "object" if function else "none"}
+    module_name, name = function.__module__, function.__qualname__
+    module = sys.modules.get(module_name)
+    outer, _, nested = name.partition(".<locals>.")
+    place = {"module": module_name, "name": name.replace(".<locals>", "")}
+    place["file"] = getattr(module, "__file__", None) or ""
+    if "<lambda>" in name or "." in outer or inspect.ismethod(function):
+        return {**place, "form": "object" if "<lambda>" in name else "method"}
+    if not nested:
+        is_own = getattr(module, name, None) is function
+        return {**place, "form": "function" if is_own else "object"}
+    register: Callable[..., Any] | None = getattr(module, outer, None)
+    if not inspect.isfunction(register) or inspect.iscoroutinefunction(register):
+        return {**place, "form": "nested", "outer": outer, "outer_parameters": None}
+    parameters = list(inspect.signature(register).parameters)
+    return {
+        **place,
+        "form": "nested",
+        "outer": outer,
+        "outer_parameters": parameters,
+    }
+
+
+def _serve(found: Found) -> None:
+    options = {"show_banner": False} if found.library == "fastmcp" else {}
+    found.server.run(transport="stdio", **options)
+
+
+def main(command: str, reference: str) -> int:
+    """Run a command; return the exit code."""
+    # Output of the module must not mix with the answer.
+    output = os.dup(1)
+    os.dup2(2, 1)
+    # As for `python -m`: modules of this file's folder must not hide the project's.
+    sys.path[0] = os.getcwd()
+    try:
+        found = find_server(reference)
+        answer = describe(found) if command == "describe" else {}
+    except ServerError as error:
+        answer = {"error": str(error), "help": error.help}
+    if command == "describe" or "error" in answer:
+        data = json.dumps(answer).encode()
+        while data:
+            # A pipe can accept a part only.
+            data = data[os.write(output, data) :]
+        return 0
+    sys.stdout.flush()
+    os.dup2(output, 1)
+    _serve(found)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

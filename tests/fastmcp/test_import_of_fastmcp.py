@@ -1,0 +1,56 @@
+"""A FastMCP server is imported by one command, and the generated server equals it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.fastmcp.fastmcp_setup import is_installed, python
+from tests.module_graph import ROOT
+from tests.program import toolcast
+
+pytestmark = [
+    pytest.mark.servers,
+    pytest.mark.skipif(not is_installed(), reason="not set up: make test-servers"),
+]
+CALLS = [
+    ("add", {"a": 1}),
+    ("price", {"item": "pen"}),
+    ("count", {"item": "pen"}),
+    ("add", {"a": "1"}),
+]
+
+
+def run(root: Path, *words: str) -> str:
+    done = toolcast(root, *words)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+def test_fastmcp_server_is_imported_and_equal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Closures with further parameters and methods are handlers, too."""
+    servers = ROOT / "tests/importing/module_servers"
+    shutil.copytree(servers / "fastmcp_shop", tmp_path / "fastmcp_shop")
+    monkeypatch.setenv("PYTHONPATH", str(ROOT / "runtime"))
+    source = ("--python", "fastmcp_shop.server", "--interpreter", str(python()))
+    printed = run(tmp_path, "import", *source, "--toolset", "shop")
+    assert "6 new tools, 0 changed" in printed
+    assert "stub" not in printed
+    text = (tmp_path / "handlers/shop.py").read_text("utf-8")
+    assert "SERVER = fastmcp_shop.server.mcp" in text
+    assert 'source="fastmcp_shop.server:register_items.price"' in text
+    run(tmp_path, "generate")
+    run(tmp_path, "check")
+    run(tmp_path, "verify", *source)
+    lines = [json.dumps({"tool": tool, "arguments": a}) for tool, a in CALLS]
+    (tmp_path / "calls.jsonl").write_text("\n".join(lines), "utf-8")
+    printed = run(tmp_path, "verify", *source, "--calls", "calls.jsonl")
+    assert "4 calls: 3 equal, 1 with permitted differences, 0 different" in printed
+    assert "0 new tools, 0 changed, 6 unchanged" in run(
+        tmp_path, "import", *source, "--toolset", "shop"
+    )

@@ -1,0 +1,26 @@
+"""A server of the official SDK whose functions are all at module level."""
+
+from __future__ import annotations
+
+from mcp.server.mcpserver import MCPServer
+
+mcp = MCPServer("Plain", version="1")
+
+
+@mcp.tool()
+def add(a: int, b: int = 2) -> int:
+    """Add numbers."""
+    return a + b
+
+
+@mcp.resource("plain://policy")
+def policy() -> str:
+    """Return the policy."""
+    return "policy"
+
+
+def make_server() -> MCPServer:
+    """Return a new server."""
+    server = MCPServer("Made", version="2")
+    server.add_tool(add)
+    return server

@@ -1,0 +1,84 @@
+"""Lists of MCP tools under other keys, and their members that MCP does not define."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from toolcast.importing.formats import ToolSource
+from toolcast.importing.plan import plan_import
+from toolcast.importing.source_file import parse_source
+from toolcast.mcp_client.server_listing import parse_listing
+from toolcast.model.model import Workspace
+
+TOOL = {"name": "add", "description": "Adds.", "inputSchema": {"type": "object"}}
+
+
+def read(value: Any) -> ToolSource:
+    return parse_source(json.dumps(value).encode(), "list.json")
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"functions": [TOOL]},
+        {"result": {"functions": [TOOL]}},
+        {"tools": {"add": {k: v for k, v in TOOL.items() if k != "name"}}},
+        {"functions": {"add": {k: v for k, v in TOOL.items() if k != "name"}}},
+        {"toolConfig": {"tools": [TOOL]}},
+        {"jsonrpc": "2.0", "id": 1, "result": {"tools": [TOOL]}},
+    ],
+)
+def test_mcp_tools_are_found_under_every_list_key(value: Any) -> None:
+    source = read(value)
+    assert source.formats == ("MCP format",)
+    tools = [{key: tool[key] for key in TOOL} for tool in source.listing.tools]
+    assert tools == [TOOL]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        [{**TOOL, "clients": ["a", "b"]}],
+        {"functions": [{**TOOL, "clients": ["a", "b"]}]},
+        [{**TOOL, "clients": ["a", "b"]}, {"name": "c", "parameters": {}}],
+    ],
+)
+def test_clients_of_mcp_tools_are_spec_fields(value: Any) -> None:
+    source = read(value)
+    assert source.fields["add"] == {"clients": ["a", "b"]}
+    assert source.listing.tools[0] == TOOL
+
+
+@pytest.mark.parametrize("clients", ["a", {"a": 1}, [1], None])
+def test_other_members_named_clients_stay_verbatim(clients: Any) -> None:
+    source = read([{**TOOL, "clients": clients}])
+    assert source.listing.tools == ({**TOOL, "clients": clients},)
+    assert source.fields == {}
+
+
+@pytest.mark.parametrize("library", ["mcp", "fastmcp"])
+def test_version_of_a_library_is_not_imported(
+    library: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def get_version(name: str) -> str:
+        if name == library:
+            return "2.13.0"
+        raise importlib.metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(importlib.metadata, "version", get_version)
+    for version, imported in (("2.13.0", ""), ("2.13.1", "2.13.1"), (None, "")):
+        listing = parse_listing(
+            {"tools": [TOOL], "serverInfo": {"name": "a", "version": version}}, "a", ()
+        )
+        source = ToolSource("a", ("MCP format",), listing)
+        assert source.server_version == imported
+        plan = plan_import(Workspace(str(tmp_path), (), ()), source, "things")
+        toolset = plan.edit.after["specs/things/toolset.yaml"] or b""
+        assert (b"\nversion: " in toolset) is bool(imported)
+        is_noted = any("`version` is not imported" in note for note in plan.notes)
+        assert is_noted is (version == "2.13.0")
