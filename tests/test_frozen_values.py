@@ -16,6 +16,7 @@ GROWING = {
     # Python sets the traceback of an exception.
     "RequestRefusedError",
     "GraphNode",
+    "McpSpecPlan",
     "LocalScope",
     "ObjectType",
     "Size",

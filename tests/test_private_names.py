@@ -22,6 +22,7 @@ NO_PUBLIC_NAME = {
     "context.session._connection",
     # FastMCP 4.2: the server's lifespan function.
     "getattr(target, '_lifespan', getattr(settings, 'lifespan', None))",
+    "found.server._lifespan",
 }
 
 

@@ -38,6 +38,10 @@ class ServerError(Exception):
         self.help = help_
 
 
+Registration = tuple[int, str, str, Any]
+"""The `id` of a server; tool, resource or prompt; its name or URI; the function, or None."""
+
+
 class Found(NamedTuple):
     """A server, and the expression by which its module provides it."""
 
@@ -45,6 +49,54 @@ class Found(NamedTuple):
     library: str
     attribute: str
     is_factory: bool
+
+
+def record_registrations() -> list[Registration]:
+    """Return a list that grows with what modules register with SDK servers.
+
+    The lists of an SDK server do not contain the functions, so its public methods are
+    replaced in this process. Must be called before the import of the server's module.
+    """
+    registrations: list[Registration] = []
+    try:
+        from mcp.server.mcpserver import MCPServer
+    except ImportError:
+        return registrations
+    server_class: Any = MCPServer
+    add_tool, resource = server_class.add_tool, server_class.resource
+    add_resource, add_prompt = server_class.add_resource, server_class.add_prompt
+
+    def record(server: Any, kind: str, key: Any, function: Any) -> None:
+        registrations.append((id(server), kind, str(key), function))
+
+    def record_tool(self: Any, fn: Any, name: Any = None, *args: Any, **kw: Any) -> Any:
+        result = add_tool(self, fn, name, *args, **kw)
+        record(self, "tool", name or getattr(fn, "__name__", ""), fn)
+        return result
+
+    def record_uri(self: Any, uri: str, *args: Any, **kw: Any) -> Any:
+        decorate = resource(self, uri, *args, **kw)
+
+        def record_function(function: Any) -> Any:
+            result = decorate(function)
+            record(self, "resource", uri, function)
+            return result
+
+        return record_function
+
+    def record_resource(self: Any, resource: Any) -> Any:
+        result = add_resource(self, resource)
+        record(self, "resource", resource.uri, getattr(resource, "fn", None))
+        return result
+
+    def record_prompt(self: Any, prompt: Any) -> Any:
+        result = add_prompt(self, prompt)
+        record(self, "prompt", prompt.name, prompt.fn)
+        return result
+
+    server_class.add_tool, server_class.resource = record_tool, record_uri
+    server_class.add_resource, server_class.add_prompt = record_resource, record_prompt
+    return registrations
 
 
 def find_library(value: Any) -> str:
@@ -146,12 +198,16 @@ def _get_server(module: Any, name: str, attribute: str) -> Found:
     return Found(server, library, attribute, True)
 
 
-def describe(found: Found) -> dict[str, Any]:
-    """Return the library, the lifespan and the functions of a server."""
+def describe(found: Found, registrations: list[Registration]) -> dict[str, Any]:
+    """Return the library, the lifespan and the functions of a server.
+
+    Args:
+        registrations: see `record_registrations`; used for SDK servers.
+    """
     release = version(found.library)
     major = int(release.partition(".")[0])
     is_supported = major >= _SUPPORTED_VERSIONS[found.library]
-    functions = list(_list_functions(found)) if is_supported else []
+    functions = list(_list_functions(found, registrations)) if is_supported else []
     return {
         "library": found.library,
         "version": release,
@@ -166,46 +222,35 @@ def describe(found: Found) -> dict[str, Any]:
 def _has_lifespan(found: Found) -> bool:
     if found.library == "mcp":
         return found.server.settings.lifespan is not None
+    # FastMCP 4.2 has no public name for the lifespan function.
     return getattr(found.server._lifespan, "__name__", "") != "default_lifespan"
 
 
-def _list_functions(found: Found) -> Iterator[dict[str, Any]]:
+def _list_functions(
+    found: Found, registrations: list[Registration]
+) -> Iterator[dict[str, Any]]:
     if found.library == "fastmcp":
-        server = found.server
-        kinds: list[tuple[str, Any, str]] = [
-            ("tool", server.list_tools, "name"),
-            ("resource", server.list_resources, "uri"),
-            ("resource", server.list_resource_templates, "uri_template"),
-            ("prompt", server.list_prompts, "name"),
-        ]
-
-        async def list_items() -> list[tuple[str, str, Any]]:
-            return [
-                (kind, str(getattr(item, key)), item)
-                for kind, list_kind, key in kinds
-                for item in await list_kind(run_middleware=False)
-            ]
-
-        items = asyncio.run(list_items())
+        items = asyncio.run(_list_fastmcp_items(found.server))
     else:
-        managers = found.server
-        items = [
-            (kind, str(getattr(item, key)), item)
-            for kind, listed, key in (
-                ("tool", managers._tool_manager.list_tools(), "name"),
-                ("resource", managers._resource_manager.list_resources(), "uri"),
-                (
-                    "resource",
-                    managers._resource_manager.list_templates(),
-                    "uri_template",
-                ),
-                ("prompt", managers._prompt_manager.list_prompts(), "name"),
-            )
-            for item in listed
-        ]
-    for kind, key, item in items:
-        function = _unwrap(getattr(item, "fn", None))
-        yield {"kind": kind, "key": key, **_locate(function)}
+        own = [entry for entry in registrations if entry[0] == id(found.server)]
+        items = {(kind, key): function for _, kind, key, function in own}
+    for (kind, key), function in items.items():
+        yield {"kind": kind, "key": key, **_locate(_unwrap(function))}
+
+
+async def _list_fastmcp_items(server: Any) -> dict[tuple[str, str], Any]:
+    """Return the functions of a FastMCP server by kind and name or URI."""
+    kinds: list[tuple[str, Any, str]] = [
+        ("tool", server.list_tools, "name"),
+        ("resource", server.list_resources, "uri"),
+        ("resource", server.list_resource_templates, "uri_template"),
+        ("prompt", server.list_prompts, "name"),
+    ]
+    return {
+        (kind, str(getattr(item, key))): getattr(item, "fn", None)
+        for kind, list_kind, key in kinds
+        for item in await list_kind(run_middleware=False)
+    }
 
 
 def _unwrap(function: Any) -> Any:
@@ -256,8 +301,9 @@ def main(command: str, reference: str) -> int:
     # As for `python -m`: modules of this file's folder must not hide the project's.
     sys.path[0] = os.getcwd()
     try:
+        registrations = record_registrations() if command == "describe" else []
         found = find_server(reference)
-        answer = describe(found) if command == "describe" else {}
+        answer = describe(found, registrations) if command == "describe" else {}
     except ServerError as error:
         answer = {"error": str(error), "help": error.help}
     if command == "describe" or "error" in answer:
