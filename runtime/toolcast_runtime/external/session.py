@@ -309,8 +309,11 @@ class Session:
             for ping_failure in HTTP_FAILURES.get() or ()
         )
         if is_stateless and failure is not None and failure.is_version_rejected:
-            with contextlib.suppress(TimeoutError):
-                is_lost = is_rejected = not await self._has_version()
+            try:
+                await self._client.session.send_discover(self._client.protocol_version)
+            except MCPError:
+                # The server was replaced by one with another protocol version.
+                is_lost = is_rejected = True
         if is_lost and not is_rejected and is_closed:
             self._process_exit.set_reason("the connection to the server was lost")
             return RequestRefusedError("the connection to the tool's server was lost")
@@ -347,19 +350,6 @@ class Session:
             return not is_rejected and error.code not in _SERVER_ERROR_CODES
         except ValidationError:
             return True
-        return True
-
-    async def _has_version(self) -> bool:
-        """Return whether the server still has the protocol version of this session.
-
-        Raises:
-            TimeoutError: the server did not answer.
-        """
-        async with asyncio.timeout(_PING_TIMEOUT_S):
-            try:
-                await self._client.session.send_discover(self._client.protocol_version)
-            except MCPError:
-                return False
         return True
 
     async def end(self, reason: str, grace: float) -> None:
