@@ -7,11 +7,10 @@ alternatives of an object, and `patternProperties` are replaced by other keyword
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
-from ..core.validation.references import walk_objects
 from .alternatives import describe_relations, exclude_each_other, merge_alternatives
 from .combined_schemas import (
     InexactError,
@@ -22,9 +21,6 @@ from .combined_schemas import (
 )
 from .dialect import (
     ANNOTATIONS,
-    HELD,
-    LISTED,
-    NAMED,
     STANDARD,
     Dialect,
     Effect,
@@ -37,6 +33,7 @@ from .dialect import (
 )
 from .dialect import References as ReferenceMode
 from .provider_names import new_names, renamed_everywhere
+from .reference_expansion import expand_reference, expand_references
 from .schema_parts import Path, SchemaParts
 
 MAX_DEPTH = 50
@@ -44,8 +41,6 @@ MAX_DEPTH = 50
 
 _MAX_INLINED_SCHEMAS = 2_000
 """Maximum number of references in one schema that are replaced by their targets."""
-_MAX_STATED_SCHEMAS = 50
-"""Maximum number of subschemas of a stated keyword whose references are replaced."""
 _INVALID_NAME_CHARACTER = re.compile(r"[^a-zA-Z0-9_.-]")
 
 
@@ -277,7 +272,7 @@ def replace_keywords(
             schema = _merge_into_object(flattener, schema, keyword, path)
         elif keyword == "oneOf" and becomes_any_of:
             if not exclude_each_other(
-                [expand_reference(flattener, member) for member in members]
+                [expand_reference(flattener.parts, member) for member in members]
             ):
                 message = "exactly one alternative must match; replaced by `anyOf`"
                 flattener.losses.add(path, "oneOf", message, Effect.WIDER)
@@ -372,43 +367,8 @@ def describe_keywords(
     readable: dict[str, Any] = {}
     for key, value in lost.items():
         with suppress(LookupError):
-            counter = iter(range(_MAX_STATED_SCHEMAS))
-            readable |= _expand_references(flattener, {key: value}, counter)
+            readable |= expand_references(flattener.parts, {key: value})
     return describe_lost_keywords(renamed_everywhere(readable, flattener.names))
-
-
-def _expand_references(
-    flattener: Flattener, schema: Any, counter: Iterator[int]
-) -> Any:
-    """Return a schema with all references replaced by their targets.
-
-    Raises:
-        LookupError: a reference cannot be replaced, or the counter is exhausted.
-    """
-    if not any("$ref" in part for part in walk_objects(schema)):
-        return schema
-    expanded = expand_reference(flattener, schema)
-    if next(counter, None) is None or "$ref" in expanded:
-        raise LookupError
-    return {
-        key: (
-            {
-                name: _expand_references(flattener, v, counter)
-                for name, v in value.items()
-            }
-            if key in NAMED
-            else (
-                [_expand_references(flattener, item, counter) for item in value]
-                if key in LISTED
-                else (
-                    _expand_references(flattener, value, counter)
-                    if key in HELD
-                    else value
-                )
-            )
-        )
-        for key, value in expanded.items()
-    }
 
 
 def _state_in_description(
@@ -463,27 +423,6 @@ def _replace_prefix_items(
     return {**remaining, "items": items}
 
 
-def expand_reference(flattener: Flattener, member: Any) -> Any:
-    """Return an alternative merged with the target of its reference.
-
-    Follows up to `MAX_DEPTH` references. An alternative without a reference, or whose target
-    is missing or cannot be merged, keeps its remaining keywords.
-    """
-    if not isinstance(member, Mapping):
-        return member
-    schema = flattener.parts.upgrade(member)
-    with suppress(LookupError, InexactError):
-        for _ in range(MAX_DEPTH):
-            if not isinstance(schema.get("$ref"), str):
-                break
-            target = flattener.parts.resolve(schema["$ref"])
-            if not isinstance(target, Mapping):
-                break
-            siblings = {key: value for key, value in schema.items() if key != "$ref"}
-            schema = merge_schemas(siblings, flattener.parts.upgrade(target))
-    return schema
-
-
 def _merge_into_object(
     flattener: Flattener, schema: dict[str, Any], keyword: str, path: Path
 ) -> dict[str, Any]:
@@ -493,7 +432,7 @@ def _merge_into_object(
     is not an object, the schema is returned unchanged.
     """
     members = [
-        {} if member is True else expand_reference(flattener, member)
+        {} if member is True else expand_reference(flattener.parts, member)
         for member in schema[keyword]
         if member is not False
     ]
@@ -542,7 +481,7 @@ def _distribute_siblings(
     try:
         members: list[Any] = []
         for member in schema["anyOf"]:
-            expanded = expand_reference(flattener, member)
+            expanded = expand_reference(flattener.parts, member)
             if expanded is False:
                 members.append(False)
             else:
