@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import asyncio
 import inspect
 import sys
 import types
@@ -11,9 +13,14 @@ from typing import Any
 import pytest
 from mcp.server.mcpserver import MCPServer
 
+from toolcast.static_analysis.adapted_functions import (
+    CONTEXT_MEMBERS,
+    list_unsupported_uses,
+)
 from toolcast_runtime.core.calls.handlers import HandlerAdapter, load_function
 from toolcast_runtime.core.validation.checker import DeclaredNames
-from toolcast_runtime.fastmcp import Recorder, adapt, adapt_lifespan
+from toolcast_runtime.fastmcp import Recorder, adapt, adapt_lifespan, build_server
+from toolcast_runtime.fastmcp.context import FastMcpContext, SdkContext
 
 
 def register_math(server: Any) -> None:
@@ -144,3 +151,58 @@ def test_a_recorder_reports_other_members() -> None:
 def test_adapt_lifespan_reports_a_server_without_one() -> None:
     with pytest.raises(TypeError, match="MCPServer has no lifespan"):
         adapt_lifespan(MCPServer("x"))
+
+
+@pytest.mark.parametrize(
+    ("library", "context"), [("mcp", SdkContext), ("fastmcp", FastMcpContext)]
+)
+def test_check_knows_the_members_of_the_context(
+    library: str, context: type[SdkContext]
+) -> None:
+    """The members that `check` accepts are those of the runtime's objects."""
+    methods = {name for name in dir(context) if not name.startswith("_")}
+    missing = CONTEXT_MEMBERS[library] - methods
+    assert methods <= CONTEXT_MEMBERS[library]
+    source = inspect.getsource(context) + inspect.getsource(SdkContext)
+    assert [
+        n for n in missing if f"{n}=" not in source and f".{n} =" not in source
+    ] == []
+
+
+@pytest.mark.parametrize(
+    ("parameters", "body", "use"),
+    [
+        ("ctx: Context", "ctx.sample('Hi')", "`Context.sample` in line 3"),
+        ("*, c: Context | None = None", "c.set_state('a', 1)", "`Context.set_state`"),
+        ("ctx=CurrentContext()", "return ctx.get_state('a')", "`Context.get_state`"),
+        ("a: Annotated[int, Depends(f)]", "pass", "`Depends` for the parameter `a`"),
+        ("a: int = Depends(f)", "pass", "`Depends` for the parameter `a`"),
+        ("ctx: Context", "ctx.info('a')", ""),
+        ("other: int", "other.sample", ""),
+    ],
+)
+def test_unsupported_uses_are_found(parameters: str, body: str, use: str) -> None:
+    """Members that no `Context` here has, and injected values, are found in the text."""
+    text = f"from fastmcp import Context\ndef f({parameters}):\n    {body}\n"
+    node = ast.parse(text).body[1]
+    assert isinstance(node, ast.FunctionDef)
+    arguments = node.args
+    names = [*arguments.args, *arguments.kwonlyargs]
+    defaults = [*arguments.defaults, *arguments.kw_defaults]
+    given = {
+        name.arg: (name.annotation, default)
+        for name, default in zip(names, defaults or [None], strict=True)
+    }
+    contexts = {n: "fastmcp" for n in given if n in ("ctx", "c")}
+    found = list(list_unsupported_uses(node, contexts, given))
+    assert [one.startswith(use) for one in found] == ([True] if use else [])
+
+
+async def test_a_factory_is_called_outside_of_the_event_loop() -> None:
+    """Factories may run an event loop of their own, or be coroutine functions."""
+
+    async def load() -> str:
+        return "server"
+
+    assert build_server(lambda: asyncio.run(load())) == "server"
+    assert build_server(load) == "server"

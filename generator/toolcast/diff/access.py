@@ -14,6 +14,7 @@ from .change import (
     SpecFiles,
     ToolPair,
     format_value,
+    get_key,
     get_spec_value,
     list_unshared_items,
     pair_tools,
@@ -146,6 +147,7 @@ def _compare_client(
             reported_permissions.add(pair.old_tool.permission)
             reported_permissions.add(pair.new_tool.permission)
     changes += _compare_external_tools(before, after, files, old, new)
+    changes += _compare_mcp_access(before, after, files, new)
     if (old.allow is None) != (new.allow is None):
         rule_id = "client.allow/opened" if new.allow is None else "client.allow/listed"
         values = _format_allow(old), _format_allow(new)
@@ -271,6 +273,34 @@ def _find_cause(pair: _AccessPair) -> tuple[Path, bool, str]:
         return ("clients", name, key), False, cause
     verb = "includes" if new_entry else "does not include"
     return ("clients", name, key), False, f"its `{key}` {verb} the tool"
+
+
+def _compare_mcp_access(
+    before: Toolset, after: Toolset, files: SpecFiles, client: Client
+) -> Iterator[Change]:
+    """Yield the resources and prompts that the lists of a client admit differently."""
+    old_specs = {(spec.kind, spec.name): spec for spec in before.mcp_specs}
+    for spec in after.mcp_specs:
+        old = old_specs.get((spec.kind, spec.name))
+        old_clients = (old and old.clients) or ()
+        has_access = client.name in (spec.clients or ())
+        old_tree = spec.source.tree if old is None else old.source.tree
+        # A change of `clients` in the spec is reported there.
+        is_own_change = get_key(old_tree, "clients") != get_key(
+            spec.source.tree, "clients"
+        )
+        is_new_in_spec = old is None and "clients" in spec.source.tree
+        has_changed = (client.name in old_clients) != has_access
+        if has_changed and not is_own_change and not is_new_in_spec:
+            yield make_presence_change(
+                files,
+                "client.mcp",
+                ("clients", client.name, f"mcp_{spec.kind}s"),
+                spec.name,
+                has_access,
+                client=client.name,
+                kind=spec.kind,
+            )
 
 
 def _compare_external_tools(
@@ -400,7 +430,15 @@ def _normalize_lists(client: Client, new_names: Mapping[str, str]) -> list[list[
         client.get_entry_texts("deny"),
         client.permissions,
     )
-    return [sorted({new_names.get(name, name) for name in names}) for names in lists]
+    mcp_lists = (
+        [f"{key}: {name}" for name in names]
+        for kind in (client.mcp_resources, client.mcp_prompts)
+        for key, names in kind.items()
+    )
+    return [
+        *(sorted({new_names.get(name, name) for name in names}) for names in lists),
+        *map(sorted, mcp_lists),
+    ]
 
 
 def _format_allow(client: Client) -> object:

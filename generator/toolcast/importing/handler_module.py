@@ -389,6 +389,8 @@ class _ModuleWriter:
         helpers = ["adapt"] if self._targets else []
         if self.has_lifespan:
             helpers.append("adapt_lifespan")
+        if server is not None and server.is_factory and server.module in self._modules:
+            helpers.append("build_server")
         parts: list[str] = []
         if "SERVER" in self._targets.values() and server is not None:
             expression = server.expression

@@ -71,7 +71,8 @@ class PythonServer(NamedTuple):
     @property
     def expression(self) -> str:
         """The Python expression of the server, below an import of the module."""
-        return f"{self.module}.{self.attribute}{'()' if self.is_factory else ''}"
+        server = f"{self.module}.{self.attribute}"
+        return f"build_server({server})" if self.is_factory else server
 
     @property
     def title(self) -> str:

@@ -25,7 +25,7 @@ from .binding import (
 from .mcp_servers import check_unused_locks, load_locks
 from .model import Toolset, ToolSpec, Workspace
 from .python_project import read_python_project
-from .resources_and_prompts import read_mcp_prompts, read_mcp_resources
+from .resources_and_prompts import read_mcp_prompts, read_mcp_resources, resolve_clients
 from .spec_files import (
     DEFINITIONS_FILE,
     TOOLSET_FILE,
@@ -255,13 +255,14 @@ class _Loader(NamedTuple):
         fields = load_fields(extensions).toolset
         targets = self.workspace.targets
         toolset = bind_toolset(document, tuple(tools), targets, fields)
+        clients = toolset.clients
         findings += check_unused_locks(self.files, folder, toolset.mcp_servers)
         return (
             replace(
                 toolset,
                 definitions=definitions,
-                mcp_resources=tuple(resources),
-                mcp_prompts=tuple(prompts),
+                mcp_resources=tuple(resolve_clients(s, clients) for s in resources),
+                mcp_prompts=tuple(resolve_clients(s, clients) for s in prompts),
                 mcp_servers=load_locks(self.files, folder, toolset.mcp_servers),
             ),
             findings,

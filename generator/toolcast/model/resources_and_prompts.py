@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import posixpath
+from collections.abc import Iterable
 from dataclasses import replace
+from typing import TypeVar
 
 from toolcast_runtime.core.safe_file import NotRegularFileError
 
@@ -13,7 +15,7 @@ from ..parsing.project_files import ProjectFiles
 from ..parsing.tree import Document
 from .binding import bind, read_document
 from .spec_files import KINDS_BY_FOLDER, list_specs
-from .toolset_parts import PromptSpec, ResourceSpec
+from .toolset_parts import Client, McpSpec, PromptSpec, ResourceSpec
 
 MAX_RESOURCE_FILE_BYTES = 1 << 20
 """Maximum size of the file with a resource's content."""
@@ -42,6 +44,19 @@ def read_mcp_resources(
             spec = replace(spec, content=content)
         specs.append(spec)
     return specs, findings
+
+
+_Spec = TypeVar("_Spec", bound=McpSpec)
+
+
+def resolve_clients(spec: _Spec, clients: Iterable[Client]) -> _Spec:
+    """Return a resource or prompt with the clients that may use it."""
+    permitted = tuple(client.name for client in clients if client.can_use(spec))
+    if spec.clients is None:
+        return replace(spec, clients=permitted or None)
+    refused = {client.name for client in clients}.difference(permitted)
+    names = tuple(name for name in spec.clients if name not in refused)
+    return replace(spec, clients=names)
 
 
 def read_mcp_prompts(

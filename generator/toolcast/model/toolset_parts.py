@@ -52,6 +52,8 @@ class Client:
         client_confirms: whether the client itself asks the user for the confirmation of a tool.
         allow_entries: the entries of `allow` in the spec, with patterns.
         deny_entries: the entries of `deny` in the spec, with patterns.
+        mcp_resources: `allow` and `deny` for resources, with patterns.
+        mcp_prompts: `allow` and `deny` for prompts, with patterns.
     """
 
     name: str
@@ -65,6 +67,19 @@ class Client:
     client_confirms: bool = language_default("toolset.clients.*.client_confirms")
     allow_entries: tuple[NameEntry, ...] = ()
     deny_entries: tuple[NameEntry, ...] = ()
+    mcp_resources: Mapping[str, Any] = field(default_factory=dict)
+    mcp_prompts: Mapping[str, Any] = field(default_factory=dict)
+
+    def can_use(self, spec: McpSpec) -> bool:
+        """Return whether the client may use a resource or prompt."""
+        is_resource = isinstance(spec, ResourceSpec)
+        lists = self.mcp_resources if is_resource else self.mcp_prompts
+        denied, allowed = (
+            any(matches_entry(pattern, spec.name) for pattern in lists.get(key, ()))
+            for key in ("deny", "allow")
+        )
+        is_listed = allowed if spec.clients is None else self.name in spec.clients
+        return is_listed and not denied
 
     def allows(self, tool: str) -> bool:
         """Return whether `allow` and `deny` permit a tool; permissions are not checked."""
@@ -156,11 +171,14 @@ class Suppression(NamedTuple):
 
     Attributes:
         until: the date (`YYYY-MM-DD`) on which the suppression expires; None for no limit.
+        names: names and patterns of the specs in whose files it is accepted; without them,
+            it is accepted in the file that contains the suppression.
     """
 
     rule: str
     reason: str
     until: str | None = None
+    names: tuple[str, ...] = ()
 
 
 class HandlerReference(NamedTuple):

@@ -43,7 +43,7 @@ unknown_client = unknown_names("access/unknown-client", "client")
 unknown_exclusion = unknown_names(
     "access/unknown-exclusion", "excluded_tool", "enabled_target"
 )
-unknown_tool = unknown_names("access/unknown-tool", "tool_entry")
+unknown_tool = unknown_names("access/unknown-tool", "tool_entry", "mcp_entry")
 
 
 @rule("access/absent-tool", on="toolset", severity=Severity.NOTE)
@@ -364,7 +364,7 @@ def check_unreachable_mcp_specs(
             help_ = "add `mcp` to the targets"
             yield problem_at(spec, ("name",), message, help_)
         elif toolset.clients and spec.clients is None:
-            help_ = f"list clients in `clients` of the {spec.kind}"
+            help_ = f"list clients in `clients` of the {spec.kind}, or allow it in toolset.yaml"
             yield problem_at(spec, ("name",), message, help_)
 
 

@@ -792,6 +792,25 @@ def _is_ask_method(node: ast.expr, call_variables: set[str]) -> bool:
     return is_variable or _is_current_call(owner)
 
 
+@rule("handler/unsupported-context", on="toolset", severity=Severity.WARNING)
+def check_context_uses(toolset: Toolset, workspace: Workspace) -> Iterator[Problem]:
+    """Report handlers that use members of a `Context` that the runtime does not provide."""
+    for spec in (*toolset.tools, *toolset.mcp_specs):
+        values = toolset.values
+        if isinstance(spec, ToolSpec):
+            values = toolset.get_value_types(spec)
+        if spec.handler is None or values != "pydantic":
+            continue
+        code = find_function_code(workspace, toolset, spec.handler, values)
+        signature = None if code is None else code.signature
+        for use in () if signature is None else signature.unsupported_uses:
+            message = f"the handler uses {use}, which is not available"
+            if code is not None:
+                message = f"{message} ({code.signature_location})"
+            help_ = "change the function; docs/context.md lists the available members"
+            yield problem_at(spec, ("handler",), message, help_)
+
+
 @rule("handler/undeclared-parameter", on="tool", severity=Severity.WARNING)
 def check_undeclared_parameters(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
     """Report optional parameters of a handler that the schema does not declare.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import posixpath
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -21,7 +21,7 @@ from ..analysis.texts import (
 from ..findings import Finding, Severity
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..model.spec_files import DEFINITIONS_FILE, TOOLSET_FILE
-from ..model.toolset_parts import PromptSpec, ResourceSpec, Suppression
+from ..model.toolset_parts import PromptSpec, ResourceSpec, Suppression, matches_entry
 from ..parsing.tree import Source
 from ..suggestions import did_you_mean
 from .rule import Rule
@@ -198,18 +198,25 @@ def apply_suppressions(
     """Return the findings without suppressed ones, and findings about suppressions.
 
     A suppression applies to its own file; one in `toolset.yaml` also applies to the toolset's
-    `definitions.yaml`. Suppressions with an unknown rule, without effect, or past their `until`
-    date are reported.
+    `definitions.yaml`, and one with `names` to the files of these specs. Suppressions with an
+    unknown rule, without effect, or past their `until` date are reported.
     """
     rules = load_rules(workspace.extensions)
     suppressions = dict(_list_suppressions(workspace))
+    owners = {
+        spec.source.file: (f"{toolset.folder}/{TOOLSET_FILE}", spec.name)
+        for toolset in workspace.toolsets
+        for spec in (*toolset.tools, *toolset.mcp_specs)
+    }
     remaining: list[Finding] = []
     used: set[tuple[str, int]] = set()
     for finding in findings:
         rule = rules.get(finding.rule)
         match = None
         if rule is None or rule.can_be_suppressed:
-            match = _find_suppression(finding, suppressions, workspace, today)
+            files = _list_suppressing_files(finding.location.file, workspace)
+            owner = owners.get(finding.location.file, ("", ""))
+            match = _find_suppression(finding, suppressions, files, owner, today)
         if match is None:
             remaining.append(finding)
         else:
@@ -223,7 +230,26 @@ def apply_suppressions(
                 remaining.append(
                     spec.source.finding(rule_id, severity, path, message, help_text)
                 )
+            remaining += _check_suppressed_names(spec, index, entry, workspace)
     return remaining
+
+
+def _check_suppressed_names(
+    spec: _SuppressingSpec, index: int, entry: Suppression, workspace: Workspace
+) -> Iterator[Finding]:
+    """Yield a warning for each pattern of a suppression that matches no spec."""
+    names = [spec.name]
+    if isinstance(spec, Toolset):
+        names = [owner.name for owner in (*spec.tools, *spec.mcp_specs)]
+    for position, pattern in enumerate(entry.names):
+        if not any(matches_entry(pattern, name) for name in names):
+            yield spec.source.finding(
+                "spec/unused-suppression",
+                Severity.WARNING,
+                ("suppress", index, "names", position),
+                f"`{pattern}` matches no tool, resource or prompt",
+                "remove it, or correct it",
+            )
 
 
 def _list_suppressions(
@@ -241,17 +267,33 @@ def _list_suppressions(
 def _find_suppression(
     finding: Finding,
     suppressions: Mapping[str, tuple[_SuppressingSpec, tuple[Suppression, ...]]],
-    workspace: Workspace,
+    files: Sequence[str],
+    owner: tuple[str, str],
     today: datetime.date,
 ) -> tuple[str, int] | None:
     """Return the file and index of the first suppression of a finding, or None.
 
     Expired suppressions are ignored.
+
+    Args:
+        finding: the finding.
+        suppressions: the suppressions by file.
+        files: the files whose suppressions without `names` apply to it.
+        owner: the `toolset.yaml` and the name of the spec that has the finding.
+        today: the date that decides which suppressions have expired.
     """
-    for file in _list_suppressing_files(finding.location.file, workspace):
+    owner_file, name = owner
+    for file in (*files, owner_file):
         _, entries = suppressions.get(file, (None, ()))
         for index, entry in enumerate(entries):
-            if entry.rule == finding.rule and not _is_expired(entry, today):
+            is_covered = not entry.names and file in files
+            if name and any(matches_entry(pattern, name) for pattern in entry.names):
+                is_covered = True
+            if (
+                is_covered
+                and entry.rule == finding.rule
+                and not _is_expired(entry, today)
+            ):
                 return file, index
     return None
 

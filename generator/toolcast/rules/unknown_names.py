@@ -156,6 +156,12 @@ def _matches_tool(reference: NameReference) -> bool:
     return bool(entry.names) if entry.is_pattern else _is_server_tool(reference)
 
 
+def _list_mcp_names(reference: NameReference) -> list[str]:
+    """Return the names of the resources or prompts that a client's list can contain."""
+    specs = getattr(reference.toolset, str(reference.path[2]))
+    return [spec.name for spec in specs]
+
+
 def _find_pattern_problem(reference: NameReference) -> tuple[str, str] | None:
     """Return a message and a help for a pattern without a match or a renamed tool.
 
@@ -315,6 +321,15 @@ KINDS: Mapping[str, NameKind] = {
         "no array in `returns` has items with the property `{}`",
         "use a property that `returns` declares for the items of an array",
         cache_key=_get_file,
+    ),
+    "mcp_entry": NameKind(
+        _list_mcp_names,
+        "`{}` matches no spec of this kind",
+        "remove it, or correct it",
+        accepts=lambda reference: any(
+            matches_entry(reference.name, name) for name in _list_mcp_names(reference)
+        ),
+        cache_key=lambda reference: reference.path[2],
     ),
     "option": NameKind(
         _list_options,

@@ -154,7 +154,9 @@ def _replace_nulls(node: Mapping[str, Any], value: Any) -> Any:
 
 # The code identifies these kinds of names by their path in `toolset.yaml`, so fields of
 # extensions cannot contain them.
-_PATH_SPECIFIC_KINDS = frozenset(["enabled_target", "option", "tool_entry"])
+_PATH_SPECIFIC_KINDS = frozenset(
+    ["enabled_target", "mcp_entry", "option", "tool_entry"]
+)
 
 
 def check_annotations(node: Mapping[str, Any]) -> Iterator[str]:

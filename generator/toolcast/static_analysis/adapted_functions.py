@@ -26,6 +26,19 @@ _ADAPT_NAMES = (
 _REGISTRATIONS = ("tool", "resource", "prompt")
 _SERVER_CLASSES = ("FastMCP", "MCPServer")
 _SERVER_PACKAGES = ("fastmcp", "mcp")
+_SDK_MEMBERS = frozenset(
+    [
+        *("debug", "info", "warning", "error", "log", "report_progress", "elicit"),
+        *("read_resource", "request_id", "request_context"),
+    ]
+)
+CONTEXT_MEMBERS = {
+    "mcp": _SDK_MEMBERS,
+    "fastmcp": _SDK_MEMBERS
+    | {"lifespan_context", "session_id", "client_id", "fastmcp"},
+}
+"""Members that the runtime's `fastmcp.context` provides, by library; a test compares them."""
+_INJECTIONS = ("Depends", "Resolve")
 
 
 class AdaptedFunction(NamedTuple):
@@ -148,8 +161,8 @@ def list_contexts(
     names: ModuleNames,
     module: PythonModule,
     parameters: Mapping[str, tuple[ast.expr | None, ast.expr | None]],
-) -> Iterator[str]:
-    """Yield the parameters that receive the `Context` of a library.
+) -> Iterator[tuple[str, str]]:
+    """Yield the parameters that receive a `Context`, with the name of its library.
 
     Args:
         parameters: the annotation and the default of each parameter.
@@ -163,7 +176,32 @@ def list_contexts(
         )
         is_context = package in _SERVER_PACKAGES and f".{rest}".endswith(".Context")
         if is_default or is_context:
-            yield name
+            yield name, "fastmcp" if is_default else package
+
+
+def list_unsupported_uses(
+    node: FunctionDefinition,
+    contexts: Mapping[str, str],
+    parameters: Mapping[str, tuple[ast.expr | None, ast.expr | None]],
+) -> Iterator[str]:
+    """Yield what a function uses of a library and the runtime does not provide.
+
+    Args:
+        node: the definition.
+        contexts: the library of each `Context` parameter.
+        parameters: the annotation and the default of each parameter.
+    """
+    for name, expressions in parameters.items():
+        for part in (p for e in expressions if e is not None for p in ast.walk(e)):
+            called = get_last_name(part.func) if isinstance(part, ast.Call) else None
+            if called in _INJECTIONS:
+                yield f"`{called}` for the parameter `{name}`"
+    for part in ast.walk(node):
+        if not isinstance(part, ast.Attribute) or not isinstance(part.value, ast.Name):
+            continue
+        library = contexts.get(part.value.id)
+        if library and part.attr not in CONTEXT_MEMBERS[library]:
+            yield f"`Context.{part.attr}` in line {part.lineno}"
 
 
 def find_alias(annotation: ast.expr | None, default: ast.expr | None) -> str | None:

@@ -16,6 +16,7 @@ from .adapted_functions import (
     find_alias,
     has_only_registrations,
     list_contexts,
+    list_unsupported_uses,
 )
 from .annotated_names import is_mapping
 from .classes import ClassField, read_class_fields
@@ -39,6 +40,7 @@ class Signature(NamedTuple):
         mappings: the parameters that are annotated as a mapping or a TypedDict.
         contexts: the parameters that receive the `Context` of FastMCP or the SDK.
         aliases: the names that callers send for parameters, if pydantic sets others.
+        unsupported_uses: uses of a library that the runtime does not provide, for messages.
     """
 
     names: tuple[str, ...]
@@ -52,6 +54,7 @@ class Signature(NamedTuple):
     mappings: frozenset[str] = frozenset()
     contexts: tuple[str, ...] = ()
     aliases: Mapping[str, str] = MappingProxyType({})
+    unsupported_uses: tuple[str, ...] = ()
 
     def accepts_mapping(self, names: Collection[str]) -> bool:
         """Return whether the function receives all arguments as one mapping.
@@ -327,6 +330,7 @@ class _HandlerCache:
             for name, expressions in parameters.items()
             if (alias := find_alias(*expressions)) is not None
         }
+        contexts = dict(list_contexts(self.names, module, parameters))
         mappings = frozenset(
             name
             for name, annotation in signature.annotations.items()
@@ -334,8 +338,9 @@ class _HandlerCache:
         )
         return signature._replace(
             mappings=mappings,
-            contexts=tuple(list_contexts(self.names, module, parameters)),
+            contexts=tuple(contexts),
             aliases=aliases,
+            unsupported_uses=tuple(list_unsupported_uses(node, contexts, parameters)),
         )
 
     def _find_class(

@@ -3,7 +3,7 @@
 A handlers module names each function below `adapt`. Neither library is imported here.
 """
 
-from .adapting import Recorder, adapt, adapt_lifespan
+from .adapting import Recorder, adapt, adapt_lifespan, build_server
 from .context import make_context
 from .results import build_converter, translate_error
 
@@ -12,6 +12,7 @@ __all__ = [
     "adapt",
     "adapt_lifespan",
     "build_converter",
+    "build_server",
     "make_context",
     "translate_error",
 ]

@@ -78,6 +78,21 @@ class Recorder:
         return decorate(target) if callable(target) else decorate
 
 
+def build_server(factory: Callable[[], Any]) -> Any:
+    """Call a function that returns a server, or a coroutine of it, outside of the event loop.
+
+    The handlers module is imported in a running event loop, in which factories that call
+    `asyncio.run` fail.
+    """
+
+    def build() -> Any:
+        server = factory()
+        return asyncio.run(server) if inspect.iscoroutine(server) else server
+
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(build).result()
+
+
 def adapt(
     target: Any,
     name: str | None = None,
