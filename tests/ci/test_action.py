@@ -296,7 +296,12 @@ def plant_programs(checkout: Path, ran: Path) -> None:
 @pytest.mark.slow
 @needs_jq
 @pytest.mark.parametrize("before", [False, True])
-def test_steps_run_no_code_of_the_pull_request(runner: Runner, before: bool) -> None:
+def test_steps_run_no_code_of_the_pull_request(
+    runner: Runner, before: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Jobs set such variables for their own tests.
+    for name in ("PYTHONPATH", "MYPYPATH"):
+        monkeypatch.setenv(name, f".{os.pathsep}{runner.project}")
     ran = runner.folder / "ran"
     previous = git(runner.project, "rev-parse", "HEAD~1")
     plant_programs(runner.project.parent, ran)

@@ -204,6 +204,25 @@ async def test_an_outbox_that_is_full_takes_no_more(
     await until(lambda: endpoint.ids() == ["1", "2", "3"])
 
 
+async def test_row_that_is_counted_twice_takes_no_place(
+    endpoint: Endpoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The thread can count a row between its commit and the end of `write`."""
+    endpoint.status = 503
+    sink = HttpSink(endpoint.url, outbox=tmp_path / "o.sqlite3", max_waiting=2)
+    write = sink._ledger.write
+
+    async def write_slowly(record: Record) -> None:
+        await write(record)
+        await until(lambda: sink._waiting == sink.waiting())
+
+    monkeypatch.setattr(sink._ledger, "write", write_slowly)
+    await sink.write(ended("1"))
+    await sink.write(ended("2"))
+    with pytest.raises(LedgerError, match="2 rows wait in"):
+        await sink.write(ended("3"))
+
+
 async def test_rows_that_waited_before_are_counted(
     endpoint: Endpoint, tmp_path: Path
 ) -> None:

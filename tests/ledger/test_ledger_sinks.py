@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -57,6 +58,20 @@ async def test_a_function_that_takes_no_record_lets_no_call_happen(
         kept = Kept(tmp_path / "unused", f"{HANDLERS}:{sink}")
         assert "cannot be written" in ((await kept.call("work")).error or "")
     assert ran == []
+
+
+async def test_each_registry_logs_its_first_failure(
+    tmp_path: Path, handlers: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Also if an earlier registry that has ended had the same `id`."""
+    handlers.work = lambda: None
+    for count in range(1, 20):
+        kept = Kept(tmp_path / "unused", f"{HANDLERS}:absent")
+        for _ in range(2):
+            await kept.call("work")
+        assert caplog.text.count("its start cannot be recorded") == count
+        del kept
+        gc.collect()
 
 
 async def test_a_function_that_hangs_takes_nobody_elses_threads(

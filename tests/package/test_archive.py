@@ -191,6 +191,13 @@ SECRETS = [
     "privateKey/x.txt",
     "kubeconfig.yaml",
     "terraform.tfstate",
+    "passWord.txt",
+    "db_passPhrase",
+    "service-account.json",
+    "gcpServiceAccount/a.txt",
+    "pwd.txt",
+    "PASSCODES.csv",
+    "authtoken.bin",
 ]
 
 

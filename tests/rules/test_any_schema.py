@@ -131,6 +131,16 @@ def test_any_text_is_judged_as_pattern(text: str) -> None:
     assert not (facts.error and facts.is_ecma_only)
 
 
+@pytest.mark.parametrize("depth", [2, 35, 36, 90])
+@pytest.mark.parametrize("length", [1, 100, 199, 200, 10**9])
+def test_deeply_nested_pattern_is_estimated(depth: int, length: int) -> None:
+    nested = analyze_pattern("(" * depth + "a" + "+)" * depth)
+    is_short = length < 200 and depth**length <= 1_000_000
+    assert nested.is_quick(length) == is_short
+    flat = analyze_pattern("a*" * depth)
+    assert flat.is_quick(length) == ((length + 1) ** min(depth, 40) <= 1_000_000)
+
+
 @tried(300)
 @given(text=st.text(max_size=20))
 def test_any_plain_word_has_one_meaning(text: str) -> None:

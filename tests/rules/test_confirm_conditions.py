@@ -66,6 +66,91 @@ def test_condition_reports_skipped_defaults(
     assert sorted(line.split("`")[1] for line in errors) == names
 
 
+REFERENCES: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "mode": {"$ref": "#/$defs/mode"},
+        "all": {"allOf": [{"$ref": "#/$defs/flag"}]},
+        "options": {
+            "type": "object",
+            "properties": {
+                "hard": {"type": "boolean", "default": True},
+                "more": {"type": "object", "properties": {"n": {"$ref": "#/$defs/n"}}},
+            },
+        },
+        "id": {"type": "string", "pattern": "^[A-Z]{3}-[0-9]{4}$"},
+        "when": {"type": "string", "format": "date-time"},
+    },
+    "required": ["id", "when"],
+    "$defs": {
+        "mode": {"enum": ["read", "delete"], "default": "delete"},
+        "flag": {"type": "boolean", "default": True},
+        "n": {"type": "integer", "default": 500},
+    },
+}
+
+
+def member(name: str, schema: Any) -> Any:
+    """Return a condition on a member that must be present."""
+    return {"properties": {name: schema}, "required": [name]}
+
+
+@pytest.mark.parametrize(
+    ("condition", "names"),
+    [
+        (DELETE, ["mode"]),
+        (member("all", {"const": True}), ["all"]),
+        (member("options", member("hard", {"const": True})), ["options.hard"]),
+        (member("options", {"required": ["hard"]}), ["options.hard"]),
+        (member("options", member("more", member("n", {"minimum": 9}))), ["options.more.n"]),
+        ({"anyOf": [DELETE, member("options", {"required": ["hard"]})]}, ["mode", "options.hard"]),
+        (member("options", {"not": {"properties": {"hard": {"const": True}}}}), []),
+        (member("mode", {"const": "read"}), []),
+    ],
+)  # fmt: skip
+def test_condition_reports_skipped_defaults_of_references_and_objects(
+    condition: Any, names: list[str], tmp_path: Path
+) -> None:
+    """Required parameters without a sample value do not matter to other parameters."""
+    found = find(tmp_path, condition, REFERENCES)
+    assert sorted(line.split("`")[1] for line in found) == names
+
+
+MANY = {
+    **PARAMETERS,
+    "properties": {
+        **PARAMETERS["properties"],
+        **{f"id{n}": {"type": "string", "pattern": "^[A-Z]{9}$"} for n in range(20)},
+    },
+    "required": ["id1", "id2"],
+    "additionalProperties": False,
+}
+
+
+@pytest.mark.parametrize(
+    ("condition", "is_reported"),
+    [
+        (member("mode", {"const": "Delete"}), True),
+        (member("force", {"enum": [1, "true"]}), True),
+        ({"allOf": [FORCE, {"not": FORCE}]}, True),
+        ({"anyOf": [member("mode", {"const": ""}), {"not": {}}]}, True),
+        (FORCE, False),
+        ({"minProperties": 30}, False),
+        ({"const": {"id1": "ABCDEFGHI", "id2": "ABCDEFGHI"}}, False),
+        (member("id1", {"const": "ABCDEFGHI"}), False),
+    ],
+)
+def test_unsatisfiable_condition_is_found_beside_other_parameters(
+    condition: Any, is_reported: bool, tmp_path: Path
+) -> None:
+    found = find(tmp_path, condition, MANY)
+    assert [line for line in found if "no valid call" in line] == (
+        ["WARNING: no valid call satisfies `confirm.when`, so the user is never asked"]
+        if is_reported
+        else []
+    )
+
+
 @pytest.mark.parametrize(
     "condition",
     [

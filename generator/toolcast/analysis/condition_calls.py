@@ -34,6 +34,16 @@ _UNSAMPLED_KEYWORDS = frozenset(
 )
 """Keywords for which a matching value may exist although no sample matches."""
 _OMITTED = object()
+_SEPARATE_KEYWORDS = frozenset(
+    "type properties required additionalProperties $schema $defs definitions"
+    " title description $comment examples".split()
+)
+"""Keywords of parameters with which the validity of one property depends on no other."""
+_ANY_NAME_KEYWORDS = frozenset(
+    "additionalProperties const enum maxProperties minProperties patternProperties"
+    " propertyNames unevaluatedProperties".split()
+)
+"""Keywords by which a condition can depend on parameters that it does not name."""
 _BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
 _LENGTHS = ("minLength", "maxLength")
 _COUNTS = ("minItems", "maxItems")
@@ -50,8 +60,8 @@ class ConditionResult(NamedTuple):
     """Result of evaluating a condition on sample calls.
 
     Attributes:
-        skipped_defaults: optional parameters for which a call with their default meets the
-            condition, and the same call without them does not.
+        skipped_defaults: optional parameters, and optional properties in them, for which a
+            call with their default meets the condition, and the same call without does not.
         is_unsatisfiable: whether no valid call meets the condition; False if the sample calls
             cannot decide that.
     """
@@ -90,8 +100,10 @@ def evaluate_condition(
     Raises:
         ValueError: the runtime rejects one of the schemas.
     """
+    tried = list_tried_names(condition)
+    parameters = _select_tried(parameters, condition, tried)
     checker, accepts = Checker(condition), Checker(parameters)
-    properties, tried = parameters.get("properties", {}), list_tried_names(condition)
+    properties = parameters.get("properties", {})
     sampler = _Sampler(References(parameters), References(condition))
     values = _list_values_by_name(sampler, parameters, condition, tried)
     # One call more than the limit shows that the sample is not complete.
@@ -99,9 +111,9 @@ def evaluate_condition(
     has_calls = is_satisfiable = False
     skipped: set[str] = set()
     defaults = {
-        name: properties[name]["default"]
-        for name in values.keys() - parameters.get("required", ())
-        if isinstance(properties[name], Mapping) and "default" in properties[name]
+        ".".join(path): (path, default)
+        for path, default in sampler.list_defaults([parameters])
+        if path[0] in values
     }
     for call in calls[:_MAX_CALLS]:
         if not accepts.matches(call):
@@ -109,18 +121,16 @@ def evaluate_condition(
         has_calls = True
         is_satisfiable = is_satisfiable or checker.matches(call) is not False
         for name in defaults.keys() - skipped:
-            base = {n: value for n, value in call.items() if n != name}
+            path, default = defaults[name]
+            base = _replace_member(call, path, _OMITTED)
             if (
-                checker.matches(base) is False
-                and checker.matches({**base, name: defaults[name]}) is not False
+                base is not None
+                and checker.matches(base) is False
+                and checker.matches(_replace_member(call, path, default)) is not False
                 and accepts.matches(base)
             ):
                 skipped.add(name)
-    keywords = {
-        keyword
-        for part in walk_schemas([condition, parameters], _list_children)
-        for keyword in part
-    }
+    keywords = _collect_keywords([condition, parameters])
     # Only a complete sample can show that no valid call meets the condition.
     is_decided = (
         has_calls
@@ -131,6 +141,49 @@ def evaluate_condition(
     )
     return ConditionResult(
         tuple(sorted(skipped)), is_decided and not is_satisfiable and not skipped
+    )
+
+
+def _select_tried(
+    parameters: Mapping[str, Any], condition: Any, tried: set[str]
+) -> Mapping[str, Any]:
+    """Return the parameters without properties on which a condition cannot depend."""
+    is_separate = parameters.keys() <= _SEPARATE_KEYWORDS
+    if not is_separate or _ANY_NAME_KEYWORDS & _collect_root_keywords(condition):
+        return parameters
+    properties, required = (parameters.get(k, ()) for k in ("properties", "required"))
+    return {
+        **parameters,
+        "properties": {name: properties[name] for name in properties if name in tried},
+        "required": [name for name in required if name in tried],
+    }
+
+
+def _collect_root_keywords(condition: Any) -> set[str]:
+    """Return the keywords of a condition that apply to the whole call."""
+    next_schemas = References(condition).list_tried_schemas
+    return {key for part in walk_schemas([condition], next_schemas) for key in part}
+
+
+def _collect_keywords(schemas: list[Any]) -> set[str]:
+    return {key for part in walk_schemas(schemas, _list_children) for key in part}
+
+
+def _replace_member(value: Any, path: tuple[str, ...], member: Any) -> Any:
+    """Return a copy of an object with another nested member, or without it if omitted.
+
+    None means that the value has no object that could contain the member.
+    """
+    head, *rest = path
+    if not isinstance(value, dict):
+        return None
+    if rest:
+        member = _replace_member(value.get(head), tuple(rest), member)
+    others = {name: item for name, item in value.items() if name != head}
+    return (
+        None
+        if member is None and rest
+        else (others if member is _OMITTED else {**others, head: member})
     )
 
 
@@ -223,6 +276,21 @@ class _Sampler:
             for part in self.list_parts(schemas, is_tried)
             if name in part.get("properties", {})
         ]
+
+    def list_defaults(
+        self, schemas: list[Any], path: tuple[str, ...] = ()
+    ) -> Iterator[tuple[tuple[str, ...], Any]]:
+        """Yield the path and the default of each optional property, also in objects."""
+        parts = self.list_parts(schemas, False)
+        required = {name for part in parts for name in part.get("required", ())}
+        names = sorted({name for p in parts for name in p.get("properties", {})})
+        self._remaining -= 1
+        for name in names if self._remaining > 0 and len(path) < _MAX_DEPTH else ():
+            members = self.list_members(schemas, name, False)
+            for part in self.list_parts(members, False):
+                if "default" in part and name not in required:
+                    yield (*path, name), part["default"]
+            yield from self.list_defaults(members, (*path, name))
 
     def list_values(self, own: list[Any], tried: list[Any], depth: int) -> list[Any]:
         """Return sample values for a parameter, without duplicates.

@@ -13,6 +13,7 @@ import zipfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 
 import click
 
@@ -54,8 +55,8 @@ _SECRET_NAME = re.compile(
     re.IGNORECASE,
 )
 _SECRET_WORDS = frozenset("""
-    secret credential cred token password passwd passphrase key apikey accesskey secretkey
-    privatekey accesstoken
+    secret credential cred token password passwd passphrase passcode pwd key apikey accesskey
+    secretkey privatekey accesstoken authtoken serviceaccount
     """.split())
 _WORDS_OF_SECRET_MODULES = _SECRET_WORDS | {"api", "client", "access", "private", "my"}
 """Words that the name of a Python module with secrets consists of, such as `my_api_key.py`."""
@@ -234,13 +235,15 @@ class _Selection:
         name = posixpath.basename(path)
         stem, _, suffix = name.rpartition(".")
         is_module = not is_folder and suffix in ("py", "pyi")
-        words = [
-            word.lower().removesuffix("s")
-            for word in _NAME_WORD.findall(stem if is_module else name)
+        parts = [
+            part.lower() for part in _NAME_WORD.findall(stem if is_module else name)
         ]
+        words = {part.removesuffix("s") for part in parts}
         if is_module:
             has_secret_word = not _SECRET_WORDS.isdisjoint(words)
             return has_secret_word and _WORDS_OF_SECRET_MODULES.issuperset(words)
+        # Also terms whose parts are separated: `passWord.txt`, `service-account.json`.
+        words.update("".join(pair).removesuffix("s") for pair in pairwise(parts))
         return bool(_SECRET_NAME.fullmatch(name)) or not _SECRET_WORDS.isdisjoint(words)
 
 

@@ -169,16 +169,33 @@ def _list_new_texts(change: Change) -> tuple[str, ...]:
         return ()
     lines: list[str] = []
     pending: list[tuple[str, Any]] = [("", change.after)]
-    while pending and len(lines) < _MAX_TEXT_LINES:
+    omitted = 0
+    while pending:
         path, value = pending.pop(0)
         if isinstance(value, dict):
             pending += [(f"{path}.{key}".lstrip("."), v) for key, v in value.items()]
         elif isinstance(value, list):
             pending += [(f"{path}[{index}]", item) for index, item in enumerate(value)]
-        elif isinstance(value, str) and " " in value and value not in change.message:
+        elif _is_text(value, path) and value not in change.message:
             text = cut_middle(value, _MAX_TEXT_CHARACTERS)
-            lines += (f"{path}: {text}" if path else text).splitlines()
-    return tuple(lines)
+            if len(lines) < _MAX_TEXT_LINES:
+                lines += (f"{path}: {text}" if path else text).splitlines()
+            else:
+                omitted += 1
+    return (
+        (*lines, f"({omitted} more texts are not shown)") if omitted else tuple(lines)
+    )
+
+
+def _is_text(value: Any, path: str = "") -> bool:
+    """Return whether a value is a text for readers rather than an identifier.
+
+    Some languages write sentences without spaces.
+    """
+    if not isinstance(value, str):
+        return False
+    is_field = path.rpartition(".")[2] in ("description", "title")
+    return is_field or not value.isascii() or any(map(str.isspace, value))
 
 
 def format_grades(grades: Grades) -> str:
@@ -240,7 +257,7 @@ def _changed_field(change: Change) -> str:
 def _values_not_in_message(change: Change) -> tuple[Any, ...]:
     """Return the old and new value; `NO_VALUES` if the message shows the difference."""
     values = change.before, change.after
-    has_text = any(isinstance(value, str) and " " in value for value in values)
+    has_text = any(map(_is_text, values))
     are_containers = all(isinstance(value, dict | list) for value in values)
     if not (has_text or are_containers):
         # Messages always contain numbers, booleans and single words.

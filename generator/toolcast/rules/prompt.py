@@ -50,7 +50,10 @@ _CONFUSABLES = (
     "\u0410\u0412\u0415\u041a\u041c\u041d\u041e\u0420\u0421\u0422\u0425\u0406\u0408\u0405"
     "\u03bf\u03bd\u03b9\u0391\u0392\u0395\u0396\u0397\u0399\u039a\u039c\u039d\u039f\u03a1\u03a4\u03a5\u03a7"
     "\u0585\u057d\u0578\u0570\u0261\u0269\u13a0\u13a1\u13aa\u13b3\u13c0\u13d2\u13da\u13de\u13df"
+    "\u0251\u1d04\u1d0f\u1d1c\u1d20\u1d21\u1d22\ua731"
 )
+# Fullwidth and mathematical forms of ASCII letters, which are words of their own elsewhere.
+_FORMS = "\uff21-\uff3a\uff41-\uff5a\U0001d400-\U0001d7ff"
 
 
 def find_confusable_term(text: str) -> tuple[str, str] | None:
@@ -87,8 +90,8 @@ def _confusable_patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
     """
     return (
         re.compile(
-            rf"(?=\w{{0,60}}[A-Za-z])(?=\w{{0,60}}([{_CONFUSABLES}]))"
-            rf"(?<!\w)[A-Za-z0-9_{_CONFUSABLES}]{{3,60}}(?!\w)"
+            rf"(?=\w{{0,60}}[A-Za-z])(?=\w{{0,60}}([{_CONFUSABLES}{_FORMS}]))"
+            rf"(?<!\w)[A-Za-z0-9_{_CONFUSABLES}{_FORMS}]{{3,60}}(?!\w)"
         ),
         re.compile("([\U0001d400-\U0001d7ff])[\U0001d400-\U0001d7ff]{2,}"),
     )

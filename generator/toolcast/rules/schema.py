@@ -795,10 +795,13 @@ class PatternAnalysis(NamedTuple):
         """
         if self.error or self.is_ecma_only:
             return False
+        if self.depth > 1 and length >= _MAX_NESTED_LENGTH:
+            return False
+        # Integers, because floats overflow.
+        steps: int = (length + 1) ** min(self.repeats, 40)
         if self.depth > 1:
-            is_short = length < _MAX_NESTED_LENGTH
-            return is_short and float(self.depth) ** length <= _MAX_BACKTRACKS
-        return float(length + 1) ** min(self.repeats, 40) <= _MAX_BACKTRACKS
+            steps = self.depth**length
+        return steps <= _MAX_BACKTRACKS
 
 
 @lru_cache(maxsize=4096)

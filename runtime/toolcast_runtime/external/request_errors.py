@@ -17,6 +17,10 @@ _MAX_ERROR_CHARACTERS = 500
 """Maximum number of reported characters of an HTTP error's body."""
 _MCP_ERROR_STATUSES = (400, 404)
 """HTTP statuses with which MCP 2026-07-28 sends ordinary JSON-RPC errors."""
+# Older servers answer requests without a session with these codes, or without JSON-RPC.
+_VERSION_ERROR_CODES = frozenset(
+    [None, -32000, -32001, types.INVALID_REQUEST, types.METHOD_NOT_FOUND]
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,14 +32,14 @@ class HttpFailure:
         message: the server's explanation; empty if there is none.
         retry_after: the header `Retry-After`; None if it is missing.
         has_session: whether the request had a session id.
-        is_json_rpc: whether the body is a JSON-RPC error.
+        code: the code of the JSON-RPC error in the body; None if the body is none.
     """
 
     status: int
     message: str
     retry_after: str | None
     has_session: bool
-    is_json_rpc: bool
+    code: int | None
 
     @property
     def is_session_rejected(self) -> bool:
@@ -46,9 +50,15 @@ class HttpFailure:
         return self.has_session and self.status in _MCP_ERROR_STATUSES
 
     @property
+    def is_version_rejected(self) -> bool:
+        """Whether the server may no longer have the protocol version of the request."""
+        is_status = not self.has_session and self.status in _MCP_ERROR_STATUSES
+        return is_status and self.code in _VERSION_ERROR_CODES
+
+    @property
     def is_mcp_error(self) -> bool:
         """Whether the status only repeats what the JSON-RPC error states."""
-        return self.is_json_rpc and self.status in _MCP_ERROR_STATUSES
+        return self.code is not None and self.status in _MCP_ERROR_STATUSES
 
     def __str__(self) -> str:
         names = {status.value: f" {status.phrase}" for status in HTTPStatus}
@@ -100,7 +110,7 @@ async def record_failure(response: httpx2.Response) -> None:
         (text or response.headers.get("www-authenticate", ""))[:_MAX_ERROR_CHARACTERS],
         response.headers.get("retry-after"),
         has_session="mcp-session-id" in response.request.headers,
-        is_json_rpc=isinstance(message, types.JSONRPCError),
+        code=message.error.code if isinstance(message, types.JSONRPCError) else None,
     )
     failures.append(failure)
 

@@ -304,7 +304,15 @@ class Session:
             # whether the session still exists.
             with contextlib.suppress(TimeoutError):
                 is_lost = not await self.is_alive()
-        if is_lost and not is_rejected and error.code == types.CONNECTION_CLOSED:
+        if is_stateless and failure is not None and failure.is_version_rejected:
+            try:
+                await self._client.session.send_discover(self._client.protocol_version)
+            except MCPError:
+                # The server was replaced by one with another protocol version.
+                is_lost = is_rejected = True
+        pings = HTTP_FAILURES.get() or ()
+        has_answer = is_rejected or any(ping.is_session_rejected for ping in pings)
+        if is_lost and not has_answer and error.code == types.CONNECTION_CLOSED:
             self._process_exit.set_reason("the connection to the server was lost")
             return RequestRefusedError("the connection to the tool's server was lost")
         message = error.message

@@ -11,6 +11,7 @@ import asyncio
 import json
 import logging
 import time
+import weakref
 from collections import Counter
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -374,7 +375,7 @@ class _AccessLog:
                 "status": status,
                 "milliseconds": milliseconds,
                 # The rate limit applies to rejected requests only.
-                "kind": None if ADMITTED in scope else (id(self), status),
+                "kind": None if ADMITTED in scope else (weakref.ref(self), status),
             },
         )
 

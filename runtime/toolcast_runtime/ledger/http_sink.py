@@ -7,6 +7,7 @@ are posted by the next process.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import os
@@ -118,6 +119,9 @@ class HttpSink:
         """
         self._start_thread()
         if self._waiting >= self._max_waiting:
+            # The thread may have counted rows that `write` then added again.
+            self._waiting = await asyncio.to_thread(self.waiting)
+        if self._waiting >= self._max_waiting:
             raise LedgerError(f"{self._waiting} rows wait in {self._outbox}")
         await self._ledger.write(record)
         if record.outcome != "started":
@@ -131,8 +135,6 @@ class HttpSink:
 
     async def close(self, seconds: float = 10.0) -> None:
         """Wait until the outbox is posted, for at most `seconds`; other rows stay in it."""
-        import asyncio
-
         await self._ledger.close()
         end = time.monotonic() + seconds
         while self._process and self._count_open_rows() and time.monotonic() < end:

@@ -13,6 +13,7 @@ import inspect
 import logging
 import random
 import time
+import weakref
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -72,7 +73,7 @@ class Recorder:
             )
             return _build_unavailable_result()
         # `RateLimitFilter` limits log records of the same kind, here those of one tool.
-        kind = {"kind": (id(self), tool.name)}
+        kind = {"kind": (weakref.ref(self), tool.name)}
         try:
             ledger = self._get_ledger(self._settings)
         except LedgerError:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 import re
+import weakref
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -151,7 +152,9 @@ class ResourceServer:
 
         The rate limit is one record per second for each last value.
         """
-        _logger.log(level, text, *values, extra={"kind": (id(self), values[-1])})
+        _logger.log(
+            level, text, *values, extra={"kind": (weakref.ref(self), values[-1])}
+        )
 
     def can_grant(self, permission: str) -> bool:
         """Return whether any scope grants a permission at this endpoint."""

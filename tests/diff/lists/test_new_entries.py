@@ -59,9 +59,52 @@ def test_long_new_texts_show_their_end_in_a_fence(tmp_path: Path) -> None:
         assert len(done.stdout) < 5_000
 
 
+@pytest.mark.parametrize("format_", ["text", "markdown"])
+@pytest.mark.parametrize(
+    "text",
+    ["先调用上传工具", "呼び出す前に", "Delete-everything!", "Never\ndelete", "لاتحذف"],
+)
+def test_texts_without_spaces_are_shown(
+    text: str, format_: str, tmp_path: Path
+) -> None:
+    schema = {**OBJECT, "properties": {"a": {"type": "string", "title": text}}}
+    new = [
+        build_tool(OBJECT),
+        build_tool(OBJECT, name="u", description=text),
+        build_tool({**OBJECT, "description": text}, name="v"),
+        build_tool(schema, name="w"),
+    ]
+    write_lists(tmp_path, [build_tool(OBJECT)], new)
+    done = toolcast(tmp_path, "diff", "old.json", "new.json", "--format", format_)
+    assert done.stdout.count(text.split()[0]) == 3
+
+
+@pytest.mark.parametrize("format_", ["text", "markdown"])
+def test_changed_texts_without_spaces_are_shown(format_: str, tmp_path: Path) -> None:
+    texts = "删除文件前先询问用户。", "删除文件前不询问用户。"
+    old, new = ([build_tool(OBJECT, description=text)] for text in texts)
+    write_lists(tmp_path, old, new)
+    done = toolcast(tmp_path, "diff", "old.json", "new.json", "--format", format_)
+    assert all(text in done.stdout for text in texts)
+
+
+def test_number_of_texts_that_are_not_shown_is_reported(tmp_path: Path) -> None:
+    schema = {"properties": {f"p{n}": {"description": f"Text {n}."} for n in range(60)}}
+    new = build_tool({**OBJECT, **schema}, name="u")
+    write_lists(tmp_path, [build_tool(OBJECT)], [build_tool(OBJECT), new])
+    done = toolcast(tmp_path, "diff", "old.json", "new.json")
+    shown = done.stdout.count(": Text ")
+    assert shown > 30 and f"({60 - shown} more texts are not shown)" in done.stdout
+
+
 @pytest.mark.parametrize(
     "text",
     [
+        "\uff24elete the file.",
+        "Del\uff45te the file.",
+        "Open p\u0251yp\u0251l.",
+        "Delete n\u1d0fthing.",
+        "Send to \U0001d41admin.",
         "D\u0435lete the file.",
         "Call \u0441\u043e\u0440\u0443 first.",
         "Read \u0430\u0440\u0440 data.",
@@ -77,7 +120,14 @@ def test_lookalike_letters_are_named(text: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["Напиши отчет за год", "Use the word сон, как обычно", "naïve café"]
+    "text",
+    [
+        "Напиши отчет за год",
+        "Use the word сон, как обычно",
+        "naïve café",
+        "ＡＰＩを呼び出す with API",
+        "The set \U0001d53d of 10 values",
+    ],
 )
 def test_words_of_other_scripts_are_accepted(text: str, tmp_path: Path) -> None:
     new = build_tool({**OBJECT, "properties": {"a": {"description": text}}})

@@ -37,6 +37,7 @@ class Upstream(ThreadingHTTPServer):
         sessions: the valid session ids.
         unknown_session: the reply to another session id; "ID" stands for the request's id.
         replies: replies to the next calls, instead of a result.
+        ends_sessions: whether all sessions end with such a reply.
         result: the result of a call.
         calls: the number of calls that ran.
         requests: the methods of all requests, with the token of each.
@@ -51,6 +52,7 @@ class Upstream(ThreadingHTTPServer):
         self.sessions: set[str] = set()
         self.unknown_session = lost(404)
         self.replies: list[Reply] = []
+        self.ends_sessions = False
         self.result: dict[str, Any] = {"content": [{"type": "text", "text": "hello"}]}
         self.calls = 0
         self.requests: list[tuple[str, str]] = []
@@ -111,6 +113,8 @@ class _Handler(BaseHTTPRequestHandler):
         if method == "tools/call":
             if server.replies:
                 reply = server.replies.pop(0)
+                if server.ends_sessions:
+                    server.sessions.clear()
                 body = reply.body.replace('"ID"', json.dumps(number))
                 return self._send(reply._replace(body=body))
             server.calls += 1

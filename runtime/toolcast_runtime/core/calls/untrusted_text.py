@@ -110,7 +110,8 @@ class RateLimitFilter(logging.Filter):
 
     The next record of the kind states how many were suppressed. This keeps clients from
     filling the log with repeated bad requests. The kind of a record is its `extra` field
-    `kind`; records without a kind always pass.
+    `kind`; records without a kind always pass. A kind that contains an object contains a weak
+    reference to it: the `id` of an object is used again after its end.
 
     Args:
         loggers: the names of loggers whose records have the first line of their message as
