@@ -151,7 +151,7 @@ def test_search(opened: Open, changed: Path) -> None:
     page.locator("#search").fill("Id of the peer that shall do the task")
     assert "delegate_task" in names(page)
     page.locator("#search").fill("zebra crossing")
-    assert "No tool has all of these words" in page.locator("#results").inner_text()
+    assert "No tool matches all search terms" in page.locator("#results").inner_text()
 
 
 def test_a_tool_with_safe_changes(opened: Open, changed: Path) -> None:
@@ -167,7 +167,7 @@ def test_filters(opened: Open, changed: Path) -> None:
     page.get_by_label("copilot").check()
     few = names(page)
     assert 0 < len(few) < 6
-    page.locator("nav >> text=Exposure").click()
+    page.locator("nav >> text=Access").click()
     # The page follows its address, which the browser tells it of a moment later.
     page.locator("#results tbody th").first.wait_for()
     rows = page.locator("#results tbody th").all_inner_texts()
@@ -241,7 +241,7 @@ def test_resources_and_prompts(opened: Open, clinic: Path) -> None:
     assert blocks.locator(".name").all_inner_texts() == ["opening_hours"]
     page.locator("#search").fill("zebra")
     none = page.locator("#results").inner_text()
-    assert none.startswith("No resource or prompt has all of these words.")
+    assert none.startswith("No resource or prompt contains all search terms.")
 
 
 def test_a_tool_that_a_person_is_asked_about(opened: Open, clinic: Path) -> None:
@@ -250,7 +250,7 @@ def test_a_tool_that_a_person_is_asked_about(opened: Open, clinic: Path) -> None
     assert "Cancel this visit without a word" in detail.inner_text()
     detail.locator("summary", has_text="When").click()
     assert "notify" in detail.locator("details[open] pre").inner_text()
-    page.get_by_label("a person is asked").check()
+    page.get_by_label("requires confirmation").check()
     # Two of the clinic's toolsets have a refund.
     asked = ["cancel_visit", "delete_scan", "refund_visit", "refund_visit"]
     assert sorted(names(page)) == asked

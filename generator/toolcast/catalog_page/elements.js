@@ -6,21 +6,21 @@ const FIRST_ROWS = 50, NEXT_ROWS = 100, MAX_NODES = 1500, MAX_DEPTH = 12, MAX_BO
 const AUDIENCES = ["call", "prompt", "code", "access"];
 
 function el(tag, attributes, ...children) {
-  const made = document.createElement(tag);
+  const element = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes || {})) {
-    if (value === true) made.setAttribute(name, "");
-    else if (value !== false && value != null) made.setAttribute(name, value);
+    if (value === true) element.setAttribute(name, "");
+    else if (value !== false && value != null) element.setAttribute(name, value);
   }
-  made.append(...children.flat(3).filter((child) => child != null && child !== false));
-  return made;
+  element.append(...children.flat(3).filter((child) => child != null && child !== false));
+  return element;
 }
 const counted = (n, noun) => `${n.toLocaleString("en")} ${noun}${n === 1 ? "" : "s"}`;
-function bar(most, ...parts) {
-  const made = el("span", { class: "bar", "aria-hidden": "true" });
+function bar(maximum, ...parts) {
+  const element = el("span", { class: "bar", "aria-hidden": "true" });
   for (const part of parts) {
     const piece = el("i");
-    piece.style.width = `${most ? (100 * part) / most : 0}%`;
-    made.append(piece);
+    piece.style.width = `${maximum ? (100 * part) / maximum : 0}%`;
+    element.append(piece);
   }
-  return made;
+  return element;
 }

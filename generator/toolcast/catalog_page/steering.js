@@ -82,7 +82,7 @@ function paint() {
   const dark = picked ? picked === "dark" : prefers.matches;
   root.classList.toggle("dark", dark);
   $("theme").textContent = dark ? "Light" : "Dark";
-  $("theme").setAttribute("aria-label", dark ? "Use light colours" : "Use dark colours");
+  $("theme").setAttribute("aria-label", dark ? "Use light colors" : "Use dark colors");
 }
 prefers.addEventListener("change", paint);
 $("theme").addEventListener("click", () => {

@@ -4,7 +4,7 @@ const tools = data.tools;
 tools.forEach((tool, index) => {
   const toolset = data.toolsets[tool.toolset];
   tool.index = index;
-  tool.of = toolset;
+  tool.toolsetData = toolset;
   tool.id = `${toolset.name}/${tool.name}`;
   tool.low = tool.name.toLowerCase();
   const texts = [tool.name, tool.title, tool.summary, tool.description, tool.when_to_use,
@@ -13,7 +13,7 @@ tools.forEach((tool, index) => {
   const hints = tool.annotations || {};
   tool.facets = {
     toolset: [toolset.title],
-    section: [tool.section || "without a section"],
+    section: [tool.section || "no section"],
     client: Object.keys(tool.clients).filter((name) => !tool.clients[name]),
     target: Object.keys(tool.targets).filter((name) => !tool.targets[name]),
     offered: [tool.always ? "always" : toolset.router ? "routed" : "listed"],
@@ -23,16 +23,16 @@ tools.forEach((tool, index) => {
       hints.idempotentHint === true && "idempotent",
       hints.openWorldHint === true && "open world",
     ].filter(Boolean),
-    consent: [tool.confirm && "a person is asked"].filter(Boolean),
+    consent: [tool.confirm && "requires confirmation"].filter(Boolean),
     life: [tool.deprecated && "deprecated", tool.renamed_from.length && "renamed"].filter(Boolean),
     change: data.against ? [tool.worst || "unchanged"] : [],
   };
 });
 const byId = new Map(tools.map((tool) => [tool.id, tool]));
-const dearest = tools.reduce((most, tool) => Math.max(most, tool.costs.list), 0);
+const maxCost = tools.reduce((maximum, tool) => Math.max(maximum, tool.costs.list), 0);
 const TITLES = {
-  toolset: "Toolset", change: "Change", client: "Client", target: "Target", offered: "Offered",
-  annotations: "Annotations", consent: "Consent", life: "Life", section: "Section",
+  toolset: "Toolset", change: "Change", client: "Client", target: "Target", offered: "Listing",
+  annotations: "Annotations", consent: "Confirmation", life: "Status", section: "Section",
 };
 
 // Filters
@@ -71,20 +71,20 @@ function drawFilters() {
 }
 
 function found() {
-  const words = $("search").value.toLowerCase().split(/\s+/).filter(Boolean);
-  const asked = [...chosen].filter(([, values]) => values.size);
-  const some = tools.filter((tool) =>
-    words.every((word) => tool.all.includes(word)) &&
-    asked.every(([facet, values]) => tool.facets[facet].some((value) => values.has(value))));
+  const terms = $("search").value.toLowerCase().split(/\s+/).filter(Boolean);
+  const active = [...chosen].filter(([, values]) => values.size);
+  const matches = tools.filter((tool) =>
+    terms.every((term) => tool.all.includes(term)) &&
+    active.every(([facet, values]) => tool.facets[facet].some((value) => values.has(value))));
   const sort = $("sort").value;
-  if (sort === "name") some.sort((a, b) => (a.low < b.low ? -1 : a.low > b.low ? 1 : 0));
-  else if (sort === "cost") some.sort((a, b) => b.costs.list - a.costs.list || a.index - b.index);
-  else if (words.length) {
+  if (sort === "name") matches.sort((a, b) => (a.low < b.low ? -1 : a.low > b.low ? 1 : 0));
+  else if (sort === "cost") matches.sort((a, b) => b.costs.list - a.costs.list || a.index - b.index);
+  else if (terms.length) {
     const rank = (tool) =>
-      tool.low === words.join("_") ? 0 : tool.low.startsWith(words[0]) ? 1
-        : words.every((word) => tool.low.includes(word)) ? 2 : 3;
-    const ranks = new Map(some.map((tool) => [tool, rank(tool)]));
-    some.sort((a, b) => ranks.get(a) - ranks.get(b) || a.index - b.index);
+      tool.low === terms.join("_") ? 0 : tool.low.startsWith(terms[0]) ? 1
+        : terms.every((term) => tool.low.includes(term)) ? 2 : 3;
+    const ranks = new Map(matches.map((tool) => [tool, rank(tool)]));
+    matches.sort((a, b) => ranks.get(a) - ranks.get(b) || a.index - b.index);
   }
-  return some;
+  return matches;
 }

@@ -13,7 +13,7 @@ function row(tool) {
     el("span", { class: "summary" }, short(tool.summary)),
     el("span", { class: "cost", title: "Estimated tokens in a list of tools" },
       el("span", { class: "number" }, tool.costs.list.toLocaleString("en")),
-      bar(dearest, tool.costs.list))));
+      bar(maxCost, tool.costs.list))));
   return tool.row;
 }
 // Summaries are cut off, because the layout of very long texts in every row is slow.
@@ -41,49 +41,49 @@ function drawn(some, add, at = 0) {
 }
 
 function drawTools(some) {
-  const place = el("div");
+  const container = el("div");
   const grouped = $("sort").value === "order" && !$("search").value.trim();
   let list = null, group = null;
   const button = drawn(some, (tool) => {
     const name = grouped
-      ? [data.toolsets.length > 1 && tool.of.title, tool.section].filter(Boolean).join(" · ") : "";
+      ? [data.toolsets.length > 1 && tool.toolsetData.title, tool.section].filter(Boolean).join(" · ") : "";
     if (list === null || name !== group) {
       group = name;
-      if (name) place.append(el("h2", { class: "group" }, name));
+      if (name) container.append(el("h2", { class: "group" }, name));
       list = el("ul");
-      place.append(list);
+      container.append(list);
     }
     list.append(row(tool));
   });
-  $("results").replaceChildren(place, button);
+  $("results").replaceChildren(container, button);
 }
 function nothing() {
-  if (!tools.length) return el("p", { class: "empty" }, "The project has no tools yet: `toolcast new NAME` writes one.");
-  return el("p", { class: "empty" }, "No tool has all of these words and filters. Esc clears the search.");
+  if (!tools.length) return el("p", { class: "empty" }, "The project has no tools yet. Create one with `toolcast new NAME`.");
+  return el("p", { class: "empty" }, "No tool matches all search terms and filters. Press Esc to clear the search.");
 }
 
-// Exposure
+// Access
 function drawMatrix(some) {
-  const place = el("div");
+  const container = el("div");
   let last = null, add = null;
   const button = drawn([...some].sort((a, b) => a.index - b.index), (tool) => {
-    if (tool.of !== last) {
-      last = tool.of;
-      add = matrixOf(last, place);
+    if (tool.toolsetData !== last) {
+      last = tool.toolsetData;
+      add = buildMatrix(last, container);
     }
     add(tool);
   });
-  $("results").replaceChildren(place, button);
+  $("results").replaceChildren(container, button);
 }
-function matrixOf(toolset, place) {
+function buildMatrix(toolset, container) {
   const { clients, targets } = toolset, reasons = new Map();
-  const body = el("tbody"), told = el("ol", { class: "reasons" });
-  const cell = (of, name, at) => {
-    const reason = of[name], edge = at ? "" : " first";
+  const body = el("tbody"), reasonList = el("ol", { class: "reasons" });
+  const cell = (exclusions, name, index) => {
+    const reason = exclusions[name], edge = index ? "" : " first";
     if (!reason) return el("td", { class: `cell yes${edge}` }, el("span", { role: "img", "aria-label": "yes" }, "✓"));
     if (!reasons.has(reason)) {
       reasons.set(reason, reasons.size + 1);
-      told.append(el("li", { id: `reason-${toolset.name}-${reasons.size}` },
+      reasonList.append(el("li", { id: `reason-${toolset.name}-${reasons.size}` },
         el("span", {}, String(reasons.size)), el("span", {}, reason)));
     }
     const number = reasons.get(reason);
@@ -95,18 +95,18 @@ function matrixOf(toolset, place) {
     ? el("th", { scope: "colgroup", colspan: names.length, class: "first" }, title) : null;
   const head = (names) => names.map((name, at) => el("th", { scope: "col", class: at ? "cell" : "cell first" }, name));
   const table = el("table", {},
-    el("caption", { class: "unseen" }, `Who gets the tools of ${toolset.title}, and where`),
+    el("caption", { class: "unseen" }, `Clients and targets of the tools of ${toolset.title}`),
     el("thead", {},
       el("tr", {}, el("td"), group(clients, "Clients"), group(targets, "Targets")),
       el("tr", {}, el("th", { scope: "col" }, "Tool"), head(clients), head(targets))),
     body);
-  place.append(el("section", { class: "block" },
+  container.append(el("section", { class: "block" },
     el("h2", {}, toolset.title),
     el("p", {}, clients.length
-      ? "A client has a tool in a target where both columns have it. A number leads to the reason why not."
-      : "The toolset has no clients: its one caller has every tool. A number leads to the reason why not."),
-    el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `Exposure of ${toolset.title}` }, table),
-    told));
+      ? "A client can use a tool through a target if both columns contain a check mark. A number links to the reason why not."
+      : "The toolset declares no clients, so every caller can use every tool. A number links to the reason why a target does not have a tool."),
+    el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `Access to ${toolset.title}` }, table),
+    reasonList));
   return (tool) => body.append(el("tr", {},
     el("th", { scope: "row" }, el("a", { href: address(tool), title: tool.name }, tool.name)),
     clients.map((name, at) => cell(tool.clients, name, at)),
@@ -117,72 +117,72 @@ function matrixOf(toolset, place) {
 function drawCosts(some) {
   const sum = (list) => list.reduce((all, tool) => all + tool.costs.list, 0);
   const total = (parts) => parts.reduce((a, b) => a + b, 0);
-  const place = el("div");
-  const chart = (title, about, rows) => {
+  const container = el("div");
+  const chart = (title, description, rows) => {
     if (!rows.length) return;
-    const most = Math.max(...rows.map((one) => total(one.parts)));
-    place.append(el("section", { class: "block" }, el("h2", {}, title), el("p", {}, about),
-      el("div", { class: "bars" }, rows.map(({ label, parts }) => line(label, null, most, parts)))));
+    const maximum = Math.max(...rows.map((row) => total(row.parts)));
+    container.append(el("section", { class: "block" }, el("h2", {}, title), el("p", {}, description),
+      el("div", { class: "bars" }, rows.map(({ label, parts }) => line(label, null, maximum, parts)))));
   };
-  const line = (label, href, most, parts) => [
+  const line = (label, href, maximum, parts) => [
     href ? el("a", { href, class: "name", title: label }, label) : el("span", { title: label }, label),
-    bar(most, ...parts), el("span", { class: "number" }, total(parts).toLocaleString("en"))];
+    bar(maximum, ...parts), el("span", { class: "number" }, total(parts).toLocaleString("en"))];
   const several = data.toolsets.length > 1;
-  const clients = data.toolsets.flatMap((toolset) => some.some((tool) => tool.of === toolset)
-    ? toolset.costs.map((one) => ({
-      label: [several && toolset.title, one.client || "every caller"].filter(Boolean).join(" · "),
-      parts: [one.upfront, one.names, one.on_demand],
+  const clients = data.toolsets.flatMap((toolset) => some.some((tool) => tool.toolsetData === toolset)
+    ? toolset.costs.map((cost) => ({
+      label: [several && toolset.title, cost.client || "every caller"].filter(Boolean).join(" · "),
+      parts: [cost.upfront, cost.names, cost.on_demand],
     })) : []);
   chart("By client", clients.some(({ parts }) => parts[1] || parts[2])
-    ? "All tools that a client has. From the left: what is in each request, names of tools that are not loaded yet, what is loaded on demand."
-    : "All tools that a client has, and the server's instructions: in each request.", clients);
+    ? "All tools of a client. From the left: tokens in each request, names of tools that are not loaded yet, tokens loaded on demand."
+    : "All tools of a client and the server's instructions. Each request contains them.", clients);
   const sections = new Map();
   for (const tool of some) {
-    const label = [several && tool.of.title, tool.section || "without a section"].filter(Boolean).join(" · ");
+    const label = [several && tool.toolsetData.title, tool.section || "no section"].filter(Boolean).join(" · ");
     sections.set(label, [...(sections.get(label) || []), tool]);
   }
   chart("By section", "Estimated tokens of the tools of each section, in a list of tools.", [...sections].map(([label, own]) => ({ label, parts: [sum(own)] })));
   const bars = el("div", { class: "bars" });
   const sorted = [...some].sort((a, b) => b.costs.list - a.costs.list || a.index - b.index);
-  const most = sorted.length ? sorted[0].costs.list : 0;
-  const button = drawn(sorted, (tool) => bars.append(...line(tool.name, address(tool), most, [tool.costs.list])));
-  if (some.length) place.append(el("section", { class: "block" }, el("h2", {}, "By tool"),
-    el("p", {}, "Name, description and parameters, as a model is given them."), bars));
-  $("results").replaceChildren(place, button);
+  const maximum = sorted.length ? sorted[0].costs.list : 0;
+  const button = drawn(sorted, (tool) => bars.append(...line(tool.name, address(tool), maximum, [tool.costs.list])));
+  if (some.length) container.append(el("section", { class: "block" }, el("h2", {}, "By tool"),
+    el("p", {}, "Estimated tokens of the name, description and parameters that the model receives."), bars));
+  $("results").replaceChildren(container, button);
 }
 
 // Changes
-function change(one) {
-  const grades = AUDIENCES.filter((audience) => one.grades[audience] !== "safe");
+function renderChange(change) {
+  const grades = AUDIENCES.filter((audience) => change.grades[audience] !== "safe");
   return el("li", { class: "change" },
-    el("p", {}, one.message),
-    one.before != null && one.after != null
-      ? [el("p", { class: "before" }, el("del", {}, one.before)), el("p", { class: "after" }, el("ins", {}, one.after))] : null,
-    el("p", { class: "grades" }, el("code", {}, one.rule), " ",
+    el("p", {}, change.message),
+    change.before != null && change.after != null
+      ? [el("p", { class: "before" }, el("del", {}, change.before)), el("p", { class: "after" }, el("ins", {}, change.after))] : null,
+    el("p", { class: "grades" }, el("code", {}, change.rule), " ",
       grades.length
-        ? grades.map((audience) => [` · ${audience} `, el("b", { class: one.grades[audience] }, one.grades[audience])])
+        ? grades.map((audience) => [` · ${audience} `, el("b", { class: change.grades[audience] }, change.grades[audience])])
         : [" · ", el("b", { class: "safe" }, "safe")],
-      one.reason ? ` · ${one.reason}` : null));
+      change.reason ? ` · ${change.reason}` : null));
 }
 function drawChanges(some) {
   const visible = new Set(some.map((tool) => tool.id));
-  const words = $("search").value.toLowerCase().split(/\s+/).filter(Boolean);
+  const terms = $("search").value.toLowerCase().split(/\s+/).filter(Boolean);
   const narrowed = some.length < tools.length;
   const groups = new Map();
-  for (const one of data.changes) {
-    const id = `${one.toolset}/${one.tool}`;
-    if (narrowed && !visible.has(id) && !(words.length && words.every((word) => id.toLowerCase().includes(word)))) continue;
-    groups.set(id, [...(groups.get(id) || []), one]);
+  for (const change of data.changes) {
+    const id = `${change.toolset}/${change.tool}`;
+    if (narrowed && !visible.has(id) && !(terms.length && terms.every((term) => id.toLowerCase().includes(term)))) continue;
+    groups.set(id, [...(groups.get(id) || []), change]);
   }
   const parts = [...groups].map(([id, changes]) => {
     const tool = byId.get(id), label = changes[0].tool || changes[0].toolset || "toolcast.yaml";
-    const effects = data.effects.filter((one) => `${one.toolset}/${one.tool}` === id);
+    const effects = data.effects.filter((effect) => `${effect.toolset}/${effect.tool}` === id);
     return el("section", { class: "block" },
       el("h2", {}, tool ? el("a", { href: address(tool), class: "name" }, label) : el("span", { class: "name" }, label)),
-      el("ul", {}, changes.map(change)),
-      effects.length ? el("ul", {}, effects.map((one) => el("li", { class: "change quiet" }, one.message))) : null);
+      el("ul", {}, changes.map(renderChange)),
+      effects.length ? el("ul", {}, effects.map((effect) => el("li", { class: "change quiet" }, effect.message))) : null);
   });
   if (!parts.length) parts.push(el("p", { class: "empty" }, data.changes.length
-    ? "No change of the tools that are searched for." : `No change against ${data.against}.`));
+    ? "No changes of the matching tools." : `No change against ${data.against}.`));
   $("results").replaceChildren(...parts);
 }

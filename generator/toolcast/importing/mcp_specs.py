@@ -24,6 +24,9 @@ _FIELDS = {
     "uriTemplate": "uri_template",
     "description": "description",
     "mimeType": "mime_type",
+    "annotations": "annotations",
+    "size": "size",
+    "icons": "icons",
     "arguments": "arguments",
     "_meta": "meta",
 }

@@ -210,6 +210,7 @@ class McpSpec:
     title: str | None = None
     description: str | None = None
     order: int | None = None
+    icons: list[dict[str, Any]] | None = None
     meta: Mapping[str, Any] | None = None
     handler: HandlerReference | None = None
     uses: tuple[str, ...] = ()
@@ -232,6 +233,8 @@ class ResourceSpec(McpSpec):
     uri: str | None = None
     uri_template: str | None = None
     mime_type: str | None = None
+    annotations: Mapping[str, Any] | None = None
+    size: int | None = None
     text: str | None = None
     file: str | None = None
     content: bytes | None = None
@@ -253,6 +256,9 @@ class ResourceSpec(McpSpec):
             uriTemplate=self.uri_template,
             description=self.description,
             mimeType=self.mime_type,
+            annotations=self.annotations,
+            size=self.size,
+            icons=self.icons,
             _meta=self.meta,
         )
 
@@ -308,6 +314,7 @@ class PromptSpec(McpSpec):
             title=self.title,
             description=self.description,
             arguments=[argument.mcp for argument in self.arguments] or None,
+            icons=self.icons,
             _meta=self.meta,
         )
 
