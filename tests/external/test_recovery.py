@@ -209,6 +209,10 @@ FAILURES = {
         Reply(429, "", (("Retry-After", "Sat, 28 Nov 2026 20:00:00 GMT"),)),
         "HTTP 429 Too Many Requests; retry after Sat, 28 Nov 2026 20:00:00 GMT",
     ),
+    "429 at once": (
+        Reply(429, "", (("Retry-After", ""),)),
+        "HTTP 429 Too Many Requests",
+    ),
     "500": (Reply(500), "HTTP 500 Internal Server Error"),
     "500 of JSON-RPC": (lost(500, -32603, "boom"), "Internal Server Error: boom"),
     "502": (
@@ -240,6 +244,7 @@ async def test_http_error_is_in_the_response_and_logged_once(
     error = str((await fetch(registry)).error)
     assert error.startswith("the tool's server rejected the request: HTTP ")
     assert expected in error and "\x1b" not in error
+    assert ("retry after" in error) == ("retry after" in expected)
     (line,) = warnings(caplog)
     assert line.startswith("the call of fetch failed: HTTP ") and expected in line
     assert "\x1b" not in line

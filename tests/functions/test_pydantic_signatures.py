@@ -29,8 +29,9 @@ import annotated_types
 import pydantic
 from annotated_types import Ge, Interval, Len
 from pydantic import (
-    AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints,
-    conint, conlist, constr,
+    AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, NegativeFloat,
+    NegativeInt, NonPositiveFloat, NonPositiveInt, PositiveInt, StrictBool, StrictFloat,
+    StrictInt, StrictStr, StringConstraints, conint, conlist, constr,
 )
 from pydantic.alias_generators import to_camel, to_pascal
 from typing_extensions import NotRequired, TypedDict
@@ -220,6 +221,13 @@ a: bool = Field(False)
 a: dict[str, Line] = Field(default_factory=dict)
 a: tuple[int, str] = Field((1, "x"))
 a: Any = Field(None, description="Anything.")
+a: StrictInt = 3
+a: StrictStr | None = None
+a: StrictBool = False, b: StrictFloat = 0.5
+a: list[StrictInt] = Field(..., min_length=1)
+a: PositiveInt = 5
+a: NegativeInt = -2, b: NonPositiveInt = 0
+a: Optional[NegativeFloat] = None, b: NonPositiveFloat = Field(-1.5)
 *, a: int = 5, b: str = Field(description="Required after a default.")
 a: int, *, b: Annotated[str, Field(description="One.")] = Field("x"), c: float = Field(...)
 """

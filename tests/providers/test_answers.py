@@ -205,6 +205,16 @@ def test_gemini_gets_as_text_what_it_would_refuse_or_round(value: Any) -> None:
     validate_answer("gemini", answer)
 
 
+@pytest.mark.parametrize("number", [float("nan"), float("inf"), 2**63, -(2**53)])
+@pytest.mark.parametrize("provider", ["gemini", "bedrock"])
+def test_numbers_that_json_apis_reject_are_sent_as_text(
+    provider: str, number: float
+) -> None:
+    answer = answered_with(provider, ToolResponse({"rows": [{"n": number}]}))
+    text = json.dumps({"rows": [{"n": number}]})
+    assert json.dumps(text) in json.dumps(answer)
+
+
 @pytest.mark.parametrize(
     "value", [{"ref": "$ref"}, ["$ref"], {"$defs": {}}, {"id": 2**53 - 1}, "$ref", None]
 )

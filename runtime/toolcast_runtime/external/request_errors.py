@@ -108,7 +108,7 @@ async def record_failure(response: httpx2.Response) -> None:
     failure = HttpFailure(
         response.status_code,
         (text or response.headers.get("www-authenticate", ""))[:_MAX_ERROR_CHARACTERS],
-        response.headers.get("retry-after"),
+        response.headers.get("retry-after") or None,
         has_session="mcp-session-id" in response.request.headers,
         code=message.error.code if isinstance(message, types.JSONRPCError) else None,
     )

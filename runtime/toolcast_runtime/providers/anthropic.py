@@ -16,6 +16,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from .dialect import has_larger_integer
 from .dialect_table import build_dialect
 from .model_provider import (
     Budget,
@@ -182,8 +183,10 @@ def _build_converse_tool(rendered: RenderedTool) -> dict[str, Any]:
 def _build_converse_result(answer: Answer) -> dict[str, Any]:
     result: dict[str, Any] = {"toolUseId": answer.call_id}
     value = answer.response.result
-    # Bedrock's `json` content block accepts only objects; other results become text.
-    if answer.is_json and isinstance(value, dict):
+    # Bedrock's `json` content block accepts only objects with exact numbers; other results
+    # become text.
+    is_exact = not has_larger_integer(value, 2**53 - 2)
+    if answer.is_json and isinstance(value, dict) and is_exact:
         result["content"] = [{"json": value}]
     else:
         # Bedrock rejects a result with empty content (pydantic/pydantic-ai#6115).

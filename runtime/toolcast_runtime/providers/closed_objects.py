@@ -13,7 +13,8 @@ from ..core.validation.references import (
 )
 from .combined_schemas import allows_null, make_nullable
 from .dialect import Effect, InexpressibleError, Severity
-from .flattening import Flattener, expand_reference
+from .flattening import Flattener
+from .reference_expansion import expand_reference
 from .schema_parts import Path
 
 _IMPLIED_TYPES = {
@@ -127,11 +128,11 @@ def _list_properties(flattener: Flattener, schemas: list[Any]) -> Iterator[str]:
 
     Includes names from references and from `allOf`, `anyOf` and similar keywords.
     """
-    expanded = [expand_reference(flattener, schema) for schema in schemas]
+    expanded = [expand_reference(flattener.parts, schema) for schema in schemas]
     for schema in walk_schemas(
         expanded,
         lambda part: [
-            expand_reference(flattener, s) for s in list_applied_subschemas(part)
+            expand_reference(flattener.parts, s) for s in list_applied_subschemas(part)
         ],
     ):
         yield from schema.get("properties", ())

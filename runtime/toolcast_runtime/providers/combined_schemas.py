@@ -365,7 +365,7 @@ def _merge_into_type_list(rendered: dict[str, Any]) -> dict[str, Any]:
     others = [member for member in members if get_types(member) != ["null"]]
     if len(others) != 1 or not get_types(others[0]):
         return rendered
-    if others[0].keys() & {"anyOf", "const"}:
+    if others[0].keys() & {"anyOf", "oneOf", "const", "$ref"}:
         return rendered
     siblings = {key: value for key, value in rendered.items() if key != "anyOf"}
     if not has_only_annotations(siblings):

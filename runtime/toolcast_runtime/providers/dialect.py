@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import re
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum, StrEnum
@@ -160,17 +161,18 @@ _NEW_PYTHON_ESCAPE = re.compile(r"(?<!\\)(?:\\\\)*\\z")
 @lru_cache(maxsize=1024)
 def _compiles_in_python(pattern: str) -> bool:
     try:
-        re.compile(pattern)
-    # `re` warns about ambiguous syntax; with warnings as errors the warning is raised.
-    except (re.error, OverflowError, RecursionError, Warning):
+        # `re` warns about ambiguous syntax, which it accepts.
+        with warnings.catch_warnings(action="ignore"):
+            re.compile(pattern)
+    except (re.error, OverflowError, RecursionError):
         return False
     return not _NEW_PYTHON_ESCAPE.search(pattern)
 
 
 def has_larger_integer(value: Any, maximum: int) -> bool:
-    """Return whether a JSON value contains a number whose absolute value exceeds a maximum.
+    """Return whether a value contains a number that is NaN or exceeds a maximum.
 
-    Numbers in nested objects and arrays are included.
+    Absolute values are compared. Numbers in nested objects and arrays are included.
     """
     waiting = [value]
     while waiting:
@@ -179,7 +181,7 @@ def has_larger_integer(value: Any, maximum: int) -> bool:
             waiting.extend(part.values())
         elif isinstance(part, (list, tuple)):
             waiting.extend(part)
-        elif isinstance(part, (int, float)) and abs(part) > maximum:
+        elif isinstance(part, (int, float)) and not abs(part) <= maximum:
             return True
     return False
 

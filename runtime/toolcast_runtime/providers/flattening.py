@@ -12,7 +12,13 @@ from contextlib import suppress
 from typing import Any
 
 from .alternatives import describe_relations, exclude_each_other, merge_alternatives
-from .combined_schemas import InexactError, get_type_name, list_distinct, merge_schemas
+from .combined_schemas import (
+    InexactError,
+    get_type_name,
+    list_distinct,
+    merge_schemas,
+    spell_nullable,
+)
 from .dialect import (
     ANNOTATIONS,
     STANDARD,
@@ -27,6 +33,7 @@ from .dialect import (
 )
 from .dialect import References as ReferenceMode
 from .provider_names import new_names, renamed_everywhere
+from .reference_expansion import expand_reference, expand_references
 from .schema_parts import Path, SchemaParts
 
 MAX_DEPTH = 50
@@ -265,11 +272,13 @@ def replace_keywords(
             schema = _merge_into_object(flattener, schema, keyword, path)
         elif keyword == "oneOf" and becomes_any_of:
             if not exclude_each_other(
-                [expand_reference(flattener, member) for member in members]
+                [expand_reference(flattener.parts, member) for member in members]
             ):
                 message = "exactly one alternative must match; replaced by `anyOf`"
                 flattener.losses.add(path, "oneOf", message, Effect.WIDER)
             schema = _replace_keyword(schema, "oneOf", "anyOf", list(members))
+    if "anyOf" in schema and not accepts("anyOf"):
+        schema = _spell_nullable(flattener, schema, path)
     if schema.get("patternProperties") and not flattener.dialect.is_closed:
         schema = _replace_pattern_properties(flattener, schema, path)
     if "prefixItems" in schema and not accepts("prefixItems"):
@@ -277,6 +286,23 @@ def replace_keywords(
     if flattener.dialect.is_closed and "anyOf" in schema and not is_root:
         schema = _distribute_siblings(flattener, schema, path)
     return schema
+
+
+def _spell_nullable(
+    flattener: Flattener, schema: dict[str, Any], path: Path
+) -> dict[str, Any]:
+    """Replace an `anyOf` of one schema and null by the dialect's spelling, if possible."""
+    null, members = {"type": "null"}, schema["anyOf"]
+    if len(members) != 2 or null not in members:
+        return schema
+    index = members.index(null) ^ 1
+    if not isinstance(members[index], Mapping):
+        return schema
+    other, _ = flattener.flatten(members[index], (*path, "anyOf", index))
+    spelled = spell_nullable(
+        {**schema, "anyOf": [other, null]}, flattener.dialect.nullable
+    )
+    return schema if "anyOf" in spelled else spelled
 
 
 def _replace_pattern_properties(
@@ -330,6 +356,21 @@ def _replace_pattern_properties(
     return replaced
 
 
+def describe_keywords(
+    flattener: Flattener, lost: Mapping[str, Any]
+) -> tuple[str, frozenset[str]]:
+    """Return text that states lost keywords, and the stated keywords.
+
+    References are replaced by their targets, because the model may not see these. A keyword
+    whose references cannot be replaced is omitted.
+    """
+    readable: dict[str, Any] = {}
+    for key, value in lost.items():
+        with suppress(LookupError):
+            readable |= expand_references(flattener.parts, {key: value})
+    return describe_lost_keywords(renamed_everywhere(readable, flattener.names))
+
+
 def _state_in_description(
     flattener: Flattener,
     schema: dict[str, Any],
@@ -344,7 +385,7 @@ def _state_in_description(
     """
     if not flattener.dialect.accepts("description", at_root=is_root):
         return False
-    text, stated = describe_lost_keywords(renamed_everywhere(lost, flattener.names))
+    text, stated = describe_keywords(flattener, lost)
     if stated != lost.keys():
         return False
     schema["description"] = append_text(schema.get("description"), text)
@@ -382,27 +423,6 @@ def _replace_prefix_items(
     return {**remaining, "items": items}
 
 
-def expand_reference(flattener: Flattener, member: Any) -> Any:
-    """Return an alternative merged with the target of its reference.
-
-    Follows up to `MAX_DEPTH` references. An alternative without a reference, or whose target
-    is missing or cannot be merged, keeps its remaining keywords.
-    """
-    if not isinstance(member, Mapping):
-        return member
-    schema = flattener.parts.upgrade(member)
-    with suppress(LookupError, InexactError):
-        for _ in range(MAX_DEPTH):
-            if not isinstance(schema.get("$ref"), str):
-                break
-            target = flattener.parts.resolve(schema["$ref"])
-            if not isinstance(target, Mapping):
-                break
-            siblings = {key: value for key, value in schema.items() if key != "$ref"}
-            schema = merge_schemas(siblings, flattener.parts.upgrade(target))
-    return schema
-
-
 def _merge_into_object(
     flattener: Flattener, schema: dict[str, Any], keyword: str, path: Path
 ) -> dict[str, Any]:
@@ -412,7 +432,7 @@ def _merge_into_object(
     is not an object, the schema is returned unchanged.
     """
     members = [
-        {} if member is True else expand_reference(flattener, member)
+        {} if member is True else expand_reference(flattener.parts, member)
         for member in schema[keyword]
         if member is not False
     ]
@@ -461,7 +481,7 @@ def _distribute_siblings(
     try:
         members: list[Any] = []
         for member in schema["anyOf"]:
-            expanded = expand_reference(flattener, member)
+            expanded = expand_reference(flattener.parts, member)
             if expanded is False:
                 members.append(False)
             else:

@@ -39,15 +39,15 @@ from .dialect import (
     Loss,
     Severity,
     append_text,
-    describe_lost_keywords,
 )
 from .flattening import (
     MAX_DEPTH,
     Flattener,
+    describe_keywords,
     get_last_name,
     replace_keywords,
 )
-from .provider_names import rename_properties, renamed_everywhere
+from .provider_names import rename_properties
 from .schema_parts import Path
 
 _DEPENDENT_KEYWORDS = {
@@ -346,9 +346,7 @@ class _SchemaRenderer:
         stated = frozenset[str]()
         if self._dialect.accepts("description", at_root=is_root):
             known = {key: value for key, value in lost.items() if key in KNOWN}
-            text, stated = describe_lost_keywords(
-                renamed_everywhere(known, self._names)
-            )
+            text, stated = describe_keywords(self._flattener, known)
             if text:
                 out["description"] = append_text(out.get("description"), text)
         for keyword in lost:
