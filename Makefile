@@ -78,7 +78,7 @@ test-node: $(STAMP_DEV) ## Run MCP's conformance suite and the MCP Inspector (in
 
 test-servers: $(STAMP_DEV) ## Run the tests with third-party MCP and ASGI servers (installs them once)
 	@$(PIP) 'gunicorn>=23,<27' 'uvicorn-worker>=0.3,<1' 'hypercorn>=0.17,<1' 'granian>=2,<3'
-	@$(BIN)/python -m tests.external.third_party_setup && $(BIN)/python -m tests.fastmcp.fastmcp_setup
+	@$(BIN)/python -m tests.external.third_party_setup && $(BIN)/python -m tests.fastmcp.fastmcp_setup && $(BIN)/python -m tests.fastmcp.public_servers_setup
 	@$(PYTEST) -m servers tests/external tests/oauth tests/ending tests/fastmcp
 
 test-browser: $(STAMP_DEV) ## Test the catalog page and web clients in Chromium (needs chromium; installs Playwright)

@@ -17,7 +17,7 @@ import jsonschema
 import pytest
 import yaml
 
-from tests.diff.reports.layout import hold_sarif
+from tests.diff.reports.layout import validate_sarif
 from tests.program import toolcast
 from toolcast import __version__
 
@@ -185,7 +185,7 @@ def test_a_pull_request_is_annotated_summed_up_and_commented(runner: Runner) -> 
     assert "### Tool changes" in summary and "### Tool specs" in summary
     for name in ("check", "diff"):
         file = runner.folder / "reports" / "sarif" / f"{name}.sarif"
-        run = hold_sarif(file.read_text("utf-8"))
+        run = validate_sarif(file.read_text("utf-8"))
         assert run["automationDetails"]["id"] == f"toolcast-{name}/agent/"
     assert runner.run("Result", {"CODE": runner.outputs["code"]})[0] == 1
 

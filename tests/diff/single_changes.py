@@ -83,20 +83,20 @@ class SingleChange:
 def load_single_changes() -> Sequence[SingleChange]:
     """Return the cases of the folder `cases`, without those of missing extensions."""
     return [
-        _case(file.stem, case)
+        _parse_case(file.stem, case)
         for file in sorted(FOLDER.glob("*.yaml"))
         for case in yaml.load(file.read_text(encoding="utf-8"), yaml.CSafeLoader)
-        if not {*MISSING} & _extensions_of(case)
+        if not {*MISSING} & _list_extensions(case)
     ]
 
 
-def _extensions_of(case: Mapping[str, Any]) -> set[str]:
+def _list_extensions(case: Mapping[str, Any]) -> set[str]:
     """Return the extensions that one of the versions lists."""
-    sides = [case.get(side) or {} for side in ("both", "before", "after")]
+    versions = [case.get(key) or {} for key in ("both", "before", "after")]
     return {
         name
-        for one in sides
-        for name in (one.get("workspace") or {}).get("extensions", ())
+        for version in versions
+        for name in (version.get("workspace") or {}).get("extensions", ())
     }
 
 
@@ -108,8 +108,8 @@ def get_rule_and_grades(change: Change) -> tuple[str, str]:
 def load_project(side: Side) -> Workspace:
     """Load a project from memory; its files have defaults for required fields."""
     files = {}
-    given = {"toolset": {}, "note": {}, "workspace": {}, **side}
-    for key, fields in given.items():
+    all_files = {"toolset": {}, "note": {}, "workspace": {}, **side}
+    for key, fields in all_files.items():
         folder, _, name = key.rpartition("/")
         path = f"{folder or 'toy'}/{name}.yaml"
         if folder == "locks":
@@ -146,7 +146,9 @@ class _Files:
 
     def __init__(self, files: Mapping[str, Any]) -> None:
         self._files = {
-            name: _LONG.sub(_words, json.dumps(content, ensure_ascii=False)).encode()
+            name: _LONG.sub(
+                _build_long_text, json.dumps(content, ensure_ascii=False)
+            ).encode()
             for name, content in files.items()
         }
 
@@ -166,12 +168,12 @@ class _Files:
         return False
 
 
-def _words(match: re.Match[str]) -> str:
+def _build_long_text(match: re.Match[str]) -> str:
     """Return a text with the requested number of characters."""
     return ("and so on " * int(match[1]))[: int(match[1])]
 
 
-def _case(family: str, case: Mapping[str, Any]) -> SingleChange:
+def _parse_case(family: str, case: Mapping[str, Any]) -> SingleChange:
     assert not case.keys() - {
         "case",
         "both",
@@ -190,19 +192,19 @@ def _case(family: str, case: Mapping[str, Any]) -> SingleChange:
     assert not wrong, wrong
     return SingleChange(
         f"{family}: {case['case']}",
-        _merged(both, case.get("before", {})),
-        _merged(both, case.get("after", {})),
+        _merge_files(both, case.get("before", {})),
+        _merge_files(both, case.get("after", {})),
         tuple(sorted(changes)),
         tuple(case["back"]) if "back" in case else None,
     )
 
 
-def _merged(both: Side, own: Side) -> Side:
+def _merge_files(both: Side, changed: Side) -> Side:
     return {
         file: (
             None
-            if file in own and own[file] is None
-            else {**(both.get(file) or {}), **(own.get(file) or {})}
+            if file in changed and changed[file] is None
+            else {**(both.get(file) or {}), **(changed.get(file) or {})}
         )
-        for file in {**both, **own}
+        for file in {**both, **changed}
     }

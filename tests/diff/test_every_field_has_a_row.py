@@ -1,4 +1,4 @@
-"""Each field of the spec language declares its kinds of changes, and each kind has a case."""
+"""Change annotations of spec fields: every field has one, and every kind has a case."""
 
 from __future__ import annotations
 
@@ -36,19 +36,19 @@ NO_CASE: Mapping[str, set[str]] = {
 }
 
 
-def list_unannotated_fields(node: Mapping[str, Any], way: str = "") -> Iterator[str]:
+def list_unannotated_fields(node: Mapping[str, Any], path: str = "") -> Iterator[str]:
     """Yield the fields without an annotation `change`.
 
     A field's annotation also applies to its nested fields that have none.
     """
     for name, part in list_subfields(node):
-        inner = f"{way}.{name}" if way else name
+        nested_path = f"{path}.{name}" if path else name
         if "const" in part:
             continue
         if has_change_annotation(part) and "change" not in part:
-            yield from list_unannotated_fields(part, inner)
+            yield from list_unannotated_fields(part, nested_path)
         elif not has_change_annotation(part):
-            yield inner
+            yield nested_path
 
 
 def list_fields_with_changes(kind: str) -> set[str]:
@@ -61,7 +61,7 @@ def test_every_field_declares_its_changes(kind: str) -> None:
     assert_none(list_unannotated_fields(load_spec_schema(kind, EXTENSIONS)))
 
 
-def test_fields_without_annotation_are_found() -> None:
+def test_unannotated_fields_are_listed() -> None:
     schema: dict[str, Any] = {
         "properties": {
             "version": {"const": 1},
@@ -104,16 +104,16 @@ def test_every_kind_has_a_case() -> None:
 def test_every_message_template_has_a_case() -> None:
     """A template with an unknown placeholder would raise an error in its case."""
     kinds = yaml.safe_load(read_package_file("diff", "rows.yaml"))["kinds"]
-    said = defaultdict[str, set[str]](set)
+    messages = defaultdict[str, set[str]](set)
     for case in load_single_changes():
         for change in (*case.compared.changes, *case.compared_back.changes):
-            said[change.rule.id].add(change.message)
+            messages[change.rule.id].add(change.message)
 
     assert_none(
-        f"{id_}: {sentence}"
+        f"{id_}: {template}"
         for id_, row in kinds.items()
-        for sentence in _list_templates(row.get("says", {}))
-        if not any(_matches(message, sentence) for message in said[id_])
+        for template in _list_templates(row.get("says", {}))
+        if not any(_matches(message, template) for message in messages[id_])
     )
 
 
@@ -144,18 +144,18 @@ def test_kinds_of_changes_are_well_formed() -> None:
     assert_none(id_ for id_, rule in known.items() if id_ != rule.id)
 
 
-def test_no_two_fields_have_the_same_kind() -> None:
+def test_kinds_of_different_fields_have_different_ids() -> None:
     """Ids omit the keys that a file chooses, so that different fields could have the same id."""
-    of_kinds: dict[str, str] = {}
+    paths: dict[str, str] = {}
     for kind in FILE_KINDS:
         for field in list_fields(kind, EXTENSIONS):
-            way = f"{kind}.{field.dotted_path}"
+            path = f"{kind}.{field.dotted_path}"
             for event in field.node.get("change", {}):
-                plain = f"{way.replace('.*', '')}/{event}"
-                assert of_kinds.setdefault(plain, way) == way
+                plain = f"{path.replace('.*', '')}/{event}"
+                assert paths.setdefault(plain, path) == path
 
 
-def test_a_mistyped_event_of_an_extension_is_refused(
+def test_unknown_event_of_an_extension_field_is_rejected(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     node = {"type": "boolean", "change": {"lowred": {"call": "risky"}}}
@@ -164,13 +164,13 @@ def test_a_mistyped_event_of_an_extension_is_refused(
         spec_language.get_schema("tool", ("mistyped",))
 
 
-def _list_templates(says: str | Mapping[str, str]) -> Iterator[str]:
-    yield from [says] if isinstance(says, str) else says.values()
+def _list_templates(templates: str | Mapping[str, str]) -> Iterator[str]:
+    yield from [templates] if isinstance(templates, str) else templates.values()
 
 
-def _matches(message: str, sentence: str) -> bool:
+def _matches(message: str, template: str) -> bool:
     """Return whether a message is made from a template."""
-    parts = (re.escape(words) for words, *_ in Formatter().parse(sentence))
+    parts = (re.escape(words) for words, *_ in Formatter().parse(template))
     return re.match("[^{}]+".join(parts), message) is not None
 
 

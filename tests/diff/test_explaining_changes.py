@@ -1,4 +1,4 @@
-"""`toolcast explain` describes the kinds of changes."""
+"""`toolcast explain` for kinds of changes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.program import toolcast
 from toolcast.diff.comparison import load_change_rules
 
 
-def test_a_kind_of_change_is_explained(tmp_path: Path) -> None:
+def test_explain_prints_meaning_grades_and_opposite_of_a_change(tmp_path: Path) -> None:
     result = toolcast(tmp_path, "explain", "tool/removed")
     assert result.returncode == 0
     assert result.stdout.startswith("tool/removed (a change)\n\nTool removed")
@@ -18,29 +18,31 @@ def test_a_kind_of_change_is_explained(tmp_path: Path) -> None:
     assert "Opposite change: tool/added." in result.stdout
 
 
-LONGEST = sorted(
+LONG_RULES = sorted(
     load_change_rules(()).values(), key=lambda rule: len(rule.id + rule.meaning)
 )[-5:]
 
 
-@pytest.mark.parametrize("rule_id", [rule.id for rule in LONGEST])
-def test_each_explanation_fits_into_80_columns(rule_id: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("rule_id", [rule.id for rule in LONG_RULES])
+def test_explanation_lines_have_at_most_80_characters(
+    rule_id: str, tmp_path: Path
+) -> None:
     result = toolcast(tmp_path, "explain", rule_id)
     assert result.returncode == 0
     assert max(map(len, result.stdout.split("\n"))) <= 80
 
 
-def test_the_list_has_every_kind_of_change(tmp_path: Path) -> None:
+def test_list_has_every_kind_of_change(tmp_path: Path) -> None:
     output = toolcast(tmp_path, "explain").stdout
     _, _, changes = output.partition("\nChanges of `toolcast diff`")
     rows = changes.split("\n")[2:]
-    listed = {row.split()[0] for row in rows if row and row[0] != " "}
-    assert listed == set(load_change_rules(()))
+    rule_ids = {row.split()[0] for row in rows if row and row[0] != " "}
+    assert rule_ids == set(load_change_rules(()))
     assert max(map(len, rows)) <= 80
 
 
 @pytest.mark.parametrize("rule_id", ["tool/removed", "parameter/enum-value-renamed"])
-def test_a_similar_id_is_suggested(rule_id: str, tmp_path: Path) -> None:
+def test_unknown_change_id_suggests_a_similar_one(rule_id: str, tmp_path: Path) -> None:
     result = toolcast(tmp_path, "explain", rule_id[:-1])
     assert result.returncode == 2
     assert f"did you mean `{rule_id}`?" in result.stderr

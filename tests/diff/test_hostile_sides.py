@@ -1,4 +1,4 @@
-"""Changes of hostile specs have one-line, printable messages, and are found in time."""
+"""Comparison of hostile specs: printable one-line messages and linear time."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from tests.diff.single_changes import load_project
 from toolcast.diff.comparison import Comparison, compare
 
-NASTY = [
+HOSTILE_TEXTS = [
     "::error::`file`%0A::set-output name=x::y",
     "one line\nand\u00a0another\tone",
     "</details><script>x()</script>\n\n# Title",
@@ -21,19 +21,20 @@ NASTY = [
 ]
 
 
-def compared(before: Any, after: Any) -> Comparison:
-    found = compare(load_project(before), load_project(after))
-    messages = [change.message for change in found.changes]
-    for message in (*messages, *(effect.message for effect in found.effects)):
+def compare_and_check_messages(before: Any, after: Any) -> Comparison:
+    """Compare two versions, and check that all messages are short, printable and balanced."""
+    comparison = compare(load_project(before), load_project(after))
+    messages = [change.message for change in comparison.changes]
+    for message in (*messages, *(effect.message for effect in comparison.effects)):
         assert message.isprintable(), message
         assert message.count("`") % 2 == 0, message
         assert len(message) < 500
-    return found
+    return comparison
 
 
-@pytest.mark.parametrize("text", NASTY)
-def test_texts_that_are_no_words(text: str) -> None:
-    def side(text: str) -> Any:
+@pytest.mark.parametrize("text", HOSTILE_TEXTS)
+def test_hostile_text_in_any_field_is_compared(text: str) -> None:
+    def build_version(text: str) -> Any:
         return {
             "note": {
                 "description": text,
@@ -56,25 +57,27 @@ def test_texts_that_are_no_words(text: str) -> None:
             },
         }
 
-    plain, nasty = side("word"), side(text)
+    plain, hostile = build_version("word"), build_version(text)
 
-    assert len(compared(plain, nasty).changes) > 20
-    assert len(compared(nasty, plain).changes) > 20
-    assert compared(nasty, side(text)).changes == []
+    assert len(compare_and_check_messages(plain, hostile).changes) > 20
+    assert len(compare_and_check_messages(hostile, plain).changes) > 20
+    assert compare_and_check_messages(hostile, build_version(text)).changes == []
 
 
-def test_keys_of_entries_that_both_sides_have() -> None:
-    def side(path: str) -> Any:
-        servers = {text: {"command": "x", "cwd": path} for text in NASTY}
+def test_changed_entries_with_hostile_keys_are_reported() -> None:
+    def build_version(path: str) -> Any:
+        servers = {text: {"command": "x", "cwd": path} for text in HOSTILE_TEXTS}
         return {"toolset": {"mcp_servers": servers}}
 
-    found = compared(side("/a"), side("/b"))
+    comparison = compare_and_check_messages(build_version("/a"), build_version("/b"))
 
-    assert [c.rule.id for c in found.changes] == ["server.cwd/changed"] * len(NASTY)
+    assert [c.rule.id for c in comparison.changes] == ["server.cwd/changed"] * len(
+        HOSTILE_TEXTS
+    )
 
 
-def test_a_secret_that_is_a_text_of_its_own_is_not_told() -> None:
-    def side(secret: str) -> Any:
+def test_changed_secrets_are_reported_without_their_values() -> None:
+    def build_version(secret: str) -> Any:
         server = {
             "command": "x",
             "args": ["--token", secret],
@@ -87,14 +90,16 @@ def test_a_secret_that_is_a_text_of_its_own_is_not_told() -> None:
             "toolset": {"mcp_servers": {"mail": server, "web": web}, "router": router}
         }
 
-    found = compared(side("first-secret-of-mine"), side("other-secret-of-mine"))
+    comparison = compare_and_check_messages(
+        build_version("first-secret-of-mine"), build_version("other-secret-of-mine")
+    )
 
-    assert len(found.changes) == 5
-    assert "secret-of-mine" not in repr(found)
+    assert len(comparison.changes) == 5
+    assert "secret-of-mine" not in repr(comparison)
 
 
 # Linear work grows fourfold with four times the size, quadratic work sixteenfold. A ratio does
-# not depend on the machine; the constant allows for what no size changes.
+# not depend on the machine; the constant allows for costs that do not depend on the size.
 MAX_GROWTH = 10
 MAX_CONSTANT_SECONDS = 0.2
 

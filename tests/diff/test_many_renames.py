@@ -1,4 +1,4 @@
-"""Many renamed tools are matched without comparing each pair."""
+"""Matching of many renamed tools without a comparison of each pair."""
 
 from __future__ import annotations
 
@@ -8,25 +8,26 @@ from tests.diff.single_changes import load_project
 from toolcast.diff import tools as matching
 from toolcast.diff.comparison import compare
 
-NUMBER = 50
+TOOL_COUNT = 50
 
 
-def test_each_name_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    read = 0
-    letters = matching._get_normalized_name
+def test_each_tool_name_is_normalized_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    call_count = 0
+    get_normalized_name = matching._get_normalized_name
 
-    def counted(one: matching._OwnedTool) -> object:
-        nonlocal read
-        read += 1
-        return letters(one)
+    def count_calls(tool: matching._OwnedTool) -> object:
+        nonlocal call_count
+        call_count += 1
+        return get_normalized_name(tool)
 
-    monkeypatch.setattr(matching, "_get_normalized_name", counted)
+    monkeypatch.setattr(matching, "_get_normalized_name", count_calls)
     before, after = (
         load_project(
             {
                 "note": None,
                 **{
-                    f"note{mark}{n}": {"summary": f"{mark} {n}."} for n in range(NUMBER)
+                    f"note{mark}{n}": {"summary": f"{mark} {n}."}
+                    for n in range(TOOL_COUNT)
                 },
             }
         )
@@ -37,5 +38,5 @@ def test_each_name_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
     assert [c.rule.id for c in changes].count(
         "tool/renamed-without-previous-name"
-    ) == NUMBER
-    assert read == 2 * NUMBER
+    ) == TOOL_COUNT
+    assert call_count == 2 * TOOL_COUNT

@@ -1,4 +1,4 @@
-"""Changes of the outcomes of selection cases: messages that tools gain and lose."""
+"""Changes of selection cases: messages that tools gain and lose."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from toolcast.diff.comparison import compare, load_change_rules
 from toolcast.model.loading import load_workspace
 from toolcast.model.model import Workspace
 
-Changes = Callable[..., list[Change]]
+Compare = Callable[..., list[Change]]
 TOOL = "summary: {}\nparameters: {{type: object}}\n"
 DELETE = TOOL.format("Deletes a page of the wiki for good.")
 ARCHIVE = TOOL.format("Archives a page of the wiki.")
@@ -25,7 +25,7 @@ cases:
 """
 
 
-def workspace(folder: Path, toolset: str = "", **tools: str) -> Workspace:
+def make_workspace(folder: Path, toolset: str = "", **tools: str) -> Workspace:
     """Write a project to a folder, and load it."""
     specs = folder / "specs" / "toy"
     specs.mkdir(parents=True)
@@ -40,36 +40,37 @@ def workspace(folder: Path, toolset: str = "", **tools: str) -> Workspace:
 
 
 @pytest.fixture
-def changes(tmp_path: Path) -> Changes:
-    def made(
+def compare_selection(tmp_path: Path) -> Compare:
+    def compare_versions(
         before: Mapping[str, str],
         after: Mapping[str, str],
         toolset: tuple[str, str] = ("", ""),
     ) -> list[Change]:
         old, new = (
-            workspace(tmp_path / name, toolset=text, **tools)
+            make_workspace(tmp_path / name, toolset=text, **tools)
             for name, text, tools in (
                 ("before", toolset[0], before),
                 ("after", toolset[1], after),
             )
         )
-        changes = compare(old, new).changes
-        return [c for c in changes if "selection" in c.rule.id]
+        compare_selection = compare(old, new).changes
+        return [c for c in compare_selection if "selection" in c.rule.id]
 
-    return made
-
-
-def told(changes: list[Change]) -> list[tuple[str, str, str]]:
-    return [(c.rule.id, c.grades.prompt.label, c.message) for c in changes]
+    return compare_versions
 
 
-def test_a_text_that_takes_another_tools_words_loses_its_cases(
-    changes: Changes,
+def list_messages(compare_selection: list[Change]) -> list[tuple[str, str, str]]:
+    """Return the rule id, the grade for prompts and the message of each change."""
+    return [(c.rule.id, c.grades.prompt.label, c.message) for c in compare_selection]
+
+
+def test_text_with_the_words_of_another_tool_causes_lost_cases(
+    compare_selection: Compare,
 ) -> None:
     greedy = TOOL.format(
         "Deletes or archives a page; archive, archive, the old archive."
     )
-    found = changes(
+    found = compare_selection(
         {"delete_page": DELETE, "archive_page": ARCHIVE + CASES},
         {"delete_page": greedy, "archive_page": TOOL.format("Moves it.") + CASES},
     )
@@ -83,14 +84,14 @@ def test_a_text_that_takes_another_tools_words_loses_its_cases(
     assert lost[0].location.file == "specs/toy/archive_page.yaml"
 
 
-def test_the_way_back_wins_them(changes: Changes) -> None:
+def test_better_text_wins_cases_from_another_tool(compare_selection: Compare) -> None:
     case = "cases: [{message: shelve it for good}]\n"
     shelve = TOOL.format("Shelve, shelve a page.")
-    found = changes(
+    found = compare_selection(
         {"delete_page": DELETE, "archive_page": ARCHIVE + case},
         {"delete_page": DELETE, "archive_page": shelve + case},
     )
-    assert told(found) == [
+    assert list_messages(found) == [
         (
             "selection/case-won",
             "safe",
@@ -100,13 +101,15 @@ def test_the_way_back_wins_them(changes: Changes) -> None:
     ]
 
 
-def test_few_of_many_cases_are_risky(changes: Changes) -> None:
+def test_loss_of_fewer_than_half_of_the_cases_is_risky(
+    compare_selection: Compare,
+) -> None:
     other = TOOL.format("Tells what nobody reads.")
-    found = changes(
+    found = compare_selection(
         {"report": TOOL.format("Tells."), "archive_page": ARCHIVE + CASES},
         {"report": other, "archive_page": ARCHIVE + CASES},
     )
-    [(rule, grade, message)] = told(found)
+    [(rule, grade, message)] = list_messages(found)
     assert (rule, grade) == ("selection/case-lost", "risky")
     assert message == (
         '`archive_page` loses 1 of its 4 cases to `report`: "archive what nobody reads"'
@@ -114,24 +117,28 @@ def test_few_of_many_cases_are_risky(changes: Changes) -> None:
     )
 
 
-def test_a_rank_behind_the_limit_is_no_loss(changes: Changes) -> None:
+def test_lower_rank_within_the_limit_is_not_a_lost_case(
+    compare_selection: Compare,
+) -> None:
     gate = "selection: {top: 2}\n"
     other = TOOL.format("Tells what nobody reads.")
-    found = changes(
+    found = compare_selection(
         {"report": TOOL.format("Tells."), "archive_page": ARCHIVE + CASES},
         {"report": other, "archive_page": ARCHIVE + CASES},
         (gate, gate),
     )
-    [(rule, grade, message)] = told(found)
+    [(rule, grade, message)] = list_messages(found)
     assert (rule, grade) == ("selection/rank-lower", "risky")
     assert message.startswith("`archive_page` ranks lower for 1 of its 4 cases: ")
 
 
-def test_a_near_miss_and_a_message_for_no_tool(changes: Changes) -> None:
+def test_near_miss_and_message_without_tool_are_lost_if_a_tool_is_selected(
+    compare_selection: Compare,
+) -> None:
     near = "cases: [{message: archive the page, near: [the old shelf]}]\n"
     none = "cases: [{message: what is on the shelf?, tool: null}]\n"
     shelf = TOOL.format("Archives a page on the shelf.")
-    found = changes(
+    found = compare_selection(
         {"delete_page": DELETE, "archive_page": ARCHIVE + near},
         {"delete_page": DELETE, "archive_page": shelf + near},
         (none, none),
@@ -150,13 +157,15 @@ def test_a_near_miss_and_a_message_for_no_tool(changes: Changes) -> None:
     }
 
 
-def test_a_renamed_tool_is_compared_with_itself(changes: Changes) -> None:
+def test_renamed_tool_is_compared_under_its_new_name(
+    compare_selection: Compare,
+) -> None:
     keep = TOOL.format("Keeps what is old.") + "cases: [{message: to the archive}]\n"
-    found = changes(
+    found = compare_selection(
         {"delete_page": DELETE, "archive_page": keep},
         {"delete_page": DELETE, "keep": keep + "renamed_from: [archive_page]\n"},
     )
-    assert told(found) == [
+    assert list_messages(found) == [
         (
             "selection/case-lost",
             "breaking",
@@ -165,29 +174,45 @@ def test_a_renamed_tool_is_compared_with_itself(changes: Changes) -> None:
     ]
 
 
-def test_a_tools_own_cases_mean_it_by_whatever_name(changes: Changes) -> None:
+def test_own_cases_of_a_renamed_tool_are_unchanged(compare_selection: Compare) -> None:
     spec = ARCHIVE + CASES
-    found = changes({"archive_page": spec}, {"store_page": spec})
+    found = compare_selection({"archive_page": spec}, {"store_page": spec})
     assert [c for c in found if c.rule.id == "selection/case-changed"] == []
 
 
-@pytest.mark.parametrize("comes", [True, False])
-def test_the_cases_of_a_tool_come_and_go_with_it(comes: bool, changes: Changes) -> None:
-    one = {"delete_page": DELETE}
-    both = {"archive_page": ARCHIVE + CASES, **one}
-    assert changes(*((one, both) if comes else (both, one))) == []
+@pytest.mark.parametrize("is_added", [True, False])
+def test_cases_of_added_and_removed_tools_are_not_reported(
+    is_added: bool, compare_selection: Compare
+) -> None:
+    without_archive = {"delete_page": DELETE}
+    with_archive = {"archive_page": ARCHIVE + CASES, **without_archive}
+    assert (
+        compare_selection(
+            *(
+                (without_archive, with_archive)
+                if is_added
+                else (with_archive, without_archive)
+            )
+        )
+        == []
+    )
 
 
-def test_cases_and_gates_that_come_go_and_change(changes: Changes) -> None:
-    one, other = "cases: [{message: archive it}]\n", "cases: [{message: shelve it}]\n"
-    again = "cases: [{message: Archive it!, top: 2}]\n"
-    both = {"archive_page": ARCHIVE + one, "delete_page": DELETE}
-    found = changes(
+def test_added_and_changed_cases_and_limits_are_reported(
+    compare_selection: Compare,
+) -> None:
+    archive_case, shelve_case = (
+        "cases: [{message: archive it}]\n",
+        "cases: [{message: shelve it}]\n",
+    )
+    changed_case = "cases: [{message: Archive it!, top: 2}]\n"
+    both = {"archive_page": ARCHIVE + archive_case, "delete_page": DELETE}
+    found = compare_selection(
         both,
-        {"archive_page": ARCHIVE + again, "delete_page": DELETE + other},
+        {"archive_page": ARCHIVE + changed_case, "delete_page": DELETE + shelve_case},
         ("", "selection: {top: 3}\n"),
     )
-    assert told(found) == [
+    assert list_messages(found) == [
         (
             "toolset.selection.top/changed",
             "safe",
@@ -198,21 +223,21 @@ def test_cases_and_gates_that_come_go_and_change(changes: Changes) -> None:
     ]
 
 
-def test_without_cases_nothing_is_tried(
-    changes: Changes, monkeypatch: pytest.MonkeyPatch
+def test_workspace_without_cases_builds_no_ranking(
+    compare_selection: Compare, monkeypatch: pytest.MonkeyPatch
 ) -> None:
 
-    def never(*_: object) -> None:
+    def fail(*_: object) -> None:
         raise AssertionError("a ranking was made")
 
     monkeypatch.setattr(
-        "toolcast_runtime.router.lexical_ranking.LexicalRanking.__init__", never
+        "toolcast_runtime.router.lexical_ranking.LexicalRanking.__init__", fail
     )
-    assert changes({"a": DELETE}, {"a": ARCHIVE}) == []
+    assert compare_selection({"a": DELETE}, {"a": ARCHIVE}) == []
     monkeypatch.undo()
 
 
-def test_every_rule_has_an_opposite() -> None:
+def test_opposites_of_selection_rules_are_selection_rules() -> None:
     known = [
         rule
         for id_, rule in load_change_rules(()).items()

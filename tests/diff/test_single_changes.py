@@ -1,4 +1,4 @@
-"""Single changes have the expected kinds and grades, and the reverse has the opposites."""
+"""Kinds and grades of single changes, in both directions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CASES = load_single_changes()
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_a_change_has_the_expected_kinds_and_grades(case: SingleChange) -> None:
+def test_single_change_has_expected_kinds_and_grades(case: SingleChange) -> None:
     """Each change also has a message, a path, a location and a unique fingerprint."""
     rules = load_change_rules(EXTENSIONS)
     changes = case.compared.changes
@@ -40,7 +40,7 @@ def test_a_change_has_the_expected_kinds_and_grades(case: SingleChange) -> None:
         assert change.location.file and change.location.line
 
 
-def test_messages_about_plural_fields_have_a_plural_verb() -> None:
+def test_message_about_plural_field_has_plural_verb() -> None:
     messages = [c.message for case in CASES for c in case.compared.changes]
     plural = re.compile(r"the (icons|seconds|bytes|values|folders)\b[^;]* (is|are) ")
     verbs = [match[2] for message in messages if (match := plural.match(message))]

@@ -1,4 +1,4 @@
-"""Stability and announced removal dates change the grades of changes."""
+"""Effects of stability and announced removal dates on the grades of changes."""
 
 from __future__ import annotations
 
@@ -17,39 +17,46 @@ from toolcast.model.loading import load_workspace
 NOTE = "summary: Stores.\nparameters: {type: object, properties: {a: {type: string}}}\n"
 TARGETS = "targets: {mcp: {}, registry: {}}\n"
 DAY = datetime.date(2026, 6, 1)
-Sides = Callable[..., list[Change]]
+Compare = Callable[..., list[Change]]
 
 
 @pytest.fixture
-def changes(make_project: Callable[..., Project]) -> Sides:
+def compare_versions(make_project: Callable[..., Project]) -> Compare:
     """Return the changes between two versions, each with its tools and its toolset."""
 
     numbers = count()
 
-    def between(before: Any, after: Any, *toolsets: str) -> list[Change]:
+    def compare_tools(before: Any, after: Any, *toolsets: str) -> list[Change]:
         sides = []
-        for tools, more in zip((before, after), toolsets or ("", ""), strict=True):
+        for tools, toolset in zip((before, after), toolsets or ("", ""), strict=True):
             at = str(next(numbers))
-            project = make_project(tools, toolset=TARGETS + more, at=at)
+            project = make_project(tools, toolset=TARGETS + toolset, at=at)
             loaded = load_workspace(str(project.root))
             assert loaded.workspace is not None and not loaded.findings
             sides.append(loaded.workspace)
         return compare(sides[0], sides[1], DAY).changes
 
-    return between
+    return compare_tools
 
 
-def graded(found: list[Change]) -> dict[str, str]:
+def get_grades(changes: list[Change]) -> dict[str, str]:
     """Return the rule ids with their four grades."""
     return {
         change.rule.id: " ".join(grade.label for grade in change.grades)
-        for change in found
+        for change in changes
     }
 
 
-def removal(changes: Sides, spec: str, *toolsets: str) -> dict[str, str]:
-    keep = {"kept": NOTE}
-    return graded(changes({**keep, "note": NOTE + spec}, keep, *toolsets))
+def get_removal_grades(
+    compare_versions: Compare, spec: str, *toolsets: str
+) -> dict[str, str]:
+    """Return the grades of the removal of a tool with extra spec lines."""
+    remaining_tools = {"kept": NOTE}
+    return get_grades(
+        compare_versions(
+            {**remaining_tools, "note": NOTE + spec}, remaining_tools, *toolsets
+        )
+    )
 
 
 @pytest.mark.parametrize(
@@ -61,32 +68,41 @@ def removal(changes: Sides, spec: str, *toolsets: str) -> dict[str, str]:
         ("stability: draft\n", "safe safe safe risky"),
     ],
 )
-def test_a_removal_by_what_was_promised(changes: Sides, spec: str, grades: str) -> None:
-    assert removal(changes, spec) == {"tool/removed": grades}
+def test_removal_grades_depend_on_stability_of_the_tool(
+    compare_versions: Compare, spec: str, grades: str
+) -> None:
+    assert get_removal_grades(compare_versions, spec) == {"tool/removed": grades}
 
 
-def test_the_toolsets_word_counts_where_a_tool_says_nothing(changes: Sides) -> None:
+def test_stability_of_the_toolset_applies_to_tools_without_their_own(
+    compare_versions: Compare,
+) -> None:
     drafts = "stability: draft\n", "stability: draft\n"
-    assert removal(changes, "", *drafts) == {"tool/removed": "safe safe safe risky"}
-    whole = "breaking breaking breaking breaking"
-    assert removal(changes, "stability: stable\n", *drafts) == {"tool/removed": whole}
+    assert get_removal_grades(compare_versions, "", *drafts) == {
+        "tool/removed": "safe safe safe risky"
+    }
+    all_breaking = "breaking breaking breaking breaking"
+    assert get_removal_grades(compare_versions, "stability: stable\n", *drafts) == {
+        "tool/removed": all_breaking
+    }
 
 
-def test_a_promise_is_not_taken_back_by_breaking_it(changes: Sides) -> None:
-    """The old version's stability counts."""
-    found = changes(
+def test_renamed_tool_is_graded_by_stability_in_the_old_version(
+    compare_versions: Compare,
+) -> None:
+    changes = compare_versions(
         {"old_note": NOTE + "stability: stable\n"},
         {"note": NOTE + "stability: draft\n"},
     )
-    assert graded(found) == {
+    assert get_grades(changes) == {
         "tool/renamed-without-previous-name": "breaking breaking breaking breaking",
         "tool.stability/lowered": "risky safe risky safe",
     }
-    back = changes(
+    back = compare_versions(
         {"note": NOTE + "stability: draft\n"},
         {"old_note": NOTE + "stability: stable\n"},
     )
-    assert graded(back) == {
+    assert get_grades(back) == {
         "tool/renamed-without-previous-name": "safe safe safe risky",
         "tool.stability/raised": "safe safe safe safe",
     }
@@ -94,29 +110,33 @@ def test_a_promise_is_not_taken_back_by_breaking_it(changes: Sides) -> None:
     assert reasons["tool/renamed-without-previous-name"] == "the tool was a draft"
 
 
-def test_a_toolset_that_promises_less(changes: Sides) -> None:
+def test_lowered_toolset_stability_is_risky_for_call_and_code(
+    compare_versions: Compare,
+) -> None:
     tools = {"note": NOTE}
-    found = changes(tools, tools, "stability: beta\n", "stability: draft\n")
-    assert graded(found) == {"toolset.stability/lowered": "risky safe risky safe"}
-    assert found[0].message == "the toolset is `draft`, was `beta`"
+    changes = compare_versions(tools, tools, "stability: beta\n", "stability: draft\n")
+    assert get_grades(changes) == {"toolset.stability/lowered": "risky safe risky safe"}
+    assert changes[0].message == "the toolset is `draft`, was `beta`"
 
 
-def test_a_change_of_the_toolset_is_relaxed_as_its_firmest_tool_is(
-    changes: Sides,
+def test_toolset_change_is_graded_by_its_most_stable_tool(
+    compare_versions: Compare,
 ) -> None:
     beta, clients = "stability: beta\n", "clients: {%s: {allow: '*', deny: []}}\n"
-    sides = [f"stability: draft\n{clients.replace('%s', name)}" for name in ("a", "b")]
-    targets = [side + "exclusions: []\n" for side in sides]
+    toolsets = [
+        f"stability: draft\n{clients.replace('%s', name)}" for name in ("a", "b")
+    ]
+    targets = [toolset + "exclusions: []\n" for toolset in toolsets]
 
-    def worst(spec: str) -> int:
+    def get_worst_call_grade(spec: str) -> int:
         tools = {"note": NOTE + spec, "other": NOTE}
-        found = changes(tools, tools, *targets)
-        assert found
-        return max(change.grades.call for change in found if not change.tool)
+        changes = compare_versions(tools, tools, *targets)
+        assert changes
+        return max(change.grades.call for change in changes if not change.tool)
 
-    assert worst("stability: stable\n") == 2
-    assert worst(beta) == 1
-    assert worst("") == 0
+    assert get_worst_call_grade("stability: stable\n") == 2
+    assert get_worst_call_grade(beta) == 1
+    assert get_worst_call_grade("") == 0
 
 
 @pytest.mark.parametrize(
@@ -129,11 +149,13 @@ def test_a_change_of_the_toolset_is_relaxed_as_its_firmest_tool_is(
         ("", "tool/removed"),
     ],
 )
-def test_a_removal_on_its_announced_day_is_quiet(
-    changes: Sides, day: str, rule: str
+def test_removal_on_or_after_the_announced_date_is_not_breaking(
+    compare_versions: Compare, day: str, rule: str
 ) -> None:
-    removed = f', removal: "{day}"' if day else ""
-    found = removal(changes, f'deprecated: {{since: "2025-01-01"{removed}}}\n')
-    whole = "breaking breaking breaking breaking"
-    quiet = "risky safe risky risky"
-    assert found == {rule: quiet if rule.endswith("announced") else whole}
+    removal = f', removal: "{day}"' if day else ""
+    grades = get_removal_grades(
+        compare_versions, f'deprecated: {{since: "2025-01-01"{removal}}}\n'
+    )
+    breaking = "breaking breaking breaking breaking"
+    announced = "risky safe risky risky"
+    assert grades == {rule: announced if rule.endswith("announced") else breaking}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -104,7 +105,10 @@ def compare_calls(
         ListingError: a server does not start, or ends.
     """
     schemas = {tool["name"]: tool for tool in tools}
-    expected, actual = _run_calls(original, calls), _run_calls(generated, calls)
+    with tempfile.TemporaryDirectory() as parent:
+        expected, actual = (
+            _run_calls(server, calls, parent) for server in (original, generated)
+        )
     for call, theirs, ours in zip(calls, expected, actual, strict=True):
         difference = _compare_results(call, theirs, ours, schemas.get(call.tool))
         if difference is not None:
@@ -112,13 +116,17 @@ def compare_calls(
 
 
 def _run_calls(
-    server: ExternalServer, calls: Sequence[RecordedCall]
+    server: ExternalServer, calls: Sequence[RecordedCall], parent: str
 ) -> list[Mapping[str, Any]]:
+    # Both servers run in a folder with the same path, which results can contain.
+    folder = os.path.join(parent, "calls")
+    os.mkdir(folder)
     try:
-        with tempfile.TemporaryDirectory() as folder:
-            return run_sync(_run_in_folder(replace(server, cwd=folder), calls))
+        return run_sync(_run_in_folder(replace(server, cwd=folder), calls))
     except (RequestRefusedError, TimeoutError) as error:
         raise ListingError(f"{server.name}: {escape_excerpt(str(error))}") from None
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 async def _run_in_folder(

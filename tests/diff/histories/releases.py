@@ -14,13 +14,13 @@ from toolcast.findings import has_errors
 from toolcast.model.loading import load_workspace
 from toolcast.model.model import Workspace
 
-__all__ = ["HISTORIES", "release"]
+__all__ = ["HISTORIES", "load_release"]
 
 FOLDER = Path(__file__).parent
 HISTORIES = sorted(folder.parent.name for folder in FOLDER.glob("*/old.json"))
 
 
-def release(server: str, side: str, root: Path) -> Workspace:
+def load_release(server: str, side: str, root: Path) -> Workspace:
     """Import one release into a project at `root`, and load it."""
     text = (FOLDER / server / f"{side}.json").read_text(encoding="utf-8")
     name = server.replace("-", "_")

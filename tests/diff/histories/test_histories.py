@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.diff.histories.releases import FOLDER, HISTORIES, release
+from tests.diff.histories.releases import FOLDER, HISTORIES, load_release
 from toolcast.diff.change import Grade
 from toolcast.diff.comparison import Comparison, compare, load_change_rules
 from toolcast.diff.review.verdict import judge, parse_limits
@@ -29,56 +29,61 @@ TODAY = datetime.date(2026, 11, 22)
 
 
 @pytest.fixture(scope="module")
-def compared(tmp_path_factory: pytest.TempPathFactory) -> Any:
+def compare_releases(tmp_path_factory: pytest.TempPathFactory) -> Any:
     """Return a function that loads and compares both releases of a server."""
 
     @cache
-    def of(server: str) -> tuple[tuple[Workspace, Workspace], Comparison]:
+    def compare_server(server: str) -> tuple[tuple[Workspace, Workspace], Comparison]:
         root = tmp_path_factory.mktemp(server)
-        sides = release(server, "old", root / "old"), release(
+        versions = load_release(server, "old", root / "old"), load_release(
             server, "new", root / "new"
         )
-        return sides, compare(*sides, TODAY)
+        return versions, compare(*versions, TODAY)
 
-    return of
+    return compare_server
 
 
-def test_there_are_nine() -> None:
+def test_histories_of_nine_servers_exist() -> None:
     assert len(HISTORIES) == 9
 
 
 @pytest.mark.rows(4)
 @pytest.mark.parametrize("server", HISTORIES)
-def test_it_says_what_the_changelog_says_and_more(server: str, compared: Any) -> None:
-    said = _changelog(server)
-    comparison = compared(server)[1]
+def test_report_contains_every_changelog_entry_and_listed_extra_changes(
+    server: str, compare_releases: Any
+) -> None:
+    changelog = _load_changelog(server)
+    comparison = compare_releases(server)[1]
     lines = [f"{change.tool}: {change.message}" for change in comparison.changes]
-    expected = [shown for one in said["said"] for shown in one["shown"]]
+    expected = [message for entry in changelog["said"] for message in entry["shown"]]
     assert expected
-    for text in [*expected, *said["more"]]:
-        tool, colon, words = text.partition(": ")
+    for text in [*expected, *changelog["more"]]:
+        tool, colon, message_part = text.partition(": ")
         assert any(
-            (not colon or line.startswith(f"{tool}: ")) and (words or text) in line
+            (not colon or line.startswith(f"{tool}: "))
+            and (message_part or text) in line
             for line in lines
         ), f"{text!r} is not in\n" + "\n".join(lines)
     effects = [effect.message for effect in comparison.effects]
-    for text in said["effects"]:
+    for text in changelog["effects"]:
         assert any(text in effect for effect in effects), text
 
 
 @pytest.mark.parametrize("server", HISTORIES)
-def test_the_summary_of_the_markdown(server: str, compared: Any) -> None:
-    sides, comparison = compared(server)
+def test_markdown_summary_equals_the_expected_file(
+    server: str, compare_releases: Any
+) -> None:
+    versions, comparison = compare_releases(server)
     verdict = judge(
         comparison,
-        sides,
+        versions,
         "the old release",
         limits=parse_limits("breaking"),
         acceptances=[],
         known=load_change_rules(()),
         today=TODAY,
     )
-    page = report_changes(verdict, "markdown", ReportContext(sides[1].root))
+    page = report_changes(verdict, "markdown", ReportContext(versions[1].root))
     for change in comparison.changes:
         if change.grades.worst is not Grade.SAFE:
             assert f"/{change.tool}`" in page or not change.tool
@@ -89,6 +94,6 @@ def test_the_summary_of_the_markdown(server: str, compared: Any) -> None:
     assert summary == file.read_text(encoding="utf-8")
 
 
-def _changelog(server: str) -> Any:
+def _load_changelog(server: str) -> Any:
     text = (FOLDER / server / "changelog.yaml").read_text(encoding="utf-8")
     return yaml.safe_load(text)

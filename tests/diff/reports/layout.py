@@ -11,7 +11,7 @@ import jsonschema
 
 from toolcast.spec_language.spec_language import get_schema
 
-__all__ = ["CASES", "FORMATS", "HERE", "hold_json", "hold_sarif"]
+__all__ = ["CASES", "FORMATS", "HERE", "validate_json", "validate_sarif"]
 
 HERE = Path(__file__).parent
 CASES = sorted(folder.parent for folder in HERE.glob("cases/*/after"))
@@ -26,15 +26,15 @@ FORMATS = {
 
 
 @cache
-def _sarif() -> jsonschema.Draft4Validator:
+def _load_sarif_validator() -> jsonschema.Draft4Validator:
     text = (HERE / "schemas/sarif-2.1.0-rtm.5.json").read_text("utf-8")
     return jsonschema.Draft4Validator(json.loads(text))
 
 
-def hold_sarif(text: str) -> dict[str, Any]:
+def validate_sarif(text: str) -> dict[str, Any]:
     """Validate a SARIF 2.1.0 log, and return its only run."""
     value = json.loads(text)
-    _sarif().validate(value)
+    _load_sarif_validator().validate(value)
     run: dict[str, Any] = value["runs"][0]
     ids = [rule["id"] for rule in run["tool"]["driver"]["rules"]]
     for result in run["results"]:
@@ -42,7 +42,7 @@ def hold_sarif(text: str) -> dict[str, Any]:
     return run
 
 
-def hold_json(text: str, kind: str) -> dict[str, Any]:
+def validate_json(text: str, kind: str) -> dict[str, Any]:
     """Validate JSON against the published schema, and return its value."""
     value: dict[str, Any] = json.loads(text)
     jsonschema.Draft202012Validator(get_schema(kind)).validate(value)

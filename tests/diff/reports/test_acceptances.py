@@ -17,16 +17,16 @@ from toolcast.diff.review.acceptances import (
 )
 
 TOOL = "summary: Do nothing.\nparameters: {type: object}\n"
-Make = Callable[..., Any]
+MakeProject = Callable[..., Any]
 
 
-def said(entries: str) -> list[str]:
+def list_problems(entries: str) -> list[str]:
     """Return the problems of a file: line, column, message and help."""
     with pytest.raises(AcceptanceFileError) as raised:
         parse_acceptances(f"version: 1\naccept:\n{entries}".encode())
     return [
-        f"{one.location.line}:{one.location.column} {one.message}: {one.help}"
-        for one in raised.value.findings
+        f"{finding.location.line}:{finding.location.column} {finding.message}: {finding.help}"
+        for finding in raised.value.findings
     ]
 
 
@@ -61,16 +61,18 @@ def said(entries: str) -> list[str]:
         ("  - &a {rule: a/b, tool: x, reason: W}\n", "anchor"),
     ],
 )
-def test_an_entry_that_cannot_be_meant(entry: str, problem: str) -> None:
-    assert [one for one in said(entry) if problem in one], said(entry)
+def test_invalid_entry_is_reported_with_its_position(entry: str, problem: str) -> None:
+    assert [line for line in list_problems(entry) if problem in line], list_problems(
+        entry
+    )
 
 
-def test_several_problems_are_told_at_once() -> None:
-    assert len(said("  - {reason: a}\n  - {reason: b}\n")) == 2
+def test_all_invalid_entries_are_reported() -> None:
+    assert len(list_problems("  - {reason: a}\n  - {reason: b}\n")) == 2
 
 
 @pytest.fixture
-def project(make_project: Make, tmp_path: Path) -> Any:
+def project(make_project: MakeProject, tmp_path: Path) -> Any:
     """Return a project from which two tools of `old/` were removed."""
     old = make_project({"a": TOOL, "b": TOOL, "c": TOOL}, at="old")
     new = make_project({"c": TOOL}, at="new")
@@ -83,7 +85,7 @@ def diff(project: Any, *words: str) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("entry", "left"),
+    ("entry", "failing"),
     [
         ("{rule: tool/removed, tool: a, reason: W}", ["b"]),
         ("{rule: tool/removed, tool: a, toolset: toy, reason: W}", ["b"]),
@@ -97,15 +99,17 @@ def diff(project: Any, *words: str) -> Any:
         ('{rule: tool/removed, tool: a, reason: W, until: "2999-01-01"}', ["b"]),
     ],
 )
-def test_what_an_entry_lets_pass(project: Any, entry: str, left: list[str]) -> None:
+def test_entry_accepts_only_matching_changes(
+    project: Any, entry: str, failing: list[str]
+) -> None:
     project.write("toolcast.accept.yaml", f"version: 1\naccept:\n  - {entry}\n")
     done = diff(project, "--format", "json")
     changes = yaml.safe_load(done.stdout)["changes"]
-    assert [one["tool"] for one in changes if one["fails"]] == left
-    assert done.returncode == (1 if left else 0)
+    assert [change["tool"] for change in changes if change["fails"]] == failing
+    assert done.returncode == (1 if failing else 0)
 
 
-def test_an_entry_counts_to_its_last_day() -> None:
+def test_entry_expires_on_its_until_date() -> None:
     text = (
         'version: 1\naccept: [{rule: a/b, tool: x, reason: W, until: "2030-05-02"}]\n'
     )
@@ -114,7 +118,7 @@ def test_an_entry_counts_to_its_last_day() -> None:
     assert entry.is_expired(datetime.date(2030, 5, 2))
 
 
-def test_a_file_that_cannot_be_read_decides_nothing(project: Any) -> None:
+def test_invalid_acceptance_file_is_an_error_without_output(project: Any) -> None:
     project.write("toolcast.accept.yaml", "version: 1\nacept: []\n")
     done = diff(project)
     assert done.returncode == 2
@@ -124,15 +128,17 @@ def test_a_file_that_cannot_be_read_decides_nothing(project: Any) -> None:
     assert done.stdout == ""
 
 
-def fingerprint(project: Any, tool: str) -> str:
+def get_fingerprint(project: Any, tool: str) -> str:
     changes = yaml.safe_load(diff(project, "--format", "json").stdout)["changes"]
-    found: str = next(one["fingerprint"] for one in changes if one["tool"] == tool)
-    return found
+    fingerprint: str = next(
+        change["fingerprint"] for change in changes if change["tool"] == tool
+    )
+    return fingerprint
 
 
-def test_accept_writes_an_entry_behind_those_that_are_there(project: Any) -> None:
-    one, other = fingerprint(project, "a"), fingerprint(project, "b")
-    done = diff(project, "--accept", one, "--reason", 'No: "it" # went')
+def test_accept_appends_an_entry_and_keeps_existing_text(project: Any) -> None:
+    first, second = get_fingerprint(project, "a"), get_fingerprint(project, "b")
+    done = diff(project, "--accept", first, "--reason", 'No: "it" # went')
     assert done.returncode == 1
     assert "toolcast.accept.yaml: 1 change accepted" in done.stderr
     file = project.root / "toolcast.accept.yaml"
@@ -140,21 +146,21 @@ def test_accept_writes_an_entry_behind_those_that_are_there(project: Any) -> Non
         "\n    reason", "\n      reason"
     ))  # fmt: skip
     before = file.read_text()
-    done = diff(project, "--accept", other, "--reason", "yes", "--until", "2999-01-01")
+    done = diff(project, "--accept", second, "--reason", "yes", "--until", "2999-01-01")
     assert done.returncode == 0, done.stdout
     assert file.read_text().startswith(before)
     assert yaml.safe_load(file.read_text())["accept"] == [
-        {"fingerprint": one, "reason": 'No: "it" # went'},
-        {"fingerprint": other, "reason": "yes", "until": "2999-01-01"},
+        {"fingerprint": first, "reason": 'No: "it" # went'},
+        {"fingerprint": second, "reason": "yes", "until": "2999-01-01"},
     ]
     # Accepting the same change again adds no entry.
-    again = file.read_text()
-    assert diff(project, "--accept", other, "--reason", "yes").returncode == 0
-    assert file.read_text() == again
+    after = file.read_text()
+    assert diff(project, "--accept", second, "--reason", "yes").returncode == 0
+    assert file.read_text() == after
 
 
 @pytest.mark.parametrize(
-    "there",
+    "existing",
     [
         b"",
         b"version: 1\naccept: []\n",
@@ -164,35 +170,38 @@ def test_accept_writes_an_entry_behind_those_that_are_there(project: Any) -> Non
         b"version: 1\naccept:\n  - {rule: a/b, tool: x, reason: W}\n# The end.",
     ],
 )
-def test_accept_keeps_what_is_there(project: Any, there: bytes) -> None:
-    known = fingerprint(project, "a")
+def test_accept_keeps_entries_comments_and_line_ends(
+    project: Any, existing: bytes
+) -> None:
+    fingerprint = get_fingerprint(project, "a")
     file = project.root / "toolcast.accept.yaml"
-    file.write_bytes(there)
+    file.write_bytes(existing)
     assert (
-        "1 change accepted" in diff(project, "--accept", known, "--reason", "Y").stderr
+        "1 change accepted"
+        in diff(project, "--accept", fingerprint, "--reason", "Y").stderr
     )
     after = file.read_bytes()
-    assert after.startswith(there.rstrip(b"\r\n []"))
+    assert after.startswith(existing.rstrip(b"\r\n []"))
     assert after.count(b"\r") in (0, after.count(b"\n"))
     entries = yaml.safe_load(after)["accept"]
-    assert entries[-1] == {"fingerprint": known, "reason": "Y"}
-    assert len(entries) == (2 if b"W" in there else 1)
+    assert entries[-1] == {"fingerprint": fingerprint, "reason": "Y"}
+    assert len(entries) == (2 if b"W" in existing else 1)
 
 
-def test_what_is_over_can_be_accepted_anew(project: Any) -> None:
-    known = fingerprint(project, "a")
-    entry = f'{{fingerprint: "{known}", reason: W, until: "2020-01-01"}}'
+def test_change_with_expired_acceptance_can_be_accepted_again(project: Any) -> None:
+    fingerprint = get_fingerprint(project, "a")
+    entry = f'{{fingerprint: "{fingerprint}", reason: W, until: "2020-01-01"}}'
     project.write("toolcast.accept.yaml", f"version: 1\naccept:\n  - {entry}\n")
     assert "2 fail" in diff(project).stdout
-    done = diff(project, "--accept", known, "--reason", "Y")
+    done = diff(project, "--accept", fingerprint, "--reason", "Y")
     assert "1 change accepted" in done.stderr
     assert "1 fails" in done.stdout
-    done = diff(project, "--accept", known, "--reason", "Y")
+    done = diff(project, "--accept", fingerprint, "--reason", "Y")
     assert "already accepted" in done.stderr
 
 
 @pytest.mark.parametrize(
-    ("there", "words", "message"),
+    ("existing", "options", "message"),
     [
         ("version: 1\naccept: []\n...\n", [], "is not the end of the file"),
         ("accept: []\nversion: 1\n", [], "is not the end of the file"),
@@ -204,20 +213,20 @@ def test_what_is_over_can_be_accepted_anew(project: Any) -> None:
         (None, ["--reason", " "], "--accept requires a reason"),
     ],
 )
-def test_what_accept_cannot_write_stays_as_it_is(
-    project: Any, there: str | None, words: list[str], message: str
+def test_rejected_accept_option_leaves_the_file_unchanged(
+    project: Any, existing: str | None, options: list[str], message: str
 ) -> None:
-    known = fingerprint(project, "a")
+    fingerprint = get_fingerprint(project, "a")
     file = project.root / "toolcast.accept.yaml"
-    if there is not None:
-        file.write_text(there)
-    done = diff(project, "--accept", known, "--reason", "Why.", *words)
+    if existing is not None:
+        file.write_text(existing)
+    done = diff(project, "--accept", fingerprint, "--reason", "Why.", *options)
     assert done.returncode == 2
     assert message in done.stderr
-    assert (file.read_text() if file.exists() else None) == there
+    assert (file.read_text() if file.exists() else None) == existing
 
 
-def test_the_schema_of_the_file_is_renewed_where_it_names_one(project: Any) -> None:
+def test_schema_write_updates_the_schema_named_in_the_file(project: Any) -> None:
     project.write(
         "toolcast.accept.yaml",
         "# yaml-language-server: $schema=specs/accept.schema.json\nversion: 1\naccept: []\n",

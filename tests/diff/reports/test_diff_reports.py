@@ -15,19 +15,19 @@ from tests.diff.reports.layout import (
     CASES,
     FORMATS,
     HERE,
-    hold_json,
-    hold_sarif,
+    validate_json,
+    validate_sarif,
 )
 from tests.program import toolcast
 from toolcast import __version__
 
-FAILS = {"shop", "hostile", "gone", "definitions"}
+FAILING_CASES = {"shop", "hostile", "gone", "definitions"}
 each_case = pytest.mark.parametrize(
     "case", [pytest.param(case, id=case.name) for case in CASES]
 )
 
 
-def printed(case: Path, *words: str) -> tuple[int, str]:
+def run_diff(case: Path, *words: str) -> tuple[int, str]:
     """Return the exit code of `toolcast diff`, and its output without Toolcast's version."""
     done = toolcast(case, "diff", "--project", "after", "--against", "before", *words)
     assert done.stderr == ""
@@ -35,26 +35,29 @@ def printed(case: Path, *words: str) -> tuple[int, str]:
 
 
 @pytest.fixture(autouse=True)
-def outside_of_github(monkeypatch: pytest.MonkeyPatch) -> None:
+def without_github_workspace(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("GITHUB_WORKSPACE", raising=False)
 
 
 @each_case
 @pytest.mark.parametrize("format_", FORMATS)
-def test_a_case_in_a_format(case: Path, format_: str) -> None:
-    code, text = printed(case, "--format", format_)
-    hold(case / "expected" / FORMATS[format_], text)
-    assert code == (1 if case.name in FAILS else 0)
+def test_output_of_each_format_equals_the_expected_file(
+    case: Path, format_: str
+) -> None:
+    code, text = run_diff(case, "--format", format_)
+    assert_equals_file(case / "expected" / FORMATS[format_], text)
+    assert code == (1 if case.name in FAILING_CASES else 0)
 
 
 @each_case
-def test_the_version_that_a_case_asks_for(case: Path) -> None:
-    code, text = printed(case, "--bump")
-    hold(case / "expected" / "changelog.md", text)
+def test_bump_output_equals_the_expected_changelog(case: Path) -> None:
+    code, text = run_diff(case, "--bump")
+    assert_equals_file(case / "expected" / "changelog.md", text)
     assert code == 0
 
 
-def hold(file: Path, text: str) -> None:
+def assert_equals_file(file: Path, text: str) -> None:
+    """Compare text with an expected file, or update it if `REGENERATE` is set."""
     if os.environ.get("REGENERATE"):
         file.parent.mkdir(exist_ok=True)
         file.write_text(text, encoding="utf-8")
@@ -62,27 +65,27 @@ def hold(file: Path, text: str) -> None:
 
 
 @each_case
-def test_formats_for_machines_are_what_they_say(case: Path) -> None:
+def test_json_and_sarif_match_schemas_and_agree_on_failing_changes(case: Path) -> None:
     expected = case / "expected"
-    value = hold_json((expected / "diff.json").read_text("utf-8"), "diff")
-    run = hold_sarif((expected / "diff.sarif").read_text("utf-8"))
-    failing = [one for one in value["changes"] if one["fails"]]
+    value = validate_json((expected / "diff.json").read_text("utf-8"), "diff")
+    run = validate_sarif((expected / "diff.sarif").read_text("utf-8"))
+    failing = [change for change in value["changes"] if change["fails"]]
     assert len(failing) == value["summary"]["failing"]
-    errors = [one for one in run["results"] if one["level"] == "error"]
-    assert {one["partialFingerprints"]["toolcast/v1"] for one in errors} == {
-        one["fingerprint"] for one in failing
+    errors = [change for change in run["results"] if change["level"] == "error"]
+    assert {change["partialFingerprints"]["toolcast/v1"] for change in errors} == {
+        change["fingerprint"] for change in failing
     }
 
 
 @each_case
-def test_text_fits_into_80_columns_but_for_what_has_no_space(case: Path) -> None:
+def test_text_lines_with_spaces_have_at_most_80_characters(case: Path) -> None:
     text = (case / "expected" / "text.txt").read_text("utf-8")
     changes = text.partition("\ntoolcast.accept.yaml:")[0]
     long = [line for line in changes.split("\n") if len(line) > 80]
     assert [line for line in long if " " in line.strip()] == []
 
 
-def test_the_example_of_the_page_is_real() -> None:
+def test_example_in_the_docs_is_the_output_of_a_case() -> None:
     page = (HERE.parents[2] / "docs" / "diff.md").read_text("utf-8")
     example = page.partition("```text\n")[2].partition("```")[0]
     text = (HERE / "cases" / "shop" / "expected" / "text.txt").read_text("utf-8")
@@ -92,7 +95,7 @@ def test_the_example_of_the_page_is_real() -> None:
 
 
 @each_case
-def test_what_is_annotated_is_there(case: Path) -> None:
+def test_reported_locations_exist(case: Path) -> None:
     value = json.loads((case / "expected" / "diff.json").read_text("utf-8"))
     for change in value["changes"]:
         location = change["location"]
@@ -100,13 +103,13 @@ def test_what_is_annotated_is_there(case: Path) -> None:
         assert location["line"] <= len(lines)
 
 
-def test_a_case_of_acceptances_has_each_kind_of_them() -> None:
+def test_accepted_unused_and_expired_entries_are_reported() -> None:
     shop = next(case for case in CASES if case.name == "shop")
     value = json.loads((shop / "expected" / "diff.json").read_text("utf-8"))
-    accepted = [one for one in value["changes"] if one["accepted"]]
-    assert [one["tool"] for one in accepted] == ["print_label"]
-    found = [(one["rule"], one["line"]) for one in value["findings"]]
-    assert found == [
+    accepted = [entry for entry in value["changes"] if entry["accepted"]]
+    assert [entry["tool"] for entry in accepted] == ["print_label"]
+    findings = [(entry["rule"], entry["line"]) for entry in value["findings"]]
+    assert findings == [
         ("accept/unused", 7),
         ("accept/unused", 10),
         ("accept/expired", 13),
@@ -122,19 +125,19 @@ def test_a_case_of_acceptances_has_each_kind_of_them() -> None:
         ("code=breaking,access=risky", 1),
     ],
 )
-def test_limits_decide_what_fails(limits: str, code: int) -> None:
+def test_exit_code_depends_on_fail_on_limits(limits: str, code: int) -> None:
     shop = next(case for case in CASES if case.name == "shop")
-    assert printed(shop, "--fail-on", limits)[0] == code
+    assert run_diff(shop, "--fail-on", limits)[0] == code
 
 
-def test_a_limit_for_one_audience_lets_the_others_pass() -> None:
+def test_limit_for_one_audience_ignores_other_audiences() -> None:
     hostile = next(case for case in CASES if case.name == "hostile")
-    assert printed(hostile, "--fail-on", "access=breaking")[0] == 0
-    assert printed(hostile, "--fail-on", "prompt=risky")[0] == 1
+    assert run_diff(hostile, "--fail-on", "access=breaking")[0] == 0
+    assert run_diff(hostile, "--fail-on", "prompt=risky")[0] == 1
 
 
 @pytest.mark.parametrize(
-    ("words", "message"),
+    ("options", "message"),
     [
         (["--fail-on", "cal=breaking"], "did you mean `call`?"),
         (["--fail-on", "call=braking"], "`call=braking` has no valid grade"),
@@ -149,8 +152,8 @@ def test_a_limit_for_one_audience_lets_the_others_pass() -> None:
         (["--accept", "nothing", "--reason", "Why."], "no change has the fingerprint"),
     ],
 )
-def test_options_that_cannot_be_meant(words: list[str], message: str) -> None:
+def test_invalid_options_are_rejected(options: list[str], message: str) -> None:
     same = next(case for case in CASES if case.name == "same")
-    done = toolcast(same, "diff", "--project", "after", "--against", "before", *words)
+    done = toolcast(same, "diff", "--project", "after", "--against", "before", *options)
     assert done.returncode == 2
     assert message in done.stderr

@@ -21,7 +21,7 @@ from toolcast.reports.formats import report_versions
 SAFE, RISKY, BREAKING = Grade
 
 
-def side(version: str | None) -> Workspace:
+def make_workspace(version: str | None) -> Workspace:
     tree = {"name": "toy"} | ({} if version is None else {"version": version})
     toolset = Toolset(
         "toy", "Toy", "specs/toy", source=Source("specs/toy/toolset.yaml", tree=tree)
@@ -29,10 +29,10 @@ def side(version: str | None) -> Workspace:
     return Workspace("", ("specs/toy",), (), toolsets=(toolset,))
 
 
-def change(rule: str, grades: Grades) -> Change:
-    kind = ChangeRule(rule, "It means something.", grades, rule)
-    place = Location("specs/toy/a.yaml", 1, 1, 2)
-    return Change(kind, "toy", "a", ("x",), 1, 2, "`x` is 2", grades, place)
+def make_change(rule: str, grades: Grades) -> Change:
+    change_rule = ChangeRule(rule, "It means something.", grades, rule)
+    location = Location("specs/toy/a.yaml", 1, 1, 2)
+    return Change(change_rule, "toy", "a", ("x",), 1, 2, "`x` is 2", grades, location)
 
 
 @pytest.mark.parametrize(
@@ -59,12 +59,14 @@ def change(rule: str, grades: Grades) -> Change:
         (None, "x/y", Grades(), "0.1.0"),
     ],
 )
-def test_a_change_asks_for_a_version(
+def test_change_requires_the_expected_version(
     before: str | None, rule: str, grades: Grades, proposed: str
 ) -> None:
-    [one] = propose_versions([change(rule, grades)], side(before), side(before))
-    assert one.version == proposed
-    assert one.reason
+    [proposal] = propose_versions(
+        [make_change(rule, grades)], make_workspace(before), make_workspace(before)
+    )
+    assert proposal.version == proposed
+    assert proposal.reason
 
 
 @pytest.mark.parametrize(
@@ -77,45 +79,60 @@ def test_a_change_asks_for_a_version(
         ("x", False),
     ],
 )
-def test_a_version_that_was_raised_may_be_enough(now: str, is_enough: bool) -> None:
-    breaking = change("x/y", Grades(call=BREAKING))
-    [one] = propose_versions([breaking], side("1.4.2"), side(now))
-    assert one.is_enough is is_enough
+def test_raised_version_is_enough_from_the_next_major_on(
+    now: str, is_enough: bool
+) -> None:
+    breaking = make_change("x/y", Grades(call=BREAKING))
+    [proposal] = propose_versions(
+        [breaking], make_workspace("1.4.2"), make_workspace(now)
+    )
+    assert proposal.is_enough is is_enough
 
 
-def test_the_worst_change_decides() -> None:
-    changes = [change("x/y", Grades(call=grade)) for grade in (SAFE, BREAKING, RISKY)]
-    [one] = propose_versions(changes, side("1.0.0"), side("1.0.0"))
-    assert (one.step, one.version) == ("major", "2.0.0")
+def test_worst_change_determines_the_version_step() -> None:
+    changes = [
+        make_change("x/y", Grades(call=grade)) for grade in (SAFE, BREAKING, RISKY)
+    ]
+    [proposal] = propose_versions(
+        changes, make_workspace("1.0.0"), make_workspace("1.0.0")
+    )
+    assert (proposal.step, proposal.version) == ("major", "2.0.0")
 
 
-def test_a_tool_that_moves_is_missing_in_its_old_toolset() -> None:
-    breaking = change("tool/moved", Grades(call=BREAKING))
+def test_moved_tool_requires_a_version_of_its_old_toolset() -> None:
+    breaking = make_change("tool/moved", Grades(call=BREAKING))
     moved = replace(breaking, toolset="other", before="toy", after="other")
-    [one] = propose_versions([moved], side("1.0.0"), side("1.0.0"))
-    assert (one.toolset, one.version) == ("toy", "2.0.0")
+    [proposal] = propose_versions(
+        [moved], make_workspace("1.0.0"), make_workspace("1.0.0")
+    )
+    assert (proposal.toolset, proposal.version) == ("toy", "2.0.0")
 
 
-def test_a_toolset_is_known_by_its_former_name() -> None:
-    breaking = change("toolset/renamed", Grades(code=BREAKING))
+def test_version_of_a_renamed_toolset_is_that_of_its_old_name() -> None:
+    breaking = make_change("toolset/renamed", Grades(code=BREAKING))
     renamed = replace(breaking, tool="", before="old", after="toy")
-    old = side("1.0.0")
-    former = replace(old.toolsets[0], name="old")
-    [one] = propose_versions([renamed], replace(old, toolsets=(former,)), side("1.0.0"))
-    assert (one.before, one.version) == ("1.0.0", "2.0.0")
+    old = make_workspace("1.0.0")
+    old_toolset = replace(old.toolsets[0], name="old")
+    [proposal] = propose_versions(
+        [renamed], replace(old, toolsets=(old_toolset,)), make_workspace("1.0.0")
+    )
+    assert (proposal.before, proposal.version) == ("1.0.0", "2.0.0")
 
 
 def test_a_toolset_without_changes_has_no_proposal() -> None:
-    assert list(propose_versions([], side("1.0.0"), side("1.0.0"))) == []
+    assert (
+        list(propose_versions([], make_workspace("1.0.0"), make_workspace("1.0.0")))
+        == []
+    )
 
 
 @pytest.mark.parametrize("before", ["1.4.2", "", "0.9.0-<b>x</b>\n\n# x"])
-def test_a_version_that_is_no_version_writes_no_markdown(before: str) -> None:
+def test_invalid_version_is_escaped_in_markdown(before: str) -> None:
     now = "9 <script>x()</script>\n\n# Title"
-    breaking = change("x/y", Grades(call=BREAKING))
+    breaking = make_change("x/y", Grades(call=BREAKING))
     text = report_versions(
         judge(
-            Comparison([breaking], []), (side(before), side(now)), "main",
+            Comparison([breaking], []), (make_workspace(before), make_workspace(now)), "main",
             limits={}, acceptances=(), known=(), today=datetime.date(2030, 1, 1),
         )
     )  # fmt: skip
@@ -126,7 +143,7 @@ def test_a_version_that_is_no_version_writes_no_markdown(before: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("rule", "part"),
+    ("rule", "section"),
     [
         ("tool/added", "Added"),
         ("tool/added-past-removal", "Added"),
@@ -138,21 +155,25 @@ def test_a_version_that_is_no_version_writes_no_markdown(before: str) -> None:
         ("tool.deprecated/unset", "Changed"),
     ],
 )
-def test_a_change_stands_in_its_part_of_the_entry(rule: str, part: str) -> None:
-    one = change(rule, load_change_rules(())[rule].grades._replace(prompt=RISKY))
+def test_change_is_in_its_section_of_the_changelog_entry(
+    rule: str, section: str
+) -> None:
+    change = make_change(
+        rule, load_change_rules(())[rule].grades._replace(prompt=RISKY)
+    )
     text = report_versions(
         judge(
-            Comparison([one], []), (side("1.0.0"), side("1.0.0")), "main",
+            Comparison([change], []), (make_workspace("1.0.0"), make_workspace("1.0.0")), "main",
             limits={}, acceptances=(), known=(), today=datetime.date(2030, 1, 1),
         )
     )  # fmt: skip
-    assert f"### {part}\n\n- `a`: `x` is 2" in text
+    assert f"### {section}\n\n- `a`: `x` is 2" in text
 
 
-def test_the_entry_of_a_case_reads_as_a_changelog() -> None:
+def test_changelog_entry_has_version_reason_and_ordered_sections() -> None:
     case = Path(__file__).parent / "cases" / "shop" / "expected" / "changelog.md"
     text = case.read_text("utf-8")
     assert text.startswith("## shop 2.0.0\n\n1.4.0 -> 2.0.0 (major): ")
     assert "`version` in toolset.yaml is 1.5.0, too low" in text
-    heads = [line for line in text.split("\n") if line.startswith("### ")]
-    assert heads == ["### Removed", "### Changed", "### Added"]
+    headings = [line for line in text.split("\n") if line.startswith("### ")]
+    assert headings == ["### Removed", "### Changed", "### Added"]

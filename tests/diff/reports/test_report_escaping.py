@@ -1,4 +1,4 @@
-"""Texts of specs cannot change the structure of a report."""
+"""Escaping of spec texts in reports."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from tests.diff.reports.layout import CASES, hold_json, hold_sarif
+from tests.diff.reports.layout import CASES, validate_json, validate_sarif
 from toolcast.diff.change import ABSENT, Change, ChangeRule, Grade, Grades
 from toolcast.diff.comparison import Comparison
 from toolcast.diff.effects import Effect, EffectKind
@@ -40,11 +40,11 @@ TEXTS = st.one_of(
     ).map("".join),
     st.lists(st.sampled_from("`|<@ a"), max_size=12).map("".join),
 )  # fmt: skip
-ABOUT = ReportContext(tempfile.gettempdir())
+CONTEXT = ReportContext(tempfile.gettempdir())
 TODAY = datetime.date(2030, 1, 1)
 
 
-def verdict_of(text: str, value: str) -> Verdict:
+def make_verdict(text: str, value: str) -> Verdict:
     """Return a verdict on a change and an effect with these texts in every field."""
     change = Change(
         RULE, "toy", "act", ("a", value, 0), value, text, text, RULE.grades,
@@ -64,69 +64,69 @@ def verdict_of(text: str, value: str) -> Verdict:
     )
 
 
-def holds_no_command(log: str) -> None:
+def assert_no_command(log: str) -> None:
     """Check that a log has no commands of GitHub Actions or Azure Pipelines."""
     assert not re.search(r"##(vso)?\[", log)
     assert not [line for line in log.split("\n") if line.lstrip().startswith("::")]
 
 
 @given(TEXTS, TEXTS)
-def test_what_a_terminal_gets_can_be_printed(text: str, value: str) -> None:
-    said = report_changes(verdict_of(text, value), "text", ABOUT)
-    assert said.replace("\n", "").isprintable()
-    assert "\u202e" not in said and "\u200b" not in said
-    holds_no_command(said)
+def test_text_report_is_printable_and_has_no_ci_command(text: str, value: str) -> None:
+    report = report_changes(make_verdict(text, value), "text", CONTEXT)
+    assert report.replace("\n", "").isprintable()
+    assert "\u202e" not in report and "\u200b" not in report
+    assert_no_command(report)
 
 
-def test_a_wrapped_text_begins_no_line_with_a_command() -> None:
+def test_wrapped_line_does_not_begin_with_a_ci_command() -> None:
     text = "word " * 14 + "::stop-commands::x ##[add-mask]word ::error::x"
-    said = report_changes(verdict_of(text, text), "text", ABOUT)
-    assert "\n    \\x3a:stop-commands::x #\\x23[add-mask]word" in said
-    holds_no_command(said)
+    report = report_changes(make_verdict(text, text), "text", CONTEXT)
+    assert "\n    \\x3a:stop-commands::x #\\x23[add-mask]word" in report
+    assert_no_command(report)
 
 
-def test_colours_are_around_grades_alone() -> None:
-    verdict = verdict_of("`a` is gone", "\x1b[0m")
-    plain = report_changes(verdict, "text", ABOUT)
-    coloured = report_changes(verdict, "text", ABOUT._replace(has_color=True))
-    painted = re.findall(r"\x1b\[(\d+)m([^\x1b]*)\x1b\[0m", coloured)
-    assert [(code, text.strip()) for code, text in painted] == [
+def test_color_codes_surround_only_grades() -> None:
+    verdict = make_verdict("`a` is gone", "\x1b[0m")
+    plain = report_changes(verdict, "text", CONTEXT)
+    colored = report_changes(verdict, "text", CONTEXT._replace(has_color=True))
+    colored_parts = re.findall(r"\x1b\[(\d+)m([^\x1b]*)\x1b\[0m", colored)
+    assert [(code, text.strip()) for code, text in colored_parts] == [
         ("31", "breaking"),
         ("33", "risky"),
     ]
-    assert re.sub(r"\x1b\[\d+m", "", coloured) == plain
+    assert re.sub(r"\x1b\[\d+m", "", colored) == plain
 
 
 @given(TEXTS, TEXTS)
-def test_a_workflow_command_is_one_line(text: str, value: str) -> None:
-    said = report_changes(verdict_of(text, value), "github", ABOUT)
-    assert said.isprintable() is False and said.count("\n") == 1
+def test_github_report_is_one_escaped_workflow_command(text: str, value: str) -> None:
+    report = report_changes(make_verdict(text, value), "github", CONTEXT)
+    assert report.isprintable() is False and report.count("\n") == 1
     head = (
         "::error file=specs/toy/act.yaml,line=3,col=1,endColumn=4,title=tool/removed::"
     )
-    assert said.startswith(head)
-    assert not re.search(r"%(?!25)", said)
+    assert report.startswith(head)
+    assert not re.search(r"%(?!25)", report)
 
 
 @given(TEXTS, TEXTS)
-def test_formats_for_machines_stay_valid(text: str, value: str) -> None:
-    verdict = verdict_of(text, value)
-    hold_json(report_changes(verdict, "json", ABOUT), "diff")
-    run = hold_sarif(report_changes(verdict, "sarif", ABOUT))
+def test_json_and_sarif_reports_match_their_schemas(text: str, value: str) -> None:
+    verdict = make_verdict(text, value)
+    validate_json(report_changes(verdict, "json", CONTEXT), "diff")
+    run = validate_sarif(report_changes(verdict, "sarif", CONTEXT))
     message = run["results"][0]["message"]["text"]
     assert not re.search(r"(?<!\\)\[[^\]]*\]\(", message)
 
 
-def rendered(text: str) -> str:
+def render_html(text: str) -> str:
     return str(MarkdownIt("gfm-like", {"html": True, "linkify": False}).render(text))
 
 
 @given(TEXTS, TEXTS)
 @example("see (www.evil.example)", ",www.evil.example")
 @example("0www.", "a GH-1")
-def test_markdown_has_no_other_html_than_its_own(text: str, value: str) -> None:
-    said = report_changes(verdict_of(text, value), "markdown", ABOUT)
-    html = rendered(said)
+def test_markdown_report_has_no_html_or_links_from_specs(text: str, value: str) -> None:
+    report = report_changes(make_verdict(text, value), "markdown", CONTEXT)
+    html = render_html(report)
     tags = set(re.findall(r"</?([A-Za-z!][A-Za-z0-9]*)", html))
     own = "h3 p strong code br table thead tbody tr th td details summary ul li pre"
     assert tags <= set(own.split())
@@ -141,14 +141,16 @@ def test_markdown_has_no_other_html_than_its_own(text: str, value: str) -> None:
 
 
 @given(TEXTS, TEXTS, st.sampled_from(list(Severity)))
-def test_findings_stay_what_they_are(text: str, help_: str, severity: Severity) -> None:
-    place = Location("specs/toy/act.yaml", 3, 1, 4)
-    finding = Finding("prompt/title-repeats", severity, place, text, help_)
-    about = ReportContext()
-    holds_no_command(report_findings([finding], "text", about))
-    hold_sarif(report_findings([finding], "sarif", about))
-    hold_json(report_findings([finding], "json", about), "findings")
-    html = rendered(report_findings([finding], "markdown", about))
+def test_report_of_a_finding_is_valid_in_every_format(
+    text: str, help_: str, severity: Severity
+) -> None:
+    location = Location("specs/toy/act.yaml", 3, 1, 4)
+    finding = Finding("prompt/title-repeats", severity, location, text, help_)
+    context = ReportContext()
+    assert_no_command(report_findings([finding], "text", context))
+    validate_sarif(report_findings([finding], "sarif", context))
+    validate_json(report_findings([finding], "json", context), "findings")
+    html = render_html(report_findings([finding], "markdown", context))
     assert set(re.findall(r"</?([A-Za-z!][A-Za-z0-9]*)", html)) <= set(
         "h3 p strong code br table thead tbody tr th td".split()
     )
@@ -156,7 +158,9 @@ def test_findings_stay_what_they_are(text: str, help_: str, severity: Severity) 
 
 
 @pytest.mark.parametrize("number", [10, 3_000])
-def test_a_comment_has_room_for_it(number: int) -> None:
+def test_markdown_report_fits_github_limit_and_counts_omitted_changes(
+    number: int,
+) -> None:
     changes = [
         Change(
             RULE, "toy", f"act_{index}", ("name",), "\U0001f534 <" * 200, "b" * 4_000,
@@ -173,19 +177,19 @@ def test_a_comment_has_room_for_it(number: int) -> None:
         Comparison(changes, effects), sides, "main",
         limits=DEFAULT_LIMITS, acceptances=(), known=(), today=TODAY,
     )  # fmt: skip
-    text = report_changes(verdict, "markdown", ABOUT)
+    text = report_changes(verdict, "markdown", CONTEXT)
     assert len(text.encode("utf-16-le")) // 2 < 65_536
     assert text.count("<details") == text.count("</details>")
-    shown = text.count("fingerprint `")
-    left = re.search(r"([\d,]+) more are omitted: `toolcast diff`", text)
-    told = int(left[1].replace(",", "")) if left else 0
-    assert shown + told == number
-    assert shown > 5
+    shown_count = text.count("fingerprint `")
+    omitted = re.search(r"([\d,]+) more are omitted: `toolcast diff`", text)
+    omitted_count = int(omitted[1].replace(",", "")) if omitted else 0
+    assert shown_count + omitted_count == number
+    assert shown_count > 5
     # A table with very many tools is collapsed.
     assert text.count("<details open>") == (1 if number == 10 else 0)
 
 
-def test_what_is_the_same_in_many_tools_is_said_once() -> None:
+def test_equal_change_of_many_tools_is_reported_once() -> None:
     changes = [
         Change(
             RULE, "toy", f"act_{index}", ("name",), f"act_{index}", ABSENT,
@@ -198,51 +202,53 @@ def test_what_is_the_same_in_many_tools_is_said_once() -> None:
         Comparison(changes, []), sides, "main",
         limits=DEFAULT_LIMITS, acceptances=(), known=(), today=TODAY,
     )  # fmt: skip
-    text = report_changes(verdict, "text", ABOUT)
+    text = report_changes(verdict, "text", CONTEXT)
     assert text.count("3000 tools: the tool is gone") == 1
     assert len(re.findall(r"\bact_\d+\b", text)) == 3_000
-    comment = report_changes(verdict, "markdown", ABOUT)
+    comment = report_changes(verdict, "markdown", CONTEXT)
     assert len(comment) < 60_000
     assert "3000 tools: the tool is gone" in comment
-    [annotation] = report_changes(verdict, "github", ABOUT).splitlines()
+    [annotation] = report_changes(verdict, "github", CONTEXT).splitlines()
     assert "and 2,980 more: the tool is gone" in annotation
 
 
-def test_two_changes_of_one_tool_are_told_each_with_its_fingerprint() -> None:
+def test_each_change_of_a_tool_has_its_fingerprint_in_the_report() -> None:
     changes = [
         Change(
-            RULE, "toy", tool, ("parameters", place), 1, 2, "`x` is another one",
+            RULE, "toy", tool, ("parameters", name), 1, 2, "`x` is another one",
             RULE.grades, Location("specs/toy/act.yaml", 3, 1, 4),
         )
-        for tool, place in (("act", "a"), ("act", "b"), ("be", "a"))
+        for tool, name in (("act", "a"), ("act", "b"), ("be", "a"))
     ]  # fmt: skip
     sides = Workspace("", ("specs/toy",), ()), Workspace("", ("specs/toy",), ())
     verdict = judge(
         Comparison(changes, []), sides, "main",
         limits=DEFAULT_LIMITS, acceptances=(), known=(), today=TODAY,
     )  # fmt: skip
-    text = report_changes(verdict, "text", ABOUT)
+    text = report_changes(verdict, "text", CONTEXT)
     assert all(change.fingerprint in text for change in changes)
 
 
-def test_every_case_is_rendered_without_html_of_specs() -> None:
+def test_expected_comments_render_without_html_from_specs() -> None:
     for case in CASES:
-        html = rendered((case / "expected" / "comment.md").read_text("utf-8"))
+        html = render_html((case / "expected" / "comment.md").read_text("utf-8"))
         assert "<script" not in html and "<a " not in html and "<img" not in html
 
 
-def test_a_log_has_no_more_results_than_github_takes(
+def test_sarif_log_is_truncated_to_the_most_severe_results(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("toolcast.reports.formats._MAX_SARIF_RESULTS", 3)
     severities = [Severity.NOTE] * 4 + [Severity.ERROR]
-    place = Location("a.yaml")
+    location = Location("a.yaml")
     items = [
-        ReportItem("schema/x", one, place, "It is.", "", str(number))
-        for number, one in enumerate(severities)
+        ReportItem("schema/x", severity, location, "It is.", "", str(number))
+        for number, severity in enumerate(severities)
     ]
-    run = hold_sarif(encode_sarif(items, {}, None, "check"))
+    run = validate_sarif(encode_sarif(items, {}, None, "check"))
     assert len(run["results"]) == 3
     assert run["results"][0]["level"] == "error"
-    [told] = run["invocations"][0]["toolExecutionNotifications"]
-    assert told["message"]["text"].startswith("2 less severe results are not included")
+    [notification] = run["invocations"][0]["toolExecutionNotifications"]
+    assert notification["message"]["text"].startswith(
+        "2 less severe results are not included"
+    )

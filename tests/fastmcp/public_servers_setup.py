@@ -1,0 +1,58 @@
+"""Installs public FastMCP and SDK servers once, each in an environment of its own.
+
+    python -m tests.fastmcp.public_servers_setup
+
+The tests marked `servers` run if they are installed, and are skipped otherwise.
+"""
+
+from __future__ import annotations
+
+import sys
+from functools import partial
+from pathlib import Path
+
+from tests.node_programs import cache_folder, set_up
+
+SERVERS = {
+    "chinese-nlp-mcp": ("server", ("chinese-nlp-mcp==0.3.1", "fastmcp==4.2.3")),
+    "data-profiler-mcp": ("data_profiler_mcp.server", ("data-profiler-mcp==0.4.0",)),
+    "docshelf-mcp": ("docshelf_mcp.server", ("docshelf-mcp==0.5.0",)),
+    "camt053-mcp": ("camt053_mcp.server", ("camt053-mcp==0.0.23",)),
+}
+"""The module with the server, and the packages, of each server."""
+_COMMON = ("mcp==2.3.0", "jsonschema-rs>=0.61,<0.70")
+
+
+def get_folder(name: str) -> Path:
+    """Return the environment of a server."""
+    return cache_folder("toolcast-public-servers", "TOOLCAST_PUBLIC_SERVERS") / name
+
+
+def get_python(name: str) -> Path:
+    """Return the interpreter of a server's environment."""
+    programs = "Scripts" if sys.platform == "win32" else "bin"
+    return get_folder(name) / programs / "python"
+
+
+def is_installed(name: str) -> bool:
+    """Return whether the environment of a server is complete."""
+    return (get_folder(name) / "complete").exists()
+
+
+def main() -> int:
+    """Install the missing servers; return 1 if one cannot be installed."""
+    code = 0
+    for name, (_, packages) in SERVERS.items():
+        folder, pip = get_folder(name), [str(get_python(name)), "-m", "pip", "install"]
+        touch = "import pathlib, sys; pathlib.Path(sys.argv[1]).touch()"
+        commands = [
+            [sys.executable, "-m", "venv", str(folder)],
+            [*pip, "--quiet", *packages, *_COMMON],
+            [sys.executable, "-c", touch, str(folder / "complete")],
+        ]
+        code |= set_up(folder, partial(is_installed, name), commands)
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())
