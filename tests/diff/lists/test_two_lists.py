@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shlex
-import subprocess
 import sys
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -14,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from tests.diff.git_command import run_git
 from tests.diff.histories.releases import FOLDER, HISTORIES
 from tests.diff.reports.layout import validate_json, validate_sarif
 from tests.mcp_client.test_read_server import REPLAYING
@@ -182,22 +182,17 @@ def test_list_of_an_http_server_requires_the_header_with_the_token(
     assert "401" in done.stderr
 
 
-def git(folder: Path, *words: str) -> None:
-    identity = ["-c", "user.name=a", "-c", "user.email=a@b.example"]
-    subprocess.run(["git", *identity, *words], cwd=folder, check=True)
-
-
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
     """Return a repository with two commits; the second removes a parameter from a list."""
     lists = tmp_path / "lists"
     lists.mkdir()
-    git(tmp_path, "init", "--quiet", "-b", "main")
+    run_git(tmp_path, "init", "--quiet", "-b", "main")
     for tool in (SEND, LESS):
         write_list(lists / "tools.json", tool)
-        git(tmp_path, "add", ".")
-        git(tmp_path, "commit", "--quiet", "-m", "x")
-    git(tmp_path, "branch", "old", "HEAD~1")
+        run_git(tmp_path, "add", ".")
+        run_git(tmp_path, "commit", "--quiet", "-m", "x")
+    run_git(tmp_path, "branch", "old", "HEAD~1")
     return tmp_path
 
 
@@ -248,7 +243,7 @@ def test_programs_configured_in_the_repository_do_not_run(repository: Path) -> N
     hook.write_text(f"#!/bin/sh\ntouch {repository}/ran\n")
     hook.chmod(0o755)
     for name in ("core.fsmonitor", "core.sshCommand", "diff.external", "core.pager"):
-        git(repository, "config", name, str(hook))
+        run_git(repository, "config", name, str(hook))
     assert list_rules(repository, "old:lists/tools.json", "lists/tools.json") == REMOVED
     assert not (repository / "ran").exists()
 
