@@ -10,6 +10,7 @@ from difflib import SequenceMatcher
 from typing import NamedTuple, TypeVar
 
 from ..model.model import Toolset, ToolSpec, Workspace
+from ..parsing.dates import parse_iso_date
 from ..parsing.tree import NOWHERE
 from .change import (
     Change,
@@ -29,7 +30,6 @@ _MAX_COMPARED_CHARACTERS = 2_000
 """Characters of each of two definitions whose similarity is computed."""
 _MAX_PAIRS = 400
 """Pairs of removed and added tools; if there are more, similarity is not computed."""
-_ISO_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
 class MatchedTools(NamedTuple):
@@ -337,5 +337,5 @@ def _was_removal_announced(tool: ToolSpec, day: datetime.date) -> bool:
 
     A date that is not in the form YYYY-MM-DD does not count.
     """
-    removal = (tool.deprecated or {}).get("removal", "")
-    return bool(_ISO_DATE.fullmatch(removal)) and removal <= day.isoformat()
+    removal_date = parse_iso_date((tool.deprecated or {}).get("removal", ""))
+    return removal_date is not None and removal_date <= day

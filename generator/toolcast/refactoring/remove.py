@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import datetime
-import re
 from collections.abc import Mapping, Set
 
 from ..model.model import Toolset, ToolSpec, Workspace
+from ..parsing.dates import parse_iso_date
 from ..static_analysis.handler import find_handler_code
 from .other_files import (
     list_other_file_mentions,
@@ -30,7 +30,6 @@ from .remaining_mentions import (
     list_type_imports,
 )
 
-_ISO_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _PRECEDING_FIELDS = (
     "permissions",
     "timeout",
@@ -153,15 +152,14 @@ def _remove_from_lists(
 
 
 def _refuse_unannounced_removal(tool: ToolSpec) -> None:
-    removal = (tool.deprecated or {}).get("removal")
-    today = datetime.date.today().isoformat()
+    removal_date = parse_iso_date((tool.deprecated or {}).get("removal", ""))
     action = f"announce it with `deprecated: {{removal: DATE}}` in {tool.source.file}"
     if tool.deprecated is None:
         message = f"`{tool.name}` is not deprecated"
-    elif removal is None or not _ISO_DATE.fullmatch(removal):
+    elif removal_date is None:
         message = f"`{tool.name}` is deprecated without a removal date"
-    elif removal > today:
-        message = f"`{tool.name}` must not be removed before {removal}"
+    elif removal_date > datetime.date.today():
+        message = f"`{tool.name}` must not be removed before {removal_date}"
         action = "wait for that date"
     else:
         return

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 import posixpath
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -22,13 +21,12 @@ from ..findings import Finding, Severity
 from ..model.model import Toolset, ToolSpec, Workspace
 from ..model.spec_files import DEFINITIONS_FILE, TOOLSET_FILE
 from ..model.toolset_parts import PromptSpec, ResourceSpec, Suppression, matches_entry
+from ..parsing.dates import parse_iso_date
 from ..parsing.tree import Source
 from ..suggestions import did_you_mean
 from .rule import Rule
 from .subjects import Parameter, Scope, Text, Texts, ToolSchema
 from .table import load_rules
-
-_ISO_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
 class _Subject(NamedTuple):
@@ -176,9 +174,9 @@ def _find_expired_removals(
     for toolset in workspace.toolsets:
         for tool in toolset.tools:
             removal = (tool.deprecated or {}).get("removal", "")
-            # Dates in the format YYYY-MM-DD can be compared as strings. `spec/removal-date`
-            # reports other formats.
-            if _ISO_DATE.fullmatch(removal) and removal <= today.isoformat():
+            removal_date = parse_iso_date(removal)
+            # `spec/removal-date` reports texts that are not dates.
+            if removal_date is not None and removal_date <= today:
                 yield tool.source.finding(
                     "spec/removal-expired",
                     Severity.WARNING,

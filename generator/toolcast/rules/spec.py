@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import datetime
 import os
 import re
 from collections.abc import Iterator, Mapping
@@ -33,6 +32,7 @@ from ..model.mcp_servers import McpServer, describe_invalid_reference
 from ..model.model import Actions, Toolset, ToolSpec, Workspace
 from ..model.spec_schema import collect_declared_schemas
 from ..model.toolset_parts import PromptSpec, ResourceSpec, parse_shared_name
+from ..parsing.dates import parse_iso_date
 from ..parsing.tree import Path
 from ..spec_language.spec_language import get_fields_read_by, render_schema
 from ..suggestions import (
@@ -462,24 +462,15 @@ def check_removal_date(tool: ToolSpec, scope: Scope) -> Iterator[Problem]:
     if removal is None:
         return
     path = ("deprecated", "removal")
-    removal_date = _parse_date(removal)
+    removal_date = parse_iso_date(removal)
     if removal_date is None:
         message = f"`deprecated.removal` is not a date: `{removal}`"
         yield problem_at(tool, path, message, 'use the format "2030-01-31"')
         return
-    since = _parse_date(deprecated["since"])
+    since = parse_iso_date(deprecated["since"])
     if since is not None and removal_date < since:
         message = f"`deprecated.removal` is before `deprecated.since`, {since}"
         yield problem_at(tool, path, message, "set `removal` to a later date")
-
-
-def _parse_date(text: str) -> datetime.date | None:
-    """Parse `YYYY-MM-DD`; return None for other formats."""
-    # `fromisoformat` also accepts shorter formats, such as `20300131`.
-    try:
-        return datetime.date.fromisoformat(text) if len(text) == 10 else None
-    except ValueError:
-        return None
 
 
 _RESERVED_SCHEME = "kept:"
