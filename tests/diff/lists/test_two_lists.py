@@ -338,10 +338,7 @@ def test_messages_about_the_accept_file_contain_its_path(folder: Path) -> None:
     )
     [finding] = compare(folder, *arguments)["findings"]
     assert (finding["file"], finding["line"]) == ("ours/list.yaml", 3)
-    acceptance = (
-        "--accept",
-        compare(folder, *arguments)["changes"][0]["fingerprint"],
-    )
+    acceptance = ("--accept", compare(folder, *arguments)["changes"][0]["fingerprint"])
     done = toolcast(
         folder, "diff", *arguments, *acceptance, "--reason", "Nobody copies."
     )
@@ -352,7 +349,7 @@ TUPLE = {"type": "array", "items": [{"type": "string"}, {"type": "number"}]}
 DRAFT_07 = "http://json-schema.org/draft-07/schema#"
 
 
-def odd_tool(**members: Any) -> dict[str, Any]:
+def odd(**members: Any) -> dict[str, Any]:
     return {"name": "odd", "description": "Does it.", **members}
 
 
@@ -360,51 +357,27 @@ def odd_tool(**members: Any) -> dict[str, Any]:
     ("before", "after", "expected"),
     [
         # An invalid part does not prevent the comparison of the rest.
-        (odd_tool(inputSchema=None), odd_tool(inputSchema=None), []),
+        (odd(inputSchema=None), odd(inputSchema=None), []),
+        (odd(inputSchema=None), odd(inputSchema=None, outputSchema=5), ["odd"]),
+        (odd(inputSchema=None), odd(inputSchema={"type": "object"}), ["odd"]),
+        (odd(), odd(inputSchema=[]), ["odd"]),
+        (odd(inputSchema={"type": 5}), odd(inputSchema={"type": 6}), ["odd"]),
+        (odd(inputSchema={}, title=7), odd(inputSchema={}, title=8), ["odd"]),
+        (odd(inputSchema={}, _meta=[]), odd(inputSchema={}, _meta={}), ["odd"]),
+        (odd(inputSchema={}, new=1), odd(inputSchema={}, new=2), ["odd"]),
         (
-            odd_tool(inputSchema=None),
-            odd_tool(inputSchema=None, outputSchema=5),
+            odd(inputSchema={"$schema": DRAFT_07, "properties": {"a": TUPLE}}),
+            odd(inputSchema={"$schema": DRAFT_07, "properties": {"a": {}}}),
             ["odd"],
         ),
         (
-            odd_tool(inputSchema=None),
-            odd_tool(inputSchema={"type": "object"}),
-            ["odd"],
-        ),
-        (odd_tool(), odd_tool(inputSchema=[]), ["odd"]),
-        (
-            odd_tool(inputSchema={"type": 5}),
-            odd_tool(inputSchema={"type": 6}),
-            ["odd"],
-        ),
-        (
-            odd_tool(inputSchema={}, title=7),
-            odd_tool(inputSchema={}, title=8),
-            ["odd"],
-        ),
-        (
-            odd_tool(inputSchema={}, _meta=[]),
-            odd_tool(inputSchema={}, _meta={}),
-            ["odd"],
-        ),
-        (
-            odd_tool(inputSchema={}, new=1),
-            odd_tool(inputSchema={}, new=2),
-            ["odd"],
-        ),
-        (
-            odd_tool(inputSchema={"$schema": DRAFT_07, "properties": {"a": TUPLE}}),
-            odd_tool(inputSchema={"$schema": DRAFT_07, "properties": {"a": {}}}),
-            ["odd"],
-        ),
-        (
-            odd_tool(inputSchema={"properties": {"a": TUPLE}}),
-            odd_tool(inputSchema={"properties": {"a": TUPLE}}),
+            odd(inputSchema={"properties": {"a": TUPLE}}),
+            odd(inputSchema={"properties": {"a": TUPLE}}),
             [],
         ),
         (
-            odd_tool(inputSchema={"$ref": "#/nowhere"}),
-            odd_tool(inputSchema={"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#"}}}),
+            odd(inputSchema={"$ref": "#/nowhere"}),
+            odd(inputSchema={"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#"}}}),
             ["odd"],
         ),
     ],
@@ -420,18 +393,8 @@ def test_invalid_part_of_a_tool_does_not_prevent_comparison(
 
 
 def test_tools_with_the_same_name_are_numbered(folder: Path) -> None:
-    write_list(
-        folder / "old.json",
-        SEND,
-        odd_tool(inputSchema={}),
-        {**SEND, "name": "odd"},
-    )
-    write_list(
-        folder / "new.json",
-        SEND,
-        odd_tool(inputSchema={}),
-        {**LESS, "name": "odd"},
-    )
+    write_list(folder / "old.json", SEND, odd(inputSchema={}), {**SEND, "name": "odd"})
+    write_list(folder / "new.json", SEND, odd(inputSchema={}), {**LESS, "name": "odd"})
     assert list_rules(folder, "old.json", "new.json") == [("odd (2)", REMOVED[0][1])]
 
 
