@@ -34,7 +34,9 @@ ELSEWHERE = {
     # An archive is put together in memory.
     ("toolcast/commands/package.py", "import zipfile"),
     # Servers whose calls are compared run in temporary folders.
+    ("toolcast/mcp_client/recorded_calls.py", "import shutil"),
     ("toolcast/mcp_client/recorded_calls.py", "import tempfile"),
+    ("toolcast/mcp_client/recorded_calls.py", "os.mkdir"),
     # `check --preflight` builds the project's wheel from a copy in a temporary folder.
     ("toolcast/wheel_contents.py", "import shutil"),
     ("toolcast/wheel_contents.py", "import tempfile"),

@@ -185,9 +185,9 @@ runpy.run_module("generated.kirishima.mcp_server", run_name="__main__")
 def test_a_live_server_is_imported(tmp_path: Path) -> None:
     words = [sys.executable, "-c", SERVER.format(root=str(ROOT))]
     told = run(tmp_path, "--mcp-stdio", shlex.join(words), "--toolset", "things")
-    assert (
-        "note: `resources` are not imported (1): `skill://kirishima/SKILL.md`" in told
-    )
+    assert "note: handlers of resources and prompts are stubs" in told
+    [resource] = (tmp_path / "specs/things/mcp_resources").iterdir()
+    assert '"skill://kirishima/SKILL.md"' in resource.read_text("utf-8")
     for tool in listed(tmp_path):
         file = ROOT / f"generated/kirishima/tools/{tool['name']}.json"
         assert json.dumps(tool) == json.dumps(

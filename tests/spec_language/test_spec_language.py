@@ -117,6 +117,8 @@ CLASSES: Mapping[str, type] = {
 }
 # Fields that the model stores unchanged: an absent field is absent in the model, too.
 VERBATIM = (
+    "mcp_prompt.icons",
+    "mcp_resource.icons",
     "tool.annotations.",
     "tool.data.",
     "tool.deprecated.",
