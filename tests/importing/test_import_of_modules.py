@@ -14,7 +14,12 @@ import pytest
 
 from tests.program import toolcast
 from toolcast.importing.handler_module import plan_handlers
-from toolcast.importing.python_server import PythonServer, ServerFunction
+from toolcast.importing.python_server import (
+    PythonServer,
+    ServerFunction,
+    build_python_server,
+    describe_python_server,
+)
 from toolcast.mcp_client.server_listing import ServerListing
 from toolcast.model.loading import load_workspace
 from toolcast.model.model import Workspace
@@ -195,6 +200,27 @@ def test_module_that_prints_is_imported(project: Path) -> None:
     path = project / "plain_shop/server.py"
     path.write_text(f"{path.read_text('utf-8')}\nprint('loaded')\n", "utf-8")
     import_server(project, "plain_shop.server")
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "import sys; sys.stderr.write('x' * 200_000)",
+        "for number in range(1000): mcp.add_tool(look_up, name=f'look_up_{number}')",
+    ],
+)
+def test_output_larger_than_a_pipe_does_not_block_the_import(
+    tmp_path: Path, statement: str
+) -> None:
+    text = (
+        "from mcp.server.mcpserver import MCPServer\n"
+        "mcp = MCPServer('a')\n"
+        "def look_up(word: str) -> str: return word\n"
+        f"{statement}\n"
+    )
+    (tmp_path / "shop_module.py").write_text(text, "utf-8")
+    server = build_python_server("shop_module", None, [str(tmp_path)], 30)
+    assert describe_python_server(server).library == "mcp"
 
 
 def test_second_import_changes_nothing(imported: Path) -> None:

@@ -122,31 +122,31 @@ def describe_python_server(server: ExternalServer) -> PythonServer:
             f"  help: pass the name of its module: `{escape_excerpt(dotted)}`"
         )
     command = [server.command or sys.executable, program, "describe", reference]
+    # An open input keeps a server that the import starts on stdio waiting.
+    input_end, open_end = os.pipe()
     try:
         # S603: the program is a file of this package, and runs without a shell.
-        process = subprocess.Popen(  # noqa: S603
+        process = subprocess.run(  # noqa: S603
             command,
             env={**os.environ, **server.env},
-            # An open input keeps a server that the import starts on stdio waiting.
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+            stdin=input_end,
+            capture_output=True,
+            timeout=server.connect_timeout,
+            check=False,
         )
+    except subprocess.TimeoutExpired:
+        raise ListingError(
+            f"`{module}` was not imported within {server.connect_timeout:g} s\n"
+            "  help: if the module runs its server, move `run()` below"
+            ' `if __name__ == "__main__":`; otherwise raise `--timeout`'
+        ) from None
     except OSError as error:
         path = escape_excerpt(command[0], 1000)
         raise ListingError(f"{path}: {error.strerror or error}") from None
-    with process:
-        try:
-            process.wait(server.connect_timeout)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            raise ListingError(
-                f"`{module}` was not imported within {server.connect_timeout:g} s\n"
-                "  help: if the module runs its server, move `run()` below"
-                ' `if __name__ == "__main__":`; otherwise raise `--timeout`'
-            ) from None
-        output, errors = process.communicate()
-    return _parse_description(output, errors, module)
+    finally:
+        os.close(input_end)
+        os.close(open_end)
+    return _parse_description(process.stdout, process.stderr, module)
 
 
 def _parse_description(output: bytes, errors: bytes, module: str) -> PythonServer:
