@@ -149,6 +149,7 @@ MAY_IMPORT = {
         "rules",
         "targets",
         "suggestions",
+        "project",
     },
     "commands.generate": {
         "commands",

@@ -22,7 +22,6 @@ from .targets.table import list_enabled_targets
 _IMPORT_TIMEOUT_S = 120.0
 _MAX_NAMES_SHOWN = 5
 _MAX_FILE_BYTES = 1 << 20
-_MISMATCH = "SignatureMismatchError: "
 """Name of the runtime's exception in the report of the imports."""
 
 
@@ -134,12 +133,13 @@ def _report_failed_imports(
 ) -> Iterator[Finding]:
     """Yield one finding per error, even if the error concerns several handlers."""
     locations = _locate_handlers(toolset)
-    names_by_error: dict[tuple[str, int, str], list[str]] = {}
+    names_by_error: dict[tuple[str, int, str, bool], list[str]] = {}
     for record in records:
         if "error" in record:
-            key = record["file"], record["line"], record["error"]
+            is_mismatch = record.get("is_mismatch", False)
+            key = record["file"], record["line"], record["error"], is_mismatch
             names_by_error.setdefault(key, []).append(record["name"])
-    for (file, line, error), names in names_by_error.items():
+    for (file, line, error, is_mismatch), names in names_by_error.items():
         location, text = locations.get(names[0], toolset.source.location(("name",))), ""
         if file:
             text = _read_line(files, file, line)
@@ -149,9 +149,8 @@ def _report_failed_imports(
         subject = f"the handler of {listed}"
         problem = f"cannot be imported: {error}"
         help_ = "install its dependencies for the Python that runs this command"
-        _, is_mismatch, difference = error.partition(_MISMATCH)
         if is_mismatch:
-            problem = f"does not accept the spec's arguments: {difference}"
+            problem = f"does not accept the spec's arguments: {error}"
             help_ = "rename or add parameters of the handler, or change the spec"
         if not names[0]:
             subject = f"the package of `{toolset.name}`"

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from tests.commands.running import run
-from toolcast.commands.init.scaffold import list_missing_packages
+from toolcast.project import list_missing_packages
 
 THEIRS = {
     "Makefile": "check: ; echo ours\n",

@@ -215,7 +215,7 @@ def test_signatures_of_imported_handlers_are_checked(shouting: Any) -> None:
         errors = find_signature_errors(shouting, code)
         assert errors.keys() == {"shout", "resource page", "prompt greet"}, label
         assert all(problem in error for error in errors.values()), (label, errors)
-        assert all("SignatureMismatchError: it " in e for e in errors.values())
+        assert all(error.startswith("it ") for error in errors.values())
     for code in RIGHT_SIGNATURES:
         assert find_signature_errors(shouting, code) == {}, code
 

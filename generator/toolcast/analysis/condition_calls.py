@@ -179,12 +179,10 @@ def _replace_member(value: Any, path: tuple[str, ...], member: Any) -> Any:
         return None
     if rest:
         member = _replace_member(value.get(head), tuple(rest), member)
+        if member is None:
+            return None
     others = {name: item for name, item in value.items() if name != head}
-    return (
-        None
-        if member is None and rest
-        else (others if member is _OMITTED else {**others, head: member})
-    )
+    return others if member is _OMITTED else {**others, head: member}
 
 
 def _list_children(part: Mapping[str, Any]) -> Iterator[Any]:

@@ -17,6 +17,7 @@ from toolcast_runtime.core.safe_file import read_regular_file
 from ..encoders.python import encode_string
 from ..mcp_client.server_listing import ServerListing
 from ..model.model import Toolset, Workspace
+from ..project import list_missing_packages
 from .python_server import PythonServer, ServerFunction
 
 Key = tuple[str, str]
@@ -112,7 +113,8 @@ def plan_handlers(
     existing = _read_functions(os.path.join(workspace.root, path))
     if existing is None:
         files[path] = writer.render(functions).encode()
-        files |= _list_packages(workspace.root, source, package)
+        missing_files = list_missing_packages(workspace.root, source, package)
+        files |= dict.fromkeys(missing_files, b"")
     else:
         found = {
             key: writer.find_function(key, n, existing) for key, n in functions.items()
@@ -263,18 +265,6 @@ def _find_common_package(functions: Sequence[ServerFunction]) -> str:
             break
         common.append(names[0])
     return ".".join(common)
-
-
-def _list_packages(root: str, source: str, package: str) -> dict[str, bytes]:
-    """Return the missing `__init__.py` files of a new handlers package."""
-    parts = package.split(".")
-    folders = ["/".join(parts[:length]) for length in range(1, len(parts) + 1)]
-    paths = [posixpath.normpath(posixpath.join(source, folder)) for folder in folders]
-    return {
-        f"{path}/__init__.py": b""
-        for path in paths
-        if not os.path.exists(os.path.join(root, path))
-    }
 
 
 class _ModuleWriter:

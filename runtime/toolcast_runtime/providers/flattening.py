@@ -295,7 +295,7 @@ def _spell_nullable(
     null, members = {"type": "null"}, schema["anyOf"]
     if len(members) != 2 or null not in members:
         return schema
-    index = members.index(null) ^ 1
+    index = 1 - members.index(null)
     if not isinstance(members[index], Mapping):
         return schema
     other, _ = flattener.flatten(members[index], (*path, "anyOf", index))

@@ -1,4 +1,4 @@
-"""Replacement of references by their targets, without a trace of the references."""
+"""Replacement of `$ref` in a schema by its target."""
 
 from __future__ import annotations
 
@@ -59,15 +59,13 @@ def _expand(parts: SchemaParts, schema: Any, counter: Iterator[int]) -> Any:
     expanded = expand_reference(parts, schema)
     if next(counter, None) is None or "$ref" in expanded:
         raise LookupError
-    return {
-        key: (
-            {name: _expand(parts, v, counter) for name, v in value.items()}
-            if key in NAMED
-            else (
-                [_expand(parts, item, counter) for item in value]
-                if key in LISTED
-                else (_expand(parts, value, counter) if key in HELD else value)
-            )
-        )
-        for key, value in expanded.items()
-    }
+    result: dict[str, Any] = {}
+    for key, value in expanded.items():
+        if key in NAMED:
+            value = {name: _expand(parts, v, counter) for name, v in value.items()}
+        elif key in LISTED:
+            value = [_expand(parts, item, counter) for item in value]
+        elif key in HELD:
+            value = _expand(parts, value, counter)
+        result[key] = value
+    return result

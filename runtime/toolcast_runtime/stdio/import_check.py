@@ -17,6 +17,8 @@ import traceback
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from ..core.calls.handlers import SignatureMismatchError
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -56,8 +58,9 @@ def find_problems(
         begin: called before each import with the name of the tool, or "" for the package.
 
     Yields:
-        A failed import, with `name` as for `begin`, the message `error`, and `file` and
-        `line` in the current folder; or `unset`, a message about the environment.
+        A failed import, with `name` as for `begin`, the message `error`, `is_mismatch` if the
+        handler was imported and does not accept the arguments, and `file` and `line` in the
+        current folder; or `unset`, a message about the environment.
     """
     begin("")
     try:
@@ -107,9 +110,12 @@ def _find_missing_settings(
 def _describe_failure(name: str, error: BaseException) -> dict[str, Any]:
     lines = "".join(traceback.format_exception_only(error)).strip().split("\n")
     file, line = _find_location(error)
+    is_mismatch = isinstance(error, SignatureMismatchError)
+    message = str(error) if is_mismatch else lines[-1]
     return {
         "name": name,
-        "error": lines[-1][:_MAX_ERROR_CHARACTERS],
+        "error": message[:_MAX_ERROR_CHARACTERS],
+        "is_mismatch": is_mismatch,
         "file": file,
         "line": line,
     }

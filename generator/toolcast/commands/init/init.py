@@ -219,14 +219,10 @@ def _write_into_repository(
     import keyword
 
     from ...encoders.json_text import encode_compact_json
+    from ...project import list_missing_packages
     from ...rendering.renderer import format_python, render
     from ...spec_language.spec_language import render_schema
-    from .scaffold import (
-        exit_on_conflicts,
-        find_conflicts,
-        list_missing_packages,
-        write_new_files,
-    )
+    from .scaffold import exit_on_conflicts, find_conflicts, write_new_files
 
     if handlers is not None and (
         not _PACKAGE.fullmatch(handlers)

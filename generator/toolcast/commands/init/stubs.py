@@ -23,6 +23,7 @@ from ...model.spec_schema import find_schema_pattern, is_windows_device
 from ...model.toolset_parts import (
     HandlerReference,
 )
+from ...project import list_missing_packages
 from ...refactoring.free_names import validate_tool_name
 from ...refactoring.project_edit import (
     EditRefusedError,
@@ -34,7 +35,6 @@ from ...rendering.output_shape import View
 from ...rendering.renderer import format_python, render
 from ...suggestions import did_you_mean, format_quoted_list
 from ...targets.table import list_enabled_targets
-from .scaffold import list_missing_packages
 
 _TOOLSET_NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
 _MCP_NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
