@@ -105,6 +105,7 @@ def test_a_package_that_cannot_be_imported_is_told_alone(write: Write) -> None:
     assert found == {
         "name": "",
         "error": "SystemExit: over",
+        "is_mismatch": False,
         "file": f"{package}/registry.py",
         "line": 2,
     }

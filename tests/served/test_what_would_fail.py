@@ -29,7 +29,13 @@ def test_an_error_is_told_by_its_last_line_and_place(
     error = _raised()
     trace: Any = error.__traceback__
     own = HERE.relative_to(ROOT).as_posix()
-    told = {"name": "look", "error": "two", "file": own, "line": trace.tb_lineno}
+    told = {
+        "name": "look",
+        "error": "two",
+        "is_mismatch": False,
+        "file": own,
+        "line": trace.tb_lineno,
+    }
     assert import_check._describe_failure("look", error) == told
     monkeypatch.chdir(tmp_path)
     assert import_check._describe_failure("look", error) == {
