@@ -130,9 +130,12 @@ class _FieldTables:
             link = self._find_heading(field)
             is_separate = count > _MAX_NESTED_ROWS and not link
             if is_separate:
-                link = f"{heading}.{path}"
+                link, table = f"{heading}.{path}", field
+                # An object with only free keys: its table would have a single row.
+                while not table.get("properties"):
+                    link, table = f"{link}.NAME", table["additionalProperties"]
                 self._headings.append((_shape(field), link))
-                objects.append((link, field))
+                objects.append((link, table))
             is_repeated = self._register_array(name, field)
             if is_repeated:
                 meaning = f"{meaning} The keys are those of `{name}` in a tool spec."
