@@ -31,7 +31,7 @@ The tables on this page are generated from JSON Schemas, which `toolcast schema 
 [editors](ci.md#editors) use. [Extensions](extensions.md) add fields.
 
 In the tables, `name.key` is a key inside of an object, `NAME` a key that you choose, and `[]` an array
-item. *required* applies to the object that contains the field.
+item.
 
 ## Tool: `<name>.yaml`
 
