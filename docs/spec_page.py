@@ -13,9 +13,9 @@ from toolcast.targets.table import load_targets
 _SPEC_INTRO = """\
 # Spec reference
 
-A project has a `toolcast.yaml`, a folder per toolset with a `toolset.yaml`, and in it one file per
-tool. Subfolders (`specs/notes/search/find_note.yaml`) only group files. Unknown keys are errors.
-The smallest tool:
+A project has a `toolcast.yaml` and a folder for each toolset. A toolset's folder contains a
+`toolset.yaml` and one file per tool. Subfolders (`specs/notes/search/find_note.yaml`) only group
+files. Unknown keys are errors. The smallest tool spec:
 
 ```yaml
 name: ping
@@ -23,27 +23,28 @@ description: Answer with pong.
 parameters: {type: object}
 ```
 
-YAML is parsed strictly: no anchors, tags, merge keys, directives, duplicate keys or second
-documents. Quote plain scalars that YAML versions parse differently (`no`, `010`, `12:30`,
-`2024-01-02`, `1e5`). Files are UTF-8.
+Spec files are UTF-8 and must not contain YAML anchors, tags, merge keys, directives, duplicate keys
+or second documents. Quote plain scalars that YAML versions parse differently (`no`, `010`, `12:30`,
+`2024-01-02`, `1e5`).
 
-The tables are generated from JSON Schemas. `toolcast schema tool` prints them, and
-[editors](ci.md#editors) use them. Extensions add fields ([extensions](extensions.md)).
+The tables on this page are generated from JSON Schemas, which `toolcast schema tool` prints and
+[editors](ci.md#editors) use. [Extensions](extensions.md) add fields.
 
 In the tables, `name.key` is a key inside of an object, `NAME` a key that you choose, and `[]` an array
-item. *required* applies to the object that contains the field.
+item.
 
 ## Tool: `<name>.yaml`
 
-**Read by** lists the targets whose output the field changes; a dash means only rules and commands.
+The column **Read by** lists the targets whose output the field changes. A dash means that only rules
+and commands read the field.
 """
 
 
 _DEFINITIONS = """
 ## Shared definitions: `definitions.yaml`
 
-Named JSON Schemas that several tools of a toolset share. The file is next to `toolset.yaml`, or next to
-`toolcast.yaml` for all toolsets.
+The file `definitions.yaml` contains named JSON Schemas that several tools share. Put it next to
+`toolset.yaml` for one toolset, or next to `toolcast.yaml` for all toolsets.
 
 ```yaml
 money:
@@ -55,10 +56,11 @@ money:
 currency: {enum: [EUR, USD]}
 ```
 
-`parameters`, `returns` and other definitions refer to them as `$ref: "#/$defs/shared/money"`. Each generated
-schema contains the definitions that it uses in `$defs.shared`, so it is self-contained. To suppress a finding in this
-file, use `suppress` in `toolset.yaml`. Names have 1 to 64 of `A-Z a-z 0-9 _`, do not start with a digit, and are
-not JSON Schema keywords. `confirm.when` cannot use shared definitions.
+`parameters`, `returns` and other definitions refer to the definition `money` as
+`$ref: "#/$defs/shared/money"`. Each generated schema is self-contained: `$defs.shared` has the definitions
+that the schema uses. To suppress a finding in `definitions.yaml`, use `suppress` in `toolset.yaml`. Names of
+definitions have 1 to 64 characters of `A-Z a-z 0-9 _`, do not start with a digit, and are not JSON Schema
+keywords. `confirm.when` cannot use shared definitions.
 """
 
 _MAX_NESTED_ROWS = 4
@@ -72,6 +74,7 @@ class _FieldTables:
 
     def __init__(self) -> None:
         self._headings: list[tuple[Any, str]] = []
+        self._arrays: dict[str, Any] = {}
         self._enums: dict[str, list[Any]] = {}
 
     def render(
@@ -127,19 +130,36 @@ class _FieldTables:
             link = self._find_heading(field)
             is_separate = count > _MAX_NESTED_ROWS and not link
             if is_separate:
-                link = f"{heading}.{path}"
+                link, table = f"{heading}.{path}", field
+                # An object with only free keys: its table would have a single row.
+                while not table.get("properties"):
+                    link, table = f"{link}.NAME", table["additionalProperties"]
                 self._headings.append((_shape(field), link))
-                objects.append((link, field))
+                objects.append((link, table))
+            is_repeated = self._register_array(name, field)
+            if is_repeated:
+                meaning = f"{meaning} The keys are those of `{name}` in a tool spec."
             if link:
                 meaning = f"{meaning} [Fields](#{_anchor(link)})".strip()
             reader = readers.get(path, "") if readers is not None else ""
-            yield f"`{path}` | {type_} | {meaning}" + (f" | {reader}" if reader else "")
+            # A field without a description adds nothing to the rows around it.
+            if meaning:
+                row = f"`{path}` | {type_} | {meaning}"
+                yield row + (f" | {reader}" if reader else "")
             if not link:
                 items = field.get("items")
-                if isinstance(items, dict):
+                if isinstance(items, dict) and not is_repeated:
                     nested = f"{path}[]."
                     yield from self._rows(heading, items, nested, objects, readers)
                 yield from self._rows(heading, field, f"{path}.", objects, readers)
+
+    def _register_array(self, name: str, field: Mapping[str, Any]) -> bool:
+        """Store the item fields of an array; return whether it repeats an earlier array."""
+        items = field.get("items")
+        shape = _shape(items) if isinstance(items, dict) else []
+        is_repeated = len(shape) > 1 and self._arrays.get(name) == shape
+        self._arrays[name] = shape
+        return is_repeated
 
     def _find_heading(self, field: Mapping[str, Any]) -> str:
         shape = _shape(field)
@@ -199,13 +219,13 @@ def build_spec_page() -> str:
 
 def _readers() -> dict[str, str]:
     """Return the names of the targets that read each field of a tool."""
-    return {
-        field: ", ".join(
-            target.name for target in load_targets(()).values() if field in target.reads
-        )
-        or "-"
-        for field in get_schema("tool")["properties"]
-    }
+    targets = load_targets(()).values()
+    readers = {}
+    for field in get_schema("tool")["properties"]:
+        names = [target.name for target in targets if field in target.reads]
+        is_read_by_all = len(names) == len(targets)
+        readers[field] = "all targets" if is_read_by_all else ", ".join(names) or "-"
+    return readers
 
 
 def build_field_table(node: Mapping[str, Any]) -> Iterator[str]:
