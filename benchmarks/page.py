@@ -30,8 +30,8 @@ _HEAD = f"""\
 {_NOTE}
 # Benchmarks
 
-Speed of the generator and of generated servers, compared with other tools. Differences below 20 % are
-noise. [All results](../benchmarks/RESULTS.md) and the method are in the repository; `make bench PEERS=1`
+This page compares the speed of the generator and of generated servers with other tools. Differences
+below 20 % are noise. [All results](../benchmarks/RESULTS.md) and the method are in the repository; `make bench PEERS=1`
 repeats the measurements.
 
 ![How many times faster or slower Toolcast is than each other tool, by wall-clock time.](benchmarks.svg)
@@ -46,7 +46,7 @@ answers of public MCP servers, and 1,271 tools like those of one large server.
 _GENERATORS = """\
 ## Generators
 
-Each row: wall-clock time to generate everything from scratch. The outputs differ: Toolcast checks all
+Each row compares the time to generate everything from scratch. The outputs differ: Toolcast checks all
 rules, and writes servers, types, LangChain tools, commands, prompts and tests.
 datamodel-code-generator writes one module of models; openapi-python-client and openapi-generator write
 an HTTP client; openapi-mcp-generator writes a TypeScript server that forwards calls to HTTP.
@@ -69,9 +69,9 @@ and the generated server starts and answers `tools/list`.
 _SERVERS = """\
 ## Servers
 
-Wall-clock time as a multiple of the generated server's; values below 1 are faster. All servers have the
-same tools, which do almost no work. The generated server validates arguments and checks the client's
-access; *with a ledger* it also commits two rows per call to SQLite. The plain server on the SDK's
+Values are wall-clock times as multiples of the generated server's time; values below 1 are faster. All
+servers have the same tools, which do almost no work. The generated server validates arguments and checks
+the client's access; *with a ledger*, the server also commits two rows per call to SQLite. The plain server on the SDK's
 low-level API validates nothing and logs HTTP requests only; *plain and jsonschema* validates arguments.
 """
 _SESSIONS = """\

@@ -40,9 +40,9 @@ _NOTE = (
 _RULES_INTRO = """\
 # Rules
 
-`toolcast check` checks that these statements are true. The linked page of a family, and
-`toolcast explain RULE`, have the reason and examples for each rule. To accept a finding, [suppress](findings.md#suppressions) it.
-[Extensions](extensions.md) add rules.
+`toolcast check` checks that the statements on this page are true. The linked page of a rule family, and
+`toolcast explain RULE`, have the reason and examples for each rule. To accept a finding,
+[suppress](findings.md#suppressions) the finding. [Extensions](extensions.md) add rules.
 """
 
 _CHANGE_FAMILIES = {
@@ -79,7 +79,7 @@ documentation site (`make docs`) has the complete table on this page.
 {audiences}
 
 A kind has a grade for each audience: `safe`, `risky` or `breaking`. A change can have other grades than
-its kind; the report then states the reason. For example, declaring `readOnlyHint` for the first time is
+its kind; the report of `toolcast diff` states the reason. For example, declaring `readOnlyHint` for the first time is
 risky, and changing it from an explicit `false` is breaking.
 
 ## Names of kinds
@@ -89,11 +89,11 @@ A kind has the form `FAMILY.FIELD/EVENT`, for example `tool.timeout/lowered` or
 
 | Event | Meaning |
 | --- | --- |
-| `set`, `unset` | a value is added or removed |
-| `changed` | a value is replaced, or an entry of a mapping is changed |
+| `set`, `unset` | a field's value is added or removed |
+| `changed` | a field's value is replaced, or an entry of a mapping is changed |
 | `lowered`, `raised` | a number, date or level is lowered or raised |
 | `added`, `removed`, `moved` | an entry of a list or mapping is added, removed or moved |
-| `to-VALUE`, `from-VALUE` | a flag or enum changes to or from a value |
+| `to-VALUE`, `from-VALUE` | a flag or enum changes to or from the value |
 
 Each kind has an opposite, the kind of the reverse change.
 """
@@ -268,9 +268,9 @@ def _render_commands() -> str:
     parts = [
         _NOTE,
         "# Commands\n",
-        "A command finds `toolcast.yaml` in the current folder or its parents; `--project"
-        " FOLDER` overrides\nthat. `toolcast COMMAND --help` also prints details and exit"
-        " codes. [Findings](findings.md) describes formats.\n",
+        "A command finds `toolcast.yaml` in the current folder or its parents, or in `--project"
+        " FOLDER`.\n`toolcast COMMAND --help` also prints details and exit codes."
+        " [Findings](findings.md) describes formats.\n",
         _help(group),
     ]
     for name in toolcast.list_commands(group):
@@ -335,8 +335,8 @@ def _render_targets_page() -> str:
         _NOTE,
         "# Targets\n",
         "A target is one kind of output. A toolset enables targets with their options in"
-        " `targets`; the default\nis `targets` of `toolcast.yaml`. The [spec reference](spec.md)"
-        " lists the options, and the pages\nof the targets have examples.\n",
+        " `targets`, by default\nthe `targets` of `toolcast.yaml`. The [spec reference](spec.md)"
+        " lists the options of targets; each\ntarget's page has examples.\n",
         "| Target | Output | Requires |",
         "| --- | --- | --- |",
     ]

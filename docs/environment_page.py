@@ -15,14 +15,14 @@ from toolcast_runtime.http import settings as http_settings
 FOLDER = Path(__file__).parent
 # Variables in the names of which TOOLSET stands for the toolset's name in upper case.
 _TOOLSET_VARIABLES = {
-    "TOOLSET_TOKEN": "Bearer token of a toolset without `clients`. Several tokens, separated by"
-    " white space, are all valid. Can be a file.",
+    "TOOLSET_TOKEN": "Bearer token of a toolset without `clients`. The value can be several"
+    " tokens, separated by white space. Can be a file.",
     "TOOLSET_TOKEN_CLIENT": "Bearer token of a client. `token_variable` of the client sets"
-    " another name. Can be a file.",
-    "TOOLSET_ADMIN_TOKEN": "Bearer token for the administration paths. Without it they are"
-    " closed. `admin_token_variable` sets another name. Can be a file.",
+    " another variable name. Can be a file.",
+    "TOOLSET_ADMIN_TOKEN": "Bearer token for the administration paths, which are closed"
+    " without a token. `admin_token_variable` sets another name. Can be a file.",
     "TOOLSET_ALLOWED_HOSTS": "Host names that clients use, separated by commas, in addition to"
-    " `allowed_hosts`. One of the two is required for `--host 0.0.0.0` and for `app`.",
+    " `allowed_hosts`. `--host 0.0.0.0` and `app` require the variable or `allowed_hosts`.",
     "TOOLSET_CLIENTS_OVERRIDE": "Path of a JSON or YAML file that changes which tools clients"
     " can access. Replaces `clients_override`.",
     "TOOLSET_LEDGER": "Path of the ledger's SQLite file, or a `postgresql://` URL. Replaces"
@@ -47,7 +47,7 @@ _OTHER_VARIABLES = {
     "TIKTOKEN_CACHE_DIR": "Folder with tiktoken's vocabularies, for `toolcast tokens"
     " --encoding`.",
     "TOOLCAST_REQUIRE_SPECS": "If set, the generated snapshot tests fail without the specs"
-    " instead of being skipped. Set it in CI.",
+    " instead of being skipped. Set the variable in CI.",
     "XDG_CACHE_HOME": "Folder of the cache of `toolcast generate`. Default: `~/.cache`.",
     "XDG_STATE_HOME": "Folder of the default ledger. Default: `~/.local/state`.",
 }
@@ -56,12 +56,12 @@ _INTERNAL_VARIABLES = {"PATH", "TEMP", "TOOLCAST_HTTP_WORKER"}
 _ENVIRONMENT_INTRO = """\
 # Environment variables
 
-You configure secrets and addresses of a deployment with these variables. In their names, `TOOLSET`
-is the name of the toolset, or of the endpoint in `toolcast.yaml`, and `CLIENT` the client's name, in
-upper case with `_` for other characters: `MY_TOOLS_TOKEN_SUPPORT`.
+You configure secrets and addresses of a deployment with environment variables. In names of variables,
+`TOOLSET` is the name of the toolset, or of the endpoint in `toolcast.yaml`, and `CLIENT` the client's
+name, in upper case with `_` for other characters: `MY_TOOLS_TOKEN_SUPPORT`.
 
 A variable that *can be a file* has a second form with `_FILE` at the end, which holds the path of a
-file with the value, for example a Docker secret. Set only one of the two.
+file with the value, for example a Docker secret. Set only one of the two forms.
 
 ## Variables of a toolset
 """
@@ -73,13 +73,13 @@ _ENVIRONMENT_END = """\
   environment variables. If `NAME` is not set, `NAME_FILE` can name a file with the value.
 * `SSL_CERT_FILE` names the certificate authorities for [external servers](external.md).
 * `state_key_variable` of the target `mcp` names the variable with the key for
-  [confirmations](confirmation.md) in several processes. It can be a file.
+  [confirmations](confirmation.md) in several processes. The key can be in a file.
 * `environment` of the target [`package`](targets/package.md) declares variables that your handlers
   read.
 * OpenTelemetry reads its own `OTEL_...` variables: [Monitoring](monitoring.md).
 * PostgreSQL's `PG...` variables complete the URL of the [ledger](ledger.md).
 
-`toolcast check` lists the variables of external servers and routers in one note per toolset.
+
 """
 
 
