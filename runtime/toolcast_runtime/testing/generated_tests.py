@@ -36,7 +36,7 @@ from .generated_package import (
     request_tools_list,
 )
 from .module_tests import build_cli_tests, build_file_tests
-from .toolset_settings import compare_settings
+from .toolset_settings import list_differing_settings
 from .workspace import load_specs, run_check
 
 if TYPE_CHECKING:
@@ -254,13 +254,7 @@ def _spec_tests(
 
         def test_settings_match_specs(self) -> None:
             toolset = package.registry.get_single_toolset()
-            lines = [
-                f"{subject} differs from the specs: {live!r} instead of {expected!r}"
-                for subject, live, expected in compare_settings(
-                    specs().toolset, toolset, server
-                )
-                if live != expected
-            ]
+            lines = list_differing_settings(specs().toolset, toolset, server)
             ensure(not lines, "\n".join(lines))
 
         def test_resources_and_mcp_prompts_match_specs(self) -> None:

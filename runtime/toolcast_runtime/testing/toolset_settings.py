@@ -12,16 +12,26 @@ Comparison = tuple[str, Any, Any]
 """What is compared, the value in the generated module, and the expected one."""
 
 
-def compare_settings(
+def list_differing_settings(
     spec: Mapping[str, Any], toolset: Any, server: Any
-) -> Iterator[Comparison]:
-    """Yield the settings of clients, external servers, the ledger and endpoints.
+) -> list[str]:
+    """Describe differences of clients, external servers, the ledger and endpoints.
 
     Args:
         spec: the content of `toolset.yaml`.
         toolset: the runtime's toolset.
         server: the MCP server; None without the target `mcp`.
     """
+    return [
+        f"{subject} differs from the specs: {live!r} instead of {expected!r}"
+        for subject, live, expected in _compare_settings(spec, toolset, server)
+        if live != expected
+    ]
+
+
+def _compare_settings(
+    spec: Mapping[str, Any], toolset: Any, server: Any
+) -> Iterator[Comparison]:
     clients = spec.get("clients") or {}
     live_clients = toolset.declared_access.clients or {}
     yield "clients", list(live_clients), list(clients)
