@@ -54,6 +54,8 @@ def check_wheel(
         help_ = (
             f"install `{backend.partition('.')[0]}` and what it needs for this Python"
         )
+        if not reason.startswith("ModuleNotFoundError"):
+            help_ = "fix the build; `python -m build` prints the complete output"
     else:
         names, reason = None, "it was not built"
         help_ = "run `toolcast check --preflight`, which builds it"
@@ -137,9 +139,10 @@ def _list_wheel(
     if process.returncode == 0 and lines:
         return json.loads(lines[-1]), ""
     errors = process.stderr.decode("utf-8", "replace").split("\n")
-    reason = next(
-        (line.strip() for line in reversed(errors) if line.strip()), "it failed"
-    )
+    lines = [line.strip() for line in errors if line.strip()]
+    # Some backends append advice or a stack to their error.
+    first_errors = (line for line in lines if line.startswith("error: "))
+    reason = next(first_errors, lines[-1] if lines else "it failed")
     return None, reason[:_MAX_REASON_CHARACTERS]
 
 

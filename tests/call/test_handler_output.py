@@ -14,7 +14,7 @@ import pytest
 from tests.conftest import Project
 
 HANDLERS = """
-import logging, os, subprocess, sys
+import atexit, logging, os, subprocess, sys
 from sys import stdout
 
 print("noise at import")
@@ -36,12 +36,14 @@ def shout(how):
         os.write(1, b"noise\\n")
     elif how == "child":
         subprocess.run(["echo", "noise"], check=True)
+    elif how == "exit":
+        atexit.register(print, "noise")
     return {"how": how}
 
 def big():
     return {"text": "x" * 1_000_000}
 """
-WAYS = ("print", "write", "stored", "original", "log", "descriptor", "child")
+WAYS = ("print", "write", "stored", "original", "log", "descriptor", "child", "exit")
 
 
 @pytest.fixture

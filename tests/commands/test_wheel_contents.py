@@ -108,6 +108,13 @@ def test_files_that_the_wheel_lacks_are_reported(
         ("own:", "pass", "lacks `generated/__init__.py`"),
         ("own", "raise ValueError('no compiler')", "ValueError: no compiler"),
         ("own", "raise SystemExit(3)", "unknown: it failed"),
+        (
+            "own",
+            "raise SystemExit('error: two packages\\n  see the docs')",
+            "two packages",
+        ),
+        ("own", "raise ValueError('a')", "help: fix the build; `python -m build`"),
+        ("absent", "pass", "help: install `absent`"),
         ("absent.backend", "pass", "No module named 'absent'"),
         ("own:absent", "pass", "has no attribute 'absent'"),
     ],

@@ -210,6 +210,7 @@ def test_synchronization_answers_what_is_missing(
         answer = _handle_sync(toolset, None)
         assert answer.status == 409
         assert "`memory_insert`" in answer.value["missing"][0]
+    assert _handle_sync(toolset, {"dry_run": True}).status == 409
     answer = _handle_sync(toolset, {"accept_loss": ["memory_insert"]})
     assert (answer.status, answer.value["missing"]) == (200, [])
     assert _handle_sync(toolset, {"accept_loss": "memory_insert"}).status == 400

@@ -169,7 +169,8 @@ def _handle_sync(toolset: AttachedToolset, body: Any) -> AdminAnswer:
         _logger.warning("Letta: %s", error)
         return AdminAnswer({"error": str(error)}, 502)
     if result is None:
-        return AdminAnswer(plan.to_json(), 409 if plan.blockers else 200)
+        is_complete = not (plan.blockers or plan.missing)
+        return AdminAnswer(plan.to_json(), 200 if is_complete else 409)
     value = {
         "tools": result.tools,
         "rules": result.rules,

@@ -9,6 +9,7 @@ Results are printed unchanged, as JSON, because agents and scripts read them. Ne
 
 from __future__ import annotations
 
+import atexit
 import base64
 import errno
 import json
@@ -266,6 +267,16 @@ def redirect_handler_output() -> Iterator[None]:
                 stdout.flush()
             os.dup2(copy, 1)
             os.close(copy)
+            # Python calls the newest exit function first, so before those of handlers.
+            atexit.unregister(_redirect_exit_output)
+            atexit.register(_redirect_exit_output)
+
+
+def _redirect_exit_output() -> None:
+    """Send to stderr what handlers' exit functions print."""
+    with suppress(OSError, ValueError, AttributeError):
+        sys.stdout.flush()
+        os.dup2(2, 1)
 
 
 @contextmanager

@@ -57,6 +57,11 @@ class ExternalTools:
         self._offered: Mapping[str, tuple[Tool, Connection]] = {}
 
     @property
+    def servers(self) -> Sequence[ExternalServer]:
+        """All servers: first those that offer tools, then those of proxied tools."""
+        return (*self._servers, *self._proxied.values())
+
+    @property
     def has_always_tools(self) -> bool:
         """False: external tools cannot be marked `always`."""
         return False
@@ -105,7 +110,7 @@ class ExternalTools:
     def get_server_states(self) -> Mapping[str, ServerState]:
         """Return the state of each server's connection, by server name. No I/O."""
         states: dict[str, ServerState] = {}
-        for server in (*self._servers, *self._proxied.values()):
+        for server in self.servers:
             connection = self._connections.get(server.name)
             states[server.name] = "unused" if connection is None else connection.state
         return states
@@ -113,7 +118,7 @@ class ExternalTools:
     def list_unset_variables(self) -> Mapping[str, str]:
         """Return which environment variables are missing, as text by server name. No I/O."""
         problems = {}
-        for server in (*self._servers, *self._proxied.values()):
+        for server in self.servers:
             try:
                 resolve_server(server, os.environ)
             except MissingVariableError as error:

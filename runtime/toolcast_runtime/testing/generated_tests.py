@@ -5,6 +5,7 @@ Needs `pytest`.
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import json
 import re
@@ -35,6 +36,7 @@ from .generated_package import (
     request_tools_list,
 )
 from .module_tests import build_cli_tests, build_file_tests
+from .toolset_settings import list_differing_settings
 from .workspace import load_specs, run_check
 
 if TYPE_CHECKING:
@@ -74,7 +76,15 @@ def snapshot_tests(
             {"get_langchain_tool": "get", "get_langchain_tools": "all"},
         ),
         prompts: ("PROMPTS", {}),
+        mcp_server: ("SERVER", {}),
     }
+    lists = f"{registry.__package__}.provider_lists"
+    if importlib.util.find_spec(lists) is not None:
+        functions = {
+            "get_provider_tools": "tools",
+            "get_provider_tools_sync": "tools_sync",
+        }
+        surfaces[importlib.import_module(lists)] = "LISTS", functions
     tests = [_registry_tests(package), build_file_tests(package, surfaces)]
     server = None if mcp_server is None else mcp_server.SERVER
     modules = {"prompts": prompts, "cli": cli}
@@ -241,6 +251,11 @@ def _spec_tests(
             assert_same("the order of the sections", live, declared, "spec")
             for key in ("name", "title", "instructions") if server else ():
                 assert_same(key, getattr(server, key), toolset.get(key), "spec")
+
+        def test_settings_match_specs(self) -> None:
+            toolset = package.registry.get_single_toolset()
+            lines = list_differing_settings(specs().toolset, toolset, server)
+            ensure(not lines, "\n".join(lines))
 
         def test_resources_and_mcp_prompts_match_specs(self) -> None:
             for folder in ("mcp_resources", "mcp_prompts") if server else ():

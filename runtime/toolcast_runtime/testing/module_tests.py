@@ -43,6 +43,11 @@ def build_file_tests(
                     if module is not None
                     and getattr(module, function, None) != getattr(owner, method)
                 ]
+                lines += [
+                    f"the method `{key}` of {name}"
+                    for key in getattr(owner, "__dict__", ())
+                    if callable(getattr(type(owner), key, None))
+                ]
             ensure(not lines, "expected " + ", ".join(lines))
 
         def test_files_have_same_line_breaks(self) -> None:
