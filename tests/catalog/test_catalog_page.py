@@ -76,8 +76,8 @@ def test_page_contains_resources_prompts_confirmations_and_dependencies(
     done = toolcast(tmp_path, "catalog", "--project", platform, "--output", str(file))
     assert done.returncode == 0, done.stderr
     page = read_page(file.read_bytes())
-    specs = {build_spec["name"]: build_spec for build_spec in page.data["mcp_specs"]}
-    assert {name: build_spec["kind"] for name, build_spec in specs.items()} == {
+    specs = {entry["name"]: entry for entry in page.data["mcp_specs"]}
+    assert {name: entry["kind"] for name, entry in specs.items()} == {
         "opening_hours": "resource",
         "day_plan": "template",
         "remind_patient": "prompt",

@@ -53,8 +53,8 @@ def compare_selection(tmp_path: Path) -> Compare:
                 ("after", toolset[1], after),
             )
         )
-        compare_selection = compare(old, new).changes
-        return [c for c in compare_selection if "selection" in c.rule.id]
+        all_changes = compare(old, new).changes
+        return [c for c in all_changes if "selection" in c.rule.id]
 
     return compare_versions
 

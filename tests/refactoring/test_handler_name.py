@@ -19,14 +19,14 @@ PLAIN = "def old_tool():\n    return 1\n"
 def make_code_project(make_project: Callable[..., Project]) -> Callable[..., Project]:
     def build(code: str, **others: str) -> Project:
         specs = {"old_tool": SPEC, "second": SPEC}
-        make_code_project = make_project(
+        project = make_project(
             specs,
             toolset="targets: {mcp: {}, registry: {}}\n",
             handlers=textwrap.dedent(code),
         )
         for name, text in others.items():
-            make_code_project.write(f"handlers/{name}.py", text)
-        return make_code_project
+            project.write(f"handlers/{name}.py", text)
+        return project
 
     return build
 
