@@ -1,6 +1,6 @@
-"""A hand edit of what is generated fails plain pytest, where no generator can be imported.
+"""Hand edits of outputs fail the generated tests where the generator cannot be imported.
 
-All are planted at once, each in a tool of its own, and every one has to be told.
+All edits are made at once, each in a different tool, and each must be reported.
 """
 
 from __future__ import annotations
@@ -15,8 +15,7 @@ from tests.conftest import CACHES, Project
 ROOT = Path(__file__).parents[2]
 M, K = "generated/molecule", "generated/kirishima"
 
-# Of each edit what it is called, the file, the text there, what is written instead, and what
-# the tests say.
+# Each edit: name, file, old text, new text, and the message of the generated tests.
 EDITS = [
     (
         "a description",
@@ -230,7 +229,7 @@ EDITS = [
     ),
 ]
 # Where two files say the same, both are edited.
-TWICE = [
+EDITS_IN_SEVERAL_FILES = [
     (
         "a heading",
         (f"{K}/prompts/__init__.py", f"{K}/prompts/section_home.md"),
@@ -267,8 +266,8 @@ TWICE = [
 
 
 @pytest.fixture(scope="module")
-def copied(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """Specs, handlers and what is generated; a start of Python finds no generator there."""
+def copied_project(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """Specs, handlers and outputs, without an importable generator."""
     project = Project(tmp_path_factory.mktemp("edited") / "copy")
     project.write("toolcast.yaml", "version: 1\ntoolsets: [specs/kirishima]\n")
     for folder in ("specs/kirishima", "specs/molecule", K, M, "examples"):
@@ -279,51 +278,75 @@ def copied(tmp_path_factory: pytest.TempPathFactory) -> Project:
     return project
 
 
-def output(project: Project, *words: str, folder: str = "generated", **env: str) -> str:
-    """What plain pytest says of the outputs, but for the lists over stdio."""
-    plain = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "TOOLCAST_REQUIRE_SPECS": "", **env}
-    given = ("-k", "not tools_list and not langchain", *words, "-p", "no:cacheprovider")
-    return project.run("-m", "pytest", "-q", "-rs", folder, *given, env=plain).stdout
+def run_pytest(
+    project: Project, *words: str, folder: str = "generated", **env: str
+) -> str:
+    """Return the output of the generated tests without those of lists over stdio."""
+    environment = {
+        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+        "TOOLCAST_REQUIRE_SPECS": "",
+        **env,
+    }
+    options = (
+        "-k",
+        "not tools_list and not langchain",
+        *words,
+        "-p",
+        "no:cacheprovider",
+    )
+    return project.run(
+        "-m", "pytest", "-q", "-rs", folder, *options, env=environment
+    ).stdout
 
 
 @pytest.fixture(scope="module")
-def told(copied: Project) -> str:
-    clean = output(copied, TOOLCAST_REQUIRE_SPECS="1")
-    assert " failed" not in clean and "specs are not here" not in clean, clean
-    assert "the generator, toolcast, is not installed" in clean
+def edited_output(copied_project: Project) -> str:
+    """Output of the generated tests after all edits."""
+    clean_output = run_pytest(copied_project, TOOLCAST_REQUIRE_SPECS="1")
+    assert (
+        " failed" not in clean_output and "specs are not here" not in clean_output
+    ), clean_output
+    assert "the generator, toolcast, is not installed" in clean_output
     for _, file, old, new, _ in EDITS:
-        copied.edit(file, old, new)
-    for _, files, old, new, _ in TWICE:
+        copied_project.edit(file, old, new)
+    for _, files, old, new, _ in EDITS_IN_SEVERAL_FILES:
         for file in files:
-            text = (copied.root / file).read_text("utf-8")
+            text = (copied_project.root / file).read_text("utf-8")
             assert old in text
-            copied.write(file, text.replace(old, new))
-    return output(copied)
+            copied_project.write(file, text.replace(old, new))
+    return run_pytest(copied_project)
 
 
 @pytest.mark.parametrize(
-    "says", [pytest.param(edit[-1], id=edit[0]) for edit in (*EDITS, *TWICE)]
+    "message",
+    [pytest.param(edit[-1], id=edit[0]) for edit in (*EDITS, *EDITS_IN_SEVERAL_FILES)],
 )
-def test_a_hand_edit_is_found(told: str, says: str) -> None:
-    assert says in told
+def test_hand_edit_fails_a_generated_test(edited_output: str, message: str) -> None:
+    assert message in edited_output
 
 
 @pytest.mark.slow
-def test_specs_that_are_not_shipped_are_skipped_or_asked_for(copied: Project) -> None:
-    (copied.root / "toolcast.yaml").rename(copied.root / "elsewhere.yaml")
+def test_missing_specs_skip_tests_unless_they_are_required(
+    copied_project: Project,
+) -> None:
+    (copied_project.root / "toolcast.yaml").rename(
+        copied_project.root / "elsewhere.yaml"
+    )
     try:
-        skipped = output(copied, "-k", "toolset_matches_spec")
+        skipped = run_pytest(copied_project, "-k", "toolset_matches_spec")
         assert "2 skipped" in skipped and "the specs are not here" in skipped
-        asked = {"TOOLCAST_REQUIRE_SPECS": "1"}
-        failed = output(copied, "-k", "toolset_matches_spec", **asked)
+        required = {"TOOLCAST_REQUIRE_SPECS": "1"}
+        failed = run_pytest(copied_project, "-k", "toolset_matches_spec", **required)
         assert "2 failed" in failed
         assert "the specs are not here, and TOOLCAST_REQUIRE_SPECS is set" in failed
     finally:
-        (copied.root / "elsewhere.yaml").rename(copied.root / "toolcast.yaml")
+        (copied_project.root / "elsewhere.yaml").rename(
+            copied_project.root / "toolcast.yaml"
+        )
 
 
 @pytest.mark.slow
-def test_resources_and_mcp_prompts_are_held_to_their_specs(
+def test_edited_resource_or_mcp_prompt_fails_a_generated_test(
     clinic_project: Path, tmp_path: Path
 ) -> None:
     project = Project(tmp_path / "copy")
@@ -332,6 +355,8 @@ def test_resources_and_mcp_prompts_are_held_to_their_specs(
         file = next((project.root / "clinic_tools/reception" / kind).glob("*.json"))
         text = file.read_text("utf-8")
         file.write_text(text.replace('"description": "', '"description": "Not ', 1))
-        told = output(project, "-k", "mcp_prompts_match_specs", folder="clinic_tools")
+        output = run_pytest(
+            project, "-k", "mcp_prompts_match_specs", folder="clinic_tools"
+        )
         file.write_text(text, "utf-8")
-        assert f"{kind}: {file.stem} differs from the specs" in told
+        assert f"{kind}: {file.stem} differs from the specs" in output

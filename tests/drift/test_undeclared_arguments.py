@@ -1,4 +1,4 @@
-"""A caller sets no parameter of a handler that the schema does not show it."""
+"""Arguments that the schema does not declare never reach a handler's parameters."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ TOOLS = {
     "placed": ("placed", TEXT),
     "mapped": ("mapped", TEXT),
 }
-REFUSED = ("open", "wide", "closed", "empty", "rest", "placed")
-HOSTILE: dict[str, Any] = {
+REJECTING_TOOLS = ("open", "wide", "closed", "empty", "rest", "placed")
+HOSTILE_ARGUMENTS: dict[str, Any] = {
     "is_admin": True,
     "db": "sqlite:////etc/passwd",
     "self": 1,
@@ -103,71 +103,82 @@ else:
 """
 
 
-def errors(way: str, root: Path, calls: Calls) -> list[str]:
-    """What calls are refused with in one of the ways that callers have; empty when done."""
+def list_errors(interface: str, root: Path, calls: Calls) -> list[str]:
+    """Return the error of each call through one interface; empty if it succeeds."""
     project = Project(root)
-    if way in ("registry", "langchain"):
-        ended = project.run("-c", PROGRAM, way, json.dumps(calls))
-        assert ended.returncode == 0, ended.stderr
-        found: list[str] = json.loads(ended.stdout)
-        return found
-    if way == "cli":
+    if interface in ("registry", "langchain"):
+        result = project.run("-c", PROGRAM, interface, json.dumps(calls))
+        assert result.returncode == 0, result.stderr
+        errors: list[str] = json.loads(result.stdout)
+        return errors
+    if interface == "cli":
         module = ("-m", "generated.shy.cli")
-        shell = [
+        results = [
             project.run(*module, tool, "--arguments", json.dumps(arguments))
             for tool, arguments in calls
         ]
-        return [ended.stderr if ended.returncode else "" for ended in shell]
-    transport, _, era = way.partition(" ")
+        return [result.stderr if result.returncode else "" for result in results]
+    transport, _, era = interface.partition(" ")
     if transport == "stdio":
         with stdio_server(root, "generated.shy", era=era) as server:
-            return [_error(server.call(*call)) for call in calls]
+            return [_get_error(server.call(*call)) for call in calls]
     with http_server(root, "generated.shy") as http:
-        asked = [{"name": tool, "arguments": arguments} for tool, arguments in calls]
-        return [_error(http.request(era, "tools/call", given)) for given in asked]
+        parameters = [
+            {"name": tool, "arguments": arguments} for tool, arguments in calls
+        ]
+        return [
+            _get_error(http.request(era, "tools/call", call_parameters))
+            for call_parameters in parameters
+        ]
 
 
-def _error(answer: dict[str, Any]) -> str:
+def _get_error(answer: dict[str, Any]) -> str:
     result = answer["result"]
     return str(result["content"][0]["text"]) if result["isError"] else ""
 
 
-WAYS = [
+INTERFACES = [
     "registry",
     "langchain",
     "cli",
-    *(f"{way} {era}" for way in ("stdio", "http") for era in ERAS),
+    *(f"{interface} {era}" for interface in ("stdio", "http") for era in ERAS),
 ]
 
 
 @pytest.mark.rows(2)
 @pytest.mark.parametrize(
-    "way",
+    "interface",
     [
-        pytest.param(way, marks=pytest.mark.slow if way.startswith("http") else ())
-        for way in WAYS
+        pytest.param(
+            interface, marks=pytest.mark.slow if interface.startswith("http") else ()
+        )
+        for interface in INTERFACES
     ],
 )
-def test_what_the_schema_does_not_declare_is_refused_by_name(
-    way: str, root: Path
+def test_undeclared_argument_is_rejected_with_its_name(
+    interface: str, root: Path
 ) -> None:
-    calls: Calls = [(tool, {"is_admin": True, "db": "evil"}) for tool in REFUSED]
-    more: Calls = [
+    calls: Calls = [
+        (tool, {"is_admin": True, "db": "evil"}) for tool in REJECTING_TOOLS
+    ]
+    other_calls: Calls = [
         ("typed", {"is_admin": True}),
         ("mapped", {"is_admin": True}),
         ("open", {"text": "x"}),
     ]
-    *refused, typed, mapped, taken = errors(way, root, [*calls, *more])
-    assert len(refused) == len(REFUSED)
-    for error in refused:
-        assert "`is_admin` is not a parameter" in error, refused
-        assert "`db` is not a parameter" in error, refused
+    *rejected, typed, mapped, accepted = list_errors(
+        interface, root, [*calls, *other_calls]
+    )
+    assert len(rejected) == len(REJECTING_TOOLS)
+    for error in rejected:
+        assert "`is_admin` is not a parameter" in error, rejected
+        assert "`db` is not a parameter" in error, rejected
     assert "`is_admin` is not a parameter" in typed
     assert mapped == "", "one mapping may hold it"
-    assert taken == ""
+    assert accepted == ""
 
 
-EACH = """
+HOSTILE_PROGRAM = """
 import json, sys
 from generated.shy.registry import call_tool_sync
 tools, hostile = json.loads(sys.argv[1])
@@ -176,37 +187,45 @@ print([place for place, error in said.items() if "is not a parameter" not in (er
 """
 
 
-def test_hostile_names_reach_no_handler(root: Path) -> None:
-    ended = Project(root).run("-c", EACH, json.dumps([REFUSED, HOSTILE]))
-    assert ended.stdout == "[]\n", ended.stdout + ended.stderr
+def test_hostile_argument_names_are_rejected(root: Path) -> None:
+    result = Project(root).run(
+        "-c", HOSTILE_PROGRAM, json.dumps([REJECTING_TOOLS, HOSTILE_ARGUMENTS])
+    )
+    assert result.stdout == "[]\n", result.stdout + result.stderr
 
 
-X: dict[str, Any] = {"properties": {"x": {}}}
+X_SCHEMA: dict[str, Any] = {"properties": {"x": {}}}
 DECLARING: dict[str, dict[str, Any]] = {
-    "properties": X,
-    "$ref": {"$ref": "#/$defs/more", "$defs": {"more": X}},
-    "$ref to an anchor": {"$ref": "#more", "$defs": {"a": {"$anchor": "more", **X}}},
+    "properties": X_SCHEMA,
+    "$ref": {"$ref": "#/$defs/more", "$defs": {"more": X_SCHEMA}},
+    "$ref to an anchor": {
+        "$ref": "#more",
+        "$defs": {"a": {"$anchor": "more", **X_SCHEMA}},
+    },
     "$ref to an id": {
         "$schema": "http://json-schema.org/draft-07/schema#",
         "allOf": [{"$ref": "#more"}],
-        "definitions": {"a": {"$id": "#more", **X}},
+        "definitions": {"a": {"$id": "#more", **X_SCHEMA}},
     },
     "a reference to a reference": {
         "$ref": "#/$defs/one",
-        "$defs": {"one": {"$ref": "#/$defs/two"}, "two": X},
+        "$defs": {"one": {"$ref": "#/$defs/two"}, "two": X_SCHEMA},
     },
-    "$dynamicRef": {"$dynamicRef": "#m", "$defs": {"a": {"$dynamicAnchor": "m", **X}}},
-    "allOf": {"allOf": [{}, X]},
-    "anyOf": {"anyOf": [{}, X]},
-    "oneOf": {"oneOf": [X, {"required": ["y"]}]},
-    "alternatives within": {"anyOf": [{"allOf": [{"oneOf": [X]}]}]},
-    "if": {"if": X},
-    "then": {"if": {}, "then": X},
-    "else": {"if": False, "else": X},
-    "dependentSchemas": {"dependentSchemas": {"y": X}},
+    "$dynamicRef": {
+        "$dynamicRef": "#m",
+        "$defs": {"a": {"$dynamicAnchor": "m", **X_SCHEMA}},
+    },
+    "allOf": {"allOf": [{}, X_SCHEMA]},
+    "anyOf": {"anyOf": [{}, X_SCHEMA]},
+    "oneOf": {"oneOf": [X_SCHEMA, {"required": ["y"]}]},
+    "alternatives within": {"anyOf": [{"allOf": [{"oneOf": [X_SCHEMA]}]}]},
+    "if": {"if": X_SCHEMA},
+    "then": {"if": {}, "then": X_SCHEMA},
+    "else": {"if": False, "else": X_SCHEMA},
+    "dependentSchemas": {"dependentSchemas": {"y": X_SCHEMA}},
     "dependencies": {
         "$schema": "http://json-schema.org/draft-07/schema#",
-        "dependencies": {"y": X, "z": ["y"]},
+        "dependencies": {"y": X_SCHEMA, "z": ["y"]},
     },
     "patternProperties": {"patternProperties": {"^x$": {}}},
     "patternProperties of an alternative": {
@@ -219,10 +238,10 @@ NOT_DECLARING: dict[str, dict[str, Any]] = {
     "additionalProperties": {"additionalProperties": {}},
     "unevaluatedProperties": {"unevaluatedProperties": True},
     "propertyNames": {"propertyNames": {"maxLength": 9}},
-    "not": {"not": {**X, "required": ["x", "y"]}},
-    "an inner one": {"properties": {"y": X}},
-    "of items": {"items": X},
-    "a definition that nobody names": {"$defs": {"more": X}},
+    "not": {"not": {**X_SCHEMA, "required": ["x", "y"]}},
+    "an inner one": {"properties": {"y": X_SCHEMA}},
+    "of items": {"items": X_SCHEMA},
+    "a definition that nobody names": {"$defs": {"more": X_SCHEMA}},
     "a pattern": {"patternProperties": {"^y": {}}},
     "a pattern that never ends": {"patternProperties": {"^(x+x+)+y(?=z)": {}}},
     "a reference that leads nowhere": {"$ref": "#/$defs/more"},
@@ -236,23 +255,27 @@ def keyword(x: Any = None) -> Any:
 
 
 @pytest.mark.parametrize("schema", DECLARING.values(), ids=DECLARING)
-def test_every_way_to_declare_counts(schema: dict[str, Any]) -> None:
+def test_keyword_that_declares_a_name_accepts_it(schema: dict[str, Any]) -> None:
     declared = DeclaredNames(schema)
     assert declared.find_undeclared(["x", "db"]) == ["db"]
 
-    def two(x: Any = None, db: Any = None) -> Any:
+    def handle_two(x: Any = None, db: Any = None) -> Any:
         return x
 
-    assert HandlerAdapter(two, declared).find_rejected({"x": 1, "db": 2}) == ["db"]
+    assert HandlerAdapter(handle_two, declared).find_rejected({"x": 1, "db": 2}) == [
+        "db"
+    ]
 
 
 @pytest.mark.parametrize("schema", NOT_DECLARING.values(), ids=NOT_DECLARING)
-def test_what_merely_lets_in_declares_nothing(schema: dict[str, Any]) -> None:
+def test_keyword_that_only_allows_a_name_does_not_declare_it(
+    schema: dict[str, Any],
+) -> None:
     assert DeclaredNames(schema).find_undeclared(["x" * 30, "x"]) == ["x" * 30, "x"]
 
 
-def test_a_parameter_that_a_reference_declares_is_no_mapping() -> None:
-    schema = {"$ref": "#/$defs/more", "$defs": {"more": X}}
+def test_handler_with_parameter_declared_by_reference_gets_keyword_arguments() -> None:
+    schema = {"$ref": "#/$defs/more", "$defs": {"more": X_SCHEMA}}
     adapter = HandlerAdapter(keyword, DeclaredNames(schema))
     assert not adapter.accepts_mapping
     assert adapter({"x": 7}) == 7
