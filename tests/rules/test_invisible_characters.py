@@ -1,4 +1,4 @@
-"""Characters that models read and reviewers do not see; and those that scripts need."""
+"""Characters that models read and reviewers do not see, and characters that scripts require."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ HIDDEN = {
     ),
     "an ideographic selector of another script": "ก\U000e0100",
 }
-HONEST = {
+VISIBLE = {
     "a family": "👨\u200d👩\u200d👧",
     "a heart in colour": "❤\ufe0f and ✔\ufe0f",
     "a keycap": "1\ufe0f\u20e3",
@@ -73,19 +73,19 @@ HONEST = {
 }
 
 
-@pytest.mark.parametrize("what", HIDDEN)
-def test_hidden_characters_are_found(what: str) -> None:
-    found = find_invisible(HIDDEN[what])
-    assert found is not None
-    assert describe_character(found).startswith("U+")
+@pytest.mark.parametrize("name", HIDDEN)
+def test_hidden_character_is_reported(name: str) -> None:
+    characters = find_invisible(HIDDEN[name])
+    assert characters is not None
+    assert describe_character(characters).startswith("U+")
 
 
-@pytest.mark.parametrize("what", HONEST)
-def test_scripts_and_emoji_are_left_alone(what: str) -> None:
-    assert find_invisible(HONEST[what]) is None
+@pytest.mark.parametrize("name", VISIBLE)
+def test_characters_required_by_scripts_and_emoji_are_accepted(name: str) -> None:
+    assert find_invisible(VISIBLE[name]) is None
 
 
-def test_the_reader_reports_them() -> None:
+def test_yaml_reader_reports_hidden_characters_with_their_line() -> None:
     text = 'name: add\nsummary: "Adds' + "\u200c\u200d\u200c" + '"\n'
     _, findings = read_yaml("add.yaml", text.encode())
     assert [(f.rule, f.location.line) for f in findings] == [

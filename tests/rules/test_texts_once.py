@@ -1,4 +1,4 @@
-"""Different texts are searched as one: none hides in another, nothing is found between two."""
+"""Combined search of many texts: finds the same phrases as a search of each text."""
 
 from __future__ import annotations
 
@@ -22,23 +22,26 @@ from toolcast.rules.prompt import (
 from toolcast.rules.subjects import Text, Texts, fold_case
 
 FAMILIES = (MARKUP, SECRECY, SECRETS, OTHER_TOOLS)
-ALL = tuple(phrase for family in FAMILIES for phrase in family)
+ALL_PHRASES = tuple(phrase for family in FAMILIES for phrase in family)
 
 
-def texts_of(*owned: Sequence[str]) -> Texts:
-    """The texts of as many tools."""
-    tools = [ToolSpec(f"tool_{i}", "", {}, ()) for i, _ in enumerate(owned)]
-    pairs = list(zip(tools, owned, strict=True))
-    return Texts(pairs, partial(places, {tool.name: said for tool, said in pairs}))
+def make_texts(*owned_texts: Sequence[str]) -> Texts:
+    """Return the texts of one tool for each argument."""
+    tools = [ToolSpec(f"tool_{i}", "", {}, ()) for i, _ in enumerate(owned_texts)]
+    pairs = list(zip(tools, owned_texts, strict=True))
+    return Texts(
+        pairs,
+        partial(list_texts, {tool.name: tool_texts for tool, tool_texts in pairs}),
+    )
 
 
-def places(said: dict[str, Sequence[str]], owner: Owner) -> Iterator[Text]:
-    for index, text in enumerate(said[owner.name]):
+def list_texts(texts_by_tool: dict[str, Sequence[str]], owner: Owner) -> Iterator[Text]:
+    for index, text in enumerate(texts_by_tool[owner.name]):
         yield Text(owner, ("meta", index), text)
 
 
-def found(texts: Texts, phrases: Sequence[Phrase]) -> list[tuple[str, str]]:
-    """The texts with a phrase, each with its wording, as the rules find them."""
+def search_combined(texts: Texts, phrases: Sequence[Phrase]) -> list[tuple[str, str]]:
+    """Return the texts that contain a phrase, with the matched words, as the rules search."""
     suspected = texts.find_candidates(phrase.candidate_pattern for phrase in phrases)
     hits = (
         (t.text, find_first_phrase(t.text, phrases)) for t in texts.locate(suspected)
@@ -46,30 +49,33 @@ def found(texts: Texts, phrases: Sequence[Phrase]) -> list[tuple[str, str]]:
     return [(text, hit[1]) for text, hit in hits if hit]
 
 
-def found_one_by_one(
-    said: Sequence[str], phrases: Sequence[Phrase]
+def search_each(
+    contents: Sequence[str], phrases: Sequence[Phrase]
 ) -> list[tuple[str, str]]:
-    hits = ((text, find_first_phrase(text, phrases)) for text in said)
+    hits = ((text, find_first_phrase(text, phrases)) for text in contents)
     return [(text, hit[1]) for text, hit in hits if hit]
 
 
-@pytest.mark.parametrize("phrase", ALL, ids=lambda one: one.example[:30])
-def test_a_phrase_that_is_cut_in_two_stands_in_neither(phrase: Phrase) -> None:
+@pytest.mark.parametrize("phrase", ALL_PHRASES, ids=lambda one: one.example[:30])
+def test_phrase_split_between_two_texts_is_not_found(phrase: Phrase) -> None:
     example = phrase.example
     for cut in range(1, len(example)):
-        for said in (
+        for contents in (
             [example[:cut], example[cut:]],
             [f"Adds. {example[:cut]}", f"{example[cut:]}\n"],
             [f"{example[:cut]}\n\n", f"\n\n{example[cut:]}"],
             [example[:cut], example, example[cut:]],
         ):
-            expected = found_one_by_one(said, [phrase])
-            assert found(texts_of(said), [phrase]) == expected
-            assert found(texts_of(*([one] for one in said)), [phrase]) == expected
+            expected = search_each(contents, [phrase])
+            assert search_combined(make_texts(contents), [phrase]) == expected
+            assert (
+                search_combined(make_texts(*([one] for one in contents)), [phrase])
+                == expected
+            )
 
 
 SPANNING = [
-    # The first text ends in what a match could go on from, the next ones have their own.
+    # A match could continue from the end of the first text; the next ones contain matches.
     ["Adds <important a", 'b="c"> it', "Ends. </tools> Now."],
     ["Adds <important a", "b </tools> <system>", "</prompt>"],
     ["<system ", "> <system >", " >"],
@@ -85,51 +91,59 @@ SPANNING = [
 ]
 
 
-@pytest.mark.parametrize("said", SPANNING, ids=lambda said: repr(said[0][:20]))
-def test_what_would_span_two_texts_hides_nothing(said: list[str]) -> None:
-    for order in (said, said[::-1]):
+@pytest.mark.parametrize(
+    "contents", SPANNING, ids=lambda contents: repr(contents[0][:20])
+)
+def test_text_that_begins_a_match_does_not_hide_others(contents: list[str]) -> None:
+    for order in (contents, contents[::-1]):
         for family in FAMILIES:
-            each = list(dict.fromkeys(order))
-            assert found(texts_of(each), family) == found_one_by_one(each, family)
+            unique_texts = list(dict.fromkeys(order))
+            assert search_combined(make_texts(unique_texts), family) == search_each(
+                unique_texts, family
+            )
 
 
-def test_pieces_of_phrases_in_any_order() -> None:
-    chance = random.Random(28)
+def test_random_phrase_parts_are_found_as_in_single_texts() -> None:
+    randomizer = random.Random(28)
     pieces = [
         phrase.example[start:end]
-        for phrase in ALL
+        for phrase in ALL_PHRASES
         for start, end in ((0, None), (0, 9), (9, None), (4, -4), (0, -1), (1, None))
     ]
     pieces += ["<a ", ">", "\n", " ", "K\u212a", "\u0130", "\u017f", "é", "`x`", "</"]
     for _ in range(300):
-        said = list(
+        contents = list(
             dict.fromkeys(
-                "".join(chance.choices(pieces, k=chance.randint(1, 3)))
-                for _ in range(chance.randint(2, 12))
+                "".join(randomizer.choices(pieces, k=randomizer.randint(1, 3)))
+                for _ in range(randomizer.randint(2, 12))
             )
         )
         for family in FAMILIES:
-            assert found(texts_of(said), family) == found_one_by_one(said, family)
+            assert search_combined(make_texts(contents), family) == search_each(
+                contents, family
+            )
 
 
-def test_a_match_over_the_seam_names_both_texts() -> None:
-    said = ["one <a", "two", "three> four", "five"]
-    assert texts_of(said).find_candidates([re.compile(r"<[^<>]*>")]) == {*said[:3]}
-    assert texts_of(said).find_candidates([re.compile("five")]) == {"five"}
-    assert texts_of(["", "a", ""]).find_candidates([re.compile("a")]) >= {"a"}
+def test_match_across_texts_marks_each_as_candidate() -> None:
+    contents = ["one <a", "two", "three> four", "five"]
+    assert make_texts(contents).find_candidates([re.compile(r"<[^<>]*>")]) == {
+        *contents[:3]
+    }
+    assert make_texts(contents).find_candidates([re.compile("five")]) == {"five"}
+    assert make_texts(["", "a", ""]).find_candidates([re.compile("a")]) >= {"a"}
 
 
-def test_texts_that_several_say_are_found_with_each() -> None:
-    texts = texts_of(["a", "b", "a"], ["c"], ["b", "a"])
+def test_shared_text_is_located_in_every_owner() -> None:
+    texts = make_texts(["a", "b", "a"], ["c"], ["b", "a"])
     assert texts.unique_texts == ("a", "b", "c")
-    told = [(text.owner.name, text.path[1]) for text in texts.locate(["a"])]
-    assert told == [("tool_0", 0), ("tool_0", 2), ("tool_2", 1)]
+    locations = [(text.owner.name, text.path[1]) for text in texts.locate(["a"])]
+    assert locations == [("tool_0", 0), ("tool_0", 2), ("tool_2", 1)]
     assert not list(texts.locate([]))
 
 
-def test_folding_keeps_lengths_and_places() -> None:
-    said = ["\u0130I\u0131", "\u017fECRET", "\u212aEY", "ÀÉ", "ẞ", "Σ"]
-    texts = texts_of(said)
-    assert [*map(len, said)] == [len(fold_case(text)) for text in said]
+def test_case_folding_preserves_length_and_finds_words() -> None:
+    contents = ["\u0130I\u0131", "\u017fECRET", "\u212aEY", "ÀÉ", "ẞ", "Σ"]
+    texts = make_texts(contents)
+    assert [*map(len, contents)] == [len(fold_case(text)) for text in contents]
     assert texts.find_candidates([re.compile("secret")]) == {"\u017fECRET"}
     assert texts.find_candidates([re.compile("key")]) == {"\u212aEY"}
