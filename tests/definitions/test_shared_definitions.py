@@ -137,9 +137,7 @@ def test_every_output_has_a_self_contained_schema(shop: Project) -> None:
     assert json.loads(shop.run("-m", "shop_tools.toy.cli", *arguments).stdout) == MONEY
 
 
-def test_changed_definition_is_detected_by_check_and_generate(
-    shop: Project,
-) -> None:
+def test_changed_definition_is_detected_by_check_and_generate(shop: Project) -> None:
     shop.toolcast("schema", "--write")
     assert shop.toolcast("generate").returncode == 0
     assert shop.toolcast("check").returncode == 0

@@ -68,9 +68,7 @@ def test_tools_of_two_toolsets_get_the_definitions_they_use(shops: Project) -> N
 
 
 @pytest.mark.slow
-def test_edit_is_detected_by_generate_and_watch(
-    shops: Project,
-) -> None:
+def test_edit_is_detected_by_generate_and_watch(shops: Project) -> None:
     shops.generate()
     assert "4 files" not in shops.toolcast("generate").stdout
     shops.edit("definitions.yaml", "EUR, USD", "EUR, USD, CHF")

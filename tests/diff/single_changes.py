@@ -20,12 +20,7 @@ from toolcast.model.loading import load_workspace
 from toolcast.model.model import Workspace
 from toolcast.parsing.project_files import Entry
 
-__all__ = [
-    "SingleChange",
-    "get_rule_and_grades",
-    "load_project",
-    "load_single_changes",
-]
+__all__ = ["SingleChange", "get_rule_and_grades", "load_project", "load_single_changes"]
 
 FOLDER = Path(__file__).parent / "cases"
 TOOL = {"summary": "Store a note.", "parameters": {"type": "object"}}

@@ -99,10 +99,7 @@ def test_token_costs_are_reported_for_each_client() -> None:
     assert [
         (effect.reader, effect.after["upfront"] - effect.before["upfront"])
         for effect in effects
-    ] == [
-        ("a", added_tokens),
-        ("b", added_tokens),
-    ]
+    ] == [("a", added_tokens), ("b", added_tokens)]
     cost = f"{effects[0].after['upfront']} upfront (+{added_tokens})"
     assert effects[0].message == f"estimated tokens for the tools of `a`: {cost}"
 

@@ -9,12 +9,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import Project
-from tests.diff.lists.test_public_lists import (
-    OBJECT,
-    build_tool,
-    compare,
-    write_lists,
-)
+from tests.diff.lists.test_public_lists import OBJECT, build_tool, compare, write_lists
 from tests.program import toolcast
 
 SENTENCE = "Sends a mail to every member of the group that the caller chose before."

@@ -30,10 +30,7 @@ KEYS = st.sampled_from(
 )  # fmt: skip
 VALUES: st.SearchStrategy[Any] = st.recursive(
     st.one_of(
-        st.none(),
-        st.booleans(),
-        st.sampled_from([0, 1, -1, 10**30, 0.5, 1e308]),
-        WORDS,
+        st.none(), st.booleans(), st.sampled_from([0, 1, -1, 10**30, 0.5, 1e308]), WORDS
     ),
     lambda inner: st.one_of(
         st.lists(inner, max_size=3), st.dictionaries(KEYS, inner, max_size=4)

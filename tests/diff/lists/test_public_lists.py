@@ -108,11 +108,7 @@ def test_public_lists_have_the_expected_grades(
     ("old", "new", "rules"),
     [
         ({"idempotentHint": True}, {}, ["listing.tool/changed"]),
-        (
-            {"idempotentHint": True},
-            {"idempotentHint": False},
-            ["listing.tool/changed"],
-        ),
+        ({"idempotentHint": True}, {"idempotentHint": False}, ["listing.tool/changed"]),
         ({"destructiveHint": False}, {}, ["listing.tool/changed"]),
         ({"idempotentHint": False}, {}, []),
         ({"destructiveHint": True}, {}, []),

@@ -11,10 +11,7 @@ import pytest
 import yaml
 
 from tests.program import toolcast
-from toolcast.diff.review.acceptances import (
-    AcceptanceFileError,
-    parse_acceptances,
-)
+from toolcast.diff.review.acceptances import AcceptanceFileError, parse_acceptances
 
 TOOL = "summary: Do nothing.\nparameters: {type: object}\n"
 MakeProject = Callable[..., Any]

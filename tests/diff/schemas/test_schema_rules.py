@@ -9,12 +9,7 @@ import pytest
 from jsonschema_specifications import REGISTRY as SPECIFICATIONS
 
 from toolcast.diff.change import Grade
-from toolcast.diff.schemas.schema_rules import (
-    EFFECTS,
-    FIELDS,
-    KEYWORDS,
-    RULES,
-)
+from toolcast.diff.schemas.schema_rules import EFFECTS, FIELDS, KEYWORDS, RULES
 from toolcast.json_schema.dialects import KEYWORDS as KNOWN_KEYWORDS
 
 IDS = {rule.id: rule for rule in RULES.values()}
