@@ -35,9 +35,7 @@ def test_table_contains_every_client_and_local_tool() -> None:
 
 
 @cells
-def test_mcp_and_openai_lists_contain_only_allowed_tools(
-    client: str, tool: str
-) -> None:
+def test_mcp_and_openai_lists_have_only_allowed_tools(client: str, tool: str) -> None:
     for names in (
         get_names(registry.get_mcp_tools_sync(client)),
         get_names(registry.get_openai_tools_sync(client)),

@@ -127,9 +127,7 @@ def test_paths_return_only_permitted_tools(project: Project) -> None:
 
 
 @pytest.mark.parametrize("is_stateless", [False, True], ids=["legacy", "modern"])
-def test_endpoints_offer_only_permitted_tools(
-    project: Project, is_stateless: bool
-) -> None:
+def test_endpoints_offer_permitted_tools(project: Project, is_stateless: bool) -> None:
     with served(package="generated.toy", root=project.root) as server:
         for path, permitted in (("/mcp/", True), ("/mcp/guest/", False)):
             result = server.ask(path, "tools/list", modern=is_stateless).message[

@@ -46,7 +46,7 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="module")
-def changed_catalog(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def catalog(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Catalog of this repository's tools with some changes."""
     root = tmp_path_factory.mktemp("repository")
     shutil.copy(ROOT / "toolcast.yaml", root)
@@ -145,10 +145,8 @@ def list_violations(page: Page) -> list[str]:
     ]
 
 
-def test_search_finds_names_and_parameter_texts(
-    open_page: Open, changed_catalog: Path
-) -> None:
-    page = open_page(changed_catalog)
+def test_search_finds_names_and_parameters(open_page: Open, catalog: Path) -> None:
+    page = open_page(catalog)
     assert page.locator("#count").inner_text() == "77 tools"
     page.keyboard.press("/")
     page.keyboard.type("delegate task")
@@ -163,18 +161,14 @@ def test_search_finds_names_and_parameter_texts(
     assert "No tool matches all search terms" in page.locator("#results").inner_text()
 
 
-def test_tool_with_safe_changes_has_a_badge(
-    open_page: Open, changed_catalog: Path
-) -> None:
-    page = open_page(changed_catalog)
+def test_tool_with_safe_changes_has_a_badge(open_page: Open, catalog: Path) -> None:
+    page = open_page(catalog)
     row = page.locator("#results .row", has_text="list_peers")
     assert row.locator("a > span").first.inner_text() == "list_peerssafe change"
 
 
-def test_filters_limit_tools_and_the_access_matrix(
-    open_page: Open, changed_catalog: Path
-) -> None:
-    page = open_page(changed_catalog)
+def test_filters_limit_tools_and_access_matrix(open_page: Open, catalog: Path) -> None:
+    page = open_page(catalog)
     page.get_by_label("Kirishima").check()
     assert page.locator("#count").inner_text() == "6 of 77 tools"
     page.get_by_label("copilot").check()
@@ -193,10 +187,8 @@ def test_filters_limit_tools_and_the_access_matrix(
     assert page.locator("#results .badge.bad").count() == len(list_names(page)) > 0
 
 
-def test_access_matrix_shows_the_reason_for_each_exclusion(
-    open_page: Open, changed_catalog: Path
-) -> None:
-    page = open_page(changed_catalog, view="#matrix")
+def test_matrix_shows_each_exclusion_reason(open_page: Open, catalog: Path) -> None:
+    page = open_page(catalog, view="#matrix")
     page.locator("#search").fill("read_all_portraits")
     row = page.locator("#results tbody tr", has_text="read_all_portraits")
     link = row.locator("td a", has=page.locator("text=/^\\d+$/")).or_(
@@ -208,8 +200,8 @@ def test_access_matrix_shows_the_reason_for_each_exclusion(
     assert all(reason and reason in reason_list for reason in reasons)
 
 
-def test_keyboard_navigation(open_page: Open, changed_catalog: Path) -> None:
-    page = open_page(changed_catalog)
+def test_keyboard_navigation(open_page: Open, catalog: Path) -> None:
+    page = open_page(catalog)
     page.keyboard.press("/")
     page.keyboard.type("delegate")
     page.keyboard.press("ArrowDown")
@@ -226,10 +218,8 @@ def test_keyboard_navigation(open_page: Open, changed_catalog: Path) -> None:
     assert page.evaluate("document.activeElement.id") == "search"
 
 
-def test_tool_detail_shows_parameters_schema_and_changes(
-    open_page: Open, changed_catalog: Path
-) -> None:
-    page = open_page(changed_catalog, view="#tool=molecule%2Fdelegate_task")
+def test_tool_detail_shows_schema_and_changes(open_page: Open, catalog: Path) -> None:
+    page = open_page(catalog, view="#tool=molecule%2Fdelegate_task")
     detail = page.locator("#detail")
     assert detail.locator("h2").inner_text() == "delegate_task"
     tree = detail.locator(".tree").first.inner_text()
@@ -278,10 +268,8 @@ def test_tool_that_requires_confirmation_shows_message_and_condition(
     assert list_violations(page) == []
 
 
-def test_changes_view_shows_removed_tools_and_text_differences(
-    open_page: Open, changed_catalog: Path
-) -> None:
-    page = open_page(changed_catalog, view="#changes")
+def test_changes_view_shows_removals_and_edits(open_page: Open, catalog: Path) -> None:
+    page = open_page(catalog, view="#changes")
     text = page.locator("#results").inner_text()
     assert "goal_get" in text
     assert "tool/removed" in text
@@ -299,25 +287,19 @@ def test_changes_view_shows_removed_tools_and_text_differences(
 )
 @pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
 def test_page_has_no_accessibility_violations(
-    open_page: Open,
-    changed_catalog: Path,
-    color_scheme: str,
-    view: str,
-    size: tuple[int, int],
+    open_page: Open, catalog: Path, color_scheme: str, view: str, size: tuple[int, int]
 ) -> None:
-    page = open_page(changed_catalog, size, color_scheme, view)
+    page = open_page(catalog, size, color_scheme, view)
     assert list_violations(page) == []
 
 
-def test_theme_button_overrides_the_system_and_persists(
-    open_page: Open, changed_catalog: Path
-) -> None:
+def test_theme_button_overrides_and_persists(open_page: Open, catalog: Path) -> None:
     background = "getComputedStyle(document.body).backgroundColor"
-    page = open_page(changed_catalog, color_scheme="dark")
+    page = open_page(catalog, color_scheme="dark")
     dark = page.evaluate(background)
     page.locator("#theme").click()
     light = page.evaluate(background)
-    assert dark != light == open_page(changed_catalog).evaluate(background)
+    assert dark != light == open_page(catalog).evaluate(background)
     page.reload()
     assert page.evaluate(background) == light
 
@@ -327,9 +309,9 @@ def test_theme_button_overrides_the_system_and_persists(
     ["#tools", "#matrix", "#costs", "#changes", "#tool=ren%2Fread_all_portraits"],
 )
 def test_page_on_a_phone_does_not_scroll_horizontally(
-    open_page: Open, changed_catalog: Path, view: str
+    open_page: Open, catalog: Path, view: str
 ) -> None:
-    page = open_page(changed_catalog, PHONE, view=view)
+    page = open_page(catalog, PHONE, view=view)
     assert page.evaluate("document.documentElement.scrollWidth") == PHONE[0]
 
 
@@ -353,10 +335,8 @@ def test_long_words_are_wrapped_on_a_phone(
             assert box is not None and box["x"] + box["width"] < PHONE[0]
 
 
-def test_back_button_on_a_phone_returns_to_the_list(
-    open_page: Open, changed_catalog: Path
-) -> None:
-    page = open_page(changed_catalog, PHONE)
+def test_back_button_on_phone_returns_to_list(open_page: Open, catalog: Path) -> None:
+    page = open_page(catalog, PHONE)
     page.locator("#results .row a").first.click()
     page.locator("#results").wait_for(state="hidden")
     page.locator("#back").click()

@@ -28,9 +28,7 @@ from toolcast_runtime.core.definitions.tool import command_name, extract_first_s
         ("", ""),
     ],
 )  # fmt: skip
-def test_summary_is_the_first_sentence_on_one_line(
-    description: str, summary: str
-) -> None:
+def test_summary_is_first_sentence_on_one_line(description: str, summary: str) -> None:
     assert extract_first_sentence(description) == summary
 
 

@@ -106,7 +106,7 @@ def test_summary_is_the_first_sentence(text: str, sentence: str) -> None:
     assert extract_first_sentence(text) == sentence
 
 
-def test_digest_identifies_the_content_of_a_question() -> None:
+def test_question_digest_depends_on_its_content() -> None:
     def digest(message: str = "a", **arguments: int) -> str:
         return Question("q", message, {"type": "object"}, "look", arguments).digest
 
@@ -128,7 +128,7 @@ def test_secret_is_limited_to_64_kibibytes(
             load_secret("S", {"S_FILE": str(file)})
 
 
-def test_file_is_read_up_to_a_number_of_bytes(tmp_path: Path) -> None:
+def test_file_is_read_up_to_max_bytes(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_bytes(b"abc")
     for max_bytes, data in ((0, b""), (1, b"a"), (3, b"abc"), (4, b"abc")):

@@ -51,7 +51,7 @@ def read_shared_definitions(project: Project, tool: str) -> dict[str, Any]:
     return definitions
 
 
-def test_tools_of_two_toolsets_get_the_definitions_they_use(shops: Project) -> None:
+def test_tools_in_two_toolsets_get_the_definitions_they_use(shops: Project) -> None:
     shops.generate()
     refund, pay = read_shared_definitions(
         shops, "toy/tools/refund"
@@ -106,7 +106,7 @@ def test_duplicate_definition_is_an_error(shops: Project) -> None:
     assert message in result.stderr
 
 
-def test_diff_reports_a_change_for_every_tool_that_uses_the_definition(
+def test_diff_reports_changes_for_every_tool_with_the_definition(
     shops: Project,
 ) -> None:
     git = ["git", "-c", "user.name=a", "-c", "user.email=a@example.com"]

@@ -76,7 +76,7 @@ def test_toolset_without_clients_reports_effects_for_the_caller() -> None:
     ]
 
 
-def test_tool_count_above_the_limit_of_the_client_kind_is_reported() -> None:
+def test_tool_count_above_the_client_kind_limit_is_reported() -> None:
     few: dict[str, Any] = {f"tool_{index}": {} for index in range(39)}
     few["toolset"] = {"client_kind": "cursor"}
 
@@ -137,7 +137,7 @@ def test_token_changes_below_one_percent_are_not_reported() -> None:
     assert effects == []
 
 
-def test_every_kind_of_effect_is_documented() -> None:
+def test_every_effect_kind_is_documented() -> None:
     page = (ROOT / "docs" / "diff.md").read_text(encoding="utf-8")
 
     assert [kind for kind in EffectKind if f"| `{kind}` |" not in page] == []

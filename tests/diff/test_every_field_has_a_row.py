@@ -130,7 +130,7 @@ def test_opposites_are_symmetric() -> None:
     )
 
 
-def test_kinds_of_changes_are_well_formed() -> None:
+def test_change_kinds_are_well_formed() -> None:
     known = load_change_rules(EXTENSIONS)
 
     assert_none(
@@ -144,7 +144,7 @@ def test_kinds_of_changes_are_well_formed() -> None:
     assert_none(id_ for id_, rule in known.items() if id_ != rule.id)
 
 
-def test_kinds_of_different_fields_have_different_ids() -> None:
+def test_each_field_has_its_own_change_kinds() -> None:
     """Ids omit the keys that a file chooses, so that different fields could have the same id."""
     paths: dict[str, str] = {}
     for kind in FILE_KINDS:
@@ -155,9 +155,7 @@ def test_kinds_of_different_fields_have_different_ids() -> None:
                 assert paths.setdefault(plain, path) == path
 
 
-def test_unknown_event_of_an_extension_field_is_rejected(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_unknown_extension_event_is_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
     node = {"type": "boolean", "change": {"lowred": {"call": "risky"}}}
     monkeypatch.setattr(spec_language, "load_fields", lambda _: Fields({"owner": node}))
     with pytest.raises(ExtensionError, match="lowred"):

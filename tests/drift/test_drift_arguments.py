@@ -96,9 +96,7 @@ def drops(*, to: str, count: int = 1) -> object:
 """
 
 
-def make_drifted_project(
-    make_project: Callable[..., Any], names: tuple[str, ...]
-) -> Any:
+def drift_project(make_project: Callable[..., Any], names: tuple[str, ...]) -> Any:
     """Generate a project with valid handlers, and replace the handlers afterwards."""
     project = make_project(
         {name: TOOL.replace("HANDLER", name) for name in names},
@@ -115,7 +113,7 @@ def test_argument_that_the_handler_no_longer_accepts_is_rejected(
 ) -> None:
     """Ignoring the tenant would send a message to the wrong one."""
     names = ("good", "mapped", "drops")
-    project = make_drifted_project(make_project, names)
+    project = drift_project(make_project, names)
     program = (
         "from generated.toy.registry import call_tool_sync as call\n"
         "print(call('good', {'to': 'a', 'tenant': 't'}).result)\n"

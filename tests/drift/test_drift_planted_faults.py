@@ -422,9 +422,7 @@ def test_unchanged_outputs_pass_check_and_generated_tests(
         assert result.returncode == 0, result.stdout
 
 
-def test_check_reports_the_file_and_suggests_generate(
-    restored_project: Project,
-) -> None:
+def test_check_reports_file_and_suggests_generate(restored_project: Project) -> None:
     restored_project.edit(f"{K}/mcp_server.py", 'name="kirishima"', 'name="k"')
     [finding] = list_output_findings(restored_project)
     assert finding["file"] == f"{K}/mcp_server.py"

@@ -326,9 +326,7 @@ def test_hand_edit_fails_a_generated_test(edited_output: str, message: str) -> N
 
 
 @pytest.mark.slow
-def test_missing_specs_skip_tests_unless_they_are_required(
-    copied_project: Project,
-) -> None:
+def test_missing_specs_skip_tests_unless_required(copied_project: Project) -> None:
     (copied_project.root / "toolcast.yaml").rename(
         copied_project.root / "elsewhere.yaml"
     )

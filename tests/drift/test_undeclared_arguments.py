@@ -155,9 +155,7 @@ INTERFACES = [
         for interface in INTERFACES
     ],
 )
-def test_undeclared_argument_is_rejected_with_its_name(
-    interface: str, root: Path
-) -> None:
+def test_undeclared_argument_is_rejected_by_name(interface: str, root: Path) -> None:
     calls: Calls = [
         (tool, {"is_admin": True, "db": "evil"}) for tool in REJECTING_TOOLS
     ]
@@ -268,9 +266,7 @@ def test_keyword_that_declares_a_name_accepts_it(schema: dict[str, Any]) -> None
 
 
 @pytest.mark.parametrize("schema", NOT_DECLARING.values(), ids=NOT_DECLARING)
-def test_keyword_that_only_allows_a_name_does_not_declare_it(
-    schema: dict[str, Any],
-) -> None:
+def test_keyword_that_allows_a_name_does_not_declare_it(schema: dict[str, Any]) -> None:
     assert DeclaredNames(schema).find_undeclared(["x" * 30, "x"]) == ["x" * 30, "x"]
 
 

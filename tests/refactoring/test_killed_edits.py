@@ -119,7 +119,7 @@ def test_different_tool_with_the_new_name_is_not_completed(notes: Project) -> No
         (["rename", "store_note", "keep_note"], "specs/toy"),
     ],
 )
-def test_edit_removes_leftovers_of_killed_edits(
+def test_edit_removes_leftover_files(
     notes: Project, words: list[str], folder: str
 ) -> None:
     tool = {"inputSchema": {"type": "object"}, "description": "Does."}

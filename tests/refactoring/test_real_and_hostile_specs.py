@@ -27,7 +27,7 @@ def workspace() -> Workspace:
     return loaded.workspace
 
 
-def test_rename_of_own_tools_changes_only_the_name(
+def test_renaming_own_tools_changes_only_the_name(
     workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Checking the rules for each tool would be slow, and other tests cover them.
@@ -67,7 +67,7 @@ def test_rename_of_own_tools_changes_only_the_name(
 
 @pytest.mark.rows(30)
 @pytest.mark.parametrize("case", HOSTILE, ids=lambda case: case.name)
-def test_edit_of_hostile_specs_is_valid_or_changes_nothing(
+def test_editing_hostile_specs_is_valid_or_changes_nothing(
     case: Path, tmp_path: Path, in_time: None
 ) -> None:
     project = Project(tmp_path / "project")

@@ -19,9 +19,7 @@ def tracked_notes(notes: Project) -> Project:
     return notes
 
 
-def test_announced_tool_is_removed_and_its_names_are_reserved(
-    tracked_notes: Project,
-) -> None:
+def test_announced_tool_is_removed_and_names_reserved(tracked_notes: Project) -> None:
     tracked_notes.edit(
         "specs/toy/store_note.yaml",
         "replacement: find_note}",
@@ -117,9 +115,7 @@ def test_mentions_in_scanned_files_are_listed_once(tracked_notes: Project) -> No
     assert output.count("handlers/toy.py:7:") == 1
 
 
-def test_removal_of_a_mentioned_tool_is_rejected_with_locations(
-    tracked_notes: Project,
-) -> None:
+def test_removing_a_mentioned_tool_is_rejected(tracked_notes: Project) -> None:
     output = run_rejected(tracked_notes, 1, "remove", "find_note", "--without-notice")
     assert (
         "`find_note` is the replacement of deprecated tools:\n  specs/toy/store_note.yaml:10"
@@ -145,7 +141,7 @@ def test_removal_of_a_mentioned_tool_is_rejected_with_locations(
     assert "`handlers.toy:find_note` is no longer the handler of a tool" in output
 
 
-def test_removal_of_an_uncommitted_spec_requires_force(tracked_notes: Project) -> None:
+def test_removing_an_uncommitted_spec_requires_force(tracked_notes: Project) -> None:
     tracked_notes.edit(
         "specs/toy/store_note.yaml", "Stores a note.", "Stores one note."
     )

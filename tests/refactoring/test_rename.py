@@ -179,9 +179,7 @@ def test_ambiguous_name_requires_the_toolset_option(notes: Project) -> None:
     assert "ping's" in (other / "toolset.yaml").read_text()
 
 
-def test_mentions_in_a_toolset_that_could_mean_another_tool_are_listed(
-    notes: Project,
-) -> None:
+def test_mentions_that_could_mean_another_tool_are_listed(notes: Project) -> None:
     for name in ("second", "third"):
         instructions = "instructions: Call find_note.\n" if name == "third" else ""
         begin = f"name: {name}\ntitle: More\nhandlers: handlers\n"
@@ -198,7 +196,7 @@ def test_mentions_in_a_toolset_that_could_mean_another_tool_are_listed(
     assert "specs/second" not in output
 
 
-def test_mentions_of_a_name_that_is_also_a_parameter_are_listed(notes: Project) -> None:
+def test_mentions_that_could_mean_a_parameter_are_listed(notes: Project) -> None:
     notes.edit("specs/toy/find_note.yaml", "    words:", "    find_note:")
     output = run_command(notes, "rename", "find_note", "search")
     assert "specs/toy/toolset.yaml:4:26: instructions: Begin with find_note." in output
@@ -239,7 +237,7 @@ def test_clients_override_file_is_edited(notes: Project) -> None:
     assert override == '{"desk": {"allow": ["search"]}}\n'
 
 
-def test_acceptances_of_the_tool_are_edited(notes: Project) -> None:
+def test_acceptances_are_edited(notes: Project) -> None:
     entry = "  - {{rule: tool/removed, {}, reason: So be it.}}\n"
     targets = ("tool: find_note", "tool: find_note, toolset: toy")
     other = entry.format("tool: find_note, toolset: other")
@@ -293,9 +291,7 @@ old\r
 <!-- /toolcast -->"""
 
 
-def test_document_markers_are_edited_by_rename_and_listed_by_removal(
-    notes: Project,
-) -> None:
+def test_document_markers_are_edited_and_listed_by_removal(notes: Project) -> None:
     with (notes.root / "toolcast.yaml").open("a") as stream:
         stream.write("documents: [docs/tools.md]\n")
     document = notes.root / "docs/tools.md"
@@ -315,7 +311,7 @@ def test_document_markers_are_edited_by_rename_and_listed_by_removal(
     assert "  docs/tools.md:9:1: <!-- toolcast: parameters toy search -->" in output
 
 
-def test_imports_of_the_generated_types_are_listed(notes: Project) -> None:
+def test_imports_from_the_generated_module_are_listed(notes: Project) -> None:
     """The generated module of the types is named after the tool."""
     code = (
         "from generated.toy.tools.find_note import FindNoteArguments\n"
@@ -448,9 +444,7 @@ parameters: {type: object}
 """
 
 
-def test_name_with_client_prefix_is_edited_and_other_letter_case_listed(
-    notes: Project,
-) -> None:
+def test_client_prefix_is_edited_and_other_letter_case_listed(notes: Project) -> None:
     notes.write("AGENTS.md", "Allow mcp__toy__find_note.\n")
     with (notes.root / "toolcast.yaml").open("a") as stream:
         stream.write("scan: [AGENTS.md]\n")

@@ -9,9 +9,7 @@ from tests.conftest import Project
 from .conftest import read_files, run_command
 
 
-def test_reverted_rename_restores_files_if_the_new_name_is_not_in_git(
-    notes: Project,
-) -> None:
+def test_reverted_rename_restores_files_if_not_in_git(notes: Project) -> None:
     for words in (["init", "-q"], ["add", "."]):
         subprocess.run(["git", *words], cwd=notes.root, check=True)
     before = read_files(notes.root)

@@ -12,6 +12,7 @@ import pytest
 from toolcast.pipeline import generate
 from toolcast.rules.table import list_built_in_rules
 
+ListRules = Callable[..., list[str]]
 RuleAndFile = tuple[str, str]
 PROMPT_RULES = (
     "markup",
@@ -49,7 +50,7 @@ def check_tools(
 
 
 @pytest.fixture
-def list_rules(tmp_path: Path) -> Callable[..., list[str]]:
+def list_rules(tmp_path: Path) -> ListRules:
     """Return a function that lists the rules that report a tool with some fields."""
     return lambda **fields: [
         rule for rule, _ in check_tools(tmp_path, {"x": [{"name": "add", **fields}]})

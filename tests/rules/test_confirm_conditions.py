@@ -189,9 +189,7 @@ def test_condition_that_respects_defaults_is_accepted(
         {"$ref": "#/$defs/x", "$defs": {"x": {"required": ["amuont"]}}},
     ],
 )
-def test_unknown_parameter_in_a_condition_is_reported(
-    condition: Any, tmp_path: Path
-) -> None:
+def test_unknown_parameter_is_reported(condition: Any, tmp_path: Path) -> None:
     message = "ERROR: `confirm.when` refers to `amuont`, which is not a parameter"
     assert message in list_condition_findings(tmp_path, condition)
 

@@ -23,9 +23,7 @@ def list_files(files: dict[str, bytes], name: str) -> list[str]:
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("before", BEFORE)
-def test_first_word_in_a_name_is_among_the_words_in_a_text(
-    name: str, before: str
-) -> None:
+def test_first_word_in_a_name_is_among_text_words(name: str, before: str) -> None:
     text = f"Use {before}{name} or `{name}`."
     first_word = _split_words(name.encode())[0]
     for data in (text, json.dumps(text), json.dumps(text, ensure_ascii=False)):

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.rules.attacks import check_tools
+from tests.rules.attacks import ListRules, check_tools
 from toolcast.rules.name import list_similar_pairs
 from toolcast.rules.prompt import find_confusable_term
 
@@ -50,9 +49,7 @@ def test_similar_names_in_two_toolsets_are_reported(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["Sends to \u0430dmin", "p\u0430ypal_id", "𝐢𝐠𝐧𝐨𝐫𝐞 it"])
-def test_lookalike_letters_are_reported(
-    text: str, list_rules: Callable[..., list[str]]
-) -> None:
+def test_lookalike_letters_are_reported(text: str, list_rules: ListRules) -> None:
     assert list_rules(description=text) == ["prompt/mixed-script"]
 
 

@@ -144,9 +144,7 @@ def test_blanked_code_has_the_same_line_lengths(text: str) -> None:
     assert [len(row) for row in rows] == [len(row) for row in text.split("\n")]
 
 
-def test_retired_name_in_output_from_a_project_template_is_reported(
-    project: Project,
-) -> None:
+def test_retired_name_from_project_template_is_reported(project: Project) -> None:
     """Outputs of the built-in templates contain no retired names."""
     assert not [
         f

@@ -63,9 +63,7 @@ def test_renamed_tool_name_in_a_footer_is_reported(project_copy: Project) -> Non
     assert not list_rule_findings(project_copy)
 
 
-def test_help_for_mismatched_file_name_describes_the_rename(
-    project_copy: Project,
-) -> None:
+def test_help_for_mismatched_file_name_describes_rename(project_copy: Project) -> None:
     project_copy.edit(
         "specs/molecule/list_peers.yaml", "name: list_peers", "name: find_peers"
     )

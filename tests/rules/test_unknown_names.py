@@ -33,9 +33,7 @@ def test_every_kind_in_the_table_is_used_by_a_field() -> None:
     assert kinds - {None, *CHECKED_ELSEWHERE} == {*KINDS}
 
 
-def test_unknown_name_is_reported_in_every_field(
-    make_project: Callable[..., Any],
-) -> None:
+def test_unknown_name_is_reported_anywhere(make_project: Callable[..., Any]) -> None:
     project = make_project(
         {
             "ping": "summary: Answer.\nparameters: {type: object}\nclients: [ohter]\n"

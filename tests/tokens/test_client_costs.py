@@ -132,9 +132,7 @@ def test_docs_table_lists_every_client_kind() -> None:
     } == set(CLIENT_KINDS)
 
 
-def test_description_limits_depend_on_the_client_kind(
-    make_project: MakeProject,
-) -> None:
+def test_description_limits_depend_on_client_kind(make_project: MakeProject) -> None:
     maximums = {}
     for kind in (None, *CLIENT_KINDS):
         line = f"client_kind: {kind}\n" if kind else ""
@@ -153,9 +151,7 @@ def test_description_limits_depend_on_the_client_kind(
     }
 
 
-def test_tool_count_above_the_client_limit_is_reported(
-    make_project: MakeProject,
-) -> None:
+def test_tool_count_above_client_limit_is_reported(make_project: MakeProject) -> None:
     tools = {f"ping_{number}": PING for number in range(41)}
     toolset = """\
     targets: {mcp: {client: editor}}
@@ -170,9 +166,7 @@ def test_tool_count_above_the_client_limit_is_reported(
     ]
 
 
-def test_section_above_the_namespace_limit_is_reported(
-    make_project: MakeProject,
-) -> None:
+def test_section_above_namespace_limit_is_reported(make_project: MakeProject) -> None:
     tools = {f"ping_{number}": f"{PING}section: talk\n" for number in range(10)}
     tools["pong"] = f"{PING}section: talk\nalways: true\n"
     toolset = f"{TOOLSET}client_kind: openai-tool-search\n"
@@ -195,7 +189,7 @@ def list_findings(project: Any, rule: str) -> list[str]:
     ]
 
 
-def test_number_of_real_descriptions_above_each_limit() -> None:
+def test_real_description_count_above_each_limit() -> None:
     """The lists in `tests/corpus/mcp` are part of those that docs/tokens.md counts."""
     lengths = [
         len(tool.get("description") or "")

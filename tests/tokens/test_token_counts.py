@@ -107,18 +107,14 @@ def test_file_with_another_digest_is_rejected(vocabulary_folder: Path) -> None:
         load_token_counter("cl100k_base")
 
 
-def test_missing_vocabulary_is_an_error_without_download(
-    vocabulary_folder: Path,
-) -> None:
+def test_missing_vocabulary_is_error_without_download(vocabulary_folder: Path) -> None:
     pytest.importorskip("tiktoken")
     with pytest.raises(VocabularyError, match="No such file"):
         load_token_counter("o200k_base")
 
 
 @pytest.mark.usefixtures("in_time")
-def test_pipe_instead_of_a_vocabulary_is_rejected_without_waiting(
-    vocabulary_folder: Path,
-) -> None:
+def test_pipe_is_rejected_without_waiting(vocabulary_folder: Path) -> None:
     pytest.importorskip("tiktoken")
     os.mkfifo(vocabulary_folder / ENCODINGS["o200k_base"].file)
     with pytest.raises(VocabularyError, match="pipe"):

@@ -123,9 +123,7 @@ def test_long_name_is_on_a_line_above_its_numbers(make_project: MakeProject) -> 
     assert len(lines[line_number + 1]) == 80
 
 
-def test_json_output_has_rows_totals_and_skipped_servers(
-    make_project: MakeProject,
-) -> None:
+def test_json_output_has_rows_totals_and_servers(make_project: MakeProject) -> None:
     server = "mcp_servers: {far: {command: far}}\n"
     project = make_project(TOOLS, toolset=TOOLSET + server)
     done = toolcast(
@@ -194,9 +192,7 @@ def test_missing_vocabulary_folder_setting_is_an_error(
     )
 
 
-def test_toolset_without_tools_reports_nothing_to_count(
-    make_project: MakeProject,
-) -> None:
+def test_empty_toolset_reports_nothing_to_count(make_project: MakeProject) -> None:
     project = make_project({}, toolset="targets: {mcp: {}}\n")
     done = toolcast(project.root, "tokens", "--by", "tool")
     assert done.stdout.startswith("toy, every tool ")

@@ -43,7 +43,7 @@ def compare_releases(tmp_path_factory: pytest.TempPathFactory) -> Any:
     return compare_server
 
 
-def test_histories_of_nine_servers_exist() -> None:
+def test_nine_server_histories_exist() -> None:
     assert len(HISTORIES) == 9
 
 
@@ -70,9 +70,7 @@ def test_report_contains_every_changelog_entry_and_listed_extra_changes(
 
 
 @pytest.mark.parametrize("server", HISTORIES)
-def test_markdown_summary_equals_the_expected_file(
-    server: str, compare_releases: Any
-) -> None:
+def test_summary_equals_the_expected_file(server: str, compare_releases: Any) -> None:
     versions, comparison = compare_releases(server)
     verdict = judge(
         comparison,

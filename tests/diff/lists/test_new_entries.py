@@ -59,9 +59,7 @@ def test_long_new_text_is_fenced_and_shown_with_its_end(tmp_path: Path) -> None:
     "text",
     ["先调用上传工具", "呼び出す前に", "Delete-everything!", "Never\ndelete", "لاتحذف"],
 )
-def test_new_text_without_spaces_is_shown(
-    text: str, format_: str, tmp_path: Path
-) -> None:
+def test_text_without_spaces_is_shown(text: str, format_: str, tmp_path: Path) -> None:
     schema = {**OBJECT, "properties": {"a": {"type": "string", "title": text}}}
     new = [
         build_tool(OBJECT),
@@ -83,7 +81,7 @@ def test_changed_text_without_spaces_is_shown(format_: str, tmp_path: Path) -> N
     assert all(text in done.stdout for text in texts)
 
 
-def test_number_of_omitted_texts_is_reported(tmp_path: Path) -> None:
+def test_omitted_text_count_is_reported(tmp_path: Path) -> None:
     schema = {"properties": {f"p{n}": {"description": f"Text {n}."} for n in range(60)}}
     new = build_tool({**OBJECT, **schema}, name="u")
     write_lists(tmp_path, [build_tool(OBJECT)], [build_tool(OBJECT), new])
@@ -127,7 +125,7 @@ def test_lookalike_letters_are_reported(text: str, tmp_path: Path) -> None:
         "The set \U0001d53d of 10 values",
     ],
 )
-def test_words_of_other_scripts_are_accepted(text: str, tmp_path: Path) -> None:
+def test_words_in_other_scripts_are_accepted(text: str, tmp_path: Path) -> None:
     new = build_tool({**OBJECT, "properties": {"a": {"description": text}}})
     write_lists(tmp_path, [build_tool(OBJECT)], [new])
     done = toolcast(tmp_path, "diff", "old.json", "new.json")
@@ -135,9 +133,7 @@ def test_words_of_other_scripts_are_accepted(text: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("member", ["arguments", "icons", "_meta", "annotations"])
-def test_empty_and_missing_prompt_members_are_equal(
-    member: str, tmp_path: Path
-) -> None:
+def test_empty_prompt_member_equals_a_missing_one(member: str, tmp_path: Path) -> None:
     empty: Any = [] if member in ("arguments", "icons") else {}
     old = {"tools": [], "prompts": [{"name": "p"}]}
     new = {"tools": [], "prompts": [{"name": "p", member: empty}]}

@@ -52,9 +52,7 @@ LISTS = st.lists(TOOLS, min_size=1, max_size=3)
 FORMATS = st.sampled_from(["text", "json", "markdown", "github", "sarif"])
 
 
-def test_member_outside_of_the_spec_language_is_reported_with_other_changes(
-    tmp_path: Path,
-) -> None:
+def test_member_without_a_spec_field_is_reported(tmp_path: Path) -> None:
     for file, hint, title in (("old.json", True, "A"), ("new.json", "yes", "B")):
         annotations = {"readOnlyHint": hint, "title": title}
         tool = {"name": "a", "inputSchema": {}, "annotations": annotations}
@@ -90,9 +88,7 @@ def compare_tools(folder: Path, before: Any, after: Any) -> Any:
         ),
     ],
 )
-def test_member_with_the_same_meaning_is_reported_as_safe(
-    tmp_path: Path, before: Any, after: Any
-) -> None:
+def test_equivalent_member_is_safe(tmp_path: Path, before: Any, after: Any) -> None:
     versions = [
         [{"name": "a", "inputSchema": {}, **members}] for members in (before, after)
     ]
@@ -114,9 +110,7 @@ GOOD = {"name": "find", "description": "Finds.", "inputSchema": {"type": "object
         ([GOOD, GOOD], "name/similar"),
     ],
 )
-def test_tool_that_is_invalid_in_specs_is_reported(
-    tmp_path: Path, tools: Any, rule: str
-) -> None:
+def test_invalid_new_tool_is_reported(tmp_path: Path, tools: Any, rule: str) -> None:
     assert rule in {
         finding["rule"]
         for finding in compare_tools(tmp_path, [GOOD], tools)["introduced"]

@@ -116,7 +116,7 @@ def test_public_lists_have_the_expected_grades(
         ({"idempotentHint": True}, {"idempotentHint": True}, []),
     ],
 )
-def test_removed_hint_of_a_read_only_tool_is_reported(
+def test_removed_hint_is_reported_if_the_tool_was_read_only(
     old: Tool, new: Tool, rules: list[str], tmp_path: Path
 ) -> None:
     changes = compare(
@@ -182,7 +182,7 @@ def test_message_about_long_field_values_shows_the_difference(
         ({"additionalProperties": False}, {}, "safe"),
     ],
 )
-def test_closed_parameters_of_an_external_tool_are_risky_or_breaking(
+def test_closed_external_parameters_are_risky_or_breaking(
     old: Tool, new: Tool, grade: str, tmp_path: Path
 ) -> None:
     base = {**OBJECT, "properties": {"x": {"type": "string"}}}
@@ -226,9 +226,7 @@ def test_pattern_change_is_graded_by_inclusion_and_examples(
 
 
 @pytest.mark.parametrize(("first", "second", "_"), PATTERNS)
-def test_including_pattern_accepts_examples_of_the_included_one(
-    first: str, second: str, _: str
-) -> None:
+def test_including_pattern_accepts_examples(first: str, second: str, _: str) -> None:
     for accepted, sent in ((first, second), (second, first)):
         if includes_pattern(accepted, sent):
             validator = build_validator({"pattern": accepted})

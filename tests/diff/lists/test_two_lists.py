@@ -110,9 +110,7 @@ def test_every_output_format_reports_the_change(folder: Path, format_: str) -> N
         ],
     ],
 )
-def test_list_formats_of_mcp_openai_and_anthropic_are_accepted(
-    folder: Path, form: Any
-) -> None:
+def test_mcp_openai_and_anthropic_formats_are_accepted(folder: Path, form: Any) -> None:
     (folder / "other.json").write_text(json.dumps(form(LESS)))
     assert list_rules(folder, "old.json", "other.json") == REMOVED
 
@@ -122,7 +120,7 @@ def test_invalid_project_in_the_folder_is_ignored(folder: Path) -> None:
     assert list_rules(folder, "old.json", "new.json") == REMOVED
 
 
-def test_list_of_a_stdio_server_is_compared_with_a_file(folder: Path) -> None:
+def test_stdio_server_is_compared_with_a_file(folder: Path) -> None:
     command = f"stdio:{shlex.join([sys.executable, str(REPLAYING), 'new.json'])}"
     # The server has instructions; the file has none.
     expected = [("", "text/added"), *REMOVED]
@@ -170,7 +168,7 @@ def server_url() -> Iterator[str]:
     server.server_close()
 
 
-def test_list_of_an_http_server_requires_the_header_with_the_token(
+def test_http_server_is_compared_with_a_token_header(
     folder: Path, server_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TOKEN", "swordfish")
@@ -382,7 +380,7 @@ def odd(**members: Any) -> dict[str, Any]:
         ),
     ],
 )
-def test_invalid_part_of_a_tool_does_not_prevent_comparison(
+def test_tool_with_an_invalid_part_is_compared(
     folder: Path, before: Any, after: Any, expected: list[str]
 ) -> None:
     write_list(folder / "old.json", before, SEND)
@@ -437,7 +435,7 @@ def test_introduced_and_fixed_findings_are_reported(folder: Path) -> None:
     )
 
 
-def test_members_outside_of_rules_cause_changes_but_no_findings(folder: Path) -> None:
+def test_unchecked_members_cause_changes_without_findings(folder: Path) -> None:
     icons = [{"src": "https://mail.example/a.png"}]
     members = {"annotations": {"readOnlyHint": True}, "icons": icons, "_meta": {"a": 1}}
     write_list(
@@ -480,7 +478,7 @@ def test_hidden_characters_in_a_new_tool_are_reported(folder: Path, tool: Any) -
 
 @pytest.mark.rows(3)
 @pytest.mark.parametrize("server", HISTORIES)
-def test_text_changes_of_real_releases_do_not_fail(server: str, tmp_path: Path) -> None:
+def test_text_changes_in_real_releases_do_not_fail(server: str, tmp_path: Path) -> None:
     lists = (str(FOLDER / server / "old.json"), str(FOLDER / server / "new.json"))
     report = compare(tmp_path, *lists)
     assert report["changes"]
@@ -489,7 +487,7 @@ def test_text_changes_of_real_releases_do_not_fail(server: str, tmp_path: Path) 
 
 
 @pytest.mark.slow
-def test_every_list_of_the_corpus_equals_itself(tmp_path: Path) -> None:
+def test_every_corpus_list_equals_itself(tmp_path: Path) -> None:
     for file in sorted((ROOT / "tests/corpus/mcp").glob("*.json")):
         done = toolcast(tmp_path, "diff", str(file), str(file))
         assert done.returncode == 0, (file, done.stderr)

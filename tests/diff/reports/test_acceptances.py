@@ -167,9 +167,7 @@ def test_accept_appends_an_entry_and_keeps_existing_text(project: Any) -> None:
         b"version: 1\naccept:\n  - {rule: a/b, tool: x, reason: W}\n# The end.",
     ],
 )
-def test_accept_keeps_entries_comments_and_line_ends(
-    project: Any, existing: bytes
-) -> None:
+def test_accept_preserves_existing_text(project: Any, existing: bytes) -> None:
     fingerprint = get_fingerprint(project, "a")
     file = project.root / "toolcast.accept.yaml"
     file.write_bytes(existing)

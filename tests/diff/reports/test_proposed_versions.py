@@ -79,9 +79,7 @@ def test_change_requires_the_expected_version(
         ("x", False),
     ],
 )
-def test_raised_version_is_enough_from_the_next_major_on(
-    now: str, is_enough: bool
-) -> None:
+def test_raised_version_is_enough_from_next_major(now: str, is_enough: bool) -> None:
     breaking = make_change("x/y", Grades(call=BREAKING))
     [proposal] = propose_versions(
         [breaking], make_workspace("1.4.2"), make_workspace(now)
@@ -99,7 +97,7 @@ def test_worst_change_determines_the_version_step() -> None:
     assert (proposal.step, proposal.version) == ("major", "2.0.0")
 
 
-def test_moved_tool_requires_a_version_of_its_old_toolset() -> None:
+def test_moved_tool_requires_a_new_version_for_its_old_toolset() -> None:
     breaking = make_change("tool/moved", Grades(call=BREAKING))
     moved = replace(breaking, toolset="other", before="toy", after="other")
     [proposal] = propose_versions(
@@ -108,7 +106,7 @@ def test_moved_tool_requires_a_version_of_its_old_toolset() -> None:
     assert (proposal.toolset, proposal.version) == ("toy", "2.0.0")
 
 
-def test_version_of_a_renamed_toolset_is_that_of_its_old_name() -> None:
+def test_renamed_toolset_continues_its_old_version() -> None:
     breaking = make_change("toolset/renamed", Grades(code=BREAKING))
     renamed = replace(breaking, tool="", before="old", after="toy")
     old = make_workspace("1.0.0")
@@ -155,9 +153,7 @@ def test_invalid_version_is_escaped_in_markdown(before: str) -> None:
         ("tool.deprecated/unset", "Changed"),
     ],
 )
-def test_change_is_in_its_section_of_the_changelog_entry(
-    rule: str, section: str
-) -> None:
+def test_change_is_in_its_changelog_section(rule: str, section: str) -> None:
     change = make_change(
         rule, load_change_rules(())[rule].grades._replace(prompt=RISKY)
     )

@@ -141,7 +141,7 @@ def test_markdown_report_has_no_html_or_links_from_specs(text: str, value: str) 
 
 
 @given(TEXTS, TEXTS, st.sampled_from(list(Severity)))
-def test_report_of_a_finding_is_valid_in_every_format(
+def test_finding_is_valid_in_every_format(
     text: str, help_: str, severity: Severity
 ) -> None:
     location = Location("specs/toy/act.yaml", 3, 1, 4)
@@ -158,9 +158,7 @@ def test_report_of_a_finding_is_valid_in_every_format(
 
 
 @pytest.mark.parametrize("number", [10, 3_000])
-def test_markdown_report_fits_github_limit_and_counts_omitted_changes(
-    number: int,
-) -> None:
+def test_markdown_report_fits_github_limit_and_counts_omissions(number: int) -> None:
     changes = [
         Change(
             RULE, "toy", f"act_{index}", ("name",), "\U0001f534 <" * 200, "b" * 4_000,
@@ -189,7 +187,7 @@ def test_markdown_report_fits_github_limit_and_counts_omitted_changes(
     assert text.count("<details open>") == (1 if number == 10 else 0)
 
 
-def test_equal_change_of_many_tools_is_reported_once() -> None:
+def test_equal_change_in_many_tools_is_reported_once() -> None:
     changes = [
         Change(
             RULE, "toy", f"act_{index}", ("name",), f"act_{index}", ABSENT,
@@ -212,7 +210,7 @@ def test_equal_change_of_many_tools_is_reported_once() -> None:
     assert "and 2,980 more: the tool is gone" in annotation
 
 
-def test_each_change_of_a_tool_has_its_fingerprint_in_the_report() -> None:
+def test_report_contains_the_fingerprint_for_each_change() -> None:
     changes = [
         Change(
             RULE, "toy", tool, ("parameters", name), 1, 2, "`x` is another one",

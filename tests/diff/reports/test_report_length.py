@@ -48,7 +48,7 @@ def count_git_diff_lines(root: Path) -> int:
     return len(done.stdout.splitlines())
 
 
-def test_report_of_real_releases_is_shorter_than_git_diff(tmp_path: Path) -> None:
+def test_real_release_report_is_shorter_than_git_diff(tmp_path: Path) -> None:
     ratios = []
     for server in HISTORIES:
         root = tmp_path / server
@@ -162,7 +162,7 @@ def test_parameter_named_like_its_tool_keeps_its_name_in_groups() -> None:
     assert "2 tools: `query` is removed" in text
 
 
-def test_report_of_all_changes_has_every_fingerprint(tmp_path: Path) -> None:
+def test_full_report_has_every_fingerprint(tmp_path: Path) -> None:
     root = tmp_path
     versions = load_release("git", "old", root / "old"), load_release(
         "git", "new", root / "new"

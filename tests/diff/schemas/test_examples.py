@@ -78,7 +78,7 @@ def test_example_can_require_all_changes_together() -> None:
     assert "c" in breaking.witness
 
 
-def test_example_respects_required_parameters_of_actions() -> None:
+def test_example_has_parameters_required_by_actions() -> None:
     before = build_parameters(
         action={"enum": ["list", "send"]},
         to={"type": "string"},

@@ -65,7 +65,7 @@ def test_grades_for_results_mirror_those_for_parameters() -> None:
 @pytest.mark.parametrize(
     "dialect", [jsonschema.Draft202012Validator, jsonschema.Draft7Validator]
 )
-def test_all_keywords_of_a_dialect_have_rules(dialect: Any) -> None:
+def test_all_dialect_keywords_have_rules(dialect: Any) -> None:
     covered = {keyword for keywords in KEYWORDS.values() for keyword in keywords}
 
     assert collect_keywords(dialect.META_SCHEMA) - covered == set()

@@ -59,7 +59,7 @@ def test_renamed_parameter_is_risky_if_both_names_are_accepted() -> None:
 
 @pytest.mark.parametrize("toolset", [TOOLSET, IMPORTED])
 @pytest.mark.parametrize("required", [[], ["b"]])
-def test_new_property_of_a_closed_result_is_risky(
+def test_new_property_in_a_closed_result_is_risky(
     toolset: Toolset, required: list[str]
 ) -> None:
     after = {**OPEN, **CLOSED, "required": required}
