@@ -12,7 +12,7 @@ from tests.external.servers.running import HttpServer
 
 
 @pytest.fixture(scope="module")
-def personal_server_url() -> Iterator[str]:
+def server_url() -> Iterator[str]:
     """URL of the running external server, which the toolset's variable contains."""
     server = HttpServer.started()
     with pytest.MonkeyPatch.context() as patch:

@@ -26,7 +26,7 @@ from tests.http.serving import ROOT
 from toolcast_runtime import UnknownToolError
 from toolcast_runtime.core.access import UnknownClientError
 
-pytestmark = [pytest.mark.timeout(180), pytest.mark.usefixtures("personal_server_url")]
+pytestmark = [pytest.mark.timeout(180), pytest.mark.usefixtures("server_url")]
 
 
 def test_table_contains_every_client_and_local_tool() -> None:
@@ -35,7 +35,7 @@ def test_table_contains_every_client_and_local_tool() -> None:
 
 
 @cells
-def test_mcp_and_openai_lists_have_only_allowed_tools(client: str, tool: str) -> None:
+def test_mcp_and_openai_list_only_allowed_tools(client: str, tool: str) -> None:
     for names in (
         get_names(registry.get_mcp_tools_sync(client)),
         get_names(registry.get_openai_tools_sync(client)),
@@ -59,13 +59,10 @@ def test_router_catalog_contains_only_routed_tools(client: str, tool: str) -> No
 def test_local_lists_contain_only_allowed_tools(client: str, tool: str) -> None:
     for names in (
         registry.REGISTRY.names(client),
-        {tool_object.name for tool_object in registry.REGISTRY.tools(client)},
+        {item.name for item in registry.REGISTRY.tools(client)},
         SERVER.names(client),
         get_names(SERVER.list_tools(client)),
-        {
-            tool_object.name
-            for tool_object in langchain_tools.get_langchain_tools(client)
-        },
+        {item.name for item in langchain_tools.get_langchain_tools(client)},
     ):
         assert (tool in names) == is_allowed(client, tool)
 
@@ -103,10 +100,10 @@ def test_call_to_a_denied_tool_is_unknown_tool_error(client: str, tool: str) -> 
 def test_cli_has_only_commands_for_allowed_tools(client: str, tool: str) -> None:
     from click.testing import CliRunner
 
-    help_result = CliRunner().invoke(cli.main, ["--client", client, "--help"])
+    page = CliRunner().invoke(cli.main, ["--client", client, "--help"])
     decision = registry.get_tool(tool, "internal").cli or {}
     keyword = decision["command"] or "no keyword"
-    match = re.search(rf"^  {keyword}  ", help_result.output, re.MULTILINE)
+    match = re.search(rf"^  {keyword}  ", page.output, re.MULTILINE)
     assert (match is not None) == is_allowed(client, tool)
     result = CliRunner().invoke(cli.main, ["--client", client, keyword, "--nonsense"])
     assert (f"No such command '{keyword}'" in result.output) == (
@@ -159,16 +156,13 @@ def test_prompt_docs_for_restricted_client_omit_denied_tools() -> None:
         " Create, list, view, comment on and close GitHub issues.\n"
     )
     assert prompts.section("home", "copilot") == ""
-    full_section = prompts.section("identity", "internal")
+    section = prompts.section("identity", "internal")
     bullet = re.escape("- **manage_prompt**: ") + r".*\n"
-    expected = re.sub(bullet, "", full_section)
-    expected = re.sub(
-        r"### manage_prompt\n.*?\n\n(?=Changes to your own)",
-        "",
-        expected,
-        flags=re.DOTALL,
+    cut = re.sub(bullet, "", section)
+    cut = re.sub(
+        r"### manage_prompt\n.*?\n\n(?=Changes to your own)", "", cut, flags=re.DOTALL
     )
-    assert prompts.section("identity", "copilot") == expected
+    assert prompts.section("identity", "copilot") == cut
 
 
 @pytest.mark.parametrize("client", [None, "", "nobody", "Internal", "internal "])

@@ -70,8 +70,8 @@ async def test_name_resolves_only_to_tools_allowed_to_the_client(
         with pytest.raises(UnknownToolError, match=f"unknown tool `{name}`"):
             await registry.find(name, client)
     else:
-        owned_tool = await registry.find(name, client)
-        assert (owned_tool.tool, owned_tool.toolset) == (
+        owned = await registry.find(name, client)
+        assert (owned.tool, owned.toolset) == (
             expected,
             second if expected == "far" else first,
         )
@@ -105,19 +105,16 @@ def test_names_are_limited_to_client_and_target() -> None:
 
 
 def test_registry_combines_settings_from_its_toolsets() -> None:
-    with_clients, without_clients = Toolset(CLIENTS, "far", ledger=1), Toolset(Access())
-    assert (
-        _make_registry(with_clients).has_clients,
-        _make_registry(without_clients).has_clients,
-    ) == (True, False)
-    assert _make_registry(with_clients).clients == ("a", "b", "c")
-    assert _make_registry(without_clients).clients == ()
-    assert (
-        _make_registry(with_clients).has_ledger
-        and not _make_registry(with_clients, without_clients).has_ledger
+    full, bare = Toolset(CLIENTS, "far", ledger=1), Toolset(Access())
+    assert (_make_registry(full).has_clients, _make_registry(bare).has_clients) == (
+        True,
+        False,
     )
+    assert _make_registry(full).clients == ("a", "b", "c")
+    assert _make_registry(bare).clients == ()
+    assert _make_registry(full).has_ledger and not _make_registry(full, bare).has_ledger
     assert (
-        _make_registry(with_clients).asserts_formats
-        and not _make_registry(with_clients, without_clients).asserts_formats
+        _make_registry(full).asserts_formats
+        and not _make_registry(full, bare).asserts_formats
     )
-    assert _make_registry(with_clients).lifespan_dependencies == ()
+    assert _make_registry(full).lifespan_dependencies == ()

@@ -84,7 +84,7 @@ def write_catalog(root: Path, *words: str) -> Path:
 
 
 @pytest.fixture(scope="module")
-def clinic_catalog(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def clinic(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Catalog of a project with resources, an MCP prompt and tools that require confirmation."""
     root = tmp_path_factory.mktemp("clinic") / "project"
     shutil.copytree(ROOT / "tests/platform/project", root)
@@ -116,10 +116,8 @@ def open_page(browser: Browser) -> Iterator[Open]:
         page.on("dialog", lambda dialog: problems.append(dialog.message))
         page.on(
             "request",
-            lambda request: (
-                problems.append(request.url)
-                if not request.url.startswith("file:")
-                else None
+            lambda sent: (
+                problems.append(sent.url) if not sent.url.startswith("file:") else None
             ),
         )
         page.goto(f"{file.as_uri()}{view}")
@@ -232,10 +230,8 @@ def test_tool_detail_shows_schema_and_changes(open_page: Open, catalog: Path) ->
     assert "breaking" in detail.inner_text()
 
 
-def test_resources_and_prompts_can_be_searched_and_filtered(
-    open_page: Open, clinic_catalog: Path
-) -> None:
-    page = open_page(clinic_catalog)
+def test_resources_and_prompts_can_be_searched(open_page: Open, clinic: Path) -> None:
+    page = open_page(clinic)
     page.locator("nav >> text=Resources").click()
     blocks = page.locator("#results section")
     blocks.first.wait_for()
@@ -254,9 +250,9 @@ def test_resources_and_prompts_can_be_searched_and_filtered(
 
 
 def test_tool_that_requires_confirmation_shows_message_and_condition(
-    open_page: Open, clinic_catalog: Path
+    open_page: Open, clinic: Path
 ) -> None:
-    page = open_page(clinic_catalog, view="#tool=reception%2Fcancel_visit")
+    page = open_page(clinic, view="#tool=reception%2Fcancel_visit")
     detail = page.locator("#detail")
     assert "Cancel this visit without a word" in detail.inner_text()
     detail.locator("summary", has_text="When").click()
@@ -308,7 +304,7 @@ def test_theme_button_overrides_and_persists(open_page: Open, catalog: Path) -> 
     "view",
     ["#tools", "#matrix", "#costs", "#changes", "#tool=ren%2Fread_all_portraits"],
 )
-def test_page_on_a_phone_does_not_scroll_horizontally(
+def test_phone_page_does_not_scroll_sideways(
     open_page: Open, catalog: Path, view: str
 ) -> None:
     page = open_page(catalog, PHONE, view=view)

@@ -142,7 +142,7 @@ class _Files:
     def __init__(self, files: Mapping[str, Any]) -> None:
         self._files = {
             name: _LONG.sub(
-                _build_long_text, json.dumps(content, ensure_ascii=False)
+                _build_text, json.dumps(content, ensure_ascii=False)
             ).encode()
             for name, content in files.items()
         }
@@ -163,7 +163,7 @@ class _Files:
         return False
 
 
-def _build_long_text(match: re.Match[str]) -> str:
+def _build_text(match: re.Match[str]) -> str:
     """Return a text with the requested number of characters."""
     return ("and so on " * int(match[1]))[: int(match[1])]
 

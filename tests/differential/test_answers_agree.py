@@ -208,15 +208,10 @@ class Interfaces:
         graph.add_edge("tools", END)
         call = {"name": "value", "args": {"name": name}, "id": "7", "type": "tool_call"}
         state = {"messages": [AIMessage("", tool_calls=[call])]}
-        message: ToolMessage = asyncio.run(graph.compile().ainvoke(state))["messages"][
-            -1
-        ]
-        sync_message: ToolMessage = graph.compile().invoke(state)["messages"][-1]
-        assert (message.content, message.tool_call_id) == (
-            sync_message.content,
-            sync_message.tool_call_id,
-        )
-        return message
+        reply: ToolMessage = asyncio.run(graph.compile().ainvoke(state))["messages"][-1]
+        sync: ToolMessage = graph.compile().invoke(state)["messages"][-1]
+        assert (reply.content, reply.tool_call_id) == (sync.content, sync.tool_call_id)
+        return reply
 
 
 @pytest.fixture(scope="module")
@@ -284,8 +279,8 @@ def test_invalid_result_is_the_same_tool_error_in_every_interface(
     mcp_result = interfaces.mcp(name, mode)
     assert mcp_result["isError"] is True
     assert mcp_result["content"] == [{"type": "text", "text": error}]
-    message = interfaces.langchain(name)
-    assert (message.status, message.content) == ("error", error)
+    reply = interfaces.langchain(name)
+    assert (reply.status, reply.content) == ("error", error)
     output = interfaces.cli(name)
     assert output.exit_code == 1
     assert output.stderr.splitlines()[-1] == f"error: {error}"
@@ -321,15 +316,11 @@ def test_content_blocks_are_returned_by_every_interface(
         },
         {"type": "image", "base64": PICTURE, "mime_type": "image/png"},
     ]
-    message = interfaces.langchain("blocks")
-    assert (message.status, message.name, message.tool_call_id) == (
-        "success",
-        "value",
-        "7",
-    )
-    assert message.content == expected
+    reply = interfaces.langchain("blocks")
+    assert (reply.status, reply.name, reply.tool_call_id) == ("success", "value", "7")
+    assert reply.content == expected
     # LangChain recognizes each block as one of its own types.
-    assert [block["type"] for block in message.content_blocks] == [
+    assert [block["type"] for block in reply.content_blocks] == [
         block["type"] for block in expected
     ]
     assert interfaces.tool.invoke({"name": "blocks"}) == expected

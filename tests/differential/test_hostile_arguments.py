@@ -50,7 +50,7 @@ def validate(schema: Any, arguments: Any) -> tuple[list[str], float]:
     return problems, time.process_time() - start
 
 
-def build_double_references(keyword: str, levels: int = 60) -> dict[str, Any]:
+def build_fan_out(keyword: str, levels: int = 60) -> dict[str, Any]:
     """Return definitions that refer to the next one twice: 2 ** n paths to one schema."""
 
     def build_pair(number: int) -> list[Any]:
@@ -65,7 +65,7 @@ def build_double_references(keyword: str, levels: int = 60) -> dict[str, Any]:
     }
 
 
-def build_recursive_schema(**node: Any) -> dict[str, Any]:
+def recursive_schema(**node: Any) -> dict[str, Any]:
     """Return an object schema with a recursive definition `node` for `a`."""
     return {
         "properties": {"a": NODE},
@@ -76,35 +76,31 @@ def build_recursive_schema(**node: Any) -> dict[str, Any]:
 NODE = {"$ref": "#/$defs/node"}
 AS_A = {"a": NODE}
 MULTIPLYING = {
-    "allOf in a fan": (build_double_references("allOf", 12), {"a": 7}),
-    "anyOf in a fan": (build_double_references("anyOf", 12), {"a": 7}),
-    "oneOf in a fan": (build_double_references("oneOf", 12), {"a": 7}),
+    "allOf in a fan": (build_fan_out("allOf", 12), {"a": 7}),
+    "anyOf in a fan": (build_fan_out("anyOf", 12), {"a": 7}),
+    "oneOf in a fan": (build_fan_out("oneOf", 12), {"a": 7}),
     "patterns": (
-        build_recursive_schema(properties=AS_A, patternProperties={"^a": NODE}),
+        recursive_schema(properties=AS_A, patternProperties={"^a": NODE}),
         None,
     ),
     "two patterns": (
-        build_recursive_schema(patternProperties={"^a": NODE, "a$": NODE}),
+        recursive_schema(patternProperties={"^a": NODE, "a$": NODE}),
         None,
     ),
     "dependent": (
-        build_recursive_schema(
-            properties=AS_A, dependentSchemas={"a": {"properties": AS_A}}
-        ),
+        recursive_schema(properties=AS_A, dependentSchemas={"a": {"properties": AS_A}}),
         None,
     ),
     "both ways": (
-        {**build_recursive_schema(properties=AS_A, **{"$ref": "#/$defs/other"})},
+        {**recursive_schema(properties=AS_A, **{"$ref": "#/$defs/other"})},
         None,
     ),
     "conditions": (
-        build_recursive_schema(
-            properties=AS_A, **{"if": True, "then": {"properties": AS_A}}
-        ),
+        recursive_schema(properties=AS_A, **{"if": True, "then": {"properties": AS_A}}),
         None,
     ),
     "anchors": (
-        build_recursive_schema(
+        recursive_schema(
             **{"$dynamicAnchor": "n"},
             properties={"a": {"$dynamicRef": "#n"}},
             additionalProperties=False,
@@ -115,7 +111,7 @@ MULTIPLYING = {
 }
 
 
-def build_schema(**schema: Any) -> dict[str, Any]:
+def one_parameter(**schema: Any) -> dict[str, Any]:
     """Return a schema with one parameter `a`."""
     return {
         "type": "object",
@@ -124,7 +120,7 @@ def build_schema(**schema: Any) -> dict[str, Any]:
     }
 
 
-def nest_value(depth: int, leaf: Any = 0) -> dict[str, Any]:
+def nest(depth: int, leaf: Any = 0) -> dict[str, Any]:
     """Return `{"a": {"a": ...}}` with a number of levels."""
     value = leaf
     for _ in range(depth):
@@ -150,26 +146,26 @@ PATTERNS = [
 )
 def test_slow_pattern_is_stopped(pattern: str, text: str) -> None:
     problems, seconds = validate(
-        build_schema(type="string", pattern=pattern), {"a": text}
+        one_parameter(type="string", pattern=pattern), {"a": text}
     )
     assert problems
     assert seconds < 0.5  # unlimited backtracking takes minutes
 
 
-DEEP = nest_value(10_000)
+DEEP = nest(10_000)
 LARGE: dict[str, tuple[Any, Any]] = {
     "deep, where depth is declared": (TREE, DEEP),
-    "deep, where anything goes": (build_schema(), DEEP),
-    "deep, where text is wanted": (build_schema(type="string"), DEEP),
-    "a long text": (build_schema(type="string", maxLength=10), {"a": "x" * 1_000_000}),
-    "a long name": (build_schema(), {"x" * 1_000_000: 1}),
-    "many names": (build_schema(), {f"x{i}": i for i in range(50_000)}),
+    "deep, where anything goes": (one_parameter(), DEEP),
+    "deep, where text is wanted": (one_parameter(type="string"), DEEP),
+    "a long text": (one_parameter(type="string", maxLength=10), {"a": "x" * 1_000_000}),
+    "a long name": (one_parameter(), {"x" * 1_000_000: 1}),
+    "many names": (one_parameter(), {f"x{i}": i for i in range(50_000)}),
     "many wrong items": (
-        build_schema(items={"type": "string"}),
+        one_parameter(items={"type": "string"}),
         {"a": list(range(50_000))},
     ),
-    "many objects": (build_schema(uniqueItems=True), {"a": [{"b": 1}] * 10_000}),
-    "nested choices": (CHOICE, nest_value(30, {"k": "bad"})),
+    "many objects": (one_parameter(uniqueItems=True), {"a": [{"b": 1}] * 10_000}),
+    "nested choices": (CHOICE, nest(30, {"k": "bad"})),
 }
 
 
@@ -186,16 +182,16 @@ def test_large_arguments_are_rejected_with_a_short_message(case: str) -> None:
 @pytest.mark.parametrize("case", MULTIPLYING)
 def test_exponential_schema_is_rejected_in_bounded_time(case: str) -> None:
     schema, arguments = MULTIPLYING[case]
-    arguments = nest_value(60, 7) if arguments is None else arguments
+    arguments = nest(60, 7) if arguments is None else arguments
     problems, seconds = validate(schema, arguments)
     assert problems == ["the value does not match the schema"]
     assert seconds < 0.5
 
 
 def test_problem_in_a_deep_value_is_reported_with_its_path() -> None:
-    problems, _ = validate(TREE, nest_value(60, 7))
+    problems, _ = validate(TREE, nest(60, 7))
     assert problems == [f"`{'.'.join('a' * 60)}` must be an object"]
-    assert validate(CHOICE, nest_value(2, {"k": "bad"}))[0]
+    assert validate(CHOICE, nest(2, {"k": "bad"}))[0]
 
 
 @pytest.mark.parametrize(
@@ -213,7 +209,7 @@ def test_problem_in_a_deep_value_is_reported_with_its_path() -> None:
     ids=lambda value: str(value)[:20] if isinstance(value, str) else None,
 )
 def test_value_that_is_not_json_is_always_rejected(value: Any, word: str) -> None:
-    problems, _ = validate(build_schema(), {"a": value})
+    problems, _ = validate(one_parameter(), {"a": value})
     assert len(problems) == 1
     assert word in problems[0]
 
@@ -225,67 +221,57 @@ def test_recursive_value_is_rejected() -> None:
 
 
 def test_values_below_the_depth_limit_are_accepted() -> None:
-    assert validate(TREE, nest_value(MAX_LEVELS - 2, {}))[0] == []
-    assert validate(CHOICE, nest_value(1, {"k": "and", "a": {"k": "or"}}))[0] == []
+    assert validate(TREE, nest(MAX_LEVELS - 2, {}))[0] == []
+    assert validate(CHOICE, nest(1, {"k": "and", "a": {"k": "or"}}))[0] == []
 
 
 @pytest.fixture(scope="module")
-def recursive_toolset(build_toolset: Callable[[Any], Any], make_case: Any) -> Any:
+def toolset(build_toolset: Callable[[Any], Any], make_case: Any) -> Any:
     """Generated toolset with a recursive tool and a tool with a string parameter."""
     return build_toolset(
         [
             make_case("tree", TREE, ()),
-            make_case("text", build_schema(type="string"), ()),
+            make_case("text", one_parameter(type="string"), ()),
         ]
     )
 
 
-def test_deep_arguments_are_rejected_except_by_mcp(recursive_toolset: Any) -> None:
-    """MCP accepts 150 levels, which are below the limit."""
-    deep = nest_value(500, {})
-    for is_accepted in (
-        recursive_toolset.call,
-        recursive_toolset.langchain,
-        recursive_toolset.cli,
-    ):
-        assert is_accepted("tree", deep) is False
-        assert is_accepted("tree", nest_value(50, {})) is True
-    assert (
-        recursive_toolset.mcp(
-            [("tree", nest_value(50, {})), ("tree", nest_value(150, {}))]
-        )
-        == [True] * 2
-    )
+def test_deeply_nested_arguments_are_rejected(toolset: Any) -> None:
+    """The registry, LangChain and the CLI reject 500 levels; MCP accepts 150."""
+    deep = nest(500, {})
+    for call in (toolset.call, toolset.langchain, toolset.cli):
+        assert call("tree", deep) is False
+        assert call("tree", nest(50, {})) is True
+    assert toolset.mcp([("tree", nest(50, {})), ("tree", nest(150, {}))]) == [True] * 2
 
 
-def test_long_text_is_accepted_by_every_interface(recursive_toolset: Any) -> None:
+def test_long_text_is_accepted_by_every_interface(toolset: Any) -> None:
     text = {"a": "x" * 1_000_000}
-    assert recursive_toolset.call("text", text) and recursive_toolset.langchain(
-        "text", text
-    )
-    assert recursive_toolset.cli("text", text)
-    assert recursive_toolset.mcp(
-        [("text", text), ("text", {"b": "x" * 1_000_000})]
-    ) == [True, False]
+    assert toolset.call("text", text) and toolset.langchain("text", text)
+    assert toolset.cli("text", text)
+    assert toolset.mcp([("text", text), ("text", {"b": "x" * 1_000_000})]) == [
+        True,
+        False,
+    ]
 
 
-def test_deep_json_in_cli_arguments_is_a_usage_error(recursive_toolset: Any) -> None:
+def test_deep_json_in_cli_arguments_is_a_usage_error(toolset: Any) -> None:
     import importlib
 
     from click.testing import CliRunner
 
-    main = importlib.import_module(f"{recursive_toolset.package}.cli").main
+    main = importlib.import_module(f"{toolset.package}.cli").main
     text = '{"a":' * 100_000
     result = CliRunner().invoke(main, ["t0", "--arguments", text])
     assert result.exit_code == 2
     assert "nested too deeply" in result.output
-    assert json.dumps(nest_value(3)) in '{"a": {"a": {"a": 0}}}'
+    assert json.dumps(nest(3)) in '{"a": {"a": {"a": 0}}}'
 
 
 @pytest.mark.parametrize("keyword", ["oneOf", "anyOf", "allOf"])
 @pytest.mark.parametrize("levels", [17, 60])
 def test_exponential_references_are_rejected(keyword: str, levels: int) -> None:
-    problems, seconds = validate(build_double_references(keyword, levels), {"a": 7})
+    problems, seconds = validate(build_fan_out(keyword, levels), {"a": 7})
     assert problems == [
         "the value cannot be checked: the tool's schema cannot be applied"
     ]

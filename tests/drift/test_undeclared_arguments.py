@@ -42,8 +42,8 @@ TOOLS = {
     "placed": ("placed", TEXT),
     "mapped": ("mapped", TEXT),
 }
-REJECTING_TOOLS = ("open", "wide", "closed", "empty", "rest", "placed")
-HOSTILE_ARGUMENTS: dict[str, Any] = {
+STRICT = ("open", "wide", "closed", "empty", "rest", "placed")
+HOSTILE: dict[str, Any] = {
     "is_admin": True,
     "db": "sqlite:////etc/passwd",
     "self": 1,
@@ -156,9 +156,7 @@ INTERFACES = [
     ],
 )
 def test_undeclared_argument_is_rejected_by_name(interface: str, root: Path) -> None:
-    calls: Calls = [
-        (tool, {"is_admin": True, "db": "evil"}) for tool in REJECTING_TOOLS
-    ]
+    calls: Calls = [(tool, {"is_admin": True, "db": "evil"}) for tool in STRICT]
     other_calls: Calls = [
         ("typed", {"is_admin": True}),
         ("mapped", {"is_admin": True}),
@@ -167,7 +165,7 @@ def test_undeclared_argument_is_rejected_by_name(interface: str, root: Path) -> 
     *rejected, typed, mapped, accepted = list_errors(
         interface, root, [*calls, *other_calls]
     )
-    assert len(rejected) == len(REJECTING_TOOLS)
+    assert len(rejected) == len(STRICT)
     for error in rejected:
         assert "`is_admin` is not a parameter" in error, rejected
         assert "`db` is not a parameter" in error, rejected
@@ -176,7 +174,7 @@ def test_undeclared_argument_is_rejected_by_name(interface: str, root: Path) -> 
     assert accepted == ""
 
 
-HOSTILE_PROGRAM = """
+PROBE = """
 import json, sys
 from generated.shy.registry import call_tool_sync
 tools, hostile = json.loads(sys.argv[1])
@@ -186,44 +184,36 @@ print([place for place, error in said.items() if "is not a parameter" not in (er
 
 
 def test_hostile_argument_names_are_rejected(root: Path) -> None:
-    result = Project(root).run(
-        "-c", HOSTILE_PROGRAM, json.dumps([REJECTING_TOOLS, HOSTILE_ARGUMENTS])
-    )
+    result = Project(root).run("-c", PROBE, json.dumps([STRICT, HOSTILE]))
     assert result.stdout == "[]\n", result.stdout + result.stderr
 
 
-X_SCHEMA: dict[str, Any] = {"properties": {"x": {}}}
+X: dict[str, Any] = {"properties": {"x": {}}}
 DECLARING: dict[str, dict[str, Any]] = {
-    "properties": X_SCHEMA,
-    "$ref": {"$ref": "#/$defs/more", "$defs": {"more": X_SCHEMA}},
-    "$ref to an anchor": {
-        "$ref": "#more",
-        "$defs": {"a": {"$anchor": "more", **X_SCHEMA}},
-    },
+    "properties": X,
+    "$ref": {"$ref": "#/$defs/more", "$defs": {"more": X}},
+    "$ref to an anchor": {"$ref": "#more", "$defs": {"a": {"$anchor": "more", **X}}},
     "$ref to an id": {
         "$schema": "http://json-schema.org/draft-07/schema#",
         "allOf": [{"$ref": "#more"}],
-        "definitions": {"a": {"$id": "#more", **X_SCHEMA}},
+        "definitions": {"a": {"$id": "#more", **X}},
     },
     "a reference to a reference": {
         "$ref": "#/$defs/one",
-        "$defs": {"one": {"$ref": "#/$defs/two"}, "two": X_SCHEMA},
+        "$defs": {"one": {"$ref": "#/$defs/two"}, "two": X},
     },
-    "$dynamicRef": {
-        "$dynamicRef": "#m",
-        "$defs": {"a": {"$dynamicAnchor": "m", **X_SCHEMA}},
-    },
-    "allOf": {"allOf": [{}, X_SCHEMA]},
-    "anyOf": {"anyOf": [{}, X_SCHEMA]},
-    "oneOf": {"oneOf": [X_SCHEMA, {"required": ["y"]}]},
-    "alternatives within": {"anyOf": [{"allOf": [{"oneOf": [X_SCHEMA]}]}]},
-    "if": {"if": X_SCHEMA},
-    "then": {"if": {}, "then": X_SCHEMA},
-    "else": {"if": False, "else": X_SCHEMA},
-    "dependentSchemas": {"dependentSchemas": {"y": X_SCHEMA}},
+    "$dynamicRef": {"$dynamicRef": "#m", "$defs": {"a": {"$dynamicAnchor": "m", **X}}},
+    "allOf": {"allOf": [{}, X]},
+    "anyOf": {"anyOf": [{}, X]},
+    "oneOf": {"oneOf": [X, {"required": ["y"]}]},
+    "alternatives within": {"anyOf": [{"allOf": [{"oneOf": [X]}]}]},
+    "if": {"if": X},
+    "then": {"if": {}, "then": X},
+    "else": {"if": False, "else": X},
+    "dependentSchemas": {"dependentSchemas": {"y": X}},
     "dependencies": {
         "$schema": "http://json-schema.org/draft-07/schema#",
-        "dependencies": {"y": X_SCHEMA, "z": ["y"]},
+        "dependencies": {"y": X, "z": ["y"]},
     },
     "patternProperties": {"patternProperties": {"^x$": {}}},
     "patternProperties of an alternative": {
@@ -236,10 +226,10 @@ NOT_DECLARING: dict[str, dict[str, Any]] = {
     "additionalProperties": {"additionalProperties": {}},
     "unevaluatedProperties": {"unevaluatedProperties": True},
     "propertyNames": {"propertyNames": {"maxLength": 9}},
-    "not": {"not": {**X_SCHEMA, "required": ["x", "y"]}},
-    "an inner one": {"properties": {"y": X_SCHEMA}},
-    "of items": {"items": X_SCHEMA},
-    "a definition that nobody names": {"$defs": {"more": X_SCHEMA}},
+    "not": {"not": {**X, "required": ["x", "y"]}},
+    "an inner one": {"properties": {"y": X}},
+    "of items": {"items": X},
+    "a definition that nobody names": {"$defs": {"more": X}},
     "a pattern": {"patternProperties": {"^y": {}}},
     "a pattern that never ends": {"patternProperties": {"^(x+x+)+y(?=z)": {}}},
     "a reference that leads nowhere": {"$ref": "#/$defs/more"},
@@ -257,12 +247,10 @@ def test_keyword_that_declares_a_name_accepts_it(schema: dict[str, Any]) -> None
     declared = DeclaredNames(schema)
     assert declared.find_undeclared(["x", "db"]) == ["db"]
 
-    def handle_two(x: Any = None, db: Any = None) -> Any:
+    def work(x: Any = None, db: Any = None) -> Any:
         return x
 
-    assert HandlerAdapter(handle_two, declared).find_rejected({"x": 1, "db": 2}) == [
-        "db"
-    ]
+    assert HandlerAdapter(work, declared).find_rejected({"x": 1, "db": 2}) == ["db"]
 
 
 @pytest.mark.parametrize("schema", NOT_DECLARING.values(), ids=NOT_DECLARING)
@@ -271,7 +259,7 @@ def test_keyword_that_allows_a_name_does_not_declare_it(schema: dict[str, Any]) 
 
 
 def test_handler_with_parameter_declared_by_reference_gets_keyword_arguments() -> None:
-    schema = {"$ref": "#/$defs/more", "$defs": {"more": X_SCHEMA}}
+    schema = {"$ref": "#/$defs/more", "$defs": {"more": X}}
     adapter = HandlerAdapter(keyword, DeclaredNames(schema))
     assert not adapter.accepts_mapping
     assert adapter({"x": 7}) == 7

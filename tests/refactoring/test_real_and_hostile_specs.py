@@ -47,17 +47,15 @@ def test_renaming_own_tools_changes_only_the_name(
             source = path.replace("xyz_renamed", owned_tool.tool.name)
             before = (ROOT / source).read_bytes()
             if source == owned_tool.tool.source.file:
-                previous_names = b", ".join(
+                previous = b", ".join(
                     name.encode() for name in owned_tool.tool.renamed_from
                 )
                 new_line = b"renamed_from: [%s%s]\n" % (
-                    previous_names + b", " if previous_names else b"",
+                    previous + b", " if previous else b"",
                     old,
                 )
                 assert data.count(new_line) == 1
-                old_line = (
-                    b"renamed_from: [%s]\n" % previous_names if previous_names else b""
-                )
+                old_line = b"renamed_from: [%s]\n" % previous if previous else b""
                 data = data.replace(new_line, old_line)
             assert data.replace(b"xyz_renamed", old) == before, (
                 owned_tool.tool.name,

@@ -71,10 +71,8 @@ def test_rename_edits_every_reference_and_text(notes: Project) -> None:
 
 def test_unchanged_mentions_are_listed_with_locations(notes: Project) -> None:
     output = run_command(notes, "rename", "find_note", "search")
-    remaining = output.partition("Not changed, for you to review:\n")[2].partition(
-        "\n\n"
-    )[0]
-    assert remaining.splitlines() == [
+    left = output.partition("Not changed, for you to review:\n")[2].partition("\n\n")[0]
+    assert left.splitlines() == [
         "  specs/toy/search.yaml:2:10: # Finds; find_note is its name.",
         '  specs/toy/store_note.yaml:3:53: description: "Stores a note; `search` finds it."'
         "  # find_note: see its own file",
@@ -278,7 +276,7 @@ def test_selection_cases_are_edited_by_rename_and_removal(notes: Project) -> Non
     assert "never: []}]" in tool
 
 
-MARKED_DOCUMENT = """\
+MARKED = """\
 <!-- toolcast:  parameters toy find_note-->  \r
 old\r
 <!-- /toolcast -->\r
@@ -296,11 +294,9 @@ def test_document_markers_are_edited_and_listed_by_removal(notes: Project) -> No
         stream.write("documents: [docs/tools.md]\n")
     document = notes.root / "docs/tools.md"
     document.parent.mkdir()
-    document.write_bytes(MARKED_DOCUMENT.encode())
+    document.write_bytes(MARKED.encode())
     run_command(notes, "rename", "find_note", "search")
-    before, after = MARKED_DOCUMENT.split("\n"), document.read_bytes().decode().split(
-        "\n"
-    )
+    before, after = MARKED.split("\n"), document.read_bytes().decode().split("\n")
     changed = {i: new for i, new in enumerate(after) if new != before[i]}
     mark = "<!-- toolcast: parameters toy search -->"
     assert changed == {0: f"{mark}  \r", 8: mark}

@@ -100,10 +100,8 @@ def test_schema_problems_agree_with_metaschema_validation(
     # The libraries' metaschemas of these two drafts differ in `enum` and `writeOnly`.
     if "draft-04" not in dialect and "draft-07" not in dialect:
         # An invalid `$id` is reported even inside a keyword that the dialect does not have.
-        other_problems = [
-            problem for problem in problems if problem[0][-1:] != ("$id",)
-        ]
-        assert not other_problems if oracle.is_valid(value) else problems
+        others = [problem for problem in problems if problem[0][-1:] != ("$id",)]
+        assert not others if oracle.is_valid(value) else problems
     for path, message, _ in problems:
         part: Any = value
         for step in path:
@@ -139,10 +137,8 @@ def test_cost_estimate_for_nested_quantifiers(depth: int, length: int) -> None:
     nested_pattern = analyze_pattern("(" * depth + "a" + "+)" * depth)
     is_short = length < 200 and depth**length <= 1_000_000
     assert nested_pattern.is_quick(length) == is_short
-    flat_pattern = analyze_pattern("a*" * depth)
-    assert flat_pattern.is_quick(length) == (
-        (length + 1) ** min(depth, 40) <= 1_000_000
-    )
+    flat = analyze_pattern("a*" * depth)
+    assert flat.is_quick(length) == ((length + 1) ** min(depth, 40) <= 1_000_000)
 
 
 @tried(300)

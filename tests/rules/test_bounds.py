@@ -34,7 +34,7 @@ def nest_arrays(levels: int) -> str:
     return "[" * levels + '"s"' + "]" * levels
 
 
-RECURSIVE_ARRAY = {"type": "array", "items": {"$ref": "#/$defs/t"}}
+ENDLESS = {"type": "array", "items": {"$ref": "#/$defs/t"}}
 HOSTILE_VALUES = {
     "many errors in one location": (
         {"allOf": [{"allOf": [5] * 50} for _ in range(400)]},
@@ -67,9 +67,7 @@ HOSTILE_VALUES = {
     "recursive alternatives": (
         {
             "properties": {"x": {"$ref": "#/$defs/t"}},
-            "$defs": {
-                "t": {"anyOf": [RECURSIVE_ARRAY, RECURSIVE_ARRAY, {"type": "integer"}]}
-            },
+            "$defs": {"t": {"anyOf": [ENDLESS, ENDLESS, {"type": "integer"}]}},
         },
         f'{{"x": {nest_arrays(60)}}}',
         "schema/example-mismatch",

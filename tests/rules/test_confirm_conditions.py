@@ -24,7 +24,7 @@ LARGE = {"properties": {"amount": {"minimum": 100}}, "required": ["amount"]}
 FORCE = {"properties": {"force": {"const": True}}, "required": ["force"]}
 
 
-def list_condition_findings(
+def check_condition(
     tmp_path: Path, condition: Any, parameters: Any = PARAMETERS
 ) -> list[str]:
     """Return severity and message of the rule's findings."""
@@ -66,7 +66,7 @@ def test_condition_that_ignores_defaults_is_reported(
 ) -> None:
     errors = [
         line
-        for line in list_condition_findings(tmp_path, condition)
+        for line in check_condition(tmp_path, condition)
         if "calls that omit" in line
     ]
     assert sorted(line.split("`")[1] for line in errors) == names
@@ -118,7 +118,7 @@ def test_ignored_defaults_in_references_and_objects_are_reported(
     condition: Any, names: list[str], tmp_path: Path
 ) -> None:
     """Required parameters without a sample value do not affect other parameters."""
-    findings = list_condition_findings(tmp_path, condition, REFERENCES)
+    findings = check_condition(tmp_path, condition, REFERENCES)
     assert sorted(line.split("`")[1] for line in findings) == names
 
 
@@ -149,7 +149,7 @@ MANY_PARAMETERS = {
 def test_unsatisfiable_condition_among_many_parameters_is_reported(
     condition: Any, is_reported: bool, tmp_path: Path
 ) -> None:
-    findings = list_condition_findings(tmp_path, condition, MANY_PARAMETERS)
+    findings = check_condition(tmp_path, condition, MANY_PARAMETERS)
     assert [line for line in findings if "no valid call" in line] == (
         ["WARNING: no valid call satisfies `confirm.when`, so the user is never asked"]
         if is_reported
@@ -173,7 +173,7 @@ def test_unsatisfiable_condition_among_many_parameters_is_reported(
 def test_condition_that_respects_defaults_is_accepted(
     condition: Any, tmp_path: Path
 ) -> None:
-    assert list_condition_findings(tmp_path, condition) == []
+    assert check_condition(tmp_path, condition) == []
 
 
 @pytest.mark.parametrize(
@@ -191,7 +191,7 @@ def test_condition_that_respects_defaults_is_accepted(
 )
 def test_unknown_parameter_is_reported(condition: Any, tmp_path: Path) -> None:
     message = "ERROR: `confirm.when` refers to `amuont`, which is not a parameter"
-    assert message in list_condition_findings(tmp_path, condition)
+    assert message in check_condition(tmp_path, condition)
 
 
 @pytest.mark.parametrize(
@@ -212,7 +212,7 @@ def test_unsatisfiable_condition_is_a_warning(condition: Any, tmp_path: Path) ->
     message = (
         "WARNING: no valid call satisfies `confirm.when`, so the user is never asked"
     )
-    assert list_condition_findings(tmp_path, condition) == [message]
+    assert check_condition(tmp_path, condition) == [message]
 
 
 @pytest.mark.parametrize(
@@ -241,4 +241,4 @@ def test_satisfiable_condition_is_accepted(condition: Any, tmp_path: Path) -> No
             **{name: {"type": "string"} for name in "pqrstu"},
         },
     }
-    assert list_condition_findings(tmp_path, condition, parameters) == []
+    assert check_condition(tmp_path, condition, parameters) == []

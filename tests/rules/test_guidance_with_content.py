@@ -58,7 +58,7 @@ WITH_CONTENT = [
 ]
 
 
-def list_rules_and_severities(
+def check_tool(
     tmp_path: Path, lines: str, usage: str = "", rules: str = "prompt/usage"
 ) -> list[tuple[str, Severity]]:
     """Return the rules and severities of the findings of a tool with these lines."""
@@ -69,14 +69,8 @@ def list_rules_and_severities(
         tmp_path,
     )
     findings = list_findings(tmp_path)
-    assert not [
-        finding for finding in findings if finding.rule == "spec/wrong-type"
-    ], findings
-    return [
-        (finding.rule, finding.severity)
-        for finding in findings
-        if finding.rule.startswith(rules)
-    ]
+    assert not [f for f in findings if f.rule == "spec/wrong-type"], findings
+    return [(f.rule, f.severity) for f in findings if f.rule.startswith(rules)]
 
 
 @pytest.mark.parametrize("text", EMPTY)
@@ -85,22 +79,17 @@ def test_guidance_without_content_is_reported(
     tmp_path: Path, field: str, text: str
 ) -> None:
     line = f"{field}: {json.dumps(text)}"
-    assert list_rules_and_severities(tmp_path / "free", line) == [
+    assert check_tool(tmp_path / "free", line) == [
         ("prompt/usage-empty", Severity.WARNING)
     ]
-    assert list_rules_and_severities(tmp_path / "required", line, "required") == [
+    assert check_tool(tmp_path / "required", line, "required") == [
         ("prompt/usage-empty", Severity.ERROR)
     ]
 
 
 @pytest.mark.parametrize("text", WITH_CONTENT)
 def test_guidance_with_content_is_accepted(tmp_path: Path, text: str) -> None:
-    assert (
-        list_rules_and_severities(
-            tmp_path, f"when_to_use: {json.dumps(text)}", "required"
-        )
-        == []
-    )
+    assert check_tool(tmp_path, f"when_to_use: {json.dumps(text)}", "required") == []
 
 
 @pytest.mark.parametrize(
@@ -114,20 +103,20 @@ def test_guidance_with_content_is_accepted(tmp_path: Path, text: str) -> None:
         ("when_to_use: '-'\nguidance: Use it.", "prompt/usage-empty"),
     ],
 )
-def test_missing_or_empty_required_guidance_is_an_error(
+def test_missing_required_guidance_is_an_error(
     tmp_path: Path, lines: str, rule: str
 ) -> None:
-    rules_and_severities = list_rules_and_severities(tmp_path, lines, "required")
-    assert {*rules_and_severities} == {(rule, Severity.ERROR)}
+    found = check_tool(tmp_path, lines, "required")
+    assert {*found} == {(rule, Severity.ERROR)}
 
 
 def test_empty_text_next_to_other_guidance_is_a_warning(tmp_path: Path) -> None:
     lines = "when_to_use: '-'\nguidance: Ask before deleting."
-    assert list_rules_and_severities(tmp_path, lines, "required") == [
+    assert check_tool(tmp_path, lines, "required") == [
         ("prompt/usage-empty", Severity.WARNING)
     ]
     reason = "when_to_use: {text: null, reason: Its summary says when to use it.}"
-    assert list_rules_and_severities(tmp_path / "reason", reason, "required") == []
+    assert check_tool(tmp_path / "reason", reason, "required") == []
 
 
 DESTRUCTIVE = [

@@ -53,7 +53,7 @@ def test_published_attack_is_reported(rule: str, list_rules: ListRules) -> None:
     assert list_rules(description=PUBLISHED[rule]) == [rule]
 
 
-def list_field_locations(text: str) -> Iterable[dict[str, Any]]:
+def build_fields(text: str) -> Iterable[dict[str, Any]]:
     """Yield the fields of a tool with a text in each location of the definition."""
     yield {"title": text}
     yield {"description": text}
@@ -74,7 +74,7 @@ def list_field_locations(text: str) -> Iterable[dict[str, Any]]:
 
 
 @pytest.mark.parametrize(
-    "fields", list(list_field_locations("<IMPORTANT>obey</IMPORTANT>")), ids=str
+    "fields", list(build_fields("<IMPORTANT>obey</IMPORTANT>")), ids=str
 )
 def test_text_in_any_definition_field_is_checked(
     fields: dict[str, Any], list_rules: ListRules

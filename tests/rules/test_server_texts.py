@@ -21,13 +21,12 @@ TOOLSET = (
 )
 
 
-def load_severities(project: Project) -> dict[str, str]:
+def severities_by_line(project: Project) -> dict[str, str]:
     """Return the severity of each finding by rule and line."""
     lines = project.toolcast("check").stderr.splitlines()
     rows = [row.split(": ") for row in lines if row.startswith("specs/")]
     return {
-        f"{rule}:{location.split(':')[1]}": severity
-        for location, severity, rule, *_ in rows
+        f"{rule}:{location.split(':')[1]}": level for location, level, rule, *_ in rows
     }
 
 
@@ -37,12 +36,10 @@ def test_findings_about_server_texts_are_notes_and_others_warnings(
     project = make_project(
         {"ask": SPEC}, toolset=TOOLSET, workspace="fail_on: warning\n"
     )
-    severities = load_severities(project)
-    notes = {
-        rule: severity for rule, severity in severities.items() if severity == "note"
-    }
+    severities = severities_by_line(project)
+    notes = {rule: level for rule, level in severities.items() if level == "note"}
     assert {"prompt/todo:2", "prompt/secret-parameter:7"} <= notes.keys()
-    assert {rule for rule, severity in severities.items() if severity == "warning"} == {
+    assert {rule for rule, level in severities.items() if level == "warning"} == {
         "prompt/todo:3"
     }
     assert project.toolcast("check").returncode == 1
@@ -55,4 +52,4 @@ def test_findings_about_texts_with_a_handler_are_warnings(
     make_project: Callable[..., Project],
 ) -> None:
     project = make_project({"ask": SPEC}, workspace="fail_on: warning\n")
-    assert load_severities(project)["prompt/todo:2"] == "warning"
+    assert severities_by_line(project)["prompt/todo:2"] == "warning"

@@ -40,7 +40,7 @@ def list_texts(texts_by_tool: dict[str, Sequence[str]], owner: Owner) -> Iterato
         yield Text(owner, ("meta", index), text)
 
 
-def search_combined(texts: Texts, phrases: Sequence[Phrase]) -> list[tuple[str, str]]:
+def search(texts: Texts, phrases: Sequence[Phrase]) -> list[tuple[str, str]]:
     """Return the texts that contain a phrase, with the matched words, as the rules search."""
     suspected = texts.find_candidates(phrase.candidate_pattern for phrase in phrases)
     hits = (
@@ -67,10 +67,9 @@ def test_phrase_split_between_two_texts_is_not_found(phrase: Phrase) -> None:
             [example[:cut], example, example[cut:]],
         ):
             expected = search_each(contents, [phrase])
-            assert search_combined(make_texts(contents), [phrase]) == expected
+            assert search(make_texts(contents), [phrase]) == expected
             assert (
-                search_combined(make_texts(*([one] for one in contents)), [phrase])
-                == expected
+                search(make_texts(*([one] for one in contents)), [phrase]) == expected
             )
 
 
@@ -98,7 +97,7 @@ def test_text_that_begins_a_match_does_not_hide_others(contents: list[str]) -> N
     for order in (contents, contents[::-1]):
         for family in FAMILIES:
             unique_texts = list(dict.fromkeys(order))
-            assert search_combined(make_texts(unique_texts), family) == search_each(
+            assert search(make_texts(unique_texts), family) == search_each(
                 unique_texts, family
             )
 
@@ -119,9 +118,7 @@ def test_random_phrase_parts_are_found_as_in_single_texts() -> None:
             )
         )
         for family in FAMILIES:
-            assert search_combined(make_texts(contents), family) == search_each(
-                contents, family
-            )
+            assert search(make_texts(contents), family) == search_each(contents, family)
 
 
 def test_match_across_texts_marks_each_as_candidate() -> None:

@@ -19,18 +19,13 @@ RULE = "name/unknown-tool"
 CORPUS = Path(__file__).parents[1] / "corpus" / "mcp"
 
 
-def list_rule_findings(
-    project: Project, rule: str = "name/unknown-tool"
-) -> list[Finding]:
-    return [finding for finding in list_findings(project.root) if finding.rule == rule]
+def find_by_rule(project: Project, rule: str = "name/unknown-tool") -> list[Finding]:
+    return [f for f in list_findings(project.root) if f.rule == rule]
 
 
 def test_removed_tool_name_in_other_texts_is_reported(project_copy: Project) -> None:
     (project_copy.root / "specs/molecule/desktop_key.yaml").unlink()
-    mentions = {
-        (finding.location.file, finding.message)
-        for finding in list_rule_findings(project_copy)
-    }
+    mentions = {(f.location.file, f.message) for f in find_by_rule(project_copy)}
     assert mentions
     assert {message for _, message in mentions} == {
         "the text mentions `desktop_key`, which is not a tool"
@@ -46,9 +41,9 @@ def test_renamed_tool_name_in_a_footer_is_reported(project_copy: Project) -> Non
         text.replace("name: list_peers", "name: find_peers"), "utf-8"
     )
     [footer] = [
-        finding
-        for finding in list_rule_findings(project_copy)
-        if finding.location.file.endswith("toolset.yaml")
+        f
+        for f in find_by_rule(project_copy)
+        if f.location.file.endswith("toolset.yaml")
     ]
     assert "did you mean `find_peers`?" in footer.help
     project_copy.edit(
@@ -56,19 +51,17 @@ def test_renamed_tool_name_in_a_footer_is_reported(project_copy: Project) -> Non
         "name: find_peers\n",
         "name: find_peers\nrenamed_from: [list_peers]\n",
     )
-    findings = list_rule_findings(project_copy, "name/retired-name-used")
-    assert "use the current name, `find_peers`" in {
-        finding.help for finding in findings
-    }
-    assert not list_rule_findings(project_copy)
+    findings = find_by_rule(project_copy, "name/retired-name-used")
+    assert "use the current name, `find_peers`" in {f.help for f in findings}
+    assert not find_by_rule(project_copy)
 
 
 def test_help_for_mismatched_file_name_describes_rename(project_copy: Project) -> None:
     project_copy.edit(
         "specs/molecule/list_peers.yaml", "name: list_peers", "name: find_peers"
     )
-    [finding] = list_rule_findings(project_copy, "spec/file-name-mismatch")
-    assert finding.help == (
+    [f] = find_by_rule(project_copy, "spec/file-name-mismatch")
+    assert f.help == (
         "to rename the tool, rename the file to `find_peers.yaml` and add"
         " `renamed_from: [list_peers]`, so that calls with the old name still work;"
         " otherwise write `name: list_peers`"
@@ -76,7 +69,7 @@ def test_help_for_mismatched_file_name_describes_rename(project_copy: Project) -
 
 
 def test_own_toolsets_have_no_unknown_tool_names(project_copy: Project) -> None:
-    assert list_rule_findings(project_copy) == []
+    assert find_by_rule(project_copy) == []
 
 
 def test_checking_long_descriptions_is_linear(tmp_path: Path) -> None:
@@ -103,7 +96,7 @@ def test_checking_long_descriptions_is_linear(tmp_path: Path) -> None:
         assert workspace is not None
         findings = check_workspace(workspace, severities=[Severity.WARNING])
         checked = time.process_time()
-        assert len([finding for finding in findings if finding.rule == RULE]) <= 2000
+        assert len([f for f in findings if f.rule == RULE]) <= 2000
         return loaded - start, checked - loaded
 
     (_, small), (loading, large) = measure(100), measure(300)
@@ -123,9 +116,7 @@ def test_findings_about_real_servers_are_correct(tmp_path: Path) -> None:
     import_lists(tmp_path, lists)
     findings = list_findings(tmp_path)
     # This server added a prefix to tool names, but not to the names in its texts.
-    names = {
-        finding.message.split("`")[1] for finding in findings if finding.rule == RULE
-    }
+    names = {f.message.split("`")[1] for f in findings if f.rule == RULE}
     assert names == {
         "get_attachments",
         "get_create_fields",

@@ -102,9 +102,7 @@ def test_client_costs_include_only_its_own_tools(make_project: MakeProject) -> N
 def test_counted_prompt_blocks_equal_the_generated_files(name: str) -> None:
     workspace = load_workspace(str(own_project())).workspace
     assert workspace is not None
-    [toolset] = [
-        candidate for candidate in workspace.toolsets if candidate.name == name
-    ]
+    [toolset] = [item for item in workspace.toolsets if item.name == name]
     folder = ROOT / "generated" / name / "prompts"
     written = {
         file.stem: file.read_text("utf-8").partition("\n")[2]
@@ -139,11 +137,7 @@ def test_description_limits_depend_on_client_kind(make_project: MakeProject) -> 
         toolset = load_toolset(make_project({"ping": PING}, toolset=line, at=f"{kind}"))
         limits = list_tool_limits(toolset, toolset.tools[0], LimitKind.DESCRIPTION)
         maximums[kind] = [limit.maximum for limit in limits]
-    assert {
-        name: limits_for_kind
-        for name, limits_for_kind in maximums.items()
-        if limits_for_kind
-    } == {
+    assert {name: values for name, values in maximums.items() if values} == {
         None: [2_048],
         "claude-code": [2_048],
         "openai": [1_024],

@@ -86,11 +86,8 @@ def test_omitted_text_count_is_reported(tmp_path: Path) -> None:
     new = build_tool({**OBJECT, **schema}, name="u")
     write_lists(tmp_path, [build_tool(OBJECT)], [build_tool(OBJECT), new])
     done = toolcast(tmp_path, "diff", "old.json", "new.json")
-    shown_count = done.stdout.count(": Text ")
-    assert (
-        shown_count > 30
-        and f"({60 - shown_count} more texts are not shown)" in done.stdout
-    )
+    shown = done.stdout.count(": Text ")
+    assert shown > 30 and f"({60 - shown} more texts are not shown)" in done.stdout
 
 
 @pytest.mark.parametrize(

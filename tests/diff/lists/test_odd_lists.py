@@ -59,8 +59,7 @@ def test_member_without_a_spec_field_is_reported(tmp_path: Path) -> None:
         (tmp_path / file).write_text(json.dumps({"tools": [tool]}), encoding="utf-8")
     done = toolcast(tmp_path, "diff", "old.json", "new.json", "--format", "json")
     assert [
-        (change["rule"], change["path"])
-        for change in json.loads(done.stdout)["changes"]
+        (row["rule"], row["path"]) for row in json.loads(done.stdout)["changes"]
     ] == [
         ("tool.annotations/changed", ["annotations", "title"]),
         ("listing.tool/changed", ["annotations", "readOnlyHint"]),
@@ -112,8 +111,7 @@ GOOD = {"name": "find", "description": "Finds.", "inputSchema": {"type": "object
 )
 def test_invalid_new_tool_is_reported(tmp_path: Path, tools: Any, rule: str) -> None:
     assert rule in {
-        finding["rule"]
-        for finding in compare_tools(tmp_path, [GOOD], tools)["introduced"]
+        item["rule"] for item in compare_tools(tmp_path, [GOOD], tools)["introduced"]
     }
 
 

@@ -124,11 +124,9 @@ def test_removed_hint_is_reported_if_the_tool_was_read_only(
         [build_tool(OBJECT, annotations={"readOnlyHint": True, **old})],
         [build_tool(OBJECT, annotations={"readOnlyHint": False, **new})],
     )
-    found_rules = [
-        change["rule"].removeprefix("tool.annotations.") for change in changes
-    ]
+    found = [change["rule"].removeprefix("tool.annotations.") for change in changes]
     ignored = ("readOnlyHint/to-false", "listing.tool/restated")
-    assert [rule for rule in found_rules if rule not in ignored] == rules
+    assert [rule for rule in found if rule not in ignored] == rules
 
 
 LONG = "A long text that describes the parameter and its effect on the result, and then"

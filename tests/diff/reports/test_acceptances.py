@@ -17,7 +17,7 @@ TOOL = "summary: Do nothing.\nparameters: {type: object}\n"
 MakeProject = Callable[..., Any]
 
 
-def list_problems(entries: str) -> list[str]:
+def problems(entries: str) -> list[str]:
     """Return the problems of a file: line, column, message and help."""
     with pytest.raises(AcceptanceFileError) as raised:
         parse_acceptances(f"version: 1\naccept:\n{entries}".encode())
@@ -59,13 +59,11 @@ def list_problems(entries: str) -> list[str]:
     ],
 )
 def test_invalid_entry_is_reported_with_its_position(entry: str, problem: str) -> None:
-    assert [line for line in list_problems(entry) if problem in line], list_problems(
-        entry
-    )
+    assert [line for line in problems(entry) if problem in line], problems(entry)
 
 
 def test_all_invalid_entries_are_reported() -> None:
-    assert len(list_problems("  - {reason: a}\n  - {reason: b}\n")) == 2
+    assert len(problems("  - {reason: a}\n  - {reason: b}\n")) == 2
 
 
 @pytest.fixture

@@ -246,7 +246,5 @@ def test_sarif_log_is_truncated_to_the_most_severe_results(
     run = validate_sarif(encode_sarif(items, {}, None, "check"))
     assert len(run["results"]) == 3
     assert run["results"][0]["level"] == "error"
-    [notification] = run["invocations"][0]["toolExecutionNotifications"]
-    assert notification["message"]["text"].startswith(
-        "2 less severe results are not included"
-    )
+    [note] = run["invocations"][0]["toolExecutionNotifications"]
+    assert note["message"]["text"].startswith("2 less severe results are not included")
