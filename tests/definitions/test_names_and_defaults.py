@@ -15,7 +15,6 @@ from toolcast_runtime.core.definitions.tool import (
     Tool,
     command_name,
     distinct_name,
-    extract_first_sentence,
     module_name,
     spec_name,
 )
@@ -87,23 +86,6 @@ def test_names_derived_from_a_tool_name(
     assert command_name(tool) == command
     digest = hashlib.sha256(tool.encode()).hexdigest()
     assert distinct_name(tool) == f"{module}_{digest[:6]}"
-
-
-@pytest.mark.parametrize(
-    ("text", "sentence"),
-    [
-        ("", ""),
-        ("  \n ", ""),
-        ("One. Two.", "One."),
-        ("One\ntwo. Three", "One two."),
-        ("One\n\ntwo", "One"),
-        ("One\n- two", "One"),
-        ("One\n1. two", "One"),
-        ("Reads e.g. files", "Reads e.g. files"),
-    ],
-)
-def test_summary_is_the_first_sentence(text: str, sentence: str) -> None:
-    assert extract_first_sentence(text) == sentence
 
 
 def test_question_digest_depends_on_its_content() -> None:
