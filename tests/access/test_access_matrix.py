@@ -143,7 +143,7 @@ def test_cli_block_has_only_lines_for_allowed_tools(client: str, tool: str) -> N
     decision = registry.get_tool(tool, "internal").cli or {}
     block = prompts.cli_block(client)
     for line in decision["lines"]:
-        # Up to the first placeholder: some of these are escaped, as HTML would swallow text.
+        # Compare up to the first placeholder, since placeholders can be escaped as HTML.
         words = line["line"].partition(" <")[0]
         assert (f".cli {words}" in block) == is_allowed(client, tool)
 

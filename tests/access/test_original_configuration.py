@@ -8,7 +8,7 @@ from typing import Any
 from tests.conftest import Project
 
 # The lists of kirishima's mcp_clients.json for the present tools. `get_personality` is always on
-# for the client `internal`, whose list lacks it.
+# for the client `internal`, but not in its list.
 CLIENTS = """\
 clients:
   internal:

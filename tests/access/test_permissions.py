@@ -48,7 +48,7 @@ clients:
   guest: {allow: "*"}
 """
 HANDLERS = "def answer(arguments, /):\n    return 'done'\n"
-# What each path gives to a client, as lists of names.
+# Prints the tool names that each path returns to each client.
 PROBE = """
 import json
 from click.testing import CliRunner

@@ -31,7 +31,7 @@ parameters:
 annotations: {readOnlyHint: true}
 cli: {keyword: ping}
 """
-# Each would leave its place if it were put there as it is.
+# Texts that would end their script or element if they were not escaped.
 HOSTILE = [
     "</script><script>alert(1)</script>",
     "<!--<script>",
@@ -94,7 +94,7 @@ def test_page_contains_resources_prompts_and_confirmations(tmp_path: Path) -> No
     assert tools["refund_visit"]["facts"]["opened by"] == "clinic.app:lifespan"
 
 
-def test_page_loads_nothing_and_has_a_strict_policy(make_project: MakeProject) -> None:
+def test_page_loads_no_files_and_has_a_strict_policy(make_project: MakeProject) -> None:
     page = read_catalog(make_project({"ping": PING}).root)
     assert page.references == []
     assert len(page.scripts) == len(page.styles) == 1

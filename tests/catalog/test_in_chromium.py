@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.browser
 
-# Some need no sandbox's rights, none may look for its maker's hosts.
+# Containers can lack the rights for a sandbox; background requests would fail the tests.
 FLAGS = """
     --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-sync
     --disable-background-networking --disable-component-update
@@ -143,7 +143,7 @@ def list_violations(page: Page) -> list[str]:
     ]
 
 
-def test_search_finds_names_and_parameters(open_page: Open, catalog: Path) -> None:
+def test_search_matches_names_and_parameters(open_page: Open, catalog: Path) -> None:
     page = open_page(catalog)
     assert page.locator("#count").inner_text() == "77 tools"
     page.keyboard.press("/")
@@ -152,7 +152,7 @@ def test_search_finds_names_and_parameters(open_page: Open, catalog: Path) -> No
     assert page.locator("#count").inner_text().endswith(" of 77 tools")
     page.keyboard.press("Escape")
     assert page.locator("#count").inner_text() == "77 tools"
-    # Texts of parameters are found, too; nothing is found of what nobody says.
+    # Parameter descriptions are searched, too.
     page.locator("#search").fill("Id of the peer that shall do the task")
     assert "delegate_task" in list_names(page)
     page.locator("#search").fill("zebra crossing")
@@ -173,7 +173,7 @@ def test_filters_limit_tools_and_access_matrix(open_page: Open, catalog: Path) -
     filtered_names = list_names(page)
     assert 0 < len(filtered_names) < 6
     page.locator("nav >> text=Access").click()
-    # The page follows its address, which the browser tells it of a moment later.
+    # The page renders after the browser's `hashchange` event.
     page.locator("#results tbody th").first.wait_for()
     rows = page.locator("#results tbody th").all_inner_texts()
     assert sorted(rows) == sorted(filtered_names)
@@ -339,7 +339,7 @@ def test_back_button_on_phone_returns_to_list(open_page: Open, catalog: Path) ->
     page.locator("#results").wait_for()
 
 
-def test_hostile_spec_text_is_shown_as_text(
+def test_hostile_spec_text_is_displayed_as_text(
     open_page: Open, make_project: Callable[..., Any]
 ) -> None:
     tools = {
@@ -400,7 +400,7 @@ def test_long_list_grows_on_scroll(open_page: Open, large_catalog: Path) -> None
     before = len(list_names(page))
     assert before < 200
     page.locator("#list").evaluate("one => one.scrollTo(0, one.scrollHeight)")
-    # The page's policy lets no condition be evaluated again and again in it.
+    # The page's security policy forbids `wait_for_function`.
     end = time.monotonic() + 10
     while len(list_names(page)) == before and time.monotonic() < end:
         page.wait_for_timeout(50)

@@ -63,12 +63,12 @@ class SingleChange:
         return load_project(self.before), load_project(self.after)
 
     @cached_property
-    def compared(self) -> Comparison:
+    def comparison(self) -> Comparison:
         """The comparison of the old with the new version."""
         return compare(*self.sides)
 
     @cached_property
-    def compared_back(self) -> Comparison:
+    def reverse_comparison(self) -> Comparison:
         """The comparison of the new with the old version."""
         before, after = self.sides
         return compare(after, before)

@@ -48,7 +48,7 @@ def test_value_that_is_not_a_commit_or_project_is_an_error(
     assert "help: pass a commit, a branch or a folder to `--against`" in done.stderr
 
 
-def test_branch_takes_precedence_over_an_equally_named_folder(project: Any) -> None:
+def test_branch_is_preferred_to_an_equally_named_folder(project: Any) -> None:
     for name in ("toolcast.yaml", "specs/toy/toolset.yaml", "specs/toy/a.yaml"):
         project.write(f"main/{name}", (project.root / name).read_text())
     done = project.toolcast("diff", "--against", "main")

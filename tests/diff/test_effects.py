@@ -117,7 +117,7 @@ def test_new_tool_costs_name_and_on_demand_tokens_in_claude_code() -> None:
     ]
 
 
-def test_token_changes_below_one_percent_are_not_reported() -> None:
+def test_token_changes_under_one_percent_are_not_reported() -> None:
     description = "Stores a note under its title until somebody deletes it again. " * 20
     before = {"note": {"description": description}}
 

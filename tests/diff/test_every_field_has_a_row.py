@@ -79,7 +79,9 @@ def test_every_kind_has_a_case() -> None:
     known = load_change_rules(EXTENSIONS)
     seen = {rule for case in load_single_changes() for rule, _ in case.changes}
     seen |= {
-        change.rule.id for c in load_single_changes() for change in c.compared_back[0]
+        change.rule.id
+        for c in load_single_changes()
+        for change in c.reverse_comparison[0]
     }
 
     if MISSING:
@@ -92,7 +94,7 @@ def test_every_message_template_has_a_case() -> None:
     kinds = yaml.safe_load(read_package_file("diff", "rows.yaml"))["kinds"]
     messages = defaultdict[str, set[str]](set)
     for case in load_single_changes():
-        for change in (*case.compared.changes, *case.compared_back.changes):
+        for change in (*case.comparison.changes, *case.reverse_comparison.changes):
             messages[change.rule.id].add(change.message)
 
     assert_none(
@@ -105,7 +107,7 @@ def test_every_message_template_has_a_case() -> None:
 
 def test_opposites_are_symmetric() -> None:
     known = load_change_rules(EXTENSIONS)
-    # The opposite of a reused name is a reserved name, whose opposite is a removed one.
+    # The opposite of a reused name is a reserved name; the opposite of that is a removed one.
     one_way = {"toolset.reserved_names/reused"}
 
     assert_none(
@@ -153,7 +155,7 @@ def _list_templates(templates: str | Mapping[str, str]) -> Iterator[str]:
 
 
 def _matches(message: str, template: str) -> bool:
-    """Return whether a message is made from a template."""
+    """Return whether a message matches a template."""
     parts = (re.escape(words) for words, *_ in Formatter().parse(template))
     return re.match("[^{}]+".join(parts), message) is not None
 

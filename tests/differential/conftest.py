@@ -1,4 +1,4 @@
-"""Generated toolset of many schemas, and the verdict of each interface about arguments."""
+"""Generated toolset for a list of schemas, and verdicts of its interfaces about arguments."""
 
 from __future__ import annotations
 

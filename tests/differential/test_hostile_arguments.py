@@ -149,7 +149,7 @@ def test_slow_pattern_is_stopped(pattern: str, text: str) -> None:
         one_parameter(type="string", pattern=pattern), {"a": text}
     )
     assert problems
-    assert seconds < 0.5  # unlimited backtracking takes minutes
+    assert seconds < 0.5  # unlimited backtracking needs minutes
 
 
 DEEP = nest(10_000)
@@ -220,7 +220,7 @@ def test_recursive_value_is_rejected() -> None:
     assert measure_value(value).problem
 
 
-def test_values_below_the_depth_limit_are_accepted() -> None:
+def test_values_within_the_depth_limit_are_accepted() -> None:
     assert validate(TREE, nest(MAX_LEVELS - 2, {}))[0] == []
     assert validate(CHOICE, nest(1, {"k": "and", "a": {"k": "or"}}))[0] == []
 

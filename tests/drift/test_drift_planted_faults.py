@@ -8,10 +8,10 @@ Some differences that real projects had cannot occur:
 
 * A server, wrapper or command without a tool, or for an unknown tool: no module lists the tools.
   The registry's list is the folder `tools/`, so a tool is dropped or added by deleting or
-  adding files, which is tested below.
+  adding files, as tested here.
 * A registered tool without a handler: each definition names its handler.
 * A listed schema that differs from the validated one: both are in the same file. An invalid file
-  does not load, which is tested below.
+  does not load, as tested here.
 * A changed fixture: the definition is the only fixture.
 * Another order of tools: definitions contain the order. Client lists are only in `registry.py`,
   and an edit of them is tested below.
@@ -60,7 +60,7 @@ def make_checked_fault(id: str, file: str, old: str, new: str) -> Fault:
 
 
 FAULTS = [
-    # -- a tool is not what its spec says
+    # -- a tool differs from its spec
     make_checked_fault(
         "description-changed",
         f"{K}/tools/smarthome.json",
@@ -101,7 +101,7 @@ FAULTS = [
         "examples.kirishima.smarthome:smarthome",
         "examples.kirishima.memory:memory",
     ),
-    # -- what does not load
+    # -- definitions that do not load
     Fault(
         "handler-from-anywhere",
         f"{K}/tools/smarthome.json",
@@ -130,7 +130,7 @@ FAULTS = [
         "require_level(99, ",
         ("is generated for runtime level 99",),
     ),
-    # -- a consumer shows something else than the definitions
+    # -- a consumer differs from the definitions
     Fault(
         "server-shows-less",
         f"{K}/mcp_server.py",
@@ -294,7 +294,7 @@ def restored_project(cloned_project: Project) -> Iterator[Project]:
     run_git(cloned_project, "checkout", "--quiet", "generated")
 
 
-# Of those that are told alike, one is tried at once.
+# Faults with similar messages: `make test` runs only one of them.
 _SIMILAR_FAULTS = {
     "line-of-delegate-deleted",
     "line-of-delegate--async-deleted",
@@ -319,7 +319,7 @@ _SIMILAR_FAULTS = {
         pytest.param(
             fault,
             id=fault.id,
-            # Running the generated tests of a fault takes long.
+            # Running the generated tests for a fault is slow.
             marks=(
                 [pytest.mark.slow]
                 if fault.id in _SIMILAR_FAULTS or fault.tests != CHECK
@@ -338,7 +338,7 @@ def test_fault_is_reported_by_check_and_generated_tests(
         assert_generated_tests_fail(fault, restored_project, pytest_runner)
 
 
-# Where the tests run `check`, a fault that is found so is found as all of them are.
+# The generated test that runs `check` works the same for every fault.
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "fault",

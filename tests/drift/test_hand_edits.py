@@ -1,6 +1,6 @@
-"""Hand edits of outputs fail the generated tests where the generator cannot be imported.
+"""Hand edits of outputs fail the generated tests without an importable generator.
 
-All edits are made at once, each in a different tool, and each must be reported.
+All edits are applied at once, each to a different tool, and each must be reported.
 """
 
 from __future__ import annotations
@@ -228,7 +228,7 @@ EDITS = [
         "skills: `memory.heading` differs from the specs",
     ),
 ]
-# Where two files say the same, both are edited.
+# Texts that are in several files, all of which are edited.
 EDITS_IN_SEVERAL_FILES = [
     (
         "a heading",

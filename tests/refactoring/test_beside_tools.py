@@ -55,7 +55,7 @@ def test_rename_edits_definitions_resources_and_prompts(shop: Project) -> None:
     prompt = after["specs/toy/mcp_prompts/tidy.yaml"].decode()
     assert "The words for search_notes." in prompt
     assert "Call `search_notes` with {{topic}}." in prompt
-    # What is part of an address may be something else's.
+    # A name inside a URL can belong to something else, so it is only listed.
     page = PAGE.replace(b"Use find_note", b"Use search_notes")
     assert after["specs/toy/pages/page.md"] == page
     found = after["specs/toy/mcp_resources/found.yaml"].decode()

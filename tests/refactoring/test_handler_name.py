@@ -70,9 +70,9 @@ def test_definition_uses_and_dunder_all_are_renamed(make_code: MakeProject) -> N
             def run(self):
                 return new_tool(old_tool=1) or self.old_tool
         ''')
-    # What is text is for a person to decide.
+    # Mentions in strings are listed for review and not changed.
     assert 'handlers/toy.py:11:10: "old_tool"' in output
-    # Another tool that has the handler goes with it.
+    # Every spec that refers to the handler is edited.
     for name in ("new-tool", "second"):
         spec = (project.root / f"specs/toy/{name}.yaml").read_text()
         assert "handler: handlers.toy:new_tool\n" in spec
@@ -130,7 +130,7 @@ def test_uses_in_other_modules_are_renamed(make_code: MakeProject) -> None:
         renamed = renamed.replace("# new_tool", "# old_tool")
         renamed = renamed.replace("..c import new_tool", "..c import old_tool")
         assert (project.root / f"handlers/{name}.py").read_text() == renamed, name
-    # Back again, all is as it was but for the names that calls may come by.
+    # The reverse rename restores every file except for the list of previous names.
     run_command(project, "rename", "new_tool", "old_tool", "--handler")
     specs["specs/toy/old_tool.yaml"] += b"renamed_from: [new_tool]\n"
     assert read_files(project.root) == specs

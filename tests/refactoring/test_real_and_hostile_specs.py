@@ -65,7 +65,7 @@ def test_renaming_own_tools_changes_only_the_name(
 
 @pytest.mark.rows(30)
 @pytest.mark.parametrize("case", HOSTILE, ids=lambda case: case.name)
-def test_editing_hostile_specs_is_valid_or_changes_nothing(
+def test_hostile_specs_are_edited_correctly_or_unchanged(
     case: Path, tmp_path: Path, in_time: None
 ) -> None:
     project = Project(tmp_path / "project")

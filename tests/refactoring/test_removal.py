@@ -13,7 +13,7 @@ from .conftest import read_files, run_command, run_rejected, today
 
 @pytest.fixture
 def repo(notes: Project) -> Project:
-    """Project whose files are in git's index."""
+    """Project with all files in git's index."""
     for words in (["init", "-q"], ["add", "."]):
         subprocess.run(["git", *words], cwd=notes.root, check=True)
     return notes

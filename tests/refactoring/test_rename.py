@@ -198,7 +198,7 @@ def test_mentions_that_could_mean_a_parameter_are_listed(notes: Project) -> None
     notes.edit("specs/toy/find_note.yaml", "    words:", "    find_note:")
     output = run_command(notes, "rename", "find_note", "search")
     assert "specs/toy/toolset.yaml:4:26: instructions: Begin with find_note." in output
-    assert "specs/toy/toolset.yaml:12:13" not in output  # the list of a client is sure
+    assert "specs/toy/toolset.yaml:12:13" not in output  # client lists are unambiguous
     assert "    find_note: {type" in (notes.root / "specs/toy/search.yaml").read_text()
 
 

@@ -40,7 +40,7 @@ def list_findings(root: Path) -> list[Finding]:
 def write_example(example: str, root: Path, extensions: str = "") -> None:
     """Write an example to a folder, as a project with some extensions.
 
-    A line `# name.yaml` or `# folder/name.py` begins a file; the text before the first one is the
+    A line `# name.yaml` or `# folder/name.py` starts a file; the text before the first one is the
     spec of the tool `note`. Required keys that the example does not have are added, so that there
     are no other findings; a comment `# key: ...` prevents that. Specs of resources and MCP prompts
     are in the folders of the toolset `example`.

@@ -117,7 +117,7 @@ def test_handler_with_extreme_nesting_is_reported(tmp_path: Path) -> None:
     assert list_rules(tmp_path) == {"handler/not-found"}
 
 
-def test_handler_behind_a_link_to_another_folder_is_not_found(tmp_path: Path) -> None:
+def test_handler_behind_a_link_to_another_folder_is_rejected(tmp_path: Path) -> None:
     outside = tmp_path / "outside"
     outside.mkdir()
     (outside / "notes.py").write_text("def note(): ...\n")

@@ -18,7 +18,7 @@ from toolcast.rules.table import list_built_in_rules
 
 HERE = Path(__file__).parent
 CASES = sorted(file.parent for file in HERE.glob("*/*/toolcast.yaml"))
-# Found in bytes and folders that no repository keeps; other tests make them.
+# Rules for files and folders that are not stored as cases; other tests create them.
 TESTED_ELSEWHERE = set(
     (
         "output/missing output/outdated output/orphaned output/foreign-file"

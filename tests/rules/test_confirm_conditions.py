@@ -146,7 +146,7 @@ MANY_PARAMETERS = {
         (build_member_condition("id1", {"const": "ABCDEFGHI"}), False),
     ],
 )
-def test_unsatisfiable_condition_among_many_parameters_is_reported(
+def test_unsatisfiable_condition_with_20_parameters_is_reported(
     condition: Any, is_reported: bool, tmp_path: Path
 ) -> None:
     findings = check_condition(tmp_path, condition, MANY_PARAMETERS)

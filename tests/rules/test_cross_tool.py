@@ -1,4 +1,4 @@
-"""Instructions about other tools: a search by occurring names finds the same as one by all names."""
+"""Instructions about other tools: equal results of two searches, by occurring and by all names."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from toolcast.rules.subjects import fold_case
 NAMES = ["get_date", "search", "a.b", "Send-Mail2", "list_kinds"]
 
 
-def test_characters_that_match_ascii_letters_are_folded_to_them() -> None:
+def test_characters_that_match_ascii_are_folded_to_ascii() -> None:
     every_character = "".join(map(chr, range(sys.maxunicode + 1)))
     for letter in "abcdefghijklmnopqrstuvwxyz":
         matches = re.findall(letter, every_character, re.IGNORECASE)

@@ -23,7 +23,7 @@ def list_files(files: dict[str, bytes], name: str) -> list[str]:
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("before", BEFORE)
-def test_first_word_in_a_name_is_among_text_words(name: str, before: str) -> None:
+def test_name_in_a_text_is_among_its_candidates(name: str, before: str) -> None:
     text = f"Use {before}{name} or `{name}`."
     first_word = _split_words(name.encode())[0]
     for data in (text, json.dumps(text), json.dumps(text, ensure_ascii=False)):
@@ -31,7 +31,7 @@ def test_first_word_in_a_name_is_among_text_words(name: str, before: str) -> Non
 
 
 @given(st.lists(st.sampled_from([*BEFORE, *NAMES, "x", "_", "__", "\t", "z9"])))
-def test_name_in_arbitrary_text_is_among_its_words(parts: list[str]) -> None:
+def test_name_in_arbitrary_text_is_among_its_candidates(parts: list[str]) -> None:
     text = f"Call `find_note` {''.join(parts)}"
     for encode in (json.dumps, str):
         assert b"find_note" in _split_words(str(encode(text)).encode())
@@ -47,7 +47,7 @@ def test_name_in_arbitrary_text_is_among_its_words(parts: list[str]) -> None:
         "éfind_note",
     ],
 )
-def test_mentions_in_definitions_and_pages_are_found(text: str) -> None:
+def test_mentions_in_definitions_and_pages_are_reported(text: str) -> None:
     definition = json.dumps({"description": text}).encode()
     files = {
         "toy/tools/a.json": definition,

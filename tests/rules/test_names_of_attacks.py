@@ -1,4 +1,4 @@
-"""Similar tool names and lookalike letters, and names that only look similar."""
+"""Similar tool names and lookalike characters, and names that only look similar."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_similar_names_in_two_toolsets_are_reported(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["Sends to \u0430dmin", "p\u0430ypal_id", "𝐢𝐠𝐧𝐨𝐫𝐞 it"])
-def test_lookalike_letters_are_reported(text: str, list_rules: ListRules) -> None:
+def test_lookalike_characters_are_reported(text: str, list_rules: ListRules) -> None:
     assert list_rules(description=text) == ["prompt/mixed-script"]
 
 
@@ -62,5 +62,5 @@ def test_lookalike_letters_are_reported(text: str, list_rules: ListRules) -> Non
         "α-β pruning",
     ],
 )
-def test_letters_in_other_scripts_are_accepted(text: str) -> None:
+def test_characters_in_other_scripts_are_accepted(text: str) -> None:
     assert find_confusable_term(text) is None

@@ -128,7 +128,7 @@ def test_harmless_parameter_is_accepted(name: str, list_rules: ListRules) -> Non
     assert list_rules(parameters={"type": "object", "properties": {name: {}}}) == []
 
 
-def test_confidential_parameter_names_are_lowercase_words() -> None:
+def test_confidential_parameter_names_are_lowercase() -> None:
     assert all(
         re.fullmatch(r"[a-z]+( [a-z]+)*", name) for name in CONFIDENTIAL_PARAMETERS
     )
@@ -168,7 +168,7 @@ def test_definition_can_mention_another_tool(text: str, tmp_path: Path) -> None:
     assert check_tools(tmp_path, {"x": tools}) == []
 
 
-def test_tool_names_that_are_words_are_found_only_in_quotes() -> None:
+def test_common_tool_names_are_matched_only_in_quotes() -> None:
     instructions = CrossToolInstructions(["search", "get_date"])
     assert not list(instructions.finditer("You must run search queries in English"))
     assert list(instructions.finditer("You must run `search` first"))

@@ -30,7 +30,7 @@ def severities_by_line(project: Project) -> dict[str, str]:
     }
 
 
-def test_findings_about_server_texts_are_notes_and_others_warnings(
+def test_only_findings_about_server_texts_are_notes(
     make_project: Callable[..., Project],
 ) -> None:
     project = make_project(

@@ -1,4 +1,4 @@
-"""Combined search of many texts: finds the same phrases as a search of each text."""
+"""Combined search of several texts: the same matches as a search of each text."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def search_each(
 
 
 @pytest.mark.parametrize("phrase", ALL_PHRASES, ids=lambda one: one.example[:30])
-def test_phrase_split_between_two_texts_is_not_found(phrase: Phrase) -> None:
+def test_phrase_split_between_two_texts_is_not_matched(phrase: Phrase) -> None:
     example = phrase.example
     for cut in range(1, len(example)):
         for contents in (
@@ -69,7 +69,7 @@ def test_phrase_split_between_two_texts_is_not_found(phrase: Phrase) -> None:
             expected = search_each(contents, [phrase])
             assert search(make_texts(contents), [phrase]) == expected
             assert (
-                search(make_texts(*([one] for one in contents)), [phrase]) == expected
+                search(make_texts(*([text] for text in contents)), [phrase]) == expected
             )
 
 
@@ -93,7 +93,7 @@ SPANNING = [
 @pytest.mark.parametrize(
     "contents", SPANNING, ids=lambda contents: repr(contents[0][:20])
 )
-def test_text_that_begins_a_match_does_not_hide_others(contents: list[str]) -> None:
+def test_partial_match_does_not_hide_matches(contents: list[str]) -> None:
     for order in (contents, contents[::-1]):
         for family in FAMILIES:
             unique_texts = list(dict.fromkeys(order))
@@ -102,7 +102,7 @@ def test_text_that_begins_a_match_does_not_hide_others(contents: list[str]) -> N
             )
 
 
-def test_random_phrase_parts_are_found_as_in_single_texts() -> None:
+def test_random_phrase_parts_are_matched_as_in_single_texts() -> None:
     randomizer = random.Random(28)
     pieces = [
         phrase.example[start:end]
@@ -138,7 +138,7 @@ def test_shared_text_is_located_in_every_owner() -> None:
     assert not list(texts.locate([]))
 
 
-def test_case_folding_preserves_length_and_finds_words() -> None:
+def test_case_folding_preserves_length_and_matches() -> None:
     contents = ["\u0130I\u0131", "\u017fECRET", "\u212aEY", "ÀÉ", "ẞ", "Σ"]
     texts = make_texts(contents)
     assert [*map(len, contents)] == [len(fold_case(text)) for text in contents]

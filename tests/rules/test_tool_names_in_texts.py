@@ -100,9 +100,9 @@ def test_checking_long_descriptions_is_linear(tmp_path: Path) -> None:
         return loaded - start, checked - loaded
 
     (_, small), (loading, large) = measure(100), measure(300)
-    # Three times the tools; comparing each word with each tool takes nine times as long.
+    # Three times the tools; comparing each word with each tool is nine times as slow.
     assert large < 4 * small
-    # Loading the files measures the machine's speed; the check takes about 11 times as long.
+    # Loading the files measures the machine's speed; the check is about 11 times as slow.
     assert large < 40 * loading
 
 

@@ -11,7 +11,7 @@ from toolcast.rules.unknown_names import KINDS
 from toolcast.spec_language.spec_language import KINDS as FILES
 from toolcast.spec_language.spec_language import list_fields, load_annotation_schema
 
-# A suppression's rule is held against its finding, and what an extension names is its own rule's.
+# Suppressions are checked with their findings, and tool names by the rules of extensions.
 CHECKED_ELSEWHERE = {"rule", "tool"}
 
 

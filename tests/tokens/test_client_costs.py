@@ -45,14 +45,14 @@ def count_words(text: str) -> int:
 @pytest.mark.parametrize(
     ("kind", "cost"),
     [
-        # Definitions and the two words of the instructions.
+        # The three definitions and the two words in the instructions.
         (None, Cost(upfront=5)),
         ("vscode", Cost(upfront=5)),
-        # Of both deferred tools the name.
+        # Only the names of the two deferred tools are in each request.
         ("claude-code", Cost(upfront=3, names=2, on_demand=2)),
         # It defers from 30 tools on.
         ("copilot-cli", Cost(upfront=5)),
-        # An API knows no instructions of servers.
+        # An API does not read a server's instructions.
         ("openai", Cost(upfront=3)),
         # `NAME: Answer.`
         ("registry", Cost(upfront=1, names=4, on_demand=2)),

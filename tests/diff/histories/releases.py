@@ -44,6 +44,6 @@ def _remove_derived_values(spec: Path) -> None:
     text = re.sub(r"(?m)^order: .*\n", "", text)
     if re.search(r"(?m)^(description:|  omit: \[description\])", text):
         text = re.sub(r"(?m)^summary:.*\n(?:  .*\n)*", "", text)
-    # The import makes a short description the summary only.
+    # The import writes a short description only as the summary.
     text = re.sub(r"(?m)^summary:", "description:", text)
     spec.write_text(f"{text}summary: A tool.\n", "utf-8")

@@ -243,7 +243,7 @@ def test_programs_configured_in_the_repository_do_not_run(repository: Path) -> N
     assert not (repository / "ran").exists()
 
 
-def test_existing_file_takes_precedence_over_a_revision(repository: Path) -> None:
+def test_existing_file_is_preferred_to_a_revision(repository: Path) -> None:
     write(repository / "old:list.json", SEND)
     assert get_rules(repository, "old:list.json", "lists/tools.json") == REMOVED
 

@@ -131,7 +131,7 @@ def get_fingerprint(project: Any, tool: str) -> str:
     return fingerprint
 
 
-def test_accept_appends_an_entry_and_keeps_existing_text(project: Any) -> None:
+def test_accept_appends_an_entry_after_existing_ones(project: Any) -> None:
     first, second = get_fingerprint(project, "a"), get_fingerprint(project, "b")
     done = diff(project, "--accept", first, "--reason", 'No: "it" # went')
     assert done.returncode == 1

@@ -78,7 +78,7 @@ def test_text_report_is_printable_and_has_no_ci_command(text: str, value: str) -
     assert_no_command(report)
 
 
-def test_wrapped_line_does_not_begin_with_a_ci_command() -> None:
+def test_wrapped_line_does_not_start_with_a_ci_command() -> None:
     text = "word " * 14 + "::stop-commands::x ##[add-mask]word ::error::x"
     report = report_changes(make_verdict(text, text), "text", CONTEXT)
     assert "\n    \\x3a:stop-commands::x #\\x23[add-mask]word" in report
@@ -183,11 +183,11 @@ def test_markdown_report_fits_github_limit_and_counts_omissions(number: int) -> 
     omitted_count = int(omitted[1].replace(",", "")) if omitted else 0
     assert shown_count + omitted_count == number
     assert shown_count > 5
-    # A table with very many tools is collapsed.
+    # A large table is collapsed.
     assert text.count("<details open>") == (1 if number == 10 else 0)
 
 
-def test_equal_change_in_many_tools_is_reported_once() -> None:
+def test_equal_change_in_3000_tools_is_reported_once() -> None:
     changes = [
         Change(
             RULE, "toy", f"act_{index}", ("name",), f"act_{index}", ABSENT,

@@ -56,7 +56,7 @@ def test_real_release_report_is_shorter_than_git_diff(tmp_path: Path) -> None:
             server, "new", root / "new"
         )
         verdict = judge_changes(*versions)
-        # A changed text alone is never breaking.
+        # A change of only a text is never breaking.
         assert [item for item in verdict.changes if item.fails == ("prompt",)] == []
         text = report_changes(verdict, "text", ReportContext(versions[1].root))
         ratios.append(len(text.splitlines()) / count_git_diff_lines(root))
@@ -104,7 +104,7 @@ def build_tool(index: int, *, is_new: bool) -> dict[str, Any]:
     }
 
 
-def test_breaking_changes_precede_many_safe_ones(tmp_path: Path) -> None:
+def test_breaking_changes_precede_safe_changes(tmp_path: Path) -> None:
     """Two breaking changes are in the first ten lines, before an update of 25 tools."""
     versions = []
     for folder, is_new in (("old", False), ("new", True)):
@@ -143,7 +143,7 @@ def test_breaking_changes_precede_many_safe_ones(tmp_path: Path) -> None:
     assert len(report["changes"]) == REPEATED + TOOL_COUNT + 2
 
 
-def test_parameter_named_like_its_tool_keeps_its_name_in_groups() -> None:
+def test_parameter_named_like_its_tool_is_named_in_groups() -> None:
     def workspace(*names: str) -> Workspace:
         properties = {name: {"type": "string"} for name in names}
         tool = {"parameters": {"type": "object", "properties": properties}}

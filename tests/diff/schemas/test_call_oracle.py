@@ -1,8 +1,8 @@
 """Grades for calls, checked with random schemas and values and an independent validator.
 
 If some arguments were valid and are invalid now, at least one change is not safe, and in 98 of
-100 pairs of schemas one is breaking. Examples of changes are counterexamples. The same holds
-for results that are valid now and were invalid before, except that a new property of a closed
+100 pairs of schemas one is breaking. Examples of changes are counterexamples. The same applies
+to results that are valid now and were invalid before, except that a new property of a closed
 result is risky, since few readers reject it.
 """
 

@@ -51,7 +51,7 @@ def test_opposite_rules_have_opposite_effects() -> None:
         assert other == opposite_effects[effect] or "either" in (other, effect), name
 
 
-def test_grades_for_results_mirror_those_for_parameters() -> None:
+def test_result_grades_mirror_parameter_grades() -> None:
     """Fewer valid values break callers; more valid values break the readers of results."""
     # Readers of results can ignore an added property.
     for name, effect in EFFECTS.items():
