@@ -29,7 +29,7 @@ from toolcast_runtime.core.access import UnknownClientError
 pytestmark = [pytest.mark.timeout(180), pytest.mark.usefixtures("server_url")]
 
 
-def test_table_contains_every_client_and_local_tool() -> None:
+def test_access_table_has_every_client_and_local_tool() -> None:
     assert list(registry.CLIENTS) == CLIENTS
     assert set(LOCAL) <= set(TOOLS)
 
@@ -45,6 +45,7 @@ def test_mcp_and_openai_list_only_allowed_tools(client: str, tool: str) -> None:
 
 @cells
 def test_always_list_contains_only_always_tools(client: str, tool: str) -> None:
+    """`get_always_tools` returns exactly the tools marked `always` in the table."""
     names = get_names(registry.get_always_tools_sync(client))
     assert (tool in names) == (MATRIX[client, tool] == "always")
 

@@ -107,7 +107,7 @@ def project(make_project: Callable[..., Project]) -> Project:
 
 
 @pytest.mark.slow
-def test_paths_return_only_permitted_tools(project: Project) -> None:
+def test_every_interface_returns_only_permitted_tools(project: Project) -> None:
     result = project.run("-c", PROBE)
     assert result.returncode == 0, result.stderr
     paths: dict[str, dict[str, list[str]]] = json.loads(result.stdout)

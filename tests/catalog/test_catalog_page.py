@@ -117,7 +117,9 @@ def format_sha256(text: str) -> str:
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_hostile_spec_text_stays_data(make_project: MakeProject, text: str) -> None:
+def test_catalog_escapes_hostile_spec_text(
+    make_project: MakeProject, text: str
+) -> None:
     plain = read_catalog(make_project({"ping": build_spec("x")}, at="plain").root)
     page = read_catalog(make_project({"ping": build_spec(text)}, at="hostile").root)
     assert page.tags == plain.tags
@@ -147,7 +149,7 @@ def build_spec(text: str) -> str:
     )
 
 
-def test_hostile_project_name_stays_text(make_project: MakeProject) -> None:
+def test_catalog_escapes_hostile_project_name(make_project: MakeProject) -> None:
     project = make_project({"ping": PING}, at="<script>alert(1)<")
     page = read_catalog(project.root)
     assert page.data["title"] == "<script>alert(1)<"
@@ -159,7 +161,7 @@ def test_hostile_project_name_stays_text(make_project: MakeProject) -> None:
     "case", sorted((ROOT / "tests/hostile").iterdir()), ids=lambda case: case.name
 )
 def test_hostile_project_has_safe_page_or_no_file(tmp_path: Path, case: Path) -> None:
-    """Projects are those in tests/hostile."""
+    """For projects in tests/hostile, the page loads nothing and has one script."""
     file = tmp_path / "page.html"
     done = toolcast(tmp_path, "catalog", "--project", str(case), "--output", str(file))
     if done.returncode:
@@ -176,7 +178,7 @@ def test_hostile_project_has_safe_page_or_no_file(tmp_path: Path, case: Path) ->
     assert sorted(tools) == sorted(tool["name"] for tool in page.data["tools"])
 
 
-def test_against_option_adds_changes_and_grades(make_project: MakeProject) -> None:
+def test_against_option_adds_changes_to_catalog(make_project: MakeProject) -> None:
     tools = {name: PING.replace("ping", name) for name in ("ping", "pong", "pung")}
     project = make_project(tools)
     git = ["git", "-c", "user.name=x", "-c", "user.email=x@localhost"]
@@ -240,7 +242,7 @@ def test_project_without_tools_has_an_empty_page(make_project: MakeProject) -> N
     assert page.data["tools"] == []
 
 
-def test_specs_with_errors_write_no_page(make_project: MakeProject) -> None:
+def test_specs_with_errors_produce_no_catalog(make_project: MakeProject) -> None:
     project = make_project({"ping": PING.replace("summary", "sumary")})
     done = project.toolcast("catalog", "--output", "page.html")
     assert done.returncode == 2

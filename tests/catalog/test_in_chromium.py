@@ -199,6 +199,7 @@ def test_matrix_shows_each_exclusion_reason(open_page: Open, catalog: Path) -> N
 
 
 def test_keyboard_navigation(open_page: Open, catalog: Path) -> None:
+    """Arrow keys select a result, Enter opens it, Escape closes it; focus is visible."""
     page = open_page(catalog)
     page.keyboard.press("/")
     page.keyboard.type("delegate")
@@ -377,6 +378,7 @@ KEYSTROKES = """async () => {
 def test_page_with_1271_tools_paints_and_responds_quickly(
     open_page: Open, large_catalog: Path, view: str
 ) -> None:
+    """The first paint takes under 1 s, each keystroke in the search under 50 ms."""
     page = open_page(large_catalog, view=view)
     assert page.locator("#count").inner_text() == "1,271 tools"
     # The best of several rounds does not depend on the load of the machine.

@@ -26,6 +26,7 @@ TOOL = Tool("a", "", "", {"inputSchema": {}})
 
 
 def test_tool_has_defaults() -> None:
+    """The default timeout is 60 s; the source does not affect equality."""
     assert TOOL.timeout == 60.0
     assert not (TOOL.always or TOOL.persistent or TOOL.has_python_values)
     assert Tool(**{**_get_fields(TOOL), "source": "{}"}) == TOOL
@@ -79,7 +80,7 @@ def _get_fields(value: object) -> dict[str, object]:
         ("conftest", "tool_conftest", "conftest", "conftest"),
     ],
 )
-def test_names_derived_from_a_tool_name(
+def test_module_file_and_command_names_are_derived_from_tool_name(
     tool: str, module: str, spec: str, command: str
 ) -> None:
     assert (module_name(tool), spec_name(tool)) == (module, spec)

@@ -188,7 +188,9 @@ def test_rename_does_not_copy_definitions_into_the_spec(shop: Project) -> None:
     assert "An amount" in json.dumps(read_mcp_definition(shop, "repay"))
 
 
-def test_copied_values_are_limited(make_project: Callable[..., Project]) -> None:
+def test_copied_definition_values_are_limited(
+    make_project: Callable[..., Project],
+) -> None:
     tool_count = 60
     project = make_project(
         {

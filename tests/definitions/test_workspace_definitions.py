@@ -68,7 +68,7 @@ def test_tools_in_two_toolsets_get_the_definitions_they_use(shops: Project) -> N
 
 
 @pytest.mark.slow
-def test_edit_is_detected_by_generate_and_watch(shops: Project) -> None:
+def test_edited_definition_is_detected_by_generate_and_watch(shops: Project) -> None:
     shops.generate()
     assert "4 files" not in shops.toolcast("generate").stdout
     shops.edit("definitions.yaml", "EUR, USD", "EUR, USD, CHF")
@@ -121,7 +121,7 @@ def test_diff_reports_changes_for_every_tool_with_the_definition(
     assert "definitions.yaml:5" in output
 
 
-def test_editor_schema_and_rename_in_descriptions(shops: Project) -> None:
+def test_editor_schema_and_rename_support_workspace_definitions(shops: Project) -> None:
     comment = "# yaml-language-server: $schema=schemas/definitions.schema.json\n"
     described = MONEY + "note: {description: As `refund` gives it.}\n"
     shops.write("definitions.yaml", comment + described)

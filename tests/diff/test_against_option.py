@@ -73,7 +73,9 @@ def test_folder_does_not_replace_a_branch_in_a_shallow_clone(project: Any) -> No
 
 
 @pytest.mark.parametrize("name", ["-dash", "tag"])
-def test_tag_or_name_with_leading_dash_is_a_commit(project: Any, name: str) -> None:
+def test_tag_or_name_with_leading_dash_is_resolved_to_a_commit(
+    project: Any, name: str
+) -> None:
     run_git(project.root, "update-ref", f"refs/tags/{name}", "HEAD")
     done = project.toolcast("diff", f"--against={name}")
     assert done.returncode == 1

@@ -329,7 +329,7 @@ _SIMILAR_FAULTS = {
         for fault in FAULTS
     ],
 )
-def test_fault_is_reported_by_check_and_generated_tests(
+def test_edited_output_is_reported_by_check_and_generated_tests(
     restored_project: Project, pytest_runner: Forks, fault: Fault
 ) -> None:
     restored_project.edit(fault.file, fault.old, fault.new)
@@ -347,7 +347,7 @@ def test_fault_is_reported_by_check_and_generated_tests(
         for number, fault in enumerate(f for f in FAULTS if f.tests == CHECK)
     ],
 )
-def test_generated_test_that_runs_check_reports_fault(
+def test_generated_test_that_runs_check_reports_edited_output(
     restored_project: Project, pytest_runner: Forks, fault: Fault
 ) -> None:
     restored_project.edit(fault.file, fault.old, fault.new)

@@ -243,7 +243,7 @@ def keyword(x: Any = None) -> Any:
 
 
 @pytest.mark.parametrize("schema", DECLARING.values(), ids=DECLARING)
-def test_keyword_that_declares_a_name_accepts_it(schema: dict[str, Any]) -> None:
+def test_schema_keyword_that_declares_a_name_accepts_it(schema: dict[str, Any]) -> None:
     declared = DeclaredNames(schema)
     assert declared.find_undeclared(["x", "db"]) == ["db"]
 

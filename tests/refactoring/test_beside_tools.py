@@ -94,5 +94,6 @@ def test_removal_lists_mentions_outside_tool_specs(shop: Project) -> None:
 
 @pytest.mark.parametrize("arguments", [["rename", "tidy", "x"], ["remove", "tidy"]])
 def test_prompt_edit_is_rejected(shop: Project, arguments: list[str]) -> None:
+    """`rename` and `remove` do not support MCP prompts."""
     output = run_rejected(shop, 2, *arguments)
     assert "edit the prompt by hand: specs/toy/mcp_prompts/tidy" in output

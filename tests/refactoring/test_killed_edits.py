@@ -101,6 +101,7 @@ def test_interrupted_import_is_completed_by_a_second_run(notes: Project) -> None
 
 
 def test_different_tool_with_the_new_name_is_not_completed(notes: Project) -> None:
+    """The interrupted rename is rejected if the new file was edited meanwhile."""
     words = ["rename", "find_note", "look_up"]
     run_and_interrupt(notes, words, after=1)
     notes.edit("specs/toy/look_up.yaml", "Finds notes.", "Looks for notes.")

@@ -184,7 +184,7 @@ def test_several_items_are_removed_in_one_edit() -> None:
     assert_edited("list:\n- a\n- b\n- c\n", "list:\n- a\n", remove)
 
 
-def test_paths_refer_to_the_original_file() -> None:
+def test_edit_paths_refer_to_the_original_file() -> None:
     def remove(spec: SpecText) -> None:
         spec.remove_item(("list",), 0)
         spec.remove_item(("list", 1, "of"), 1)

@@ -30,7 +30,7 @@ def test_case_folding_preserves_string_length() -> None:
 
 @tried(100)
 @given(st.from_regex(_build_order_pattern(tuple(sorted(NAMES)))))
-def test_search_equals_the_pattern_with_all_names(text: str) -> None:
+def test_search_by_occurring_names_equals_search_by_all_names(text: str) -> None:
     instructions = CrossToolInstructions(NAMES)
     spans = [match.span() for match in instructions.finditer(text)]
     full_pattern = _build_order_pattern(tuple(sorted(NAMES)))
@@ -40,7 +40,7 @@ def test_search_equals_the_pattern_with_all_names(text: str) -> None:
 @given(
     st.text(st.sampled_from("usetalways `'\".,-_/ab\u017f\u0131K\nsearch"), max_size=60)
 )
-def test_search_in_arbitrary_text_equals_the_pattern_with_all_names(tail: str) -> None:
+def test_search_in_arbitrary_text_equals_search_by_all_names(tail: str) -> None:
     text = f"Always use search{tail} must always use a.b. Never call {tail}search"
     instructions = CrossToolInstructions(NAMES)
     full_pattern = _build_order_pattern(tuple(sorted(NAMES)))

@@ -10,6 +10,7 @@ from toolcast.rules.name import PROTECTED_MODULES
 
 
 def test_imports_in_runtime_and_generated_code_are_protected() -> None:
+    """A project's package must not have the name of a module that they import."""
     imported = set[str]()
     for folder in ("runtime/toolcast_runtime", "generated"):
         for file in (ROOT / folder).rglob("*.py"):

@@ -24,6 +24,7 @@ def list_files(files: dict[str, bytes], name: str) -> list[str]:
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("before", BEFORE)
 def test_name_in_a_text_is_among_its_candidates(name: str, before: str) -> None:
+    """The search compares the first word of each name with the words of a text."""
     text = f"Use {before}{name} or `{name}`."
     first_word = _split_words(name.encode())[0]
     for data in (text, json.dumps(text), json.dumps(text, ensure_ascii=False)):

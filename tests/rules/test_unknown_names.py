@@ -16,6 +16,7 @@ CHECKED_ELSEWHERE = {"rule", "tool"}
 
 
 def test_every_declared_kind_is_in_the_table() -> None:
+    """Each kind of name in a field annotation has an entry in the rule's table."""
     assert {*load_annotation_schema()["$defs"]["kind_of_name"]["enum"]} == {
         *KINDS,
         *CHECKED_ELSEWHERE,
@@ -33,7 +34,9 @@ def test_every_kind_in_the_table_is_used_by_a_field() -> None:
     assert kinds - {None, *CHECKED_ELSEWHERE} == {*KINDS}
 
 
-def test_unknown_name_is_reported_anywhere(make_project: Callable[..., Any]) -> None:
+def test_unknown_client_is_reported_in_every_field(
+    make_project: Callable[..., Any],
+) -> None:
     project = make_project(
         {
             "ping": "summary: Answer.\nparameters: {type: object}\nclients: [ohter]\n"

@@ -53,6 +53,7 @@ FORMATS = st.sampled_from(["text", "json", "markdown", "github", "sarif"])
 
 
 def test_member_without_a_spec_field_is_reported(tmp_path: Path) -> None:
+    """A hint that is not a boolean is reported next to other changes."""
     for file, hint, title in (("old.json", True, "A"), ("new.json", "yes", "B")):
         annotations = {"readOnlyHint": hint, "title": title}
         tool = {"name": "a", "inputSchema": {}, "annotations": annotations}
@@ -88,6 +89,7 @@ def compare_tools(folder: Path, before: Any, after: Any) -> Any:
     ],
 )
 def test_equivalent_member_is_safe(tmp_path: Path, before: Any, after: Any) -> None:
+    """Another form of a number and an explicit default hint have safe grades."""
     versions = [
         [{"name": "a", "inputSchema": {}, **members}] for members in (before, after)
     ]
@@ -110,6 +112,7 @@ GOOD = {"name": "find", "description": "Finds.", "inputSchema": {"type": "object
     ],
 )
 def test_invalid_new_tool_is_reported(tmp_path: Path, tools: Any, rule: str) -> None:
+    """The rule's finding is listed in `introduced`."""
     assert rule in {
         item["rule"] for item in compare_tools(tmp_path, [GOOD], tools)["introduced"]
     }

@@ -225,6 +225,7 @@ def test_pattern_change_is_graded_by_inclusion_and_examples(
 
 @pytest.mark.parametrize(("first", "second", "_"), PATTERNS)
 def test_including_pattern_accepts_examples(first: str, second: str, _: str) -> None:
+    """A pattern that is proved to include another one accepts its examples."""
     for accepted, sent in ((first, second), (second, first)):
         if includes_pattern(accepted, sent):
             validator = build_validator({"pattern": accepted})

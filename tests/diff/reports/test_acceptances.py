@@ -219,7 +219,7 @@ def test_rejected_accept_option_leaves_the_file_unchanged(
     assert (file.read_text() if file.exists() else None) == existing
 
 
-def test_schema_write_updates_the_schema_named_in_the_file(project: Any) -> None:
+def test_schema_write_updates_the_acceptance_schema(project: Any) -> None:
     project.write(
         "toolcast.accept.yaml",
         "# yaml-language-server: $schema=specs/accept.schema.json\nversion: 1\naccept: []\n",

@@ -62,6 +62,7 @@ def make_change(rule: str, grades: Grades) -> Change:
 def test_change_requires_the_expected_version(
     before: str | None, rule: str, grades: Grades, proposed: str
 ) -> None:
+    """Breaking changes require a major step, risky ones and additions a minor one, others a patch."""
     [found] = propose_versions(
         [make_change(rule, grades)], workspace(before), workspace(before)
     )
@@ -111,7 +112,7 @@ def test_renamed_toolset_continues_its_old_version() -> None:
     assert (found.before, found.version) == ("1.0.0", "2.0.0")
 
 
-def test_a_toolset_without_changes_has_no_proposal() -> None:
+def test_toolset_without_changes_has_no_proposed_version() -> None:
     assert list(propose_versions([], workspace("1.0.0"), workspace("1.0.0"))) == []
 
 

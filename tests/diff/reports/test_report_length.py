@@ -144,6 +144,8 @@ def test_breaking_changes_precede_safe_changes(tmp_path: Path) -> None:
 
 
 def test_parameter_named_like_its_tool_is_named_in_groups() -> None:
+    """Grouping omits the tool's name in messages, but not an equal parameter name."""
+
     def workspace(*names: str) -> Workspace:
         properties = {name: {"type": "string"} for name in names}
         tool = {"parameters": {"type": "object", "properties": properties}}
