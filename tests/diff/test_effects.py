@@ -22,17 +22,13 @@ def get_effects(before: Any, after: Any, kind: EffectKind) -> list[Effect]:
 
 def test_equal_versions_have_no_changes_and_no_effects() -> None:
     project = {"toolset": {"clients": CLIENTS, "targets": TARGETS}, "other": {}}
-
     compared = compare(load_project(project), load_project(project))
-
     assert compared == ([], [])
 
 
 def test_new_tool_is_visible_to_clients_that_allow_it() -> None:
     toolset = {"toolset": {"clients": CLIENTS, "targets": TARGETS}}
-
     found = get_effects(toolset, {**toolset, "jot": {}}, EffectKind.VISIBILITY)
-
     assert [(e.reader, e.tool, e.before, e.after) for e in found] == [
         ("a", "jot", [], ["cli", "langchain", "mcp", "prompts", "registry"])
     ]
@@ -45,9 +41,7 @@ def test_new_tool_is_visible_to_clients_that_allow_it() -> None:
 
 def test_removed_tool_is_no_longer_visible() -> None:
     toolset = {"toolset": {"clients": CLIENTS}}
-
     found = get_effects({**toolset, "jot": {}}, toolset, EffectKind.VISIBILITY)
-
     assert [(e.reader, e.tool, e.after, e.is_worse) for e in found] == [
         ("a", "jot", [], True)
     ]
@@ -56,7 +50,6 @@ def test_removed_tool_is_no_longer_visible() -> None:
 def test_renamed_tool_has_no_effect_on_visibility() -> None:
     before: Any = {"note": None, "keep": {}}
     after = {"note": {"renamed_from": ["keep"]}}
-
     assert get_effects(before, after, EffectKind.VISIBILITY) == []
 
 
@@ -64,9 +57,7 @@ def test_toolset_without_clients_reports_effects_for_the_caller() -> None:
     before = {"toolset": {"targets": TARGETS}}
     exclusion = {"tool": "note", "target": "langchain", "reason": "Not for chains."}
     after = {"toolset": {"targets": TARGETS, "exclusions": [exclusion]}}
-
     found = get_effects(before, after, EffectKind.VISIBILITY)
-
     assert [(e.reader, e.message) for e in found] == [
         ("", "the caller no longer sees it in LangChain's tools")
     ]
@@ -75,20 +66,16 @@ def test_toolset_without_clients_reports_effects_for_the_caller() -> None:
 def test_tool_count_above_the_client_kind_limit_is_reported() -> None:
     few: dict[str, Any] = {f"tool_{index}": {} for index in range(39)}
     few["toolset"] = {"client_kind": "cursor"}
-
     found = get_effects(few, {**few, "one_more": {}}, EffectKind.TOOLS)
-
     assert [(e.reader, e.before, e.after) for e in found] == [("Cursor", 40, 41)]
 
 
 def test_token_costs_are_reported_for_each_client() -> None:
     toolset = {"toolset": {"clients": CLIENTS, "targets": TARGETS}}
     description = "Stores a note under its title until somebody deletes it again."
-
     found = get_effects(
         toolset, {**toolset, "note": {"description": description}}, EffectKind.TOKENS
     )
-
     added_tokens = estimate_tokens(description) - estimate_tokens("Store a note.")
     assert [(e.reader, e.after["upfront"] - e.before["upfront"]) for e in found] == [
         ("a", added_tokens),
@@ -101,17 +88,13 @@ def test_token_costs_are_reported_for_each_client() -> None:
 def test_guidance_adds_tokens_only_to_prompt_docs() -> None:
     toolset = {"toolset": {"targets": TARGETS}}
     after = {**toolset, "note": {"guidance": "One fact in each note."}}
-
     found = get_effects(toolset, after, EffectKind.TOKENS)
-
     assert [e.before | {"prompt": e.after["prompt"]} for e in found] == [found[0].after]
 
 
 def test_new_tool_costs_name_and_on_demand_tokens_in_claude_code() -> None:
     toolset = {"toolset": {"client_kind": "claude-code"}}
-
     found = get_effects(toolset, {**toolset, "jot": {}}, EffectKind.TOKENS)
-
     assert [{k for k, v in e.after.items() if v > e.before[k]} for e in found] == [
         {"names", "on_demand"}
     ]
@@ -120,15 +103,12 @@ def test_new_tool_costs_name_and_on_demand_tokens_in_claude_code() -> None:
 def test_token_changes_under_one_percent_are_not_reported() -> None:
     description = "Stores a note under its title until somebody deletes it again. " * 20
     before = {"note": {"description": description}}
-
     found = get_effects(
         before, {"note": {"description": f"{description}Now."}}, EffectKind.TOKENS
     )
-
     assert found == []
 
 
 def test_every_effect_kind_is_documented() -> None:
     page = (ROOT / "docs" / "diff.md").read_text(encoding="utf-8")
-
     assert [kind for kind in EffectKind if f"| `{kind}` |" not in page] == []

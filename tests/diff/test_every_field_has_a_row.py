@@ -70,7 +70,6 @@ def test_every_field_has_a_case_that_changes_it(kind: str) -> None:
         if case.changes
         for field in _list_differing_fields(kind, case.before, case.after)
     }
-
     assert_none(list_fields_with_changes(kind) - changed - NO_CASE[kind])
 
 
@@ -83,7 +82,6 @@ def test_every_kind_has_a_case() -> None:
         for c in load_single_changes()
         for change in c.reverse_comparison[0]
     }
-
     if MISSING:
         seen |= {id_ for id_ in known if id_.startswith("workspace.extensions/")}
     assert_none(set(_list_own_kinds(known)) - seen)
@@ -96,7 +94,6 @@ def test_every_message_template_has_a_case() -> None:
     for case in load_single_changes():
         for change in (*case.comparison.changes, *case.reverse_comparison.changes):
             messages[change.rule.id].add(change.message)
-
     assert_none(
         f"{id_}: {template}"
         for id_, row in kinds.items()
@@ -109,7 +106,6 @@ def test_opposites_are_symmetric() -> None:
     known = load_change_rules(EXTENSIONS)
     # The opposite of a reused name is a reserved name; the opposite of that is a removed one.
     one_way = {"toolset.reserved_names/reused"}
-
     assert_none(
         f"{id_} -> {rule.opposite}"
         for id_, rule in known.items()
@@ -120,7 +116,6 @@ def test_opposites_are_symmetric() -> None:
 
 def test_change_kinds_are_well_formed() -> None:
     known = load_change_rules(EXTENSIONS)
-
     assert_none(
         id_
         for id_ in known

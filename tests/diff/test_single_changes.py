@@ -44,7 +44,6 @@ def test_message_about_plural_field_has_plural_verb() -> None:
     messages = [c.message for case in CASES for c in case.comparison.changes]
     plural = re.compile(r"the (icons|seconds|bytes|values|folders)\b[^;]* (is|are) ")
     verbs = [match[2] for message in messages if (match := plural.match(message))]
-
     assert verbs and set(verbs) == {"are"}
 
 
@@ -56,7 +55,6 @@ def test_any_two_versions_can_be_compared_in_both_directions() -> None:
     for _ in range(100):
         before, after = randomizer.sample(versions, 2)
         changes, back = compare(before, after).changes, compare(after, before).changes
-
         assert len({change.fingerprint for change in changes}) == len(changes)
         # Removed and renamed tools depend on the stability in the old version, and selection
         # cases come from the new version: their changes need not be opposites.

@@ -62,7 +62,9 @@ def test_pattern_that_python_rejects_matches_as_in_ecma_262(
 
 
 @pytest.mark.parametrize(("pattern", "text", "is_match"), DIFFERENT_FROM_ECMA)
-def test_documented_ecma_difference(pattern: str, text: str, is_match: bool) -> None:
+def test_pattern_differs_from_ecma_262_as_documented(
+    pattern: str, text: str, is_match: bool
+) -> None:
     assert matches(pattern, text) is is_match
 
 

@@ -30,7 +30,6 @@ def test_every_kind_in_the_table_is_used_by_a_field() -> None:
         for field in list_fields(file)
         for annotation in ("names", "keys_name")
     }
-
     assert kinds - {None, *CHECKED_ELSEWHERE} == {*KINDS}
 
 

@@ -296,7 +296,7 @@ def test_errors_in_both_lists_are_reported_together(folder: Path) -> None:
         (["old.json", "."], "NEW: ."),
     ],
 )
-def test_invalid_arguments_are_rejected(
+def test_invalid_usage_is_rejected(
     folder: Path, words: list[str], message: str
 ) -> None:
     done = toolcast(folder, "diff", *words)

@@ -67,7 +67,6 @@ def test_result_grades_mirror_parameter_grades() -> None:
 )
 def test_all_dialect_keywords_have_rules(dialect: Any) -> None:
     covered = {keyword for keywords in KEYWORDS.values() for keyword in keywords}
-
     assert collect_keywords(dialect.META_SCHEMA) - covered == set()
 
 
