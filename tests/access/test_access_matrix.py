@@ -17,9 +17,9 @@ from tests.access.matrix import (
     LOCAL,
     MATRIX,
     TOOLS,
+    allows,
     cells,
     get_names,
-    is_allowed,
     local_cells,
 )
 from tests.http.serving import ROOT
@@ -40,7 +40,7 @@ def test_mcp_and_openai_list_only_allowed_tools(client: str, tool: str) -> None:
         get_names(registry.get_mcp_tools_sync(client)),
         get_names(registry.get_openai_tools_sync(client)),
     ):
-        assert (tool in names) == is_allowed(client, tool)
+        assert (tool in names) == allows(client, tool)
 
 
 @cells
@@ -65,12 +65,12 @@ def test_local_lists_contain_only_allowed_tools(client: str, tool: str) -> None:
         get_names(SERVER.list_tools(client)),
         {item.name for item in langchain_tools.get_langchain_tools(client)},
     ):
-        assert (tool in names) == is_allowed(client, tool)
+        assert (tool in names) == allows(client, tool)
 
 
 @cells
 def test_lookup_by_names_raises_for_denied_tools(client: str, tool: str) -> None:
-    if is_allowed(client, tool):
+    if allows(client, tool):
         (definition,) = registry.get_openai_tools_by_names_sync([tool], client)
         assert definition["function"]["name"] == tool
     else:
@@ -81,7 +81,7 @@ def test_lookup_by_names_raises_for_denied_tools(client: str, tool: str) -> None
 @local_cells
 def test_local_lookup_raises_for_denied_tools(client: str, tool: str) -> None:
     for get in (registry.get_tool, langchain_tools.get_langchain_tool):
-        if is_allowed(client, tool):
+        if allows(client, tool):
             assert get(tool, client).name == tool
         else:
             with pytest.raises(LookupError, match=f"unknown tool `{tool}`"):
@@ -92,9 +92,7 @@ def test_local_lookup_raises_for_denied_tools(client: str, tool: str) -> None:
 def test_call_to_a_denied_tool_is_unknown_tool_error(client: str, tool: str) -> None:
     response = registry.call_tool_sync(tool, {"action": "nonsense"}, client)
     assert not response.success
-    assert (response.error == f"unknown tool `{tool}`") == (
-        not is_allowed(client, tool)
-    )
+    assert (response.error == f"unknown tool `{tool}`") == (not allows(client, tool))
 
 
 @local_cells
@@ -105,10 +103,10 @@ def test_cli_has_only_commands_for_allowed_tools(client: str, tool: str) -> None
     decision = registry.get_tool(tool, "internal").cli or {}
     keyword = decision["command"] or "no keyword"
     match = re.search(rf"^  {keyword}  ", page.output, re.MULTILINE)
-    assert (match is not None) == is_allowed(client, tool)
+    assert (match is not None) == allows(client, tool)
     result = CliRunner().invoke(cli.main, ["--client", client, keyword, "--nonsense"])
     assert (f"No such command '{keyword}'" in result.output) == (
-        not is_allowed(client, tool)
+        not allows(client, tool)
     )
 
 
@@ -119,11 +117,11 @@ def test_prompt_docs_mention_only_allowed_tools(client: str, tool: str) -> None:
         prompts.section(name, client) for name in prompts.PROMPTS.sections
     )
     bullet = f"- **{tool}**: {summary}\n"
-    assert (bullet in prompts.preamble(client)) == is_allowed(client, tool)
-    assert (bullet in sections) == is_allowed(client, tool)
-    assert (f"### {tool}\n" in sections) == is_allowed(client, tool)
+    assert (bullet in prompts.preamble(client)) == allows(client, tool)
+    assert (bullet in sections) == allows(client, tool)
+    assert (f"### {tool}\n" in sections) == allows(client, tool)
     for text in (prompts.preamble(client), sections):
-        if not is_allowed(client, tool):
+        if not allows(client, tool):
             assert summary not in text
             assert f"**{tool}**" not in text
 
@@ -146,7 +144,7 @@ def test_cli_block_has_only_lines_for_allowed_tools(client: str, tool: str) -> N
     for line in decision["lines"]:
         # Compare up to the first placeholder, since placeholders can be escaped as HTML.
         words = line["line"].partition(" <")[0]
-        assert (f".cli {words}" in block) == is_allowed(client, tool)
+        assert (f".cli {words}" in block) == allows(client, tool)
 
 
 def test_prompt_docs_for_restricted_client_omit_denied_tools() -> None:

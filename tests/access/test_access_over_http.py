@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.access.matrix import CLIENTS, cells, get_names, is_allowed
+from tests.access.matrix import CLIENTS, allows, cells, get_names
 from tests.http.serving import Served, served
 
 TOKENS = {f"KIRISHIMA_TOKEN_{c.upper()}": f"{c}-token-a81" for c in CLIENTS}
@@ -46,7 +46,7 @@ def test_only_allowed_tools_are_listed(
     answer = server.ask(
         path_for(client), "tools/list", token=token_for(client), modern=stateless
     )
-    assert (tool in get_names(answer.message["result"]["tools"])) == is_allowed(
+    assert (tool in get_names(answer.message["result"]["tools"])) == allows(
         client, tool
     )
 
@@ -60,7 +60,7 @@ def test_call_to_a_denied_tool_is_invalid_params_error(
     answer = server.ask(
         path_for(client), "tools/call", call, token=token_for(client), modern=stateless
     ).message
-    if is_allowed(client, tool):
+    if allows(client, tool):
         assert answer["result"]["isError"] is True
         assert "nknown tool" not in str(answer)
     else:
@@ -88,4 +88,4 @@ def test_admin_list_contains_only_tools_allowed_to_the_client(
     headers = {"Authorization": f"Bearer {ADMIN}"}
     answer = server.send("/api/admin/list-mcp-tools", b"", headers, "GET")
     tools = json.loads(answer.body)["clients"][client]["tools"]
-    assert (tool in get_names(tools)) == is_allowed(client, tool)
+    assert (tool in get_names(tools)) == allows(client, tool)

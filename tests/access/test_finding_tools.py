@@ -34,7 +34,7 @@ class Toolset:
         return SimpleNamespace(tool=name, toolset=self) if name == self.remote else None
 
 
-def _make_registry(*toolsets: Any) -> Any:
+def _registry(*toolsets: Any) -> Any:
     registry = object.__new__(Registry)
     registry.toolsets = toolsets
     registry._tools = {"look": LOOK, "drop": DROP}
@@ -65,7 +65,7 @@ async def test_name_resolves_only_to_tools_allowed_to_the_client(
     name: str, client: str, expected: Any
 ) -> None:
     first, second = Toolset(CLIENTS), Toolset(CLIENTS, "far")
-    registry = _make_registry(first, second)
+    registry = _registry(first, second)
     if expected is None:
         with pytest.raises(UnknownToolError, match=f"unknown tool `{name}`"):
             await registry.find(name, client)
@@ -84,7 +84,7 @@ async def test_name_resolves_only_to_tools_allowed_to_the_client(
 
 
 async def test_unknown_client_is_rejected() -> None:
-    registry = _make_registry(Toolset(CLIENTS))
+    registry = _registry(Toolset(CLIENTS))
     for name in ("look", "far"):
         with pytest.raises(UnknownClientError):
             await registry.find(name, "nobody")
@@ -93,7 +93,7 @@ async def test_unknown_client_is_rejected() -> None:
 
 
 def test_names_are_limited_to_client_and_target() -> None:
-    registry = _make_registry(Toolset(CLIENTS))
+    registry = _registry(Toolset(CLIENTS))
     assert registry.names("a") == ("look", "drop")
     assert registry.names("a", target="cli") == ("drop",)
     assert registry.names("a", target="mcp") == ("look", "drop")
@@ -106,15 +106,9 @@ def test_names_are_limited_to_client_and_target() -> None:
 
 def test_registry_combines_settings_from_its_toolsets() -> None:
     full, bare = Toolset(CLIENTS, "far", ledger=1), Toolset(Access())
-    assert (_make_registry(full).has_clients, _make_registry(bare).has_clients) == (
-        True,
-        False,
-    )
-    assert _make_registry(full).clients == ("a", "b", "c")
-    assert _make_registry(bare).clients == ()
-    assert _make_registry(full).has_ledger and not _make_registry(full, bare).has_ledger
-    assert (
-        _make_registry(full).asserts_formats
-        and not _make_registry(full, bare).asserts_formats
-    )
-    assert _make_registry(full).lifespan_dependencies == ()
+    assert (_registry(full).has_clients, _registry(bare).has_clients) == (True, False)
+    assert _registry(full).clients == ("a", "b", "c")
+    assert _registry(bare).clients == ()
+    assert _registry(full).has_ledger and not _registry(full, bare).has_ledger
+    assert _registry(full).asserts_formats and not _registry(full, bare).asserts_formats
+    assert _registry(full).lifespan_dependencies == ()

@@ -50,15 +50,13 @@ def validate(schema: Any, arguments: Any) -> tuple[list[str], float]:
     return problems, time.process_time() - start
 
 
-def build_fan_out(keyword: str, levels: int = 60) -> dict[str, Any]:
+def fan_out(keyword: str, levels: int = 60) -> dict[str, Any]:
     """Return definitions that refer to the next one twice: 2 ** n paths to one schema."""
 
-    def build_pair(number: int) -> list[Any]:
+    def pair(number: int) -> list[Any]:
         return [{"$ref": f"#/$defs/d{number + 1}"}] * 2
 
-    definitions: dict[str, Any] = {
-        f"d{i}": {keyword: build_pair(i)} for i in range(levels)
-    }
+    definitions: dict[str, Any] = {f"d{i}": {keyword: pair(i)} for i in range(levels)}
     return {
         "properties": {"a": {"$ref": "#/$defs/d0"}},
         "$defs": {**definitions, f"d{levels}": {"type": "string"}},
@@ -76,9 +74,9 @@ def recursive_schema(**node: Any) -> dict[str, Any]:
 NODE = {"$ref": "#/$defs/node"}
 AS_A = {"a": NODE}
 MULTIPLYING = {
-    "allOf in a fan": (build_fan_out("allOf", 12), {"a": 7}),
-    "anyOf in a fan": (build_fan_out("anyOf", 12), {"a": 7}),
-    "oneOf in a fan": (build_fan_out("oneOf", 12), {"a": 7}),
+    "allOf in a fan": (fan_out("allOf", 12), {"a": 7}),
+    "anyOf in a fan": (fan_out("anyOf", 12), {"a": 7}),
+    "oneOf in a fan": (fan_out("oneOf", 12), {"a": 7}),
     "patterns": (
         recursive_schema(properties=AS_A, patternProperties={"^a": NODE}),
         None,
@@ -111,7 +109,7 @@ MULTIPLYING = {
 }
 
 
-def one_parameter(**schema: Any) -> dict[str, Any]:
+def param(**schema: Any) -> dict[str, Any]:
     """Return a schema with one parameter `a`."""
     return {
         "type": "object",
@@ -145,9 +143,7 @@ PATTERNS = [
     "text", ["a" * 40 + "!", "x" * 40 + "?!", "a" * 500 + "!"], ids=len
 )
 def test_slow_pattern_is_stopped(pattern: str, text: str) -> None:
-    problems, seconds = validate(
-        one_parameter(type="string", pattern=pattern), {"a": text}
-    )
+    problems, seconds = validate(param(type="string", pattern=pattern), {"a": text})
     assert problems
     assert seconds < 0.5  # unlimited backtracking needs minutes
 
@@ -155,16 +151,13 @@ def test_slow_pattern_is_stopped(pattern: str, text: str) -> None:
 DEEP = nest(10_000)
 LARGE: dict[str, tuple[Any, Any]] = {
     "deep, where depth is declared": (TREE, DEEP),
-    "deep, where anything goes": (one_parameter(), DEEP),
-    "deep, where text is wanted": (one_parameter(type="string"), DEEP),
-    "a long text": (one_parameter(type="string", maxLength=10), {"a": "x" * 1_000_000}),
-    "a long name": (one_parameter(), {"x" * 1_000_000: 1}),
-    "many names": (one_parameter(), {f"x{i}": i for i in range(50_000)}),
-    "many wrong items": (
-        one_parameter(items={"type": "string"}),
-        {"a": list(range(50_000))},
-    ),
-    "many objects": (one_parameter(uniqueItems=True), {"a": [{"b": 1}] * 10_000}),
+    "deep, where anything goes": (param(), DEEP),
+    "deep, where text is wanted": (param(type="string"), DEEP),
+    "a long text": (param(type="string", maxLength=10), {"a": "x" * 1_000_000}),
+    "a long name": (param(), {"x" * 1_000_000: 1}),
+    "many names": (param(), {f"x{i}": i for i in range(50_000)}),
+    "many wrong items": (param(items={"type": "string"}), {"a": list(range(50_000))}),
+    "many objects": (param(uniqueItems=True), {"a": [{"b": 1}] * 10_000}),
     "nested choices": (CHOICE, nest(30, {"k": "bad"})),
 }
 
@@ -209,7 +202,7 @@ def test_problem_in_a_deep_value_is_reported_with_its_path() -> None:
     ids=lambda value: str(value)[:20] if isinstance(value, str) else None,
 )
 def test_value_that_is_not_json_is_always_rejected(value: Any, word: str) -> None:
-    problems, _ = validate(one_parameter(), {"a": value})
+    problems, _ = validate(param(), {"a": value})
     assert len(problems) == 1
     assert word in problems[0]
 
@@ -229,10 +222,7 @@ def test_values_within_the_depth_limit_are_accepted() -> None:
 def toolset(build_toolset: Callable[[Any], Any], make_case: Any) -> Any:
     """Generated toolset with a recursive tool and a tool with a string parameter."""
     return build_toolset(
-        [
-            make_case("tree", TREE, ()),
-            make_case("text", one_parameter(type="string"), ()),
-        ]
+        [make_case("tree", TREE, ()), make_case("text", param(type="string"), ())]
     )
 
 
@@ -271,7 +261,7 @@ def test_deep_json_in_cli_arguments_is_a_usage_error(toolset: Any) -> None:
 @pytest.mark.parametrize("keyword", ["oneOf", "anyOf", "allOf"])
 @pytest.mark.parametrize("levels", [17, 60])
 def test_exponential_references_are_rejected(keyword: str, levels: int) -> None:
-    problems, seconds = validate(build_fan_out(keyword, levels), {"a": 7})
+    problems, seconds = validate(fan_out(keyword, levels), {"a": 7})
     assert problems == [
         "the value cannot be checked: the tool's schema cannot be applied"
     ]

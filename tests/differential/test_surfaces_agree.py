@@ -116,12 +116,10 @@ def count_accepted(verdicts: Any, calls: Sequence[tuple[str, dict[str, Any]]]) -
     expected = [not verdicts.problems(name, arguments) for name, arguments in calls]
     for interface in ("call", "langchain", "cli"):
         accepts = getattr(verdicts, interface)
-        for (name, arguments), is_valid in zip(calls, expected, strict=True):
-            assert accepts(name, arguments) == is_valid, (interface, name, arguments)
-    for call, is_valid, is_accepted in zip(
-        calls, expected, verdicts.mcp(calls), strict=True
-    ):
-        assert is_accepted == is_valid, ("mcp", call)
+        for (name, arguments), valid in zip(calls, expected, strict=True):
+            assert accepts(name, arguments) == valid, (interface, name, arguments)
+    for call, valid, accepted in zip(calls, expected, verdicts.mcp(calls), strict=True):
+        assert accepted == valid, ("mcp", call)
     return sum(expected)
 
 
@@ -200,8 +198,8 @@ def test_every_interface_asserts_formats_only_if_enabled(
 ) -> None:
     """The error message is that of validation."""
     examples = {
-        name: (format_rule.example, "no such thing \\")
-        for name, format_rule in ASSERTED_FORMATS.items()
+        name: (rule.example, "no such thing \\")
+        for name, rule in ASSERTED_FORMATS.items()
     }
     cases = [
         make_case(

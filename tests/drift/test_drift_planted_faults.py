@@ -245,15 +245,11 @@ def pytest_runner(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forks]:
         yield runner
 
 
-def run_generated_tests(
-    runner: Forks, project: Project, folder: str, tests: str
-) -> Any:
+def run_tests(runner: Forks, project: Project, folder: str, tests: str) -> Any:
     """Run the generated tests without plugins."""
-    arguments = ["pytest", "-q", f"{folder}/test_snapshots.py", "-k", tests]
+    words = ["pytest", "-q", f"{folder}/test_snapshots.py", "-k", tests]
     environment = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
-    return runner.run(
-        project.root, *arguments, "-p", "no:cacheprovider", env=environment
-    )
+    return runner.run(project.root, *words, "-p", "no:cacheprovider", env=environment)
 
 
 def list_reported_files(project: Project) -> list[str]:
@@ -287,7 +283,7 @@ def run_git(project: Project, *words: str) -> None:
 
 
 @pytest.fixture
-def restored_project(cloned_project: Project) -> Iterator[Project]:
+def copy(cloned_project: Project) -> Iterator[Project]:
     """The cloned project; outputs are restored after each test."""
     yield cloned_project
     run_git(cloned_project, "clean", "-dfxq", "generated")
@@ -330,12 +326,12 @@ _SIMILAR_FAULTS = {
     ],
 )
 def test_edited_output_is_reported_by_check_and_generated_tests(
-    restored_project: Project, pytest_runner: Forks, fault: Fault
+    copy: Project, pytest_runner: Forks, fault: Fault
 ) -> None:
-    restored_project.edit(fault.file, fault.old, fault.new)
-    assert list_reported_files(restored_project) == [fault.file]
+    copy.edit(fault.file, fault.old, fault.new)
+    assert list_reported_files(copy) == [fault.file]
     if fault.tests != CHECK:
-        assert_generated_tests_fail(fault, restored_project, pytest_runner)
+        assert_generated_tests_fail(fault, copy, pytest_runner)
 
 
 # The generated test that runs `check` works the same for every fault.
@@ -348,15 +344,15 @@ def test_edited_output_is_reported_by_check_and_generated_tests(
     ],
 )
 def test_generated_test_that_runs_check_reports_edited_output(
-    restored_project: Project, pytest_runner: Forks, fault: Fault
+    copy: Project, pytest_runner: Forks, fault: Fault
 ) -> None:
-    restored_project.edit(fault.file, fault.old, fault.new)
-    assert_generated_tests_fail(fault, restored_project, pytest_runner)
+    copy.edit(fault.file, fault.old, fault.new)
+    assert_generated_tests_fail(fault, copy, pytest_runner)
 
 
 def assert_generated_tests_fail(fault: Fault, project: Project, runner: Forks) -> None:
     folder = "/".join(fault.file.split("/")[:2])
-    result = run_generated_tests(runner, project, folder, fault.tests)
+    result = run_tests(runner, project, folder, fault.tests)
     assert result.returncode in (1, 2), result.stdout + result.stderr
     for text in fault.says:
         assert text in result.stdout, result.stdout
@@ -401,29 +397,27 @@ def delete_every_tool(project: Project) -> str:
     ],
 )
 def test_incomplete_or_foreign_tool_is_reported(
-    restored_project: Project, pytest_runner: Forks, change_files: Callable[[Any], str]
+    copy: Project, pytest_runner: Forks, change_files: Callable[[Any], str]
 ) -> None:
-    message = change_files(restored_project)
-    assert list_reported_files(restored_project)
-    result = run_generated_tests(pytest_runner, restored_project, K, QUICK)
+    message = change_files(copy)
+    assert list_reported_files(copy)
+    result = run_tests(pytest_runner, copy, K, QUICK)
     assert result.returncode in (1, 2), result.stdout + result.stderr
     assert message in result.stdout
 
 
 def test_unchanged_outputs_pass_check_and_generated_tests(
-    restored_project: Project, pytest_runner: Forks
+    copy: Project, pytest_runner: Forks
 ) -> None:
-    checked = restored_project.toolcast("check")
+    checked = copy.toolcast("check")
     assert checked.returncode == 0, checked.stderr
     for folder in (K, M):
-        result = run_generated_tests(
-            pytest_runner, restored_project, folder, f"({QUICK}) or {CHECK}"
-        )
+        result = run_tests(pytest_runner, copy, folder, f"({QUICK}) or {CHECK}")
         assert result.returncode == 0, result.stdout
 
 
-def test_check_reports_file_and_suggests_generate(restored_project: Project) -> None:
-    restored_project.edit(f"{K}/mcp_server.py", 'name="kirishima"', 'name="k"')
-    [finding] = list_output_findings(restored_project)
+def test_check_reports_file_and_suggests_generate(copy: Project) -> None:
+    copy.edit(f"{K}/mcp_server.py", 'name="kirishima"', 'name="k"')
+    [finding] = list_output_findings(copy)
     assert finding["file"] == f"{K}/mcp_server.py"
     assert "toolcast generate" in finding["help"]

@@ -229,7 +229,7 @@ EDITS = [
     ),
 ]
 # Texts that are in several files, all of which are edited.
-EDITS_IN_SEVERAL_FILES = [
+SHARED_EDITS = [
     (
         "a heading",
         (f"{K}/prompts/__init__.py", f"{K}/prompts/section_home.md"),
@@ -266,7 +266,7 @@ EDITS_IN_SEVERAL_FILES = [
 
 
 @pytest.fixture(scope="module")
-def copied_project(tmp_path_factory: pytest.TempPathFactory) -> Project:
+def copy(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """Specs, handlers and outputs, without an importable generator."""
     project = Project(tmp_path_factory.mktemp("edited") / "copy")
     project.write("toolcast.yaml", "version: 1\ntoolsets: [specs/kirishima]\n")
@@ -282,65 +282,46 @@ def run_pytest(
     project: Project, *words: str, folder: str = "generated", **env: str
 ) -> str:
     """Return the output of the generated tests without those of lists over stdio."""
-    environment = {
-        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
-        "TOOLCAST_REQUIRE_SPECS": "",
-        **env,
-    }
-    options = (
-        "-k",
-        "not tools_list and not langchain",
-        *words,
-        "-p",
-        "no:cacheprovider",
-    )
-    return project.run(
-        "-m", "pytest", "-q", "-rs", folder, *options, env=environment
-    ).stdout
+    fixed = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "TOOLCAST_REQUIRE_SPECS": "", **env}
+    args = ("-k", "not tools_list and not langchain", *words, "-p", "no:cacheprovider")
+    return project.run("-m", "pytest", "-q", "-rs", folder, *args, env=fixed).stdout
 
 
 @pytest.fixture(scope="module")
-def edited_output(copied_project: Project) -> str:
+def edited_output(copy: Project) -> str:
     """Output of the generated tests after all edits."""
-    clean_output = run_pytest(copied_project, TOOLCAST_REQUIRE_SPECS="1")
-    assert (
-        " failed" not in clean_output and "specs are not here" not in clean_output
-    ), clean_output
-    assert "the generator, toolcast, is not installed" in clean_output
+    clean = run_pytest(copy, TOOLCAST_REQUIRE_SPECS="1")
+    assert " failed" not in clean and "specs are not here" not in clean, clean
+    assert "the generator, toolcast, is not installed" in clean
     for _, file, old, new, _ in EDITS:
-        copied_project.edit(file, old, new)
-    for _, files, old, new, _ in EDITS_IN_SEVERAL_FILES:
+        copy.edit(file, old, new)
+    for _, files, old, new, _ in SHARED_EDITS:
         for file in files:
-            text = (copied_project.root / file).read_text("utf-8")
+            text = (copy.root / file).read_text("utf-8")
             assert old in text
-            copied_project.write(file, text.replace(old, new))
-    return run_pytest(copied_project)
+            copy.write(file, text.replace(old, new))
+    return run_pytest(copy)
 
 
 @pytest.mark.parametrize(
-    "message",
-    [pytest.param(edit[-1], id=edit[0]) for edit in (*EDITS, *EDITS_IN_SEVERAL_FILES)],
+    "message", [pytest.param(edit[-1], id=edit[0]) for edit in (*EDITS, *SHARED_EDITS)]
 )
 def test_hand_edit_fails_a_generated_test(edited_output: str, message: str) -> None:
     assert message in edited_output
 
 
 @pytest.mark.slow
-def test_missing_specs_skip_tests_unless_required(copied_project: Project) -> None:
-    (copied_project.root / "toolcast.yaml").rename(
-        copied_project.root / "elsewhere.yaml"
-    )
+def test_missing_specs_skip_tests_unless_required(copy: Project) -> None:
+    (copy.root / "toolcast.yaml").rename(copy.root / "elsewhere.yaml")
     try:
-        skipped = run_pytest(copied_project, "-k", "toolset_matches_spec")
+        skipped = run_pytest(copy, "-k", "toolset_matches_spec")
         assert "2 skipped" in skipped and "the specs are not here" in skipped
         required = {"TOOLCAST_REQUIRE_SPECS": "1"}
-        failed = run_pytest(copied_project, "-k", "toolset_matches_spec", **required)
+        failed = run_pytest(copy, "-k", "toolset_matches_spec", **required)
         assert "2 failed" in failed
         assert "the specs are not here, and TOOLCAST_REQUIRE_SPECS is set" in failed
     finally:
-        (copied_project.root / "elsewhere.yaml").rename(
-            copied_project.root / "toolcast.yaml"
-        )
+        (copy.root / "elsewhere.yaml").rename(copy.root / "toolcast.yaml")
 
 
 @pytest.mark.slow

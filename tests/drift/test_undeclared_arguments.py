@@ -123,12 +123,9 @@ def list_errors(interface: str, root: Path, calls: Calls) -> list[str]:
         with stdio_server(root, "generated.shy", era=era) as server:
             return [_get_error(server.call(*call)) for call in calls]
     with http_server(root, "generated.shy") as http:
-        parameters = [
-            {"name": tool, "arguments": arguments} for tool, arguments in calls
-        ]
+        requests = [{"name": tool, "arguments": arguments} for tool, arguments in calls]
         return [
-            _get_error(http.request(era, "tools/call", call_parameters))
-            for call_parameters in parameters
+            _get_error(http.request(era, "tools/call", request)) for request in requests
         ]
 
 
@@ -157,14 +154,12 @@ INTERFACES = [
 )
 def test_undeclared_argument_is_rejected_by_name(interface: str, root: Path) -> None:
     calls: Calls = [(tool, {"is_admin": True, "db": "evil"}) for tool in STRICT]
-    other_calls: Calls = [
+    others: Calls = [
         ("typed", {"is_admin": True}),
         ("mapped", {"is_admin": True}),
         ("open", {"text": "x"}),
     ]
-    *rejected, typed, mapped, accepted = list_errors(
-        interface, root, [*calls, *other_calls]
-    )
+    *rejected, typed, mapped, accepted = list_errors(interface, root, [*calls, *others])
     assert len(rejected) == len(STRICT)
     for error in rejected:
         assert "`is_admin` is not a parameter" in error, rejected

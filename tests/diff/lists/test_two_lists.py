@@ -296,9 +296,7 @@ def test_errors_in_both_lists_are_reported_together(folder: Path) -> None:
         (["old.json", "."], "NEW: ."),
     ],
 )
-def test_invalid_usage_is_rejected(
-    folder: Path, words: list[str], message: str
-) -> None:
+def test_wrong_usage_is_rejected(folder: Path, words: list[str], message: str) -> None:
     done = toolcast(folder, "diff", *words)
     assert done.returncode == 2
     assert message in done.stderr
