@@ -14,10 +14,8 @@ from typing import Any
 import pytest
 
 from tests.diff.git_command import run_git
-from tests.diff.histories.releases import FOLDER, HISTORIES
 from tests.diff.reports.layout import validate_json, validate_sarif
 from tests.mcp_client.test_read_server import REPLAYING
-from tests.module_graph import ROOT
 from tests.program import toolcast
 
 SEND: dict[str, Any] = {
@@ -465,21 +463,3 @@ def test_hidden_characters_in_a_new_tool_are_reported(folder: Path, tool: Any) -
     ]
     assert finding["file"] == ("new" if tool["name"] == "new" else "tools")
     assert compare(folder, "new.json", "new.json")["introduced"] == []
-
-
-@pytest.mark.rows(3)
-@pytest.mark.parametrize("server", HISTORIES)
-def test_text_changes_in_real_releases_do_not_fail(server: str, tmp_path: Path) -> None:
-    lists = (str(FOLDER / server / "old.json"), str(FOLDER / server / "new.json"))
-    report = compare(tmp_path, *lists)
-    assert report["changes"]
-    assert not [change for change in report["changes"] if change["fails"] == ["prompt"]]
-    assert "Traceback" not in json.dumps(report)
-
-
-@pytest.mark.slow
-def test_every_corpus_list_equals_itself(tmp_path: Path) -> None:
-    for file in sorted((ROOT / "tests/corpus/mcp").glob("*.json")):
-        done = toolcast(tmp_path, "diff", str(file), str(file))
-        assert done.returncode == 0, (file, done.stderr)
-        assert done.stdout == f"no change against {file}\n"
