@@ -161,7 +161,7 @@ def test_catalog_escapes_hostile_project_name(make_project: MakeProject) -> None
     "case", sorted((ROOT / "tests/hostile").iterdir()), ids=lambda case: case.name
 )
 def test_hostile_project_has_safe_page_or_no_file(tmp_path: Path, case: Path) -> None:
-    """For projects in tests/hostile, the page loads nothing and has one script."""
+    """Projects are those in tests/hostile; a page loads nothing and has one script."""
     file = tmp_path / "page.html"
     done = toolcast(tmp_path, "catalog", "--project", str(case), "--output", str(file))
     if done.returncode:

@@ -26,7 +26,7 @@ TOOL = Tool("a", "", "", {"inputSchema": {}})
 
 
 def test_tool_has_defaults() -> None:
-    """The default timeout is 60 s; the source does not affect equality."""
+    """Default timeout is 60 s; the source does not affect equality."""
     assert TOOL.timeout == 60.0
     assert not (TOOL.always or TOOL.persistent or TOOL.has_python_values)
     assert Tool(**{**_get_fields(TOOL), "source": "{}"}) == TOOL

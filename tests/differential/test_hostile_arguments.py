@@ -227,7 +227,7 @@ def toolset(build_toolset: Callable[[Any], Any], make_case: Any) -> Any:
 
 
 def test_deeply_nested_arguments_are_rejected(toolset: Any) -> None:
-    """The registry, LangChain and the CLI reject 500 levels; MCP accepts 150."""
+    """Registry, LangChain and CLI reject 500 levels; MCP accepts 150."""
     deep = nest(500, {})
     for call in (toolset.call, toolset.langchain, toolset.cli):
         assert call("tree", deep) is False

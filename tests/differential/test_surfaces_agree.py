@@ -176,7 +176,7 @@ def test_validation_agrees_with_the_oracle_for_own_specs(
     make_case: Any,
     build_oracle: Callable[[Any], Callable[[Any], bool]],
 ) -> None:
-    """Each property of each tool is tested with each value."""
+    """Try each value for each property of each tool."""
     workspace = load_workspace(str(own_project())).workspace
     assert workspace is not None
     for toolset in workspace.toolsets:
@@ -196,7 +196,7 @@ def test_validation_agrees_with_the_oracle_for_own_specs(
 def test_every_interface_asserts_formats_only_if_enabled(
     build_toolset: Callable[[Any], Any], make_case: Any
 ) -> None:
-    """The error message is that of validation."""
+    """Error messages are those of validation."""
     examples = {
         name: (rule.example, "no such thing \\")
         for name, rule in ASSERTED_FORMATS.items()

@@ -284,7 +284,7 @@ def run_git(project: Project, *words: str) -> None:
 
 @pytest.fixture
 def copy(cloned_project: Project) -> Iterator[Project]:
-    """The cloned project; outputs are restored after each test."""
+    """Return the cloned project, and restore its outputs after each test."""
     yield cloned_project
     run_git(cloned_project, "clean", "-dfxq", "generated")
     run_git(cloned_project, "checkout", "--quiet", "generated")

@@ -308,7 +308,7 @@ def test_document_markers_are_edited_and_listed_by_removal(notes: Project) -> No
 
 
 def test_imports_from_the_generated_module_are_listed(notes: Project) -> None:
-    """The generated module of the types is named after the tool."""
+    """Generated modules of types are named after their tool."""
     code = (
         "from generated.toy.tools.find_note import FindNoteArguments\n"
         "from generated.toy.tools import find_note, store_note\n"
@@ -329,7 +329,7 @@ def test_rename_with_spec_errors_is_rejected(notes: Project) -> None:
 
 
 def test_rename_that_causes_a_spec_error_is_rejected(notes: Project) -> None:
-    """The rules check the specs as they would be after the rename."""
+    """Rules check the specs as they would be after the rename."""
     notes.edit("specs/toy/toolset.yaml", "targets: {", "targets: {skills: {}, ")
     for name in ("find_note", "store_note"):
         notes.edit(f"specs/toy/{name}.yaml", "summary:", "skill: {}\nsummary:")
@@ -393,7 +393,7 @@ def test_rename_can_change_only_letter_case(notes: Project) -> None:
 
 @pytest.mark.parametrize("name", ["toolset", "Toolset"])
 def test_toolset_as_tool_name_is_rejected(notes: Project, name: str) -> None:
-    """The tool's file would be read as the toolset's."""
+    """Specs named `toolset` would be read as the toolset's file."""
     notes.write(
         "specs/other/pong.yaml", "name: pong\nsummary: Answers.\nparameters: {}\n"
     )

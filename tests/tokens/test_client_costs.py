@@ -184,7 +184,7 @@ def list_findings(project: Any, rule: str) -> list[str]:
 
 
 def test_real_description_count_above_each_limit() -> None:
-    """The lists in `tests/corpus/mcp` are part of those that docs/tokens.md counts."""
+    """Count the lists in `tests/corpus/mcp`, a part of those in docs/tokens.md."""
     lengths = [
         len(tool.get("description") or "")
         for file in CORPUS.glob("*.json")

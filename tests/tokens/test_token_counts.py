@@ -79,7 +79,7 @@ def vocabulary_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_tokens_are_counted_with_a_vocabulary_file(
     vocabulary_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The test vocabulary has every byte and three words."""
+    """Use a test vocabulary with every byte and three words."""
     pytest.importorskip("tiktoken")
     words = [bytes([byte]) for byte in range(256)]
     words += [b"no", b"te", b"note"]
