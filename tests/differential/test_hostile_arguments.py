@@ -89,7 +89,7 @@ MULTIPLYING = {
         recursive_schema(properties=AS_A, dependentSchemas={"a": {"properties": AS_A}}),
         None,
     ),
-    "both ways": (
+    "reference and properties": (
         {**recursive_schema(properties=AS_A, **{"$ref": "#/$defs/other"})},
         None,
     ),
@@ -150,9 +150,9 @@ def test_slow_pattern_is_stopped(pattern: str, text: str) -> None:
 
 DEEP = nest(10_000)
 LARGE: dict[str, tuple[Any, Any]] = {
-    "deep, where depth is declared": (TREE, DEEP),
-    "deep, where anything goes": (param(), DEEP),
-    "deep, where text is wanted": (param(type="string"), DEEP),
+    "deep value in a recursive schema": (TREE, DEEP),
+    "deep value in an open schema": (param(), DEEP),
+    "deep value instead of a string": (param(type="string"), DEEP),
     "a long text": (param(type="string", maxLength=10), {"a": "x" * 1_000_000}),
     "a long name": (param(), {"x" * 1_000_000: 1}),
     "many names": (param(), {f"x{i}": i for i in range(50_000)}),

@@ -83,14 +83,14 @@ FAULTS = [
         '["LOCAL", "TEAM", ""]',
     ),
     Fault(
-        "example-that-does-not-fit",
+        "invalid-example",
         f"{K}/tools/smarthome.json",
         '      "required": ["user_request"],\n',
         '      "required": ["user_request", "device", "room"],\n',
         ("smarthome: example 1: `device` is required",),
     ),
     make_checked_fault(
-        "client-may-have-less",
+        "client-list-shortened",
         f"{K}/registry.py",
         'allow=("github_issue", "get_personality")',
         'allow=("get_personality",)',
@@ -103,28 +103,28 @@ FAULTS = [
     ),
     # -- definitions that do not load
     Fault(
-        "handler-from-anywhere",
+        "handler-outside-the-package",
         f"{K}/tools/smarthome.json",
         "examples.kirishima.smarthome:smarthome",
         "os:system",
         ("the handler `os:system` of `smarthome` is refused",),
     ),
     Fault(
-        "definition-is-torn",
+        "definition-with-merge-conflict",
         f"{K}/tools/smarthome.json",
         '  "summary": "Ask the house',
         '<<<<<<< HEAD\n  "summary": "Ask the house',
         ("smarthome.json has the marks of a merge conflict",),
     ),
     Fault(
-        "definition-of-another-name",
+        "definition-with-another-name",
         f"{K}/tools/smarthome.json",
         '    "name": "smarthome",',
         '    "name": "memory",',
         ("generated from the spec `smarthome` and defines `memory`",),
     ),
     Fault(
-        "runtime-of-another-level",
+        "other-runtime-level",
         f"{K}/__init__.py",
         f"require_level({RUNTIME_LEVEL}, ",
         "require_level(99, ",
@@ -132,14 +132,14 @@ FAULTS = [
     ),
     # -- a consumer differs from the definitions
     Fault(
-        "server-shows-less",
+        "tool-missing-in-server",
         f"{K}/mcp_server.py",
         "\nif __name__",
         '\nREGISTRY.local_tools[0].exclusions["mcp"] = "x"\n\nif __name__',
         ("MCP for internal differs", '-  "get_personality"'),
     ),
     Fault(
-        "wrappers-show-less",
+        "tools-missing-in-langchain",
         f"{K}/langchain_tools.py",
         "\nget_langchain_tools = ",
         "\nLANGCHAIN_TOOLS.all = lambda client: []\nget_langchain_tools = ",
@@ -147,7 +147,7 @@ FAULTS = [
         "langchain_wraps",
     ),
     Fault(
-        "wire-shows-something-else",
+        "tools-list-differs",
         f"{K}/mcp_server.py",
         "if __name__ ==",
         'REGISTRY.get_tool("memory", "internal").definition["title"] = "x"\n'
@@ -157,7 +157,7 @@ FAULTS = [
         "tools_list and internal and 2026",
     ),
     Fault(
-        "commands-show-less",
+        "command-missing",
         f"{M}/cli.py",
         "\nif __name__",
         '\nmain._commands = [c for c in main._commands if c.keyword != "peers"]\n\nif __name__',
@@ -219,14 +219,14 @@ FAULTS = [
         ("prompts/section_home.md differs", "+The house."),
     ),
     Fault(
-        "module-says-something-else",
+        "prompts-module-edited",
         f"{K}/prompts/__init__.py",
         "The house that the user lives in.",
         "The house.",
         ("prompts/section_home.md differs", "+The house that the user lives in."),
     ),
     Fault(
-        "definition-says-something-else",
+        "usage-edited-in-definition",
         f"{K}/tools/smarthome.json",
         '"Send one request at a time, short and complete',
         '"Send requests',
@@ -302,10 +302,10 @@ _SIMILAR_FAULTS = {
     "enum-shortened",
     "line-of-peers-deleted",
     "bullet-missing-in-the-preamble",
-    "definition-of-another-name",
-    "module-says-something-else",
-    "commands-show-less",
-    "wrappers-show-less",
+    "definition-with-another-name",
+    "prompts-module-edited",
+    "command-missing",
+    "tools-missing-in-langchain",
 }
 
 

@@ -67,7 +67,7 @@ EDITS = [
         "CRLF only in prompts/section_memory.md",
     ),
     (
-        "a number's spelling",
+        "the notation of a number",
         f"{K}/tools/memory.json",
         '"minimum": 1,\n          "default": 2',
         '"minimum": 1.0,\n          "default": 2',
@@ -116,7 +116,7 @@ EDITS = [
         "commit_memory: `cli` differs from the specs",
     ),
     (
-        "the reason for no command",
+        "the reason of a missing command",
         f"{M}/tools/inbox_pop.json",
         "Only agents that run on their own",
         "Agents that run on their own",
@@ -137,7 +137,7 @@ EDITS = [
         "delegate_task_async: `permission` differs from the specs",
     ),
     (
-        "a default that is written out",
+        "an explicit default",
         f"{M}/tools/goal_clear.json",
         '  "summary":',
         '  "always": true,\n  "summary":',
@@ -158,7 +158,7 @@ EDITS = [
         "smarthome.py differs from the definitions",
     ),
     (
-        "whether a key has to be there",
+        "a required key",
         f"{M}/tools/delegate_task.py",
         "    source_workspace_id: NotRequired[str]\n",
         "    source_workspace_id: str\n",
@@ -200,7 +200,7 @@ EDITS = [
         "instructions differs from the specs",
     ),
     (
-        "what the module of prompts says",
+        "a text in the prompts module",
         f"{M}/prompts/__init__.py",
         '"## Hierarchical Memory (HMA)\\n',
         '"## Memory\\n',
@@ -245,7 +245,7 @@ SHARED_EDITS = [
         "the labels of the sections differs from the specs",
     ),
     (
-        "when to use a tool",
+        "a usage text",
         (f"{K}/tools/stickynotes.json", f"{K}/prompts/section_memory.md"),
         "wants to be reminded of something at a time",
         "wants to be reminded at a time",

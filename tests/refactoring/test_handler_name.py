@@ -96,7 +96,7 @@ AMBIGUOUS_CODE = {
         "\n    return", "\n        return"
     ),
     "another name": "def work(): ...\nold_tool = work\n",
-    "decorated by a call": "def old_tool(: ...\n",
+    "a syntax error": "def old_tool(: ...\n",
 }
 
 

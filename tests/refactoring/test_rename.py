@@ -346,7 +346,7 @@ def test_rename_ignores_an_existing_handler_error(notes: Project) -> None:
     run_command(notes, "rename", "find_note", "search")
 
 
-@pytest.mark.parametrize("kind", ["link", "folder of links", "in the way"])
+@pytest.mark.parametrize("kind", ["link", "folder of links", "existing pipe"])
 def test_symbolic_link_or_pipe_is_rejected(
     notes: Project, outside: os.PathLike[str], kind: str
 ) -> None:
