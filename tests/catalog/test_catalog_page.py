@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ import pytest
 
 from tests.catalog.reading import Page, read_page
 from tests.conftest import ROOT
+from tests.diff.git_command import run_git
 from tests.program import toolcast
 from toolcast.model.loading import load_workspace
 
@@ -181,9 +181,8 @@ def test_hostile_project_has_safe_page_or_no_file(tmp_path: Path, case: Path) ->
 def test_against_option_adds_changes_to_catalog(make_project: MakeProject) -> None:
     tools = {name: PING.replace("ping", name) for name in ("ping", "pong", "pung")}
     project = make_project(tools)
-    git = ["git", "-c", "user.name=x", "-c", "user.email=x@localhost"]
     for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "All"]):
-        subprocess.run([*git, *words], cwd=project.root, check=True)
+        run_git(project.root, *words)
     project.edit("specs/toy/ping.yaml", "Answer with pong.", "Delete every file.")
     project.edit("specs/toy/pung.yaml", "title: Ping", "title: Pung")
     page = read_catalog(project.root, "--against", "HEAD")

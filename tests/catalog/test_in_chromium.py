@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,6 +15,7 @@ from benchmarks.workspaces import real
 from tests.catalog.browser_setup import find_chromium, get_axe_script
 from tests.catalog.test_catalog_page import HOSTILE, build_spec
 from tests.conftest import ROOT
+from tests.diff.git_command import run_git
 from tests.program import toolcast
 
 if TYPE_CHECKING:
@@ -52,9 +52,8 @@ def catalog(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copy(ROOT / "toolcast.yaml", root)
     for folder in ("specs", "examples"):
         shutil.copytree(ROOT / folder, root / folder)
-    git = ["git", "-c", "user.name=x", "-c", "user.email=x@localhost"]
     for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "All"]):
-        subprocess.run([*git, *words], cwd=root, check=True)
+        run_git(root, *words)
     delegate_spec = root / "specs/molecule/delegate_task.yaml"
     lines = delegate_spec.read_text("utf-8").splitlines(keepends=True)
     changed_lines = [

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from tests.conftest import Project
+from tests.diff.git_command import run_git
 from tests.watching.test_watching import watching
 
 MONEY = """\
@@ -109,9 +109,8 @@ def test_duplicate_definition_is_an_error(shops: Project) -> None:
 def test_diff_reports_changes_for_every_tool_with_the_definition(
     shops: Project,
 ) -> None:
-    git = ["git", "-c", "user.name=a", "-c", "user.email=a@example.com"]
     for arguments in (["init", "-q"], ["add", "."], ["commit", "-qm", "a"]):
-        subprocess.run([*git, *arguments], cwd=shops.root, check=True)
+        run_git(shops.root, *arguments)
     shops.edit("definitions.yaml", "EUR, USD", "EUR")
     output = shops.toolcast("diff", "--against", "HEAD").stdout
     assert (

@@ -21,7 +21,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,6 +30,7 @@ import pytest
 
 import toolcast
 from tests.conftest import CACHES, Project
+from tests.diff.git_command import run_git
 from tests.forked import Forks, forks, modules_of
 from toolcast_runtime import RUNTIME_LEVEL
 
@@ -273,21 +273,17 @@ def cloned_project(tmp_path_factory: pytest.TempPathFactory) -> Project:
     for folder in (*SPECS, K, M, "examples"):
         shutil.copytree(ROOT / folder, project.root / folder, ignore=CACHES)
     shutil.copy(ROOT / "generated/__init__.py", project.root / "generated")
-    run_git(project, "init", "--quiet")
-    run_git(project, "add", "--force", "generated")
+    run_git(project.root, "init", "--quiet")
+    run_git(project.root, "add", "--force", "generated")
     return project
-
-
-def run_git(project: Project, *words: str) -> None:
-    subprocess.run(["git", *words], cwd=project.root, check=True)
 
 
 @pytest.fixture
 def copy(cloned_project: Project) -> Iterator[Project]:
     """Return the cloned project, and restore its outputs after each test."""
     yield cloned_project
-    run_git(cloned_project, "clean", "-dfxq", "generated")
-    run_git(cloned_project, "checkout", "--quiet", "generated")
+    run_git(cloned_project.root, "clean", "-dfxq", "generated")
+    run_git(cloned_project.root, "checkout", "--quiet", "generated")
 
 
 # Faults with similar messages: `make test` runs only one of them.

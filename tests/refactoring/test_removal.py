@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import subprocess
-
 import pytest
 
 from tests.conftest import Project
+from tests.diff.git_command import run_git
 
 from .conftest import read_files, run_command, run_rejected, today
 
@@ -15,7 +14,7 @@ from .conftest import read_files, run_command, run_rejected, today
 def repo(notes: Project) -> Project:
     """Project with all files in git's index."""
     for words in (["init", "-q"], ["add", "."]):
-        subprocess.run(["git", *words], cwd=notes.root, check=True)
+        run_git(notes.root, *words)
     return notes
 
 
@@ -28,7 +27,7 @@ def test_announced_tool_is_removed_and_names_reserved(repo: Project) -> None:
     repo.edit(
         "specs/toy/store_note.yaml", "section:", "renamed_from: [put_note]\nsection:"
     )
-    subprocess.run(["git", "add", "."], cwd=repo.root, check=True)
+    run_git(repo.root, "add", ".")
     before = read_files(repo.root)
     output = run_command(repo, "remove", "store_note")
     assert output.startswith("`store_note` is removed, and its name reserved")
@@ -78,7 +77,7 @@ def test_removal_without_passed_date_requires_without_notice(
     spec = "specs/toy/store_note.yaml"
     old = 'deprecated: {since: "2020-01-01", replacement: find_note}\n'
     repo.edit(spec, old, deprecated)
-    subprocess.run(["git", "add", "."], cwd=repo.root, check=True)
+    run_git(repo.root, "add", ".")
     output = run_rejected(repo, 1, "remove", "store_note")
     assert message in output and "use `--without-notice` to remove it at once" in output
     run_command(
@@ -93,7 +92,7 @@ def test_removal_without_passed_date_requires_without_notice(
 def test_draft_is_removed_without_announcement(repo: Project) -> None:
     old = 'deprecated: {since: "2020-01-01", replacement: find_note}\n'
     repo.edit("specs/toy/store_note.yaml", old, "stability: draft\n")
-    subprocess.run(["git", "add", "."], cwd=repo.root, check=True)
+    run_git(repo.root, "add", ".")
     run_command(repo, "remove", "store_note")
 
 
