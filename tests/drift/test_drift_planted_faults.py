@@ -350,7 +350,7 @@ def assert_generated_tests_fail(fault: Fault, project: Project, runner: Forks) -
     folder = "/".join(fault.file.split("/")[:2])
     result = run_tests(runner, project, folder, fault.tests)
     assert result.returncode in (1, 2), result.stdout + result.stderr
-    for text in fault.says:
+    for text in fault.messages:
         assert text in result.stdout, result.stdout
 
 
