@@ -51,7 +51,7 @@ def test_any_two_versions_can_be_compared_in_both_directions() -> None:
     """Changes in one comparison do not hide each other and are not repeated."""
     randomizer = random.Random(0)
     rules = load_change_rules(EXTENSIONS)
-    versions = [version for case in CASES for version in case.sides]
+    versions = [version for case in CASES for version in case.versions]
     for _ in range(100):
         before, after = randomizer.sample(versions, 2)
         changes, back = compare(before, after).changes, compare(after, before).changes

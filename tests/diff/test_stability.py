@@ -27,14 +27,14 @@ def compare_versions(make_project: Callable[..., Project]) -> Compare:
     numbers = count()
 
     def compare_tools(before: Any, after: Any, *toolsets: str) -> list[Change]:
-        sides = []
+        versions = []
         for tools, toolset in zip((before, after), toolsets or ("", ""), strict=True):
             at = str(next(numbers))
             project = make_project(tools, toolset=TARGETS + toolset, at=at)
             loaded = load_workspace(str(project.root))
             assert loaded.workspace is not None and not loaded.findings
-            sides.append(loaded.workspace)
-        return compare(sides[0], sides[1], DAY).changes
+            versions.append(loaded.workspace)
+        return compare(versions[0], versions[1], DAY).changes
 
     return compare_tools
 

@@ -88,8 +88,8 @@ def test_omitted_text_count_is_reported(tmp_path: Path) -> None:
     new = build_tool({**OBJECT, **schema}, name="u")
     write_lists(tmp_path, [build_tool(OBJECT)], [build_tool(OBJECT), new])
     done = toolcast(tmp_path, "diff", "old.json", "new.json")
-    shown = done.stdout.count(": Text ")
-    assert shown > 30 and f"({60 - shown} more texts are not shown)" in done.stdout
+    printed = done.stdout.count(": Text ")
+    assert printed > 30 and f"({60 - printed} more texts are not shown)" in done.stdout
 
 
 @pytest.mark.parametrize(

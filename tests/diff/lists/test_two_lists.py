@@ -205,7 +205,7 @@ def test_list_in_a_git_revision_is_compared(
 
 
 @pytest.mark.parametrize(
-    ("side", "message"),
+    ("source", "message"),
     [
         ("-x:lists/tools.json", "the revision is invalid"),
         ("--upload-pack=touch x:lists/tools.json", "the revision is invalid"),
@@ -221,9 +221,9 @@ def test_list_in_a_git_revision_is_compared(
     ],
 )
 def test_invalid_revision_or_path_is_an_error(
-    repository: Path, side: str, message: str
+    repository: Path, source: str, message: str
 ) -> None:
-    done = toolcast(repository, "diff", "--", "lists/tools.json", side)
+    done = toolcast(repository, "diff", "--", "lists/tools.json", source)
     assert done.returncode == 2
     assert done.stderr.startswith("error: NEW: ")
     assert message in done.stderr

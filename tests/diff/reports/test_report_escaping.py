@@ -51,11 +51,11 @@ def make_verdict(text: str, value: str) -> Verdict:
         Location("specs/toy/act.yaml", 3, 1, 4), value,
     )  # fmt: skip
     effect = Effect(EffectKind.VISIBILITY, "x", "toy", "act", text, value, text, True)
-    sides = Workspace("", ("specs/toy",), ()), Workspace("", ("specs/toy",), ())
+    versions = Workspace("", ("specs/toy",), ()), Workspace("", ("specs/toy",), ())
     compared = Comparison([change], [effect])
     return judge(
         compared,
-        sides,
+        versions,
         text,
         limits=DEFAULT_LIMITS,
         acceptances=(),
@@ -170,9 +170,9 @@ def test_markdown_report_fits_github_limit_and_counts_omissions(number: int) -> 
         Effect(EffectKind.VISIBILITY, "x", "toy", change.tool, "less", is_worse=True)
         for change in changes
     ]
-    sides = Workspace("", ("specs/toy",), ()), Workspace("", ("specs/toy",), ())
+    versions = Workspace("", ("specs/toy",), ()), Workspace("", ("specs/toy",), ())
     verdict = judge(
-        Comparison(changes, effects), sides, "main",
+        Comparison(changes, effects), versions, "main",
         limits=DEFAULT_LIMITS, acceptances=(), known=(), today=TODAY,
     )  # fmt: skip
     text = report_changes(verdict, "markdown", CONTEXT)
@@ -195,9 +195,9 @@ def test_equal_change_in_3000_tools_is_reported_once() -> None:
         )
         for index in range(3_000)
     ]  # fmt: skip
-    sides = Workspace("", ("specs/toy",), ()), Workspace("", ("specs/toy",), ())
+    versions = Workspace("", ("specs/toy",), ()), Workspace("", ("specs/toy",), ())
     verdict = judge(
-        Comparison(changes, []), sides, "main",
+        Comparison(changes, []), versions, "main",
         limits=DEFAULT_LIMITS, acceptances=(), known=(), today=TODAY,
     )  # fmt: skip
     text = report_changes(verdict, "text", CONTEXT)
@@ -218,9 +218,9 @@ def test_report_contains_the_fingerprint_for_each_change() -> None:
         )
         for tool, name in (("act", "a"), ("act", "b"), ("be", "a"))
     ]  # fmt: skip
-    sides = Workspace("", ("specs/toy",), ()), Workspace("", ("specs/toy",), ())
+    versions = Workspace("", ("specs/toy",), ()), Workspace("", ("specs/toy",), ())
     verdict = judge(
-        Comparison(changes, []), sides, "main",
+        Comparison(changes, []), versions, "main",
         limits=DEFAULT_LIMITS, acceptances=(), known=(), today=TODAY,
     )  # fmt: skip
     text = report_changes(verdict, "text", CONTEXT)

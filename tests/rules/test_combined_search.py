@@ -56,7 +56,7 @@ def search_each(
     return [(text, hit[1]) for text, hit in hits if hit]
 
 
-@pytest.mark.parametrize("phrase", ALL_PHRASES, ids=lambda one: one.example[:30])
+@pytest.mark.parametrize("phrase", ALL_PHRASES, ids=lambda phrase: phrase.example[:30])
 def test_phrase_split_between_two_texts_is_not_matched(phrase: Phrase) -> None:
     example = phrase.example
     for cut in range(1, len(example)):
