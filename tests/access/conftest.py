@@ -12,8 +12,8 @@ from tests.external.servers.running import HttpServer
 
 
 @pytest.fixture(scope="module")
-def personal_server_url() -> Iterator[str]:
-    """URL of the running external server, which the toolset's variable contains."""
+def server_url() -> Iterator[str]:
+    """Start the external server, and return its URL, which the toolset's variable contains."""
     server = HttpServer.started()
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("KIRISHIMA_PERSONAL_MCP_URL", server.url)

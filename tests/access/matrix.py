@@ -30,7 +30,7 @@ local_cells = pytest.mark.parametrize(
 )
 
 
-def is_allowed(client: str, tool: str) -> bool:
+def allows(client: str, tool: str) -> bool:
     return MATRIX[client, tool] != "-"
 
 

@@ -17,36 +17,35 @@ from tests.access.matrix import (
     LOCAL,
     MATRIX,
     TOOLS,
+    allows,
     cells,
     get_names,
-    is_allowed,
     local_cells,
 )
 from tests.http.serving import ROOT
 from toolcast_runtime import UnknownToolError
 from toolcast_runtime.core.access import UnknownClientError
 
-pytestmark = [pytest.mark.timeout(180), pytest.mark.usefixtures("personal_server_url")]
+pytestmark = [pytest.mark.timeout(180), pytest.mark.usefixtures("server_url")]
 
 
-def test_table_contains_every_client_and_local_tool() -> None:
+def test_access_table_has_every_client_and_local_tool() -> None:
     assert list(registry.CLIENTS) == CLIENTS
     assert set(LOCAL) <= set(TOOLS)
 
 
 @cells
-def test_mcp_and_openai_lists_contain_only_allowed_tools(
-    client: str, tool: str
-) -> None:
+def test_mcp_and_openai_list_only_allowed_tools(client: str, tool: str) -> None:
     for names in (
         get_names(registry.get_mcp_tools_sync(client)),
         get_names(registry.get_openai_tools_sync(client)),
     ):
-        assert (tool in names) == is_allowed(client, tool)
+        assert (tool in names) == allows(client, tool)
 
 
 @cells
 def test_always_list_contains_only_always_tools(client: str, tool: str) -> None:
+    """`get_always_tools` returns exactly the tools marked `always` in the table."""
     names = get_names(registry.get_always_tools_sync(client))
     assert (tool in names) == (MATRIX[client, tool] == "always")
 
@@ -61,20 +60,17 @@ def test_router_catalog_contains_only_routed_tools(client: str, tool: str) -> No
 def test_local_lists_contain_only_allowed_tools(client: str, tool: str) -> None:
     for names in (
         registry.REGISTRY.names(client),
-        {tool_object.name for tool_object in registry.REGISTRY.tools(client)},
+        {item.name for item in registry.REGISTRY.tools(client)},
         SERVER.names(client),
         get_names(SERVER.list_tools(client)),
-        {
-            tool_object.name
-            for tool_object in langchain_tools.get_langchain_tools(client)
-        },
+        {item.name for item in langchain_tools.get_langchain_tools(client)},
     ):
-        assert (tool in names) == is_allowed(client, tool)
+        assert (tool in names) == allows(client, tool)
 
 
 @cells
 def test_lookup_by_names_raises_for_denied_tools(client: str, tool: str) -> None:
-    if is_allowed(client, tool):
+    if allows(client, tool):
         (definition,) = registry.get_openai_tools_by_names_sync([tool], client)
         assert definition["function"]["name"] == tool
     else:
@@ -85,7 +81,7 @@ def test_lookup_by_names_raises_for_denied_tools(client: str, tool: str) -> None
 @local_cells
 def test_local_lookup_raises_for_denied_tools(client: str, tool: str) -> None:
     for get in (registry.get_tool, langchain_tools.get_langchain_tool):
-        if is_allowed(client, tool):
+        if allows(client, tool):
             assert get(tool, client).name == tool
         else:
             with pytest.raises(LookupError, match=f"unknown tool `{tool}`"):
@@ -96,23 +92,21 @@ def test_local_lookup_raises_for_denied_tools(client: str, tool: str) -> None:
 def test_call_to_a_denied_tool_is_unknown_tool_error(client: str, tool: str) -> None:
     response = registry.call_tool_sync(tool, {"action": "nonsense"}, client)
     assert not response.success
-    assert (response.error == f"unknown tool `{tool}`") == (
-        not is_allowed(client, tool)
-    )
+    assert (response.error == f"unknown tool `{tool}`") == (not allows(client, tool))
 
 
 @local_cells
 def test_cli_has_only_commands_for_allowed_tools(client: str, tool: str) -> None:
     from click.testing import CliRunner
 
-    help_result = CliRunner().invoke(cli.main, ["--client", client, "--help"])
+    page = CliRunner().invoke(cli.main, ["--client", client, "--help"])
     decision = registry.get_tool(tool, "internal").cli or {}
     keyword = decision["command"] or "no keyword"
-    match = re.search(rf"^  {keyword}  ", help_result.output, re.MULTILINE)
-    assert (match is not None) == is_allowed(client, tool)
+    match = re.search(rf"^  {keyword}  ", page.output, re.MULTILINE)
+    assert (match is not None) == allows(client, tool)
     result = CliRunner().invoke(cli.main, ["--client", client, keyword, "--nonsense"])
     assert (f"No such command '{keyword}'" in result.output) == (
-        not is_allowed(client, tool)
+        not allows(client, tool)
     )
 
 
@@ -123,11 +117,11 @@ def test_prompt_docs_mention_only_allowed_tools(client: str, tool: str) -> None:
         prompts.section(name, client) for name in prompts.PROMPTS.sections
     )
     bullet = f"- **{tool}**: {summary}\n"
-    assert (bullet in prompts.preamble(client)) == is_allowed(client, tool)
-    assert (bullet in sections) == is_allowed(client, tool)
-    assert (f"### {tool}\n" in sections) == is_allowed(client, tool)
+    assert (bullet in prompts.preamble(client)) == allows(client, tool)
+    assert (bullet in sections) == allows(client, tool)
+    assert (f"### {tool}\n" in sections) == allows(client, tool)
     for text in (prompts.preamble(client), sections):
-        if not is_allowed(client, tool):
+        if not allows(client, tool):
             assert summary not in text
             assert f"**{tool}**" not in text
 
@@ -148,9 +142,9 @@ def test_cli_block_has_only_lines_for_allowed_tools(client: str, tool: str) -> N
     decision = registry.get_tool(tool, "internal").cli or {}
     block = prompts.cli_block(client)
     for line in decision["lines"]:
-        # Up to the first placeholder: some of these are escaped, as HTML would swallow text.
+        # Compare up to the first placeholder, since placeholders can be escaped as HTML.
         words = line["line"].partition(" <")[0]
-        assert (f".cli {words}" in block) == is_allowed(client, tool)
+        assert (f".cli {words}" in block) == allows(client, tool)
 
 
 def test_prompt_docs_for_restricted_client_omit_denied_tools() -> None:
@@ -161,16 +155,13 @@ def test_prompt_docs_for_restricted_client_omit_denied_tools() -> None:
         " Create, list, view, comment on and close GitHub issues.\n"
     )
     assert prompts.section("home", "copilot") == ""
-    full_section = prompts.section("identity", "internal")
+    section = prompts.section("identity", "internal")
     bullet = re.escape("- **manage_prompt**: ") + r".*\n"
-    expected = re.sub(bullet, "", full_section)
-    expected = re.sub(
-        r"### manage_prompt\n.*?\n\n(?=Changes to your own)",
-        "",
-        expected,
-        flags=re.DOTALL,
+    cut = re.sub(bullet, "", section)
+    cut = re.sub(
+        r"### manage_prompt\n.*?\n\n(?=Changes to your own)", "", cut, flags=re.DOTALL
     )
-    assert prompts.section("identity", "copilot") == expected
+    assert prompts.section("identity", "copilot") == cut
 
 
 @pytest.mark.parametrize("client", [None, "", "nobody", "Internal", "internal "])

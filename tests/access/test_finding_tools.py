@@ -34,7 +34,7 @@ class Toolset:
         return SimpleNamespace(tool=name, toolset=self) if name == self.remote else None
 
 
-def _make_registry(*toolsets: Any) -> Any:
+def _registry(*toolsets: Any) -> Any:
     registry = object.__new__(Registry)
     registry.toolsets = toolsets
     registry._tools = {"look": LOOK, "drop": DROP}
@@ -65,13 +65,13 @@ async def test_name_resolves_only_to_tools_allowed_to_the_client(
     name: str, client: str, expected: Any
 ) -> None:
     first, second = Toolset(CLIENTS), Toolset(CLIENTS, "far")
-    registry = _make_registry(first, second)
+    registry = _registry(first, second)
     if expected is None:
         with pytest.raises(UnknownToolError, match=f"unknown tool `{name}`"):
             await registry.find(name, client)
     else:
-        owned_tool = await registry.find(name, client)
-        assert (owned_tool.tool, owned_tool.toolset) == (
+        owned = await registry.find(name, client)
+        assert (owned.tool, owned.toolset) == (
             expected,
             second if expected == "far" else first,
         )
@@ -84,7 +84,7 @@ async def test_name_resolves_only_to_tools_allowed_to_the_client(
 
 
 async def test_unknown_client_is_rejected() -> None:
-    registry = _make_registry(Toolset(CLIENTS))
+    registry = _registry(Toolset(CLIENTS))
     for name in ("look", "far"):
         with pytest.raises(UnknownClientError):
             await registry.find(name, "nobody")
@@ -93,7 +93,7 @@ async def test_unknown_client_is_rejected() -> None:
 
 
 def test_names_are_limited_to_client_and_target() -> None:
-    registry = _make_registry(Toolset(CLIENTS))
+    registry = _registry(Toolset(CLIENTS))
     assert registry.names("a") == ("look", "drop")
     assert registry.names("a", target="cli") == ("drop",)
     assert registry.names("a", target="mcp") == ("look", "drop")
@@ -105,19 +105,10 @@ def test_names_are_limited_to_client_and_target() -> None:
 
 
 def test_registry_combines_settings_from_its_toolsets() -> None:
-    with_clients, without_clients = Toolset(CLIENTS, "far", ledger=1), Toolset(Access())
-    assert (
-        _make_registry(with_clients).has_clients,
-        _make_registry(without_clients).has_clients,
-    ) == (True, False)
-    assert _make_registry(with_clients).clients == ("a", "b", "c")
-    assert _make_registry(without_clients).clients == ()
-    assert (
-        _make_registry(with_clients).has_ledger
-        and not _make_registry(with_clients, without_clients).has_ledger
-    )
-    assert (
-        _make_registry(with_clients).asserts_formats
-        and not _make_registry(with_clients, without_clients).asserts_formats
-    )
-    assert _make_registry(with_clients).lifespan_dependencies == ()
+    full, bare = Toolset(CLIENTS, "far", ledger=1), Toolset(Access())
+    assert (_registry(full).has_clients, _registry(bare).has_clients) == (True, False)
+    assert _registry(full).clients == ("a", "b", "c")
+    assert _registry(bare).clients == ()
+    assert _registry(full).has_ledger and not _registry(full, bare).has_ledger
+    assert _registry(full).asserts_formats and not _registry(full, bare).asserts_formats
+    assert _registry(full).lifespan_dependencies == ()

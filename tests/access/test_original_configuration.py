@@ -8,7 +8,7 @@ from typing import Any
 from tests.conftest import Project
 
 # The lists of kirishima's mcp_clients.json for the present tools. `get_personality` is always on
-# for the client `internal`, whose list lacks it.
+# for the client `internal`, but not in its list.
 CLIENTS = """\
 clients:
   internal:
@@ -33,9 +33,7 @@ def test_contradictory_client_lists_are_reported(project_copy: Project) -> None:
     text = path.read_text()
     start, end = text.index("clients:\n"), text.index("mcp_servers:\n")
     path.write_text(text[:start] + CLIENTS + "\n" + text[end:])
-    findings = {
-        (finding["rule"], finding["message"]) for finding in load_findings(project_copy)
-    }
+    findings = {(item["rule"], item["message"]) for item in load_findings(project_copy)}
     assert (
         "access/client-contradiction",
         "`clients` of `get_personality` includes `internal`, which does not allow it",

@@ -48,7 +48,7 @@ clients:
   guest: {allow: "*"}
 """
 HANDLERS = "def answer(arguments, /):\n    return 'done'\n"
-# What each path gives to a client, as lists of names.
+# Prints the tool names that each path returns to each client.
 PROBE = """
 import json
 from click.testing import CliRunner
@@ -107,7 +107,7 @@ def project(make_project: Callable[..., Project]) -> Project:
 
 
 @pytest.mark.slow
-def test_paths_return_only_permitted_tools(project: Project) -> None:
+def test_every_interface_returns_only_permitted_tools(project: Project) -> None:
     result = project.run("-c", PROBE)
     assert result.returncode == 0, result.stderr
     paths: dict[str, dict[str, list[str]]] = json.loads(result.stdout)
@@ -126,22 +126,16 @@ def test_paths_return_only_permitted_tools(project: Project) -> None:
         assert names == all_names, path
 
 
-@pytest.mark.parametrize("is_stateless", [False, True], ids=["legacy", "modern"])
-def test_endpoints_offer_only_permitted_tools(
-    project: Project, is_stateless: bool
-) -> None:
+@pytest.mark.parametrize("stateless", [False, True], ids=["legacy", "modern"])
+def test_endpoints_offer_permitted_tools(project: Project, stateless: bool) -> None:
     with served(package="generated.toy", root=project.root) as server:
         for path, permitted in (("/mcp/", True), ("/mcp/guest/", False)):
-            result = server.ask(path, "tools/list", modern=is_stateless).message[
-                "result"
-            ]
+            result = server.ask(path, "tools/list", modern=stateless).message["result"]
             names = {tool["name"] for tool in result["tools"]}
             assert names == ({*TOOLS} if permitted else {"look"})
             for name in ("open_door", "unlock_door", "greet"):
                 call = {"name": name, "arguments": {}}
-                answer = server.ask(
-                    path, "tools/call", call, modern=is_stateless
-                ).message
+                answer = server.ask(path, "tools/call", call, modern=stateless).message
                 if permitted:
                     assert answer["result"]["content"][0]["text"] == "done"
                 else:
@@ -155,10 +149,8 @@ def test_toolset_without_clients_requires_no_permission(
     targets = TOOLSET.replace("client: owner", "")
     project = make_project(TOOLS, toolset=targets, handlers=HANDLERS)
     project.generate()
-    program = (
-        "from generated.toy import registry as r; print(r.call_tool_sync('greet'))"
-    )
-    assert "result='done'" in project.run("-c", program).stdout
+    code = "from generated.toy import registry as r; print(r.call_tool_sync('greet'))"
+    assert "result='done'" in project.run("-c", code).stdout
     assert "permission" not in project.toolcast("check").stdout
 
 

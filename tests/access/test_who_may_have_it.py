@@ -49,7 +49,7 @@ def test_token_permissions_limit_the_caller(
         (Client(("look",)), Override(None), "look"),
     ],
 )
-def test_lists_permissions_and_overrides_decide_about_access(
+def test_access_depends_on_lists_permissions_and_overrides(
     client: Client, override: Override | None, tools: str
 ) -> None:
     overrides = {} if override is None else {"a": override}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,9 +13,11 @@ import pytest
 
 from tests.catalog.reading import Page, read_page
 from tests.conftest import ROOT
+from tests.diff.git_command import run_git
 from tests.program import toolcast
 from toolcast.model.loading import load_workspace
 
+MakeProject = Callable[..., Any]
 PING = """\
 title: Ping
 summary: Answer with pong.
@@ -30,7 +31,7 @@ parameters:
 annotations: {readOnlyHint: true}
 cli: {keyword: ping}
 """
-# Each would leave its place if it were put there as it is.
+# Texts that would end their script or element if they were not escaped.
 HOSTILE = [
     "</script><script>alert(1)</script>",
     "<!--<script>",
@@ -52,9 +53,7 @@ def read_catalog(root: Path, *words: str) -> Page:
     return read_page(file.read_bytes())
 
 
-def test_page_contains_tool_texts_parameters_clients_and_costs(
-    make_project: Callable[..., Any],
-) -> None:
+def test_page_contains_tool_texts_clients_and_costs(make_project: MakeProject) -> None:
     page = read_catalog(make_project({"ping": PING}).root)
     (tool,) = page.data["tools"]
     assert tool["name"] == "ping"
@@ -68,16 +67,14 @@ def test_page_contains_tool_texts_parameters_clients_and_costs(
     assert page.data["against"] == ""
 
 
-def test_page_contains_resources_prompts_confirmations_and_dependencies(
-    tmp_path: Path,
-) -> None:
+def test_page_contains_resources_prompts_and_confirmations(tmp_path: Path) -> None:
     file = tmp_path / "page.html"
     platform = str(ROOT / "tests/platform/project")
     done = toolcast(tmp_path, "catalog", "--project", platform, "--output", str(file))
     assert done.returncode == 0, done.stderr
     page = read_page(file.read_bytes())
-    specs = {build_spec["name"]: build_spec for build_spec in page.data["mcp_specs"]}
-    assert {name: build_spec["kind"] for name, build_spec in specs.items()} == {
+    specs = {entry["name"]: entry for entry in page.data["mcp_specs"]}
+    assert {name: entry["kind"] for name, entry in specs.items()} == {
         "opening_hours": "resource",
         "day_plan": "template",
         "remind_patient": "prompt",
@@ -97,9 +94,7 @@ def test_page_contains_resources_prompts_confirmations_and_dependencies(
     assert tools["refund_visit"]["facts"]["opened by"] == "clinic.app:lifespan"
 
 
-def test_page_loads_nothing_and_policy_allows_only_its_script_and_style(
-    make_project: Callable[..., Any],
-) -> None:
+def test_page_loads_no_files_and_has_a_strict_policy(make_project: MakeProject) -> None:
     page = read_catalog(make_project({"ping": PING}).root)
     assert page.references == []
     assert len(page.scripts) == len(page.styles) == 1
@@ -122,8 +117,8 @@ def format_sha256(text: str) -> str:
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_hostile_spec_text_stays_data(
-    make_project: Callable[..., Any], text: str
+def test_catalog_escapes_hostile_spec_text(
+    make_project: MakeProject, text: str
 ) -> None:
     plain = read_catalog(make_project({"ping": build_spec("x")}, at="plain").root)
     page = read_catalog(make_project({"ping": build_spec(text)}, at="hostile").root)
@@ -154,7 +149,7 @@ def build_spec(text: str) -> str:
     )
 
 
-def test_hostile_project_name_stays_text(make_project: Callable[..., Any]) -> None:
+def test_catalog_escapes_hostile_project_name(make_project: MakeProject) -> None:
     project = make_project({"ping": PING}, at="<script>alert(1)<")
     page = read_catalog(project.root)
     assert page.data["title"] == "<script>alert(1)<"
@@ -165,10 +160,8 @@ def test_hostile_project_name_stays_text(make_project: Callable[..., Any]) -> No
 @pytest.mark.parametrize(
     "case", sorted((ROOT / "tests/hostile").iterdir()), ids=lambda case: case.name
 )
-def test_hostile_project_has_a_harmless_page_or_no_file(
-    tmp_path: Path, case: Path
-) -> None:
-    """Projects are those in tests/hostile."""
+def test_hostile_project_has_safe_page_or_no_file(tmp_path: Path, case: Path) -> None:
+    """Projects are those in tests/hostile; a page loads nothing and has one script."""
     file = tmp_path / "page.html"
     done = toolcast(tmp_path, "catalog", "--project", str(case), "--output", str(file))
     if done.returncode:
@@ -185,14 +178,11 @@ def test_hostile_project_has_a_harmless_page_or_no_file(
     assert sorted(tools) == sorted(tool["name"] for tool in page.data["tools"])
 
 
-def test_against_option_adds_changes_and_grades(
-    make_project: Callable[..., Any],
-) -> None:
+def test_against_option_adds_changes_to_catalog(make_project: MakeProject) -> None:
     tools = {name: PING.replace("ping", name) for name in ("ping", "pong", "pung")}
     project = make_project(tools)
-    git = ["git", "-c", "user.name=x", "-c", "user.email=x@localhost"]
     for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "All"]):
-        subprocess.run([*git, *words], cwd=project.root, check=True)
+        run_git(project.root, *words)
     project.edit("specs/toy/ping.yaml", "Answer with pong.", "Delete every file.")
     project.edit("specs/toy/pung.yaml", "title: Ping", "title: Pung")
     page = read_catalog(project.root, "--against", "HEAD")
@@ -225,7 +215,7 @@ def test_against_option_adds_changes_and_grades(
     ],
 )
 def test_output_over_other_files_or_outputs_is_rejected(
-    make_project: Callable[..., Any], output: str, message: str
+    make_project: MakeProject, output: str, message: str
 ) -> None:
     project = make_project({"ping": PING})
     (project.root / "generated").mkdir()
@@ -238,7 +228,7 @@ def test_output_over_other_files_or_outputs_is_rejected(
     assert "summary:" in (project.root / "specs/toy/ping.yaml").read_text("utf-8")
 
 
-def test_existing_catalog_is_overwritten(make_project: Callable[..., Any]) -> None:
+def test_existing_catalog_is_overwritten(make_project: MakeProject) -> None:
     project = make_project({"ping": PING})
     for _ in range(2):
         done = project.toolcast("catalog", "--output", "page.html")
@@ -246,14 +236,12 @@ def test_existing_catalog_is_overwritten(make_project: Callable[..., Any]) -> No
         assert done.stdout.startswith("1 tool -> page.html (")
 
 
-def test_project_without_tools_has_an_empty_page(
-    make_project: Callable[..., Any],
-) -> None:
+def test_project_without_tools_has_an_empty_page(make_project: MakeProject) -> None:
     page = read_catalog(make_project({}).root)
     assert page.data["tools"] == []
 
 
-def test_specs_with_errors_write_no_page(make_project: Callable[..., Any]) -> None:
+def test_specs_with_errors_produce_no_catalog(make_project: MakeProject) -> None:
     project = make_project({"ping": PING.replace("summary", "sumary")})
     done = project.toolcast("catalog", "--output", "page.html")
     assert done.returncode == 2

@@ -25,12 +25,17 @@ from toolcast_runtime.core.definitions.tool import command_name, extract_first_s
         ("一覧を返す。次に進む。", "一覧を返す。"),
         ("version 1.5 of it", "version 1.5 of it"),
         (" \n ", ""),
+        ("  \n ", ""),
         ("", ""),
+        ("One. Two.", "One."),
+        ("One\ntwo. Three", "One two."),
+        ("One\n\ntwo", "One"),
+        ("One\n- two", "One"),
+        ("One\n1. two", "One"),
+        ("Reads e.g. files", "Reads e.g. files"),
     ],
 )  # fmt: skip
-def test_summary_is_the_first_sentence_on_one_line(
-    description: str, summary: str
-) -> None:
+def test_summary_is_first_sentence_on_one_line(description: str, summary: str) -> None:
     assert extract_first_sentence(description) == summary
 
 

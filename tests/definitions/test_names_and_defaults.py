@@ -15,7 +15,6 @@ from toolcast_runtime.core.definitions.tool import (
     Tool,
     command_name,
     distinct_name,
-    extract_first_sentence,
     module_name,
     spec_name,
 )
@@ -27,6 +26,7 @@ TOOL = Tool("a", "", "", {"inputSchema": {}})
 
 
 def test_tool_has_defaults() -> None:
+    """Default timeout is 60 s; the source does not affect equality."""
     assert TOOL.timeout == 60.0
     assert not (TOOL.always or TOOL.persistent or TOOL.has_python_values)
     assert Tool(**{**_get_fields(TOOL), "source": "{}"}) == TOOL
@@ -80,7 +80,7 @@ def _get_fields(value: object) -> dict[str, object]:
         ("conftest", "tool_conftest", "conftest", "conftest"),
     ],
 )
-def test_names_derived_from_a_tool_name(
+def test_module_file_and_command_names_are_derived_from_tool_name(
     tool: str, module: str, spec: str, command: str
 ) -> None:
     assert (module_name(tool), spec_name(tool)) == (module, spec)
@@ -89,24 +89,7 @@ def test_names_derived_from_a_tool_name(
     assert distinct_name(tool) == f"{module}_{digest[:6]}"
 
 
-@pytest.mark.parametrize(
-    ("text", "sentence"),
-    [
-        ("", ""),
-        ("  \n ", ""),
-        ("One. Two.", "One."),
-        ("One\ntwo. Three", "One two."),
-        ("One\n\ntwo", "One"),
-        ("One\n- two", "One"),
-        ("One\n1. two", "One"),
-        ("Reads e.g. files", "Reads e.g. files"),
-    ],
-)
-def test_summary_is_the_first_sentence(text: str, sentence: str) -> None:
-    assert extract_first_sentence(text) == sentence
-
-
-def test_digest_identifies_the_content_of_a_question() -> None:
+def test_question_digest_depends_on_its_content() -> None:
     def digest(message: str = "a", **arguments: int) -> str:
         return Question("q", message, {"type": "object"}, "look", arguments).digest
 
@@ -128,7 +111,7 @@ def test_secret_is_limited_to_64_kibibytes(
             load_secret("S", {"S_FILE": str(file)})
 
 
-def test_file_is_read_up_to_a_number_of_bytes(tmp_path: Path) -> None:
+def test_file_is_read_up_to_max_bytes(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_bytes(b"abc")
     for max_bytes, data in ((0, b""), (1, b"a"), (3, b"abc"), (4, b"abc")):

@@ -137,9 +137,7 @@ def test_every_output_has_a_self_contained_schema(shop: Project) -> None:
     assert json.loads(shop.run("-m", "shop_tools.toy.cli", *arguments).stdout) == MONEY
 
 
-def test_changed_definition_is_detected_by_check_and_generate(
-    shop: Project,
-) -> None:
+def test_changed_definition_is_detected_by_check_and_generate(shop: Project) -> None:
     shop.toolcast("schema", "--write")
     assert shop.toolcast("generate").returncode == 0
     assert shop.toolcast("check").returncode == 0
@@ -190,7 +188,7 @@ def test_rename_does_not_copy_definitions_into_the_spec(shop: Project) -> None:
     assert "An amount" in json.dumps(read_mcp_definition(shop, "repay"))
 
 
-def test_number_of_copied_values_is_limited(
+def test_copied_definition_values_are_limited(
     make_project: Callable[..., Project],
 ) -> None:
     tool_count = 60
@@ -204,9 +202,9 @@ def test_number_of_copied_values_is_limited(
     values = MAX_COPIED_VALUES // tool_count + 10
     large = json.dumps({"large": {"enum": list(range(values))}})
     project.write("specs/toy/definitions.yaml", large)
-    start = time.monotonic()
+    start = time.process_time()
     loaded = load_workspace(str(project.root))
-    assert time.monotonic() - start < 5
+    assert time.process_time() - start < 5
     (finding,) = loaded.findings
     assert finding.rule == "yaml/too-large"
     assert finding.location.file == "specs/toy/definitions.yaml"
@@ -242,8 +240,8 @@ def test_invalid_definitions_are_reported(
     )
     project = make_project({"work": tool}, toolset="targets: {mcp: {}, registry: {}}\n")
     project.write("specs/toy/definitions.yaml", text)
-    start = time.monotonic()
+    start = time.process_time()
     checked = project.toolcast("check")
     assert checked.returncode == 1, checked
     assert "Traceback" not in checked.stdout + checked.stderr
-    assert time.monotonic() - start < 20
+    assert time.process_time() - start < 20

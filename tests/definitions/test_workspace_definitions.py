@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from tests.conftest import Project
+from tests.diff.git_command import run_git
 from tests.watching.test_watching import watching
 
 MONEY = """\
@@ -51,7 +51,7 @@ def read_shared_definitions(project: Project, tool: str) -> dict[str, Any]:
     return definitions
 
 
-def test_tools_of_two_toolsets_get_the_definitions_they_use(shops: Project) -> None:
+def test_tools_in_two_toolsets_get_the_definitions_they_use(shops: Project) -> None:
     shops.generate()
     refund, pay = read_shared_definitions(
         shops, "toy/tools/refund"
@@ -68,9 +68,7 @@ def test_tools_of_two_toolsets_get_the_definitions_they_use(shops: Project) -> N
 
 
 @pytest.mark.slow
-def test_edit_is_detected_by_generate_and_watch(
-    shops: Project,
-) -> None:
+def test_edited_definition_is_detected_by_generate_and_watch(shops: Project) -> None:
     shops.generate()
     assert "4 files" not in shops.toolcast("generate").stdout
     shops.edit("definitions.yaml", "EUR, USD", "EUR, USD, CHF")
@@ -108,12 +106,11 @@ def test_duplicate_definition_is_an_error(shops: Project) -> None:
     assert message in result.stderr
 
 
-def test_diff_reports_a_change_for_every_tool_that_uses_the_definition(
+def test_diff_reports_changes_for_every_tool_with_the_definition(
     shops: Project,
 ) -> None:
-    git = ["git", "-c", "user.name=a", "-c", "user.email=a@example.com"]
     for arguments in (["init", "-q"], ["add", "."], ["commit", "-qm", "a"]):
-        subprocess.run([*git, *arguments], cwd=shops.root, check=True)
+        run_git(shops.root, *arguments)
     shops.edit("definitions.yaml", "EUR, USD", "EUR")
     output = shops.toolcast("diff", "--against", "HEAD").stdout
     assert (
@@ -123,7 +120,7 @@ def test_diff_reports_a_change_for_every_tool_that_uses_the_definition(
     assert "definitions.yaml:5" in output
 
 
-def test_editor_schema_and_rename_in_descriptions(shops: Project) -> None:
+def test_editor_schema_and_rename_support_workspace_definitions(shops: Project) -> None:
     comment = "# yaml-language-server: $schema=schemas/definitions.schema.json\n"
     described = MONEY + "note: {description: As `refund` gives it.}\n"
     shops.write("definitions.yaml", comment + described)

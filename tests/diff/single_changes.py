@@ -20,12 +20,7 @@ from toolcast.model.loading import load_workspace
 from toolcast.model.model import Workspace
 from toolcast.parsing.project_files import Entry
 
-__all__ = [
-    "SingleChange",
-    "get_rule_and_grades",
-    "load_project",
-    "load_single_changes",
-]
+__all__ = ["SingleChange", "get_rule_and_grades", "load_project", "load_single_changes"]
 
 FOLDER = Path(__file__).parent / "cases"
 TOOL = {"summary": "Store a note.", "parameters": {"type": "object"}}
@@ -35,7 +30,7 @@ WORKSPACE = {"version": 1, "toolsets": ["toy"]}
 _LONG = re.compile(r"LONG:(\d+)")
 _GRADES = {"safe", "risky", "breaking"}
 
-Side = Mapping[str, Mapping[str, Any] | None]
+SpecFiles = Mapping[str, Mapping[str, Any] | None]
 """Fields of spec files by file; None removes the file.
 
 Files are `workspace` (toolcast.yaml), `toolset` and tools in the folder `toy`, `FOLDER/toolset`
@@ -57,25 +52,25 @@ class SingleChange:
     """
 
     name: str
-    before: Side
-    after: Side
+    before: SpecFiles
+    after: SpecFiles
     changes: tuple[tuple[str, str], ...]
     back: tuple[str, ...] | None = None
 
     @cached_property
-    def sides(self) -> tuple[Workspace, Workspace]:
+    def versions(self) -> tuple[Workspace, Workspace]:
         """The loaded old and new version."""
         return load_project(self.before), load_project(self.after)
 
     @cached_property
-    def compared(self) -> Comparison:
+    def comparison(self) -> Comparison:
         """The comparison of the old with the new version."""
-        return compare(*self.sides)
+        return compare(*self.versions)
 
     @cached_property
-    def compared_back(self) -> Comparison:
+    def reverse_comparison(self) -> Comparison:
         """The comparison of the new with the old version."""
-        before, after = self.sides
+        before, after = self.versions
         return compare(after, before)
 
 
@@ -105,10 +100,10 @@ def get_rule_and_grades(change: Change) -> tuple[str, str]:
     return change.rule.id, " ".join(grade.label for grade in change.grades)
 
 
-def load_project(side: Side) -> Workspace:
+def load_project(files_by_name: SpecFiles) -> Workspace:
     """Load a project from memory; its files have defaults for required fields."""
     files = {}
-    all_files = {"toolset": {}, "note": {}, "workspace": {}, **side}
+    all_files = {"toolset": {}, "note": {}, "workspace": {}, **files_by_name}
     for key, fields in all_files.items():
         folder, _, name = key.rpartition("/")
         path = f"{folder or 'toy'}/{name}.yaml"
@@ -147,7 +142,7 @@ class _Files:
     def __init__(self, files: Mapping[str, Any]) -> None:
         self._files = {
             name: _LONG.sub(
-                _build_long_text, json.dumps(content, ensure_ascii=False)
+                _build_text, json.dumps(content, ensure_ascii=False)
             ).encode()
             for name, content in files.items()
         }
@@ -168,7 +163,7 @@ class _Files:
         return False
 
 
-def _build_long_text(match: re.Match[str]) -> str:
+def _build_text(match: re.Match[str]) -> str:
     """Return a text with the requested number of characters."""
     return ("and so on " * int(match[1]))[: int(match[1])]
 
@@ -199,7 +194,7 @@ def _parse_case(family: str, case: Mapping[str, Any]) -> SingleChange:
     )
 
 
-def _merge_files(both: Side, changed: Side) -> Side:
+def _merge_files(both: SpecFiles, changed: SpecFiles) -> SpecFiles:
     return {
         file: (
             None

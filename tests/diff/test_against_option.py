@@ -48,7 +48,7 @@ def test_value_that_is_not_a_commit_or_project_is_an_error(
     assert "help: pass a commit, a branch or a folder to `--against`" in done.stderr
 
 
-def test_branch_takes_precedence_over_a_folder_of_the_same_name(project: Any) -> None:
+def test_branch_is_preferred_to_an_equally_named_folder(project: Any) -> None:
     for name in ("toolcast.yaml", "specs/toy/toolset.yaml", "specs/toy/a.yaml"):
         project.write(f"main/{name}", (project.root / name).read_text())
     done = project.toolcast("diff", "--against", "main")
@@ -58,9 +58,7 @@ def test_branch_takes_precedence_over_a_folder_of_the_same_name(project: Any) ->
     assert (done.returncode, done.stdout) == (0, "no change against ./main\n")
 
 
-def test_folder_is_not_used_instead_of_a_branch_missing_in_a_shallow_clone(
-    project: Any,
-) -> None:
+def test_folder_does_not_replace_a_branch_in_a_shallow_clone(project: Any) -> None:
     run_git(project.root, "commit", "--quiet", "-am", "two")
     shallow = project.root.parent / "shallow"
     run_git(project.root.parent, "clone", "--quiet", "--depth=1", project.root.as_uri(), str(shallow))  # fmt: skip
@@ -75,7 +73,9 @@ def test_folder_is_not_used_instead_of_a_branch_missing_in_a_shallow_clone(
 
 
 @pytest.mark.parametrize("name", ["-dash", "tag"])
-def test_tag_or_name_with_leading_dash_is_a_commit(project: Any, name: str) -> None:
+def test_tag_or_name_with_leading_dash_is_resolved_to_a_commit(
+    project: Any, name: str
+) -> None:
     run_git(project.root, "update-ref", f"refs/tags/{name}", "HEAD")
     done = project.toolcast("diff", f"--against={name}")
     assert done.returncode == 1

@@ -15,52 +15,41 @@ TARGETS: dict[str, Any] = {"mcp": {}, "langchain": {}, "prompts": {}, "cli": {}}
 
 
 def get_effects(before: Any, after: Any, kind: EffectKind) -> list[Effect]:
-    effects = compare(load_project(before), load_project(after)).effects
-    assert all(
-        effect.message.isprintable() and effect.message.count("`") % 2 == 0
-        for effect in effects
-    )
-    return [effect for effect in effects if effect.kind is kind]
+    found = compare(load_project(before), load_project(after)).effects
+    assert all(e.message.isprintable() and e.message.count("`") % 2 == 0 for e in found)
+    return [e for e in found if e.kind is kind]
 
 
 def test_equal_versions_have_no_changes_and_no_effects() -> None:
     project = {"toolset": {"clients": CLIENTS, "targets": TARGETS}, "other": {}}
-
     compared = compare(load_project(project), load_project(project))
-
     assert compared == ([], [])
 
 
 def test_new_tool_is_visible_to_clients_that_allow_it() -> None:
     toolset = {"toolset": {"clients": CLIENTS, "targets": TARGETS}}
-
-    effects = get_effects(toolset, {**toolset, "jot": {}}, EffectKind.VISIBILITY)
-
-    assert [
-        (effect.reader, effect.tool, effect.before, effect.after) for effect in effects
-    ] == [("a", "jot", [], ["cli", "langchain", "mcp", "prompts", "registry"])]
-    assert effects[0].message == (
+    found = get_effects(toolset, {**toolset, "jot": {}}, EffectKind.VISIBILITY)
+    assert [(e.reader, e.tool, e.before, e.after) for e in found] == [
+        ("a", "jot", [], ["cli", "langchain", "mcp", "prompts", "registry"])
+    ]
+    assert found[0].message == (
         "`a` sees it in MCP's list, the registry, LangChain's tools, the prompt docs and the"
         " commands"
     )
-    assert not effects[0].is_worse
+    assert not found[0].is_worse
 
 
 def test_removed_tool_is_no_longer_visible() -> None:
     toolset = {"toolset": {"clients": CLIENTS}}
-
-    effects = get_effects({**toolset, "jot": {}}, toolset, EffectKind.VISIBILITY)
-
-    assert [
-        (effect.reader, effect.tool, effect.after, effect.is_worse)
-        for effect in effects
-    ] == [("a", "jot", [], True)]
+    found = get_effects({**toolset, "jot": {}}, toolset, EffectKind.VISIBILITY)
+    assert [(e.reader, e.tool, e.after, e.is_worse) for e in found] == [
+        ("a", "jot", [], True)
+    ]
 
 
 def test_renamed_tool_has_no_effect_on_visibility() -> None:
     before: Any = {"note": None, "keep": {}}
     after = {"note": {"renamed_from": ["keep"]}}
-
     assert get_effects(before, after, EffectKind.VISIBILITY) == []
 
 
@@ -68,79 +57,58 @@ def test_toolset_without_clients_reports_effects_for_the_caller() -> None:
     before = {"toolset": {"targets": TARGETS}}
     exclusion = {"tool": "note", "target": "langchain", "reason": "Not for chains."}
     after = {"toolset": {"targets": TARGETS, "exclusions": [exclusion]}}
-
-    effects = get_effects(before, after, EffectKind.VISIBILITY)
-
-    assert [(effect.reader, effect.message) for effect in effects] == [
+    found = get_effects(before, after, EffectKind.VISIBILITY)
+    assert [(e.reader, e.message) for e in found] == [
         ("", "the caller no longer sees it in LangChain's tools")
     ]
 
 
-def test_tool_count_above_the_limit_of_the_client_kind_is_reported() -> None:
+def test_tool_count_above_the_client_kind_limit_is_reported() -> None:
     few: dict[str, Any] = {f"tool_{index}": {} for index in range(39)}
     few["toolset"] = {"client_kind": "cursor"}
-
-    effects = get_effects(few, {**few, "one_more": {}}, EffectKind.TOOLS)
-
-    assert [(effect.reader, effect.before, effect.after) for effect in effects] == [
-        ("Cursor", 40, 41)
-    ]
+    found = get_effects(few, {**few, "one_more": {}}, EffectKind.TOOLS)
+    assert [(e.reader, e.before, e.after) for e in found] == [("Cursor", 40, 41)]
 
 
 def test_token_costs_are_reported_for_each_client() -> None:
     toolset = {"toolset": {"clients": CLIENTS, "targets": TARGETS}}
     description = "Stores a note under its title until somebody deletes it again."
-
-    effects = get_effects(
+    found = get_effects(
         toolset, {**toolset, "note": {"description": description}}, EffectKind.TOKENS
     )
-
     added_tokens = estimate_tokens(description) - estimate_tokens("Store a note.")
-    assert [
-        (effect.reader, effect.after["upfront"] - effect.before["upfront"])
-        for effect in effects
-    ] == [
+    assert [(e.reader, e.after["upfront"] - e.before["upfront"]) for e in found] == [
         ("a", added_tokens),
         ("b", added_tokens),
     ]
-    cost = f"{effects[0].after['upfront']} upfront (+{added_tokens})"
-    assert effects[0].message == f"estimated tokens for the tools of `a`: {cost}"
+    cost = f"{found[0].after['upfront']} upfront (+{added_tokens})"
+    assert found[0].message == f"estimated tokens for the tools of `a`: {cost}"
 
 
 def test_guidance_adds_tokens_only_to_prompt_docs() -> None:
     toolset = {"toolset": {"targets": TARGETS}}
     after = {**toolset, "note": {"guidance": "One fact in each note."}}
-
-    effects = get_effects(toolset, after, EffectKind.TOKENS)
-
-    assert [
-        effect.before | {"prompt": effect.after["prompt"]} for effect in effects
-    ] == [effects[0].after]
+    found = get_effects(toolset, after, EffectKind.TOKENS)
+    assert [e.before | {"prompt": e.after["prompt"]} for e in found] == [found[0].after]
 
 
 def test_new_tool_costs_name_and_on_demand_tokens_in_claude_code() -> None:
     toolset = {"toolset": {"client_kind": "claude-code"}}
-
-    effects = get_effects(toolset, {**toolset, "jot": {}}, EffectKind.TOKENS)
-
-    assert [
-        {k for k, v in effect.after.items() if v > effect.before[k]}
-        for effect in effects
-    ] == [{"names", "on_demand"}]
+    found = get_effects(toolset, {**toolset, "jot": {}}, EffectKind.TOKENS)
+    assert [{k for k, v in e.after.items() if v > e.before[k]} for e in found] == [
+        {"names", "on_demand"}
+    ]
 
 
-def test_token_changes_below_one_percent_are_not_reported() -> None:
+def test_token_changes_under_one_percent_are_not_reported() -> None:
     description = "Stores a note under its title until somebody deletes it again. " * 20
     before = {"note": {"description": description}}
-
-    effects = get_effects(
+    found = get_effects(
         before, {"note": {"description": f"{description}Now."}}, EffectKind.TOKENS
     )
+    assert found == []
 
-    assert effects == []
 
-
-def test_every_kind_of_effect_is_documented() -> None:
+def test_every_effect_kind_is_documented() -> None:
     page = (ROOT / "docs" / "diff.md").read_text(encoding="utf-8")
-
     assert [kind for kind in EffectKind if f"| `{kind}` |" not in page] == []

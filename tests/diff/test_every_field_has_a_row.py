@@ -61,20 +61,6 @@ def test_every_field_declares_its_changes(kind: str) -> None:
     assert_none(list_unannotated_fields(load_spec_schema(kind, EXTENSIONS)))
 
 
-def test_unannotated_fields_are_listed() -> None:
-    schema: dict[str, Any] = {
-        "properties": {
-            "version": {"const": 1},
-            "plain": {"type": "string"},
-            "said": {"type": "object", "change": {"any": {}}, "properties": {"in": {}}},
-            "half": {"properties": {"one": {"change": {"any": {}}}, "other": {}}},
-            "entries": {"additionalProperties": {"properties": {"path": {}}}},
-        }
-    }
-
-    assert set(list_unannotated_fields(schema)) == {"plain", "half.other", "entries"}
-
-
 @pytest.mark.parametrize("kind", FILE_KINDS)
 def test_every_field_has_a_case_that_changes_it(kind: str) -> None:
     """A difference of each field causes at least one change."""
@@ -84,7 +70,6 @@ def test_every_field_has_a_case_that_changes_it(kind: str) -> None:
         if case.changes
         for field in _list_differing_fields(kind, case.before, case.after)
     }
-
     assert_none(list_fields_with_changes(kind) - changed - NO_CASE[kind])
 
 
@@ -93,9 +78,10 @@ def test_every_kind_has_a_case() -> None:
     known = load_change_rules(EXTENSIONS)
     seen = {rule for case in load_single_changes() for rule, _ in case.changes}
     seen |= {
-        change.rule.id for c in load_single_changes() for change in c.compared_back[0]
+        change.rule.id
+        for c in load_single_changes()
+        for change in c.reverse_comparison[0]
     }
-
     if MISSING:
         seen |= {id_ for id_ in known if id_.startswith("workspace.extensions/")}
     assert_none(set(_list_own_kinds(known)) - seen)
@@ -106,9 +92,8 @@ def test_every_message_template_has_a_case() -> None:
     kinds = yaml.safe_load(read_package_file("diff", "rows.yaml"))["kinds"]
     messages = defaultdict[str, set[str]](set)
     for case in load_single_changes():
-        for change in (*case.compared.changes, *case.compared_back.changes):
+        for change in (*case.comparison.changes, *case.reverse_comparison.changes):
             messages[change.rule.id].add(change.message)
-
     assert_none(
         f"{id_}: {template}"
         for id_, row in kinds.items()
@@ -119,9 +104,8 @@ def test_every_message_template_has_a_case() -> None:
 
 def test_opposites_are_symmetric() -> None:
     known = load_change_rules(EXTENSIONS)
-    # The opposite of a reused name is a reserved name, whose opposite is a removed one.
+    # The opposite of a reused name is a reserved name; the opposite of that is a removed one.
     one_way = {"toolset.reserved_names/reused"}
-
     assert_none(
         f"{id_} -> {rule.opposite}"
         for id_, rule in known.items()
@@ -130,9 +114,8 @@ def test_opposites_are_symmetric() -> None:
     )
 
 
-def test_kinds_of_changes_are_well_formed() -> None:
+def test_change_kinds_are_well_formed() -> None:
     known = load_change_rules(EXTENSIONS)
-
     assert_none(
         id_
         for id_ in known
@@ -144,7 +127,7 @@ def test_kinds_of_changes_are_well_formed() -> None:
     assert_none(id_ for id_, rule in known.items() if id_ != rule.id)
 
 
-def test_kinds_of_different_fields_have_different_ids() -> None:
+def test_each_field_has_its_own_change_kinds() -> None:
     """Ids omit the keys that a file chooses, so that different fields could have the same id."""
     paths: dict[str, str] = {}
     for kind in FILE_KINDS:
@@ -155,9 +138,7 @@ def test_kinds_of_different_fields_have_different_ids() -> None:
                 assert paths.setdefault(plain, path) == path
 
 
-def test_unknown_event_of_an_extension_field_is_rejected(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_unknown_extension_event_is_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
     node = {"type": "boolean", "change": {"lowred": {"call": "risky"}}}
     monkeypatch.setattr(spec_language, "load_fields", lambda _: Fields({"owner": node}))
     with pytest.raises(ExtensionError, match="lowred"):
@@ -169,7 +150,7 @@ def _list_templates(templates: str | Mapping[str, str]) -> Iterator[str]:
 
 
 def _matches(message: str, template: str) -> bool:
-    """Return whether a message is made from a template."""
+    """Return whether a message matches a template."""
     parts = (re.escape(words) for words, *_ in Formatter().parse(template))
     return re.match("[^{}]+".join(parts), message) is not None
 

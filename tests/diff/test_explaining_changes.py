@@ -10,7 +10,7 @@ from tests.program import toolcast
 from toolcast.diff.comparison import load_change_rules
 
 
-def test_explain_prints_meaning_grades_and_opposite_of_a_change(tmp_path: Path) -> None:
+def test_explain_prints_meaning_grades_and_opposite_change(tmp_path: Path) -> None:
     result = toolcast(tmp_path, "explain", "tool/removed")
     assert result.returncode == 0
     assert result.stdout.startswith("tool/removed (a change)\n\nTool removed")
@@ -24,15 +24,13 @@ LONG_RULES = sorted(
 
 
 @pytest.mark.parametrize("rule_id", [rule.id for rule in LONG_RULES])
-def test_explanation_lines_have_at_most_80_characters(
-    rule_id: str, tmp_path: Path
-) -> None:
+def test_explanation_fits_in_80_columns(rule_id: str, tmp_path: Path) -> None:
     result = toolcast(tmp_path, "explain", rule_id)
     assert result.returncode == 0
     assert max(map(len, result.stdout.split("\n"))) <= 80
 
 
-def test_list_has_every_kind_of_change(tmp_path: Path) -> None:
+def test_list_has_every_change_kind(tmp_path: Path) -> None:
     output = toolcast(tmp_path, "explain").stdout
     _, _, changes = output.partition("\nChanges of `toolcast diff`")
     rows = changes.split("\n")[2:]

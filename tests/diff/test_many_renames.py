@@ -1,4 +1,4 @@
-"""Matching of many renamed tools without a comparison of each pair."""
+"""Matching of renamed tools without a comparison of each pair."""
 
 from __future__ import annotations
 

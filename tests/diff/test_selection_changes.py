@@ -53,8 +53,8 @@ def compare_selection(tmp_path: Path) -> Compare:
                 ("after", toolset[1], after),
             )
         )
-        compare_selection = compare(old, new).changes
-        return [c for c in compare_selection if "selection" in c.rule.id]
+        all_changes = compare(old, new).changes
+        return [c for c in all_changes if "selection" in c.rule.id]
 
     return compare_versions
 
@@ -64,9 +64,7 @@ def list_messages(compare_selection: list[Change]) -> list[tuple[str, str, str]]
     return [(c.rule.id, c.grades.prompt.label, c.message) for c in compare_selection]
 
 
-def test_text_with_the_words_of_another_tool_causes_lost_cases(
-    compare_selection: Compare,
-) -> None:
+def test_tool_loses_cases_to_a_similar_text(compare_selection: Compare) -> None:
     greedy = TOOL.format(
         "Deletes or archives a page; archive, archive, the old archive."
     )
@@ -101,9 +99,7 @@ def test_better_text_wins_cases_from_another_tool(compare_selection: Compare) ->
     ]
 
 
-def test_loss_of_fewer_than_half_of_the_cases_is_risky(
-    compare_selection: Compare,
-) -> None:
+def test_losing_less_than_half_the_cases_is_risky(compare_selection: Compare) -> None:
     other = TOOL.format("Tells what nobody reads.")
     found = compare_selection(
         {"report": TOOL.format("Tells."), "archive_page": ARCHIVE + CASES},
@@ -117,9 +113,7 @@ def test_loss_of_fewer_than_half_of_the_cases_is_risky(
     )
 
 
-def test_lower_rank_within_the_limit_is_not_a_lost_case(
-    compare_selection: Compare,
-) -> None:
+def test_lower_rank_within_the_limit_loses_no_case(compare_selection: Compare) -> None:
     gate = "selection: {top: 2}\n"
     other = TOOL.format("Tells what nobody reads.")
     found = compare_selection(
@@ -157,9 +151,7 @@ def test_near_miss_and_message_without_tool_are_lost_if_a_tool_is_selected(
     }
 
 
-def test_renamed_tool_is_compared_under_its_new_name(
-    compare_selection: Compare,
-) -> None:
+def test_renamed_tool_is_compared_by_its_new_name(compare_selection: Compare) -> None:
     keep = TOOL.format("Keeps what is old.") + "cases: [{message: to the archive}]\n"
     found = compare_selection(
         {"delete_page": DELETE, "archive_page": keep},
@@ -174,14 +166,14 @@ def test_renamed_tool_is_compared_under_its_new_name(
     ]
 
 
-def test_own_cases_of_a_renamed_tool_are_unchanged(compare_selection: Compare) -> None:
+def test_cases_in_a_renamed_tool_are_unchanged(compare_selection: Compare) -> None:
     spec = ARCHIVE + CASES
     found = compare_selection({"archive_page": spec}, {"store_page": spec})
     assert [c for c in found if c.rule.id == "selection/case-changed"] == []
 
 
 @pytest.mark.parametrize("is_added", [True, False])
-def test_cases_of_added_and_removed_tools_are_not_reported(
+def test_cases_in_added_and_removed_tools_are_not_reported(
     is_added: bool, compare_selection: Compare
 ) -> None:
     without_archive = {"delete_page": DELETE}
@@ -198,9 +190,7 @@ def test_cases_of_added_and_removed_tools_are_not_reported(
     )
 
 
-def test_added_and_changed_cases_and_limits_are_reported(
-    compare_selection: Compare,
-) -> None:
+def test_added_and_changed_cases_are_reported(compare_selection: Compare) -> None:
     archive_case, shelve_case = (
         "cases: [{message: archive it}]\n",
         "cases: [{message: shelve it}]\n",
@@ -237,7 +227,7 @@ def test_workspace_without_cases_builds_no_ranking(
     monkeypatch.undo()
 
 
-def test_opposites_of_selection_rules_are_selection_rules() -> None:
+def test_opposite_selection_rules_exist() -> None:
     known = [
         rule
         for id_, rule in load_change_rules(()).items()

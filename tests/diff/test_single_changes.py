@@ -23,10 +23,10 @@ CASES = load_single_changes()
 def test_single_change_has_expected_kinds_and_grades(case: SingleChange) -> None:
     """Each change also has a message, a path, a location and a unique fingerprint."""
     rules = load_change_rules(EXTENSIONS)
-    changes = case.compared.changes
+    changes = case.comparison.changes
     assert sorted(map(get_rule_and_grades, changes)) == list(case.changes)
     opposite = [rules[change.rule.id].opposite for change in changes]
-    back = [change.rule.id for change in case.compared_back.changes]
+    back = [change.rule.id for change in case.reverse_comparison.changes]
     assert sorted(back) == sorted(opposite if case.back is None else case.back)
     assert len({change.fingerprint for change in changes}) == len(changes)
     for change in changes:
@@ -41,22 +41,20 @@ def test_single_change_has_expected_kinds_and_grades(case: SingleChange) -> None
 
 
 def test_message_about_plural_field_has_plural_verb() -> None:
-    messages = [c.message for case in CASES for c in case.compared.changes]
+    messages = [c.message for case in CASES for c in case.comparison.changes]
     plural = re.compile(r"the (icons|seconds|bytes|values|folders)\b[^;]* (is|are) ")
     verbs = [match[2] for message in messages if (match := plural.match(message))]
-
     assert verbs and set(verbs) == {"are"}
 
 
 def test_any_two_versions_can_be_compared_in_both_directions() -> None:
-    """Many changes in one comparison do not hide each other and are not repeated."""
+    """Changes in one comparison do not hide each other and are not repeated."""
     randomizer = random.Random(0)
     rules = load_change_rules(EXTENSIONS)
-    versions = [version for case in CASES for version in case.sides]
+    versions = [version for case in CASES for version in case.versions]
     for _ in range(100):
         before, after = randomizer.sample(versions, 2)
         changes, back = compare(before, after).changes, compare(after, before).changes
-
         assert len({change.fingerprint for change in changes}) == len(changes)
         # Removed and renamed tools depend on the stability in the old version, and selection
         # cases come from the new version: their changes need not be opposites.

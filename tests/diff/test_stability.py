@@ -27,14 +27,14 @@ def compare_versions(make_project: Callable[..., Project]) -> Compare:
     numbers = count()
 
     def compare_tools(before: Any, after: Any, *toolsets: str) -> list[Change]:
-        sides = []
+        versions = []
         for tools, toolset in zip((before, after), toolsets or ("", ""), strict=True):
             at = str(next(numbers))
             project = make_project(tools, toolset=TARGETS + toolset, at=at)
             loaded = load_workspace(str(project.root))
             assert loaded.workspace is not None and not loaded.findings
-            sides.append(loaded.workspace)
-        return compare(sides[0], sides[1], DAY).changes
+            versions.append(loaded.workspace)
+        return compare(versions[0], versions[1], DAY).changes
 
     return compare_tools
 
@@ -68,15 +68,13 @@ def get_removal_grades(
         ("stability: draft\n", "safe safe safe risky"),
     ],
 )
-def test_removal_grades_depend_on_stability_of_the_tool(
+def test_removal_grades_depend_on_tool_stability(
     compare_versions: Compare, spec: str, grades: str
 ) -> None:
     assert get_removal_grades(compare_versions, spec) == {"tool/removed": grades}
 
 
-def test_stability_of_the_toolset_applies_to_tools_without_their_own(
-    compare_versions: Compare,
-) -> None:
+def test_toolset_stability_is_the_default_for_tools(compare_versions: Compare) -> None:
     drafts = "stability: draft\n", "stability: draft\n"
     assert get_removal_grades(compare_versions, "", *drafts) == {
         "tool/removed": "safe safe safe risky"
@@ -87,9 +85,7 @@ def test_stability_of_the_toolset_applies_to_tools_without_their_own(
     }
 
 
-def test_renamed_tool_is_graded_by_stability_in_the_old_version(
-    compare_versions: Compare,
-) -> None:
+def test_renamed_tool_is_graded_by_its_old_stability(compare_versions: Compare) -> None:
     changes = compare_versions(
         {"old_note": NOTE + "stability: stable\n"},
         {"note": NOTE + "stability: draft\n"},
@@ -110,18 +106,14 @@ def test_renamed_tool_is_graded_by_stability_in_the_old_version(
     assert reasons["tool/renamed-without-previous-name"] == "the tool was a draft"
 
 
-def test_lowered_toolset_stability_is_risky_for_call_and_code(
-    compare_versions: Compare,
-) -> None:
+def test_lowered_toolset_stability_is_risky(compare_versions: Compare) -> None:
     tools = {"note": NOTE}
     changes = compare_versions(tools, tools, "stability: beta\n", "stability: draft\n")
     assert get_grades(changes) == {"toolset.stability/lowered": "risky safe risky safe"}
     assert changes[0].message == "the toolset is `draft`, was `beta`"
 
 
-def test_toolset_change_is_graded_by_its_most_stable_tool(
-    compare_versions: Compare,
-) -> None:
+def test_toolset_change_is_graded_by_stablest_tool(compare_versions: Compare) -> None:
     beta, clients = "stability: beta\n", "clients: {%s: {allow: '*', deny: []}}\n"
     toolsets = [
         f"stability: draft\n{clients.replace('%s', name)}" for name in ("a", "b")

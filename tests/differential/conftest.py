@@ -1,4 +1,4 @@
-"""A generated toolset of many schemas, and what each of its surfaces says about arguments."""
+"""Generated toolset for a list of schemas, and verdicts of its interfaces about arguments."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from toolcast.targets.table import BUILT_IN
 
 HERE = Path(__file__).parent
 FILE = Path(os.environ.get("TOOLCAST_FUNCTIONS", HERE / "functions.jsonl"))
-"""The schemas; the variable names a larger file of the same form."""
+"""The file of schemas; the variable can name a larger file of the same format."""
 
 HANDLER = '''
 def echo(arguments, /):
@@ -36,7 +36,7 @@ SUPPRESSED = [
 
 @dataclass(frozen=True)
 class Case:
-    """A schema of arguments with objects to hold against it."""
+    """A schema of arguments, with objects to validate."""
 
     name: str
     schema: dict[str, Any]
@@ -45,7 +45,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Verdicts:
-    """Whether each surface of a generated toolset takes arguments as valid."""
+    """Verdicts of each interface of a generated toolset about arguments."""
 
     package: str
 
@@ -55,17 +55,17 @@ class Verdicts:
         return importlib.import_module(f"{self.package}.registry")
 
     def problems(self, tool: str, arguments: Mapping[str, Any]) -> list[str]:
-        """What validation says."""
+        """Return the problems that validation reports."""
         found: list[str] = self.registry.REGISTRY.check_arguments(tool, arguments)
         return found
 
     def call(self, tool: str, arguments: Mapping[str, Any]) -> bool:
-        """`call_tool`."""
+        """Return whether `call_tool` accepts arguments."""
         response = self.registry.call_tool_sync(tool, arguments)
         return bool(response.success)
 
     def langchain(self, tool: str, arguments: Mapping[str, Any]) -> bool:
-        """The LangChain wrapper."""
+        """Return whether the LangChain tool accepts arguments."""
         module = importlib.import_module(f"{self.package}.langchain_tools")
         try:
             return bool(module.get_langchain_tool(tool).invoke(arguments) == "called")
@@ -73,44 +73,44 @@ class Verdicts:
             return False
 
     def cli(self, tool: str, arguments: Mapping[str, Any]) -> bool:
-        """The command line, with `--arguments`."""
+        """Return whether the command line accepts arguments in `--arguments`."""
         module = importlib.import_module(f"{self.package}.cli")
         keyword = self.registry.get_tool(tool).cli["command"]
-        words = [keyword, "--arguments", json.dumps(arguments)]
-        result = CliRunner().invoke(module.main, words)
+        command = [keyword, "--arguments", json.dumps(arguments)]
+        result = CliRunner().invoke(module.main, command)
         assert result.exit_code in (0, 2), result.output or result.exception
         return bool(result.exit_code == 0)
 
     def mcp(self, calls: Sequence[tuple[str, Mapping[str, Any]]]) -> list[bool]:
-        """`tools/call` of each tool, by the SDK's client in memory."""
+        """Return for each call whether `tools/call` accepts it, with the SDK's in-memory client."""
         from mcp import Client
 
         server = importlib.import_module(f"{self.package}.mcp_server").SERVER.build()
 
-        async def ask() -> list[bool]:
+        async def call_all() -> list[bool]:
             async with Client(server) as client:
-                answers = [await client.call_tool(n, dict(a)) for n, a in calls]
-                return [not answer.is_error for answer in answers]
+                results = [await client.call_tool(n, dict(a)) for n, a in calls]
+                return [not result.is_error for result in results]
 
-        return asyncio.run(ask())
+        return asyncio.run(call_all())
 
 
-Build = Callable[..., Verdicts]
+BuildToolset = Callable[..., Verdicts]
 
 NUMBERS = itertools.count()
-"""What tells the packages of one process apart."""
+"""Numbers in the names of generated packages."""
 
 
 @pytest.fixture(scope="module")
-def build(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Build]:
-    """Generates a toolset of cases and makes it importable."""
+def build_toolset(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BuildToolset]:
+    """Return a function that generates an importable toolset with a tool for each case."""
     before = list(sys.path)
 
     def make(cases: Sequence[Case], formats: str = "annotation") -> Verdicts:
         root = tmp_path_factory.mktemp("project")
-        # Modules stay imported for as long as the process lives: no name may come twice.
+        # Modules stay imported until the process ends, so each package has a unique name.
         name = f"differential_{next(NUMBERS)}"
-        # A package is what manifests say, not how a call is answered.
+        # The target `package` writes metadata only and does not answer calls.
         targets = [name for name in BUILT_IN if name != "package"]
         workspace = {"version": 1, "toolsets": ["specs"], "output": name}
         (root / "toolcast.yaml").write_text(
@@ -148,8 +148,8 @@ def build(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Build]:
 
 
 @pytest.fixture(scope="module")
-def functions() -> list[Case]:
-    """The cases of the file."""
+def function_cases() -> list[Case]:
+    """Cases in the file of schemas."""
     rows = [json.loads(line) for line in FILE.read_text("utf-8").splitlines()]
     return [
         Case(
@@ -162,20 +162,20 @@ def functions() -> list[Case]:
 
 
 @pytest.fixture(scope="module")
-def oracle() -> Callable[[dict[str, Any]], Callable[[Any], bool]]:
-    """What Python's `jsonschema` says, which shares no code with the runtime's library."""
+def build_oracle() -> Callable[[dict[str, Any]], Callable[[Any], bool]]:
+    """Return a function that builds an independent validator with Python's `jsonschema`."""
     import jsonschema
 
-    def judge(schema: dict[str, Any]) -> Callable[[Any], bool]:
+    def build_validator(schema: dict[str, Any]) -> Callable[[Any], bool]:
         default = jsonschema.Draft202012Validator
         kind = jsonschema.validators.validator_for(schema, default=default)
         validator = kind(schema)
         return lambda value: bool(validator.is_valid(value))
 
-    return judge
+    return build_validator
 
 
 @pytest.fixture(scope="module")
-def case_of() -> type[Case]:
-    """Makes a case: name, schema, instances."""
+def make_case() -> type[Case]:
+    """Return the class of cases, to call with name, schema and instances."""
     return Case

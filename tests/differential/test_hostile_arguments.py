@@ -1,4 +1,4 @@
-"""Arguments that are made to hurt: each is answered soon, in words, by every surface."""
+"""Hostile arguments: rejected by every interface within limits of time and message length."""
 
 from __future__ import annotations
 
@@ -40,31 +40,31 @@ CHOICE = {
 }
 
 
-def problems(schema: Any, arguments: Any) -> tuple[list[str], float]:
-    """What validation says, and the seconds that it took once it was warm."""
+def validate(schema: Any, arguments: Any) -> tuple[list[str], float]:
+    """Return the problems that validation reports, and its processor time in seconds."""
     validators = Validators()
     tool = Tool("t", "", "", {"name": "t", "inputSchema": schema})
     validators.check_arguments(tool, {})
     start = time.process_time()
-    found = validators.check_arguments(tool, arguments)
-    return found, time.process_time() - start
+    problems = validators.check_arguments(tool, arguments)
+    return problems, time.process_time() - start
 
 
-def fan(keyword: str, ways: int = 60) -> dict[str, Any]:
-    """Each of many definitions leads to the next one twice: 2 ** n ways to one place."""
+def fan_out(keyword: str, levels: int = 60) -> dict[str, Any]:
+    """Return definitions that refer to the next one twice: 2 ** n paths to one schema."""
 
-    def twice(number: int) -> list[Any]:
+    def pair(number: int) -> list[Any]:
         return [{"$ref": f"#/$defs/d{number + 1}"}] * 2
 
-    definitions: dict[str, Any] = {f"d{i}": {keyword: twice(i)} for i in range(ways)}
+    definitions: dict[str, Any] = {f"d{i}": {keyword: pair(i)} for i in range(levels)}
     return {
         "properties": {"a": {"$ref": "#/$defs/d0"}},
-        "$defs": {**definitions, f"d{ways}": {"type": "string"}},
+        "$defs": {**definitions, f"d{levels}": {"type": "string"}},
     }
 
 
-def recursive(**node: Any) -> dict[str, Any]:
-    """An object whose `a` is a node, which refers to nodes as `#/$defs/node`."""
+def recursive_schema(**node: Any) -> dict[str, Any]:
+    """Return an object schema with a recursive definition `node` for `a`."""
     return {
         "properties": {"a": NODE},
         "$defs": {"node": {"type": "object", **node}, "other": {"properties": AS_A}},
@@ -74,28 +74,31 @@ def recursive(**node: Any) -> dict[str, Any]:
 NODE = {"$ref": "#/$defs/node"}
 AS_A = {"a": NODE}
 MULTIPLYING = {
-    "allOf in a fan": (fan("allOf", 12), {"a": 7}),
-    "anyOf in a fan": (fan("anyOf", 12), {"a": 7}),
-    "oneOf in a fan": (fan("oneOf", 12), {"a": 7}),
+    "allOf in a fan": (fan_out("allOf", 12), {"a": 7}),
+    "anyOf in a fan": (fan_out("anyOf", 12), {"a": 7}),
+    "oneOf in a fan": (fan_out("oneOf", 12), {"a": 7}),
     "patterns": (
-        recursive(properties=AS_A, patternProperties={"^a": NODE}),
+        recursive_schema(properties=AS_A, patternProperties={"^a": NODE}),
         None,
     ),
-    "two patterns": (recursive(patternProperties={"^a": NODE, "a$": NODE}), None),
+    "two patterns": (
+        recursive_schema(patternProperties={"^a": NODE, "a$": NODE}),
+        None,
+    ),
     "dependent": (
-        recursive(properties=AS_A, dependentSchemas={"a": {"properties": AS_A}}),
+        recursive_schema(properties=AS_A, dependentSchemas={"a": {"properties": AS_A}}),
         None,
     ),
-    "both ways": (
-        {**recursive(properties=AS_A, **{"$ref": "#/$defs/other"})},
+    "reference and properties": (
+        {**recursive_schema(properties=AS_A, **{"$ref": "#/$defs/other"})},
         None,
     ),
     "conditions": (
-        recursive(properties=AS_A, **{"if": True, "then": {"properties": AS_A}}),
+        recursive_schema(properties=AS_A, **{"if": True, "then": {"properties": AS_A}}),
         None,
     ),
     "anchors": (
-        recursive(
+        recursive_schema(
             **{"$dynamicAnchor": "n"},
             properties={"a": {"$dynamicRef": "#n"}},
             additionalProperties=False,
@@ -106,8 +109,8 @@ MULTIPLYING = {
 }
 
 
-def takes(**schema: Any) -> dict[str, Any]:
-    """An object with one parameter `a`."""
+def param(**schema: Any) -> dict[str, Any]:
+    """Return a schema with one parameter `a`."""
     return {
         "type": "object",
         "properties": {"a": schema},
@@ -115,8 +118,8 @@ def takes(**schema: Any) -> dict[str, Any]:
     }
 
 
-def nested(depth: int, leaf: Any = 0) -> dict[str, Any]:
-    """`{"a": {"a": ...}}`."""
+def nest(depth: int, leaf: Any = 0) -> dict[str, Any]:
+    """Return `{"a": {"a": ...}}` with a number of levels."""
     value = leaf
     for _ in range(depth):
         value = {"a": value}
@@ -139,49 +142,49 @@ PATTERNS = [
 @pytest.mark.parametrize(
     "text", ["a" * 40 + "!", "x" * 40 + "?!", "a" * 500 + "!"], ids=len
 )
-def test_slow_patterns_end(pattern: str, text: str) -> None:
-    found, seconds = problems(takes(type="string", pattern=pattern), {"a": text})
-    assert found
-    assert seconds < 0.5  # a pattern that backtracks without bound takes minutes
+def test_slow_pattern_is_stopped(pattern: str, text: str) -> None:
+    problems, seconds = validate(param(type="string", pattern=pattern), {"a": text})
+    assert problems
+    assert seconds < 0.5  # unlimited backtracking needs minutes
 
 
-DEEP = nested(10_000)
+DEEP = nest(10_000)
 LARGE: dict[str, tuple[Any, Any]] = {
-    "deep, where depth is declared": (TREE, DEEP),
-    "deep, where anything goes": (takes(), DEEP),
-    "deep, where text is wanted": (takes(type="string"), DEEP),
-    "a long text": (takes(type="string", maxLength=10), {"a": "x" * 1_000_000}),
-    "a long name": (takes(), {"x" * 1_000_000: 1}),
-    "many names": (takes(), {f"x{i}": i for i in range(50_000)}),
-    "many wrong items": (takes(items={"type": "string"}), {"a": list(range(50_000))}),
-    "many objects": (takes(uniqueItems=True), {"a": [{"b": 1}] * 10_000}),
-    "nested choices": (CHOICE, nested(30, {"k": "bad"})),
+    "deep value in a recursive schema": (TREE, DEEP),
+    "deep value in an open schema": (param(), DEEP),
+    "deep value instead of a string": (param(type="string"), DEEP),
+    "a long text": (param(type="string", maxLength=10), {"a": "x" * 1_000_000}),
+    "a long name": (param(), {"x" * 1_000_000: 1}),
+    "many names": (param(), {f"x{i}": i for i in range(50_000)}),
+    "many wrong items": (param(items={"type": "string"}), {"a": list(range(50_000))}),
+    "many objects": (param(uniqueItems=True), {"a": [{"b": 1}] * 10_000}),
+    "nested choices": (CHOICE, nest(30, {"k": "bad"})),
 }
 
 
-@pytest.mark.parametrize("what", LARGE)
-def test_large_arguments_are_refused_soon(what: str) -> None:
-    schema, arguments = LARGE[what]
-    found, seconds = problems(schema, arguments)
-    assert found
-    assert len("; ".join(found)) < 2_500
+@pytest.mark.parametrize("case", LARGE)
+def test_large_arguments_are_rejected_with_a_short_message(case: str) -> None:
+    schema, arguments = LARGE[case]
+    problems, seconds = validate(schema, arguments)
+    assert problems
+    assert len("; ".join(problems)) < 2_500
     assert seconds < 0.5
 
 
 @pytest.mark.timeout(20)
-@pytest.mark.parametrize("what", MULTIPLYING)
-def test_what_multiplies_is_refused_soon(what: str) -> None:
-    schema, arguments = MULTIPLYING[what]
-    arguments = nested(60, 7) if arguments is None else arguments
-    found, seconds = problems(schema, arguments)
-    assert found == ["the value does not match the schema"]
+@pytest.mark.parametrize("case", MULTIPLYING)
+def test_exponential_schema_is_rejected_in_bounded_time(case: str) -> None:
+    schema, arguments = MULTIPLYING[case]
+    arguments = nest(60, 7) if arguments is None else arguments
+    problems, seconds = validate(schema, arguments)
+    assert problems == ["the value does not match the schema"]
     assert seconds < 0.5
 
 
-def test_one_way_to_each_place_is_explained() -> None:
-    found, _ = problems(TREE, nested(60, 7))
-    assert found == [f"`{'.'.join('a' * 60)}` must be an object"]
-    assert problems(CHOICE, nested(2, {"k": "bad"}))[0]
+def test_problem_in_a_deep_value_is_reported_with_its_path() -> None:
+    problems, _ = validate(TREE, nest(60, 7))
+    assert problems == [f"`{'.'.join('a' * 60)}` must be an object"]
+    assert validate(CHOICE, nest(2, {"k": "bad"}))[0]
 
 
 @pytest.mark.parametrize(
@@ -198,61 +201,68 @@ def test_one_way_to_each_place_is_explained() -> None:
     ],
     ids=lambda value: str(value)[:20] if isinstance(value, str) else None,
 )
-def test_what_is_not_json_is_refused_whatever_the_schema(value: Any, word: str) -> None:
-    found, _ = problems(takes(), {"a": value})
-    assert len(found) == 1
-    assert word in found[0]
+def test_value_that_is_not_json_is_always_rejected(value: Any, word: str) -> None:
+    problems, _ = validate(param(), {"a": value})
+    assert len(problems) == 1
+    assert word in problems[0]
 
 
-def test_a_value_that_holds_itself_ends() -> None:
+def test_recursive_value_is_rejected() -> None:
     value: list[Any] = []
     value += [value, value]
     assert measure_value(value).problem
 
 
-def test_the_bound_is_far_from_what_people_write() -> None:
-    assert problems(TREE, nested(MAX_LEVELS - 2, {}))[0] == []
-    assert problems(CHOICE, nested(1, {"k": "and", "a": {"k": "or"}}))[0] == []
+def test_values_within_the_depth_limit_are_accepted() -> None:
+    assert validate(TREE, nest(MAX_LEVELS - 2, {}))[0] == []
+    assert validate(CHOICE, nest(1, {"k": "and", "a": {"k": "or"}}))[0] == []
 
 
 @pytest.fixture(scope="module")
-def tree(build: Callable[[Any], Any], case_of: Any) -> Any:
-    """A generated toolset with one recursive tool."""
-    return build([case_of("tree", TREE, ()), case_of("text", takes(type="string"), ())])
+def toolset(build_toolset: Callable[[Any], Any], make_case: Any) -> Any:
+    """Generated toolset with a recursive tool and a tool with a string parameter."""
+    return build_toolset(
+        [make_case("tree", TREE, ()), make_case("text", param(type="string"), ())]
+    )
 
 
-def test_deep_arguments_on_every_surface(tree: Any) -> None:
-    """The CLI and MCP stop at their own JSON readers, the others at the bound."""
-    deep = nested(500, {})
-    for ask in (tree.call, tree.langchain, tree.cli):
-        assert ask("tree", deep) is False
-        assert ask("tree", nested(50, {})) is True
-    assert tree.mcp([("tree", nested(50, {})), ("tree", nested(150, {}))]) == [True] * 2
+def test_deeply_nested_arguments_are_rejected(toolset: Any) -> None:
+    """Registry, LangChain and CLI reject 500 levels; MCP accepts 150."""
+    deep = nest(500, {})
+    for call in (toolset.call, toolset.langchain, toolset.cli):
+        assert call("tree", deep) is False
+        assert call("tree", nest(50, {})) is True
+    assert toolset.mcp([("tree", nest(50, {})), ("tree", nest(150, {}))]) == [True] * 2
 
 
-def test_a_long_text_on_every_surface(tree: Any) -> None:
+def test_long_text_is_accepted_by_every_interface(toolset: Any) -> None:
     text = {"a": "x" * 1_000_000}
-    assert tree.call("text", text) and tree.langchain("text", text)
-    assert tree.cli("text", text)
-    assert tree.mcp([("text", text), ("text", {"b": "x" * 1_000_000})]) == [True, False]
+    assert toolset.call("text", text) and toolset.langchain("text", text)
+    assert toolset.cli("text", text)
+    assert toolset.mcp([("text", text), ("text", {"b": "x" * 1_000_000})]) == [
+        True,
+        False,
+    ]
 
 
-def test_deep_json_text_is_a_usage_error(tree: Any) -> None:
+def test_deep_json_in_cli_arguments_is_a_usage_error(toolset: Any) -> None:
     import importlib
 
     from click.testing import CliRunner
 
-    main = importlib.import_module(f"{tree.package}.cli").main
+    main = importlib.import_module(f"{toolset.package}.cli").main
     text = '{"a":' * 100_000
     result = CliRunner().invoke(main, ["t0", "--arguments", text])
     assert result.exit_code == 2
     assert "nested too deeply" in result.output
-    assert json.dumps(nested(3)) in '{"a": {"a": {"a": 0}}}'
+    assert json.dumps(nest(3)) in '{"a": {"a": {"a": 0}}}'
 
 
 @pytest.mark.parametrize("keyword", ["oneOf", "anyOf", "allOf"])
-@pytest.mark.parametrize("ways", [17, 60])
-def test_references_that_multiply_are_refused_at_once(keyword: str, ways: int) -> None:
-    found, seconds = problems(fan(keyword, ways), {"a": 7})
-    assert found == ["the value cannot be checked: the tool's schema cannot be applied"]
+@pytest.mark.parametrize("levels", [17, 60])
+def test_exponential_references_are_rejected(keyword: str, levels: int) -> None:
+    problems, seconds = validate(fan_out(keyword, levels), {"a": 7})
+    assert problems == [
+        "the value cannot be checked: the tool's schema cannot be applied"
+    ]
     assert seconds < 1

@@ -1,4 +1,4 @@
-"""Patterns mean what ECMA-262 means; docs/runtime.md lists each place where they do not."""
+"""Patterns have the semantics of ECMA-262, except for the differences in docs/runtime.md."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from toolcast_runtime.core.calls.tool_validators import Validators
 from toolcast_runtime.core.definitions.tool import Tool
 
-AS_ECMA_UNLIKE_PYTHON = [
+DIFFERENT_IN_PYTHON = [
     (r"^a$", "a\n", False),
     (r"^\d$", "٣", False),
     (r"^\D$", "٣", True),
@@ -20,15 +20,15 @@ AS_ECMA_UNLIKE_PYTHON = [
     (r"^.$", "\u2028", False),
     (r"^.$", "\r", False),
 ]
-NOT_IN_PYTHON = [
+INVALID_IN_PYTHON = [
     (r"^\p{Lu}$", "É", True),
     (r"^\cA$", "\x01", True),
     (r"^(?<n>a)$", "a", True),
     (r"(?<=a+)b", "aab", True),
     (r"^\u{1F600}$", "\U0001f600", True),
 ]
-UNLIKE_ECMA = [
-    # ECMA-262 says no, for its `\b` knows ASCII only.
+DIFFERENT_FROM_ECMA = [
+    # ECMA-262 does not match, since its `\b` supports ASCII only.
     (r"\bé", " é", True),
     # ECMA-262 has no such syntax.
     (r"^(?P<n>a)$", "a", True),
@@ -38,30 +38,36 @@ REFUSED = [r"^[^]$", r"^a\Z"]
 
 
 def matches(pattern: str, text: str) -> bool:
-    """Whether validation takes a text for a pattern."""
+    """Return whether validation accepts a string for a pattern."""
     schema = {"type": "object", "properties": {"a": {"pattern": pattern}}}
     tool = Tool("t", "", "", {"name": "t", "inputSchema": schema})
     return not Validators().check_arguments(tool, {"a": text})
 
 
-@pytest.mark.parametrize(("pattern", "text", "verdict"), AS_ECMA_UNLIKE_PYTHON)
-def test_what_python_reads_otherwise(pattern: str, text: str, verdict: bool) -> None:
-    assert matches(pattern, text) is verdict
-    assert bool(re.search(pattern, text)) is not verdict
+@pytest.mark.parametrize(("pattern", "text", "is_match"), DIFFERENT_IN_PYTHON)
+def test_pattern_that_differs_in_python_matches_as_in_ecma_262(
+    pattern: str, text: str, is_match: bool
+) -> None:
+    assert matches(pattern, text) is is_match
+    assert bool(re.search(pattern, text)) is not is_match
 
 
-@pytest.mark.parametrize(("pattern", "text", "verdict"), NOT_IN_PYTHON)
-def test_what_python_cannot_read(pattern: str, text: str, verdict: bool) -> None:
-    assert matches(pattern, text) is verdict
+@pytest.mark.parametrize(("pattern", "text", "is_match"), INVALID_IN_PYTHON)
+def test_pattern_that_python_rejects_matches_as_in_ecma_262(
+    pattern: str, text: str, is_match: bool
+) -> None:
+    assert matches(pattern, text) is is_match
     with pytest.raises(re.error):
         re.compile(pattern)
 
 
-@pytest.mark.parametrize(("pattern", "text", "verdict"), UNLIKE_ECMA)
-def test_what_is_not_as_in_ecma(pattern: str, text: str, verdict: bool) -> None:
-    assert matches(pattern, text) is verdict
+@pytest.mark.parametrize(("pattern", "text", "is_match"), DIFFERENT_FROM_ECMA)
+def test_pattern_differs_from_ecma_262_as_documented(
+    pattern: str, text: str, is_match: bool
+) -> None:
+    assert matches(pattern, text) is is_match
 
 
 @pytest.mark.parametrize("pattern", REFUSED)
-def test_what_cannot_be_read_lets_nothing_through(pattern: str) -> None:
+def test_invalid_pattern_matches_no_value(pattern: str) -> None:
     assert not matches(pattern, "a")

@@ -1,7 +1,7 @@
-"""Generated validation says what Python's `jsonschema` says, over schemas of real tools.
+"""Generated validation compared with Python's `jsonschema`, for schemas of real tools.
 
-Formats are annotations in both. Instances are those of the source, and mutations of them:
-each value of each instance is replaced, removed or doubled.
+Formats are annotations in both. The instances are those of the source and mutations of them:
+each value in each instance is replaced, removed or duplicated.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import random
 from collections.abc import Callable, Iterator
 from typing import Any
 
-ODD: tuple[Any, ...] = (
+ODD_VALUES: tuple[Any, ...] = (
     None,
     True,
     False,
@@ -39,58 +39,60 @@ ODD: tuple[Any, ...] = (
 )
 
 
-def paths(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """The place of every value inside."""
+def list_paths(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Yield the path of every nested value."""
     if isinstance(value, dict):
         for key, inner in value.items():
             yield (*path, key)
-            yield from paths(inner, (*path, key))
+            yield from list_paths(inner, (*path, key))
     elif isinstance(value, list):
         for index, inner in enumerate(value):
             yield (*path, index)
-            yield from paths(inner, (*path, index))
+            yield from list_paths(inner, (*path, index))
 
 
-def mutants(
-    instance: dict[str, Any], chance: random.Random
+def build_mutants(
+    instance: dict[str, Any], randomizer: random.Random
 ) -> Iterator[dict[str, Any]]:
-    """Objects that differ from an instance in one place."""
-    for path in paths(instance):
+    """Yield copies of an instance, each with one changed value."""
+    for path in list_paths(instance):
         for change in range(3):
             mutant = copy.deepcopy(instance)
-            holder: Any = mutant
+            parent: Any = mutant
             for step in path[:-1]:
-                holder = holder[step]
+                parent = parent[step]
             if change == 0:
-                del holder[path[-1]]
+                del parent[path[-1]]
             elif change == 1:
-                holder[path[-1]] = chance.choice(ODD)
-            elif isinstance(holder, list):
-                holder.insert(path[-1], copy.deepcopy(holder[path[-1]]))
+                parent[path[-1]] = randomizer.choice(ODD_VALUES)
+            elif isinstance(parent, list):
+                parent.insert(path[-1], copy.deepcopy(parent[path[-1]]))
             else:
-                holder[f"{path[-1]}_"] = holder[path[-1]]
+                parent[f"{path[-1]}_"] = parent[path[-1]]
             yield mutant
 
 
-def test_instances_and_their_mutants(
-    functions: list[Any],
-    build: Callable[[Any], Any],
-    oracle: Callable[[Any], Callable[[Any], bool]],
+def test_validation_agrees_with_jsonschema_for_instances_and_mutants(
+    function_cases: list[Any],
+    build_toolset: Callable[[Any], Any],
+    build_oracle: Callable[[Any], Callable[[Any], bool]],
 ) -> None:
-    verdicts = build(functions)
-    chance = random.Random(7)
+    verdicts = build_toolset(function_cases)
+    randomizer = random.Random(7)
     count = {True: 0, False: 0}
-    for case in functions:
-        judge = oracle(case.schema)
+    for case in function_cases:
+        is_valid = build_oracle(case.schema)
         for instance in case.instances:
-            for arguments in (instance, *mutants(instance, chance)):
+            for arguments in (instance, *build_mutants(instance, randomizer)):
                 problems = verdicts.problems(case.name, arguments)
-                assert bool(problems) != judge(arguments), (
+                assert bool(problems) != is_valid(arguments), (
                     case.name,
                     arguments,
                     problems,
                 )
                 count[not problems] += 1
-    print(f"{len(functions)} schemas, {count[True]} valid, {count[False]} not valid")
+    print(
+        f"{len(function_cases)} schemas, {count[True]} valid, {count[False]} not valid"
+    )
     assert count[True] > 500
     assert count[False] > 500

@@ -1,4 +1,4 @@
-"""What a generated module leaves out is what the runtime takes instead."""
+"""Defaults omitted from generated modules equal the runtime's defaults."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from toolcast_runtime.external import ExternalServer
 from toolcast_runtime.router import ChatModel
 
 
-def test_an_external_server_is_the_runtimes_with_what_the_spec_alone_says() -> None:
-    own = {field.name for field in fields(McpServer)}
-    told = {field.name for field in fields(ExternalServer)}
+def test_spec_server_has_the_fields_and_defaults_from_the_runtime() -> None:
+    spec_fields = {field.name for field in fields(McpServer)}
+    runtime_fields = {field.name for field in fields(ExternalServer)}
     assert issubclass(McpServer, ExternalServer)
-    assert own - told == {"fields", "title", "lock", "locked"}
-    plain, taken = McpServer("name"), ExternalServer("name")
-    for name in told:
-        assert getattr(plain, name) == getattr(taken, name), name
+    assert spec_fields - runtime_fields == {"fields", "title", "lock", "locked"}
+    spec_server, runtime_server = McpServer("name"), ExternalServer("name")
+    for name in runtime_fields:
+        assert getattr(spec_server, name) == getattr(runtime_server, name), name
 
 
-def test_the_model_that_chooses_tools_has_the_runtimes_defaults() -> None:
-    told, taken = ToolRouter("url", "model"), ChatModel("url", "model")
+def test_router_model_has_the_defaults_from_the_runtime() -> None:
+    spec_router, runtime_model = ToolRouter("url", "model"), ChatModel("url", "model")
     assert [f.name for f in fields(ToolRouter)] == [f.name for f in fields(ChatModel)]
-    for name, value in vars(told).items():
-        assert getattr(taken, name) == value, name
+    for name, value in vars(spec_router).items():
+        assert getattr(runtime_model, name) == value, name

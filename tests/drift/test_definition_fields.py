@@ -36,7 +36,7 @@ exclusions:
   - {tool: excluded, target: cli, reason: It needs no command.}
 targets: {mcp: {}, registry: {}, langchain: {}, cli: {}, prompts: {}, snapshots: {}}
 """
-PICKS = """
+RESULT_FIELDS_SPEC = """
 summary: Lists notes.
 parameters: {type: object, properties: {}}
 returns: {type: object, properties: {title: {type: string}, id: {type: string}}}
@@ -91,7 +91,7 @@ def take(arguments: Arguments) -> Result: ...
 
 
 # Servers are not started, and LangChain's wrappers not built, to save time.
-OTHERS = "not toolcast_check_passes and not tools_list and not langchain"
+OTHER_TESTS = "not toolcast_check_passes and not tools_list and not langchain"
 
 
 class Edit(NamedTuple):
@@ -102,8 +102,8 @@ class Edit(NamedTuple):
     keys: tuple[str, ...]
 
     @property
-    def found(self) -> str:
-        """The text of the test that compares the definition with its spec."""
+    def expected_message(self) -> str:
+        """The message of the test that compares the definition with its spec."""
         return f"{self.tool}: `{self.keys[0]}` differs"
 
     def apply(self) -> str:
@@ -113,11 +113,11 @@ class Edit(NamedTuple):
         part = definition
         for key in above:
             part = part[key]
-        part[last] = _other(part.get(last))
+        part[last] = _change_value(part.get(last))
         return json.dumps(definition, indent=2, ensure_ascii=False)
 
 
-def _other(value: Any) -> Any:
+def _change_value(value: Any) -> Any:
     """Return another value of the same JSON type."""
     if isinstance(value, bool):
         return not value
@@ -132,7 +132,7 @@ def _other(value: Any) -> Any:
     return "x"
 
 
-def _spec(name: str, text: str) -> str:
+def _build_spec(name: str, text: str) -> str:
     keyword = name.replace("_", "-")
     spec = f"name: {name}\n{text}\n".replace("keyword: note", f"keyword: {keyword}")
     if "parameters" not in spec:
@@ -148,81 +148,83 @@ def _spec(name: str, text: str) -> str:
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """Specs with their definitions; Python finds no generator there."""
+    """Project with generated definitions, in which Python cannot import the generator."""
     project = Project(tmp_path_factory.mktemp("fields") / "copy")
     project.root.mkdir()
     copy_project(project.root, "examples")
-    for name, text in {**SPECS, "picking": PICKS}.items():
+    for name, text in {**SPECS, "picking": RESULT_FIELDS_SPEC}.items():
         # A definition is edited once: a field of a rare member needs a definition of its own.
         for copy in (name, *(f"{name}_{number}" for number in range(5))):
-            project.write(f"specs/toy/{copy}.yaml", _spec(copy, text))
+            project.write(f"specs/toy/{copy}.yaml", _build_spec(copy, text))
     project.write("specs/toy/toolset.yaml", TOOLSET)
     project.write("handlers/__init__.py", "")
     project.write("handlers/toy.py", HANDLERS)
     workspace = (project.root / "toolcast.yaml").read_text("utf-8")
-    listed = workspace.replace("toolsets:\n", "toolsets:\n  - specs/toy\n")
-    assert listed != workspace
-    project.write("toolcast.yaml", listed)
+    new_workspace = workspace.replace("toolsets:\n", "toolsets:\n  - specs/toy\n")
+    assert new_workspace != workspace
+    project.write("toolcast.yaml", new_workspace)
     project.generate()
     project.write("pytest.ini", "[pytest]\n")
     project.write("conftest.py", "import sys\nsys.modules['toolcast'] = None\n")
     return project
 
 
-def failures(project: Project, *words: str) -> str:
-    """Return the output of pytest."""
+def run_pytest(project: Project, *words: str) -> str:
+    """Return the output of pytest for the generated tests."""
     env = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "TOOLCAST_REQUIRE_SPECS": "1"}
     plain = ("-m", "pytest", "-q", "-p", "no:cacheprovider")
     return project.run(*plain, *words, env=env).stdout
 
 
-def _fields(definition: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
-    """Yield the keys to each member, and to what is in members that are objects."""
+def _list_fields(definition: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
+    """Yield the keys to each member, and to the keys in members that are objects."""
     for member, value in definition.items():
         yield (member,)
         if isinstance(value, dict) and member not in ("exclusions", "refused_by"):
             yield from ((member, key) for key in value)
 
 
-def _edits(project: Project) -> list[Edit]:
+def _list_edits(project: Project) -> list[Edit]:
     """Return an edit for each field, of one definition each.
 
     One of them adds a member that no field determines.
     """
-    having = defaultdict[tuple[str, ...], list[Edit]](list)
+    edits_by_field = defaultdict[tuple[str, ...], list[Edit]](list)
     for file in sorted(project.root.glob("generated/*/tools/*.json")):
         definition = json.loads(file.read_text("utf-8"))
-        for keys in (*_fields(definition), ("color",)):
-            having[keys].append(Edit(file, definition["mcp"]["name"], keys))
+        for keys in (*_list_fields(definition), ("color",)):
+            edits_by_field[keys].append(Edit(file, definition["mcp"]["name"], keys))
     edits: dict[Path, Edit] = {}
-    for same_field in sorted(having.values(), key=len):
+    for same_field in sorted(edits_by_field.values(), key=len):
         edit = next(edit for edit in same_field if edit.file not in edits)
         edits[edit.file] = edit
     return list(edits.values())
 
 
-def test_an_edit_of_any_field_of_a_definition_is_found(project: Project) -> None:
-    edits = _edits(project)
+def test_edit_to_any_definition_field_fails_a_generated_test(project: Project) -> None:
+    edits = _list_edits(project)
     members = build_definition_fields()["members"]["tool"].values()
-    assert {tuple(one.split(".")) for one in members} <= {edit.keys for edit in edits}
+    assert {tuple(member.split(".")) for member in members} <= {
+        edit.keys for edit in edits
+    }
     edits = [edit for edit in edits if not _refuses_import(edit)]
 
     texts = {edit.file: edit.file.read_text("utf-8") for edit in edits}
     for edit in edits:
         edit.file.write_text(edit.apply(), "utf-8")
-    output = failures(project, "generated", "-k", "definition_matches_spec")
+    output = run_pytest(project, "generated", "-k", "definition_matches_spec")
     for file, text in texts.items():
         file.write_text(text, "utf-8")
 
-    # Only what is edited differs.
+    # Tests of other tools do not fail.
     failed = set(re.findall(r"^FAILED .*\[(.+?)\]", output, re.MULTILINE))
     assert failed <= {edit.tool for edit in edits}
-    missed = [edit for edit in edits if edit.found not in output]
+    missed = [edit for edit in edits if edit.expected_message not in output]
     assert len(missed) <= 3, [edit.keys for edit in missed]
     for edit in missed:
         # Another test compares it, such as that of the prompt files.
         edit.file.write_text(edit.apply(), "utf-8")
-        output = failures(project, str(edit.file.parents[1]), "-k", OTHERS)
+        output = run_pytest(project, str(edit.file.parents[1]), "-k", OTHER_TESTS)
         edit.file.write_text(texts[edit.file], "utf-8")
         assert re.search(r"^FAILED ", output, re.MULTILINE), edit
 

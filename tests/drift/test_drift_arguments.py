@@ -1,4 +1,4 @@
-"""Advertised parameters reach their handler, and missing ones are never made up."""
+"""Every advertised parameter reaches its handler, and missing arguments are errors."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from tests.repository import own_project
 from toolcast.model.loading import load_workspace
 
 
-def tools() -> Iterator[Any]:
-    """Every tool of every toolset, with a client that may call it."""
+def list_tools() -> Iterator[Any]:
+    """Yield every tool with its toolset and a client that may call it."""
     workspace = load_workspace(str(own_project())).workspace
     assert workspace is not None
     for toolset in workspace.toolsets:
@@ -24,7 +24,7 @@ def tools() -> Iterator[Any]:
             yield pytest.param(toolset.name, tool, client, id=tool.name)
 
 
-@pytest.mark.parametrize(("toolset", "tool", "client"), list(tools()))
+@pytest.mark.parametrize(("toolset", "tool", "client"), list(list_tools()))
 def test_every_advertised_parameter_reaches_the_handler(
     toolset: str, tool: Any, client: Any
 ) -> None:
@@ -32,14 +32,14 @@ def test_every_advertised_parameter_reaches_the_handler(
     from toolcast_runtime.core.calls.handlers import adapt_handler
 
     package = str(tool.handler).partition(".")[0]
-    shown = {"inputSchema": tool.parameters}
-    served = Tool(tool.name, "", "", shown, handler=str(tool.handler))
-    handler = adapt_handler(served, package)
+    definition = {"inputSchema": tool.parameters}
+    runtime_tool = Tool(tool.name, "", "", definition, handler=str(tool.handler))
+    handler = adapt_handler(runtime_tool, package)
     assert handler.find_rejected(tool.properties) == []
 
 
-@pytest.mark.parametrize(("toolset", "tool", "client"), list(tools()))
-def test_a_missing_argument_is_refused_and_never_filled(
+@pytest.mark.parametrize(("toolset", "tool", "client"), list(list_tools()))
+def test_missing_argument_is_an_error_and_the_handler_is_not_called(
     toolset: str, tool: Any, client: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     registry = importlib.import_module(f"generated.{toolset}.registry")
@@ -53,8 +53,8 @@ def test_a_missing_argument_is_refused_and_never_filled(
     for action in tool.actions.values if tool.actions else ():
         if action.requires:
             example = tool.examples[0].arguments if tool.examples else {}
-            always = {n: example[n] for n in tool.required if n in example}
-            arguments = {**always, tool.actions.parameter: action.name}
+            required_arguments = {n: example[n] for n in tool.required if n in example}
+            arguments = {**required_arguments, tool.actions.parameter: action.name}
             for name in action.requires:
                 arguments.pop(name, None)
             response = asyncio.run(registry.call_tool(tool.name, arguments, client))
@@ -75,7 +75,7 @@ parameters:
     count: {type: integer, default: 1}
 handler: handlers.toy:HANDLER
 """
-RIGHT = """
+VALID_HANDLER = """
 def NAME(*, to: str, tenant: str | None = None, count: int = 1) -> object:
     return {"to": to, "tenant": tenant, "count": count}
 """
@@ -96,24 +96,24 @@ def drops(*, to: str, count: int = 1) -> object:
 """
 
 
-def drifted(make_project: Callable[..., Any], names: tuple[str, ...]) -> Any:
-    """A project cast with right handlers, which are other ones afterwards."""
+def drift_project(make_project: Callable[..., Any], names: tuple[str, ...]) -> Any:
+    """Generate a project with valid handlers, and replace the handlers afterwards."""
     project = make_project(
         {name: TOOL.replace("HANDLER", name) for name in names},
         toolset="targets: {registry: {}}\n",
-        handlers="".join(RIGHT.replace("NAME", name) for name in names),
+        handlers="".join(VALID_HANDLER.replace("NAME", name) for name in names),
     )
     project.generate()
     project.write("handlers/toy.py", HANDLERS)
     return project
 
 
-def test_an_argument_that_the_handler_dropped_is_refused_not_lost(
+def test_argument_that_the_handler_no_longer_accepts_is_rejected(
     make_project: Callable[..., Any],
 ) -> None:
-    """A message must not go to the wrong tenant because the tenant was dropped."""
+    """Ignoring the tenant would send a message to the wrong one."""
     names = ("good", "mapped", "drops")
-    project = drifted(make_project, names)
+    project = drift_project(make_project, names)
     program = (
         "from generated.toy.registry import call_tool_sync as call\n"
         "print(call('good', {'to': 'a', 'tenant': 't'}).result)\n"
@@ -121,10 +121,10 @@ def test_an_argument_that_the_handler_dropped_is_refused_not_lost(
         "print(call('drops', {'to': 'a', 'tenant': 't'}).error)\n"
         "print(call('good', {}).error)\n"
     )
-    said = project.run("-c", program).stdout.split("\n")
-    assert said[:2] == ["{'to': 'a', 'tenant': 't', 'count': 1}", "{'to': 'a'}"]
-    assert said[2:4] == [
+    lines = project.run("-c", program).stdout.split("\n")
+    assert lines[:2] == ["{'to': 'a', 'tenant': 't', 'count': 1}", "{'to': 'a'}"]
+    assert lines[2:4] == [
         "the arguments of `drops` are not valid:",
         "- `tenant` is not a parameter",
     ]
-    assert "- `to` is required" in said
+    assert "- `to` is required" in lines

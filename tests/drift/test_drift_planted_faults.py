@@ -1,32 +1,26 @@
-"""Each way in which outputs drifted from their specs is planted, and found or impossible.
+"""Outputs that differ from their specs are reported by `check` and by generated tests.
 
-Once `toolcast check` names the file; once the generated tests alone fail, in plain pytest. They
-run `check` themselves, and besides that hold the definitions to the specs and each live consumer
-to the definitions: `test_hand_edits.py` has what is found so, without the generator.
+`toolcast check` reports the file. The generated tests run `check` themselves, and also compare the
+definitions with the specs and each consumer with the definitions; `test_hand_edits.py` tests
+that part without the generator.
 
-Of the drifts that real projects had, these cannot be written any more:
+Some differences that real projects had cannot occur:
 
-* server-lacks-a-tool, server-has-a-tool-of-its-own, wrapper-dropped, keyword-dropped,
-  keyword-of-no-tool, command-dropped: no module lists the tools. The server, the wrappers and
-  the commands are made from the registry, whose list is the folder `tools/`; to drop a tool or
-  to add one is to delete or to add files, which is planted below.
-* registered-tool-without-dispatch: there is no table of handlers. A definition names its own.
-* lists-show-another-schema, lists-are-torn: what is listed, what calls are checked by and what
-  is committed is one file. Torn, it does not load, which is planted below.
-* fixture-changed: there is no fixture besides the definition.
-* server-lists-in-another-order: the order comes from the definitions. What a client may have
-  is said in `registry.py` alone; edited there, `check` finds it, as below.
-
-The others are found: description-changed, argument-renamed, schema-loosened, enum-shortened,
-the four deleted lines of the CLI block, old-name-in-a-block, paragraph-removed, bullet-removed,
-bullet-missing-in-the-preamble and block-edited.
+* A server, wrapper or command without a tool, or for an unknown tool: no module lists the tools.
+  The registry's list is the folder `tools/`, so a tool is dropped or added by deleting or
+  adding files, as tested here.
+* A registered tool without a handler: each definition names its handler.
+* A listed schema that differs from the validated one: both are in the same file. An invalid file
+  does not load, as tested here.
+* A changed fixture: the definition is the only fixture.
+* Another order of tools: definitions contain the order. Client lists are only in `registry.py`,
+  and an edit of them is tested below.
 """
 
 from __future__ import annotations
 
 import json
 import shutil
-import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,6 +30,7 @@ import pytest
 
 import toolcast
 from tests.conftest import CACHES, Project
+from tests.diff.git_command import run_git
 from tests.forked import Forks, forks, modules_of
 from toolcast_runtime import RUNTIME_LEVEL
 
@@ -49,102 +44,102 @@ CHECK = "toolcast_check_passes"
 
 @dataclass(frozen=True)
 class Fault:
-    """An edit, and what the generated tests say of it."""
+    """An edit, with the messages of the generated tests about it."""
 
     id: str
     file: str
     old: str
     new: str
-    says: tuple[str, ...]
+    messages: tuple[str, ...]
     tests: str = QUICK
 
 
-def edited(id: str, file: str, old: str, new: str) -> Fault:
-    """A fault that `check`, run by the tests, finds, whatever else does."""
+def make_checked_fault(id: str, file: str, old: str, new: str) -> Fault:
+    """Return a fault that `check` reports, so the generated test that runs it fails."""
     return Fault(id, file, old, new, (file, "output/"), CHECK)
 
 
 FAULTS = [
-    # -- a tool is not what its spec says
-    edited(
+    # -- a tool differs from its spec
+    make_checked_fault(
         "description-changed",
         f"{K}/tools/smarthome.json",
         '"description": "Ask the house for something in plain words: switch',
         '"description": "Ask the home for something in plain words: switch',
     ),
-    edited(
+    make_checked_fault(
         "argument-renamed", f"{K}/tools/smarthome.json", '"device": {', '"gadget": {'
     ),
-    edited(
+    make_checked_fault(
         "schema-loosened",
         f"{K}/tools/smarthome.json",
         '      "required": ["user_request"],\n',
         "",
     ),
-    edited(
+    make_checked_fault(
         "enum-shortened",
         f"{M}/tools/recall_memory.json",
         '["LOCAL", "TEAM", "GLOBAL", ""]',
         '["LOCAL", "TEAM", ""]',
     ),
     Fault(
-        "example-that-does-not-fit",
+        "invalid-example",
         f"{K}/tools/smarthome.json",
         '      "required": ["user_request"],\n',
         '      "required": ["user_request", "device", "room"],\n',
         ("smarthome: example 1: `device` is required",),
     ),
-    edited(
-        "client-may-have-less",
+    make_checked_fault(
+        "client-list-shortened",
         f"{K}/registry.py",
         'allow=("github_issue", "get_personality")',
         'allow=("get_personality",)',
     ),
-    edited(
+    make_checked_fault(
         "handler-of-another-tool",
         f"{K}/tools/smarthome.json",
         "examples.kirishima.smarthome:smarthome",
         "examples.kirishima.memory:memory",
     ),
-    # -- what does not load
+    # -- definitions that do not load
     Fault(
-        "handler-from-anywhere",
+        "handler-outside-the-package",
         f"{K}/tools/smarthome.json",
         "examples.kirishima.smarthome:smarthome",
         "os:system",
         ("the handler `os:system` of `smarthome` is refused",),
     ),
     Fault(
-        "definition-is-torn",
+        "definition-with-merge-conflict",
         f"{K}/tools/smarthome.json",
         '  "summary": "Ask the house',
         '<<<<<<< HEAD\n  "summary": "Ask the house',
         ("smarthome.json has the marks of a merge conflict",),
     ),
     Fault(
-        "definition-of-another-name",
+        "definition-with-another-name",
         f"{K}/tools/smarthome.json",
         '    "name": "smarthome",',
         '    "name": "memory",',
         ("generated from the spec `smarthome` and defines `memory`",),
     ),
     Fault(
-        "runtime-of-another-level",
+        "other-runtime-level",
         f"{K}/__init__.py",
         f"require_level({RUNTIME_LEVEL}, ",
         "require_level(99, ",
         ("is generated for runtime level 99",),
     ),
-    # -- a consumer shows something else than the definitions
+    # -- a consumer differs from the definitions
     Fault(
-        "server-shows-less",
+        "tool-missing-in-server",
         f"{K}/mcp_server.py",
         "\nif __name__",
         '\nREGISTRY.local_tools[0].exclusions["mcp"] = "x"\n\nif __name__',
         ("MCP for internal differs", '-  "get_personality"'),
     ),
     Fault(
-        "wrappers-show-less",
+        "tools-missing-in-langchain",
         f"{K}/langchain_tools.py",
         "\nget_langchain_tools = ",
         "\nLANGCHAIN_TOOLS.all = lambda client: []\nget_langchain_tools = ",
@@ -152,7 +147,7 @@ FAULTS = [
         "langchain_wraps",
     ),
     Fault(
-        "wire-shows-something-else",
+        "tools-list-differs",
         f"{K}/mcp_server.py",
         "if __name__ ==",
         'REGISTRY.get_tool("memory", "internal").definition["title"] = "x"\n'
@@ -162,7 +157,7 @@ FAULTS = [
         "tools_list and internal and 2026",
     ),
     Fault(
-        "commands-show-less",
+        "command-missing",
         f"{M}/cli.py",
         "\nif __name__",
         '\nmain._commands = [c for c in main._commands if c.keyword != "peers"]\n\nif __name__',
@@ -224,14 +219,14 @@ FAULTS = [
         ("prompts/section_home.md differs", "+The house."),
     ),
     Fault(
-        "module-says-something-else",
+        "prompts-module-edited",
         f"{K}/prompts/__init__.py",
         "The house that the user lives in.",
         "The house.",
         ("prompts/section_home.md differs", "+The house that the user lives in."),
     ),
     Fault(
-        "definition-says-something-else",
+        "usage-edited-in-definition",
         f"{K}/tools/smarthome.json",
         '"Send one request at a time, short and complete',
         '"Send requests',
@@ -241,61 +236,58 @@ FAULTS = [
 
 
 @pytest.fixture(scope="module")
-def plain_pytest(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forks]:
+def pytest_runner(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forks]:
+    """Processes that have imported pytest and the runtime."""
     runtime = ("cli", "langchain", "mcp.sdk_server", "testing")
-    loaded = ["pytest", *(f"toolcast_runtime.{name}" for name in runtime)]
-    loaded += modules_of(toolcast)
-    with forks(tmp_path_factory.mktemp("streams"), *loaded) as running:
-        yield running
+    modules = ["pytest", *(f"toolcast_runtime.{name}" for name in runtime)]
+    modules += modules_of(toolcast)
+    with forks(tmp_path_factory.mktemp("streams"), *modules) as runner:
+        yield runner
 
 
-def generated_tests(runs: Forks, project: Project, folder: str, tests: str) -> Any:
-    """Runs the generated tests as anybody would, without plugins."""
+def run_tests(runner: Forks, project: Project, folder: str, tests: str) -> Any:
+    """Run the generated tests without plugins."""
     words = ["pytest", "-q", f"{folder}/test_snapshots.py", "-k", tests]
-    plain = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
-    return runs.run(project.root, *words, "-p", "no:cacheprovider", env=plain)
+    environment = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    return runner.run(project.root, *words, "-p", "no:cacheprovider", env=environment)
 
 
-def differing(project: Project) -> list[str]:
-    """The outputs that `check` names."""
-    return [finding["file"] for finding in findings(project)]
+def list_reported_files(project: Project) -> list[str]:
+    """Return the outputs that `check` reports."""
+    return [finding["file"] for finding in list_output_findings(project)]
 
 
-def findings(project: Project) -> list[dict[str, Any]]:
-    checked = project.toolcast("check", "--format", "json")
-    assert checked.returncode == 1
-    found = json.loads(checked.stdout)["findings"]
-    return [one for one in found if one["rule"].startswith("output/")]
+def list_output_findings(project: Project) -> list[dict[str, Any]]:
+    result = project.toolcast("check", "--format", "json")
+    assert result.returncode == 1
+    findings = json.loads(result.stdout)["findings"]
+    return [finding for finding in findings if finding["rule"].startswith("output/")]
 
 
 @pytest.fixture(scope="module")
-def clone(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """The two toolsets that need no extension, outputs in git's index."""
+def cloned_project(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """Project with the two toolsets that need no extension, outputs in git's index."""
     workspace = f"version: 1\ntoolsets: [{', '.join(SPECS)}]\n"
     project = Project(tmp_path_factory.mktemp("drift") / "copy")
     project.write("toolcast.yaml", workspace)
     for folder in (*SPECS, K, M, "examples"):
         shutil.copytree(ROOT / folder, project.root / folder, ignore=CACHES)
     shutil.copy(ROOT / "generated/__init__.py", project.root / "generated")
-    git(project, "init", "--quiet")
-    git(project, "add", "--force", "generated")
+    run_git(project.root, "init", "--quiet")
+    run_git(project.root, "add", "--force", "generated")
     return project
 
 
-def git(project: Project, *words: str) -> None:
-    subprocess.run(["git", *words], cwd=project.root, check=True)
-
-
 @pytest.fixture
-def copy(clone: Project) -> Iterator[Project]:
-    """The same for each test, whatever it does to the outputs."""
-    yield clone
-    git(clone, "clean", "-dfxq", "generated")
-    git(clone, "checkout", "--quiet", "generated")
+def copy(cloned_project: Project) -> Iterator[Project]:
+    """Return the cloned project, and restore its outputs after each test."""
+    yield cloned_project
+    run_git(cloned_project.root, "clean", "-dfxq", "generated")
+    run_git(cloned_project.root, "checkout", "--quiet", "generated")
 
 
-# Of those that are told alike, one is tried at once.
-_LIKE_OTHERS = {
+# Faults with similar messages: `make test` runs only one of them.
+_SIMILAR_FAULTS = {
     "line-of-delegate-deleted",
     "line-of-delegate--async-deleted",
     "line-of-status-deleted",
@@ -306,10 +298,10 @@ _LIKE_OTHERS = {
     "enum-shortened",
     "line-of-peers-deleted",
     "bullet-missing-in-the-preamble",
-    "definition-of-another-name",
-    "module-says-something-else",
-    "commands-show-less",
-    "wrappers-show-less",
+    "definition-with-another-name",
+    "prompts-module-edited",
+    "command-missing",
+    "tools-missing-in-langchain",
 }
 
 
@@ -319,26 +311,26 @@ _LIKE_OTHERS = {
         pytest.param(
             fault,
             id=fault.id,
-            # Those that only the generated tests see are found by running them.
+            # Running the generated tests for a fault is slow.
             marks=(
                 [pytest.mark.slow]
-                if fault.id in _LIKE_OTHERS or fault.tests != CHECK
+                if fault.id in _SIMILAR_FAULTS or fault.tests != CHECK
                 else []
             ),
         )
         for fault in FAULTS
     ],
 )
-def test_a_planted_fault_is_found(
-    copy: Project, plain_pytest: Forks, fault: Fault
+def test_edited_output_is_reported_by_check_and_generated_tests(
+    copy: Project, pytest_runner: Forks, fault: Fault
 ) -> None:
     copy.edit(fault.file, fault.old, fault.new)
-    assert differing(copy) == [fault.file]
+    assert list_reported_files(copy) == [fault.file]
     if fault.tests != CHECK:
-        assert_that_tests_find(fault, copy, plain_pytest)
+        assert_generated_tests_fail(fault, copy, pytest_runner)
 
 
-# Where the tests run `check`, a fault that is found so is found as all of them are.
+# The generated test that runs `check` works the same for every fault.
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "fault",
@@ -347,41 +339,43 @@ def test_a_planted_fault_is_found(
         for number, fault in enumerate(f for f in FAULTS if f.tests == CHECK)
     ],
 )
-def test_the_tests_run_check(copy: Project, plain_pytest: Forks, fault: Fault) -> None:
+def test_generated_test_that_runs_check_reports_edited_output(
+    copy: Project, pytest_runner: Forks, fault: Fault
+) -> None:
     copy.edit(fault.file, fault.old, fault.new)
-    assert_that_tests_find(fault, copy, plain_pytest)
+    assert_generated_tests_fail(fault, copy, pytest_runner)
 
 
-def assert_that_tests_find(fault: Fault, project: Project, runs: Forks) -> None:
+def assert_generated_tests_fail(fault: Fault, project: Project, runner: Forks) -> None:
     folder = "/".join(fault.file.split("/")[:2])
-    tested = generated_tests(runs, project, folder, fault.tests)
-    assert tested.returncode in (1, 2), tested.stdout + tested.stderr
-    for text in fault.says:
-        assert text in tested.stdout, tested.stdout
+    result = run_tests(runner, project, folder, fault.tests)
+    assert result.returncode in (1, 2), result.stdout + result.stderr
+    for text in fault.messages:
+        assert text in result.stdout, result.stdout
 
 
-def types_deleted(project: Project) -> str:
+def delete_types(project: Project) -> str:
     (project.root / K / "tools/memory.py").unlink()
     return "memory.json exists without memory.py"
 
 
-def definition_deleted(project: Project) -> str:
+def delete_definition(project: Project) -> str:
     (project.root / K / "tools/memory.json").unlink()
     return "memory.py exists without memory.json"
 
 
-def tool_deleted(project: Project) -> str:
-    types_deleted(project), definition_deleted(project)
+def delete_tool(project: Project) -> str:
+    delete_types(project), delete_definition(project)
     return "prompts/section_memory.md differs"
 
 
-def foreign_tool_added(project: Project) -> str:
+def add_foreign_tool(project: Project) -> str:
     (project.root / K / "tools/ghost.py").touch()
     project.write(f"{K}/tools/ghost.json", '{"name": "ghost"}\n')
     return "ghost.json does not have Toolcast's signature"
 
 
-def every_tool_deleted(project: Project) -> str:
+def delete_every_tool(project: Project) -> str:
     for path in (project.root / K / "tools").iterdir():
         if path.name != "__init__.py":
             path.unlink()
@@ -389,35 +383,37 @@ def every_tool_deleted(project: Project) -> str:
 
 
 @pytest.mark.parametrize(
-    "plant",
+    "change_files",
     [
-        types_deleted,
-        pytest.param(definition_deleted, marks=pytest.mark.slow),
-        pytest.param(tool_deleted, marks=pytest.mark.slow),
-        pytest.param(foreign_tool_added, marks=pytest.mark.slow),
-        pytest.param(every_tool_deleted, marks=pytest.mark.slow),
+        delete_types,
+        pytest.param(delete_definition, marks=pytest.mark.slow),
+        pytest.param(delete_tool, marks=pytest.mark.slow),
+        pytest.param(add_foreign_tool, marks=pytest.mark.slow),
+        pytest.param(delete_every_tool, marks=pytest.mark.slow),
     ],
 )
-def test_a_tool_that_is_not_whole_is_found(
-    copy: Project, plain_pytest: Forks, plant: Callable[[Any], str]
+def test_incomplete_or_foreign_tool_is_reported(
+    copy: Project, pytest_runner: Forks, change_files: Callable[[Any], str]
 ) -> None:
-    says = plant(copy)
-    assert differing(copy)
-    tested = generated_tests(plain_pytest, copy, K, QUICK)
-    assert tested.returncode in (1, 2), tested.stdout + tested.stderr
-    assert says in tested.stdout
+    message = change_files(copy)
+    assert list_reported_files(copy)
+    result = run_tests(pytest_runner, copy, K, QUICK)
+    assert result.returncode in (1, 2), result.stdout + result.stderr
+    assert message in result.stdout
 
 
-def test_without_a_fault_both_are_content(copy: Project, plain_pytest: Forks) -> None:
+def test_unchanged_outputs_pass_check_and_generated_tests(
+    copy: Project, pytest_runner: Forks
+) -> None:
     checked = copy.toolcast("check")
     assert checked.returncode == 0, checked.stderr
     for folder in (K, M):
-        tested = generated_tests(plain_pytest, copy, folder, f"({QUICK}) or {CHECK}")
-        assert tested.returncode == 0, tested.stdout
+        result = run_tests(pytest_runner, copy, folder, f"({QUICK}) or {CHECK}")
+        assert result.returncode == 0, result.stdout
 
 
-def test_check_names_the_file_and_the_way_out(copy: Project) -> None:
+def test_check_reports_file_and_suggests_generate(copy: Project) -> None:
     copy.edit(f"{K}/mcp_server.py", 'name="kirishima"', 'name="k"')
-    [finding] = findings(copy)
+    [finding] = list_output_findings(copy)
     assert finding["file"] == f"{K}/mcp_server.py"
     assert "toolcast generate" in finding["help"]

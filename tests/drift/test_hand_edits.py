@@ -1,6 +1,6 @@
-"""A hand edit of what is generated fails plain pytest, where no generator can be imported.
+"""Hand edits of outputs fail the generated tests without an importable generator.
 
-All are planted at once, each in a tool of its own, and every one has to be told.
+All edits are applied at once, each to a different tool, and each must be reported.
 """
 
 from __future__ import annotations
@@ -15,8 +15,7 @@ from tests.conftest import CACHES, Project
 ROOT = Path(__file__).parents[2]
 M, K = "generated/molecule", "generated/kirishima"
 
-# Of each edit what it is called, the file, the text there, what is written instead, and what
-# the tests say.
+# Each edit: name, file, old text, new text, and the message of the generated tests.
 EDITS = [
     (
         "a description",
@@ -124,7 +123,7 @@ EDITS = [
         "CRLF only in prompts/section_memory.md",
     ),
     (
-        "a number's spelling",
+        "the notation of a number",
         f"{K}/tools/memory.json",
         '"minimum": 1,\n          "default": 2',
         '"minimum": 1.0,\n          "default": 2',
@@ -173,7 +172,7 @@ EDITS = [
         "commit_memory: `cli` differs from the specs",
     ),
     (
-        "the reason for no command",
+        "the reason of a missing command",
         f"{M}/tools/inbox_pop.json",
         "Only agents that run on their own",
         "Agents that run on their own",
@@ -194,7 +193,7 @@ EDITS = [
         "delegate_task_async: `permission` differs from the specs",
     ),
     (
-        "a default that is written out",
+        "an explicit default",
         f"{M}/tools/goal_clear.json",
         '  "summary":',
         '  "always": true,\n  "summary":',
@@ -215,7 +214,7 @@ EDITS = [
         "smarthome.py differs from the definitions",
     ),
     (
-        "whether a key has to be there",
+        "a required key",
         f"{M}/tools/delegate_task.py",
         "    source_workspace_id: NotRequired[str]\n",
         "    source_workspace_id: str\n",
@@ -257,7 +256,7 @@ EDITS = [
         "instructions differs from the specs",
     ),
     (
-        "what the module of prompts says",
+        "a text in the prompts module",
         f"{M}/prompts/__init__.py",
         '"## Hierarchical Memory (HMA)\\n',
         '"## Memory\\n',
@@ -285,8 +284,8 @@ EDITS = [
         "skills: `memory.heading` differs from the specs",
     ),
 ]
-# Where two files say the same, both are edited.
-TWICE = [
+# Texts that are in several files, all of which are edited.
+SHARED_EDITS = [
     (
         "a heading",
         (f"{K}/prompts/__init__.py", f"{K}/prompts/section_home.md"),
@@ -302,7 +301,7 @@ TWICE = [
         "the labels of the sections differs from the specs",
     ),
     (
-        "when to use a tool",
+        "a usage text",
         (f"{K}/tools/stickynotes.json", f"{K}/prompts/section_memory.md"),
         "wants to be reminded of something at a time",
         "wants to be reminded at a time",
@@ -323,8 +322,8 @@ TWICE = [
 
 
 @pytest.fixture(scope="module")
-def copied(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """Specs, handlers and what is generated; a start of Python finds no generator there."""
+def copy(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """Specs, handlers and outputs, without an importable generator."""
     project = Project(tmp_path_factory.mktemp("edited") / "copy")
     project.write("toolcast.yaml", "version: 1\ntoolsets: [specs/kirishima]\n")
     for folder in ("specs/kirishima", "specs/molecule", K, M, "examples"):
@@ -335,51 +334,54 @@ def copied(tmp_path_factory: pytest.TempPathFactory) -> Project:
     return project
 
 
-def output(project: Project, *words: str, folder: str = "generated", **env: str) -> str:
-    """What plain pytest says of the outputs, but for the lists over stdio."""
-    plain = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "TOOLCAST_REQUIRE_SPECS": "", **env}
-    given = ("-k", "not tools_list and not langchain", *words, "-p", "no:cacheprovider")
-    return project.run("-m", "pytest", "-q", "-rs", folder, *given, env=plain).stdout
+def run_pytest(
+    project: Project, *words: str, folder: str = "generated", **env: str
+) -> str:
+    """Return the output of the generated tests without those of lists over stdio."""
+    fixed = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "TOOLCAST_REQUIRE_SPECS": "", **env}
+    args = ("-k", "not tools_list and not langchain", *words, "-p", "no:cacheprovider")
+    return project.run("-m", "pytest", "-q", "-rs", folder, *args, env=fixed).stdout
 
 
 @pytest.fixture(scope="module")
-def told(copied: Project) -> str:
-    clean = output(copied, TOOLCAST_REQUIRE_SPECS="1")
+def edited_output(copy: Project) -> str:
+    """Output of the generated tests after all edits."""
+    clean = run_pytest(copy, TOOLCAST_REQUIRE_SPECS="1")
     assert " failed" not in clean and "specs are not here" not in clean, clean
     assert "the generator, toolcast, is not installed" in clean
     for _, file, old, new, _ in EDITS:
-        copied.edit(file, old, new)
-    for _, files, old, new, _ in TWICE:
+        copy.edit(file, old, new)
+    for _, files, old, new, _ in SHARED_EDITS:
         for file in files:
-            text = (copied.root / file).read_text("utf-8")
+            text = (copy.root / file).read_text("utf-8")
             assert old in text
-            copied.write(file, text.replace(old, new))
-    return output(copied)
+            copy.write(file, text.replace(old, new))
+    return run_pytest(copy)
 
 
 @pytest.mark.parametrize(
-    "says", [pytest.param(edit[-1], id=edit[0]) for edit in (*EDITS, *TWICE)]
+    "message", [pytest.param(edit[-1], id=edit[0]) for edit in (*EDITS, *SHARED_EDITS)]
 )
-def test_a_hand_edit_is_found(told: str, says: str) -> None:
-    assert says in told
+def test_hand_edit_fails_a_generated_test(edited_output: str, message: str) -> None:
+    assert message in edited_output
 
 
 @pytest.mark.slow
-def test_specs_that_are_not_shipped_are_skipped_or_asked_for(copied: Project) -> None:
-    (copied.root / "toolcast.yaml").rename(copied.root / "elsewhere.yaml")
+def test_missing_specs_skip_tests_unless_required(copy: Project) -> None:
+    (copy.root / "toolcast.yaml").rename(copy.root / "elsewhere.yaml")
     try:
-        skipped = output(copied, "-k", "toolset_matches_spec")
+        skipped = run_pytest(copy, "-k", "toolset_matches_spec")
         assert "2 skipped" in skipped and "the specs are not here" in skipped
-        asked = {"TOOLCAST_REQUIRE_SPECS": "1"}
-        failed = output(copied, "-k", "toolset_matches_spec", **asked)
+        required = {"TOOLCAST_REQUIRE_SPECS": "1"}
+        failed = run_pytest(copy, "-k", "toolset_matches_spec", **required)
         assert "2 failed" in failed
         assert "the specs are not here, and TOOLCAST_REQUIRE_SPECS is set" in failed
     finally:
-        (copied.root / "elsewhere.yaml").rename(copied.root / "toolcast.yaml")
+        (copy.root / "elsewhere.yaml").rename(copy.root / "toolcast.yaml")
 
 
 @pytest.mark.slow
-def test_resources_and_mcp_prompts_are_held_to_their_specs(
+def test_edited_resource_or_mcp_prompt_fails_a_generated_test(
     clinic_project: Path, tmp_path: Path
 ) -> None:
     project = Project(tmp_path / "copy")
@@ -388,6 +390,8 @@ def test_resources_and_mcp_prompts_are_held_to_their_specs(
         file = next((project.root / "clinic_tools/reception" / kind).glob("*.json"))
         text = file.read_text("utf-8")
         file.write_text(text.replace('"description": "', '"description": "Not ', 1))
-        told = output(project, "-k", "mcp_prompts_match_specs", folder="clinic_tools")
+        output = run_pytest(
+            project, "-k", "mcp_prompts_match_specs", folder="clinic_tools"
+        )
         file.write_text(text, "utf-8")
-        assert f"{kind}: {file.stem} differs from the specs" in told
+        assert f"{kind}: {file.stem} differs from the specs" in output

@@ -1,4 +1,4 @@
-"""A caller sets no parameter of a handler that the schema does not show it."""
+"""Arguments that the schema does not declare never reach a handler's parameters."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ TOOLS = {
     "placed": ("placed", TEXT),
     "mapped": ("mapped", TEXT),
 }
-REFUSED = ("open", "wide", "closed", "empty", "rest", "placed")
+STRICT = ("open", "wide", "closed", "empty", "rest", "placed")
 HOSTILE: dict[str, Any] = {
     "is_admin": True,
     "db": "sqlite:////etc/passwd",
@@ -103,71 +103,73 @@ else:
 """
 
 
-def errors(way: str, root: Path, calls: Calls) -> list[str]:
-    """What calls are refused with in one of the ways that callers have; empty when done."""
+def list_errors(interface: str, root: Path, calls: Calls) -> list[str]:
+    """Return the error of each call through one interface; empty if it succeeds."""
     project = Project(root)
-    if way in ("registry", "langchain"):
-        ended = project.run("-c", PROGRAM, way, json.dumps(calls))
-        assert ended.returncode == 0, ended.stderr
-        found: list[str] = json.loads(ended.stdout)
-        return found
-    if way == "cli":
+    if interface in ("registry", "langchain"):
+        result = project.run("-c", PROGRAM, interface, json.dumps(calls))
+        assert result.returncode == 0, result.stderr
+        errors: list[str] = json.loads(result.stdout)
+        return errors
+    if interface == "cli":
         module = ("-m", "generated.shy.cli")
-        shell = [
+        results = [
             project.run(*module, tool, "--arguments", json.dumps(arguments))
             for tool, arguments in calls
         ]
-        return [ended.stderr if ended.returncode else "" for ended in shell]
-    transport, _, era = way.partition(" ")
+        return [result.stderr if result.returncode else "" for result in results]
+    transport, _, era = interface.partition(" ")
     if transport == "stdio":
         with stdio_server(root, "generated.shy", era=era) as server:
-            return [_error(server.call(*call)) for call in calls]
+            return [_get_error(server.call(*call)) for call in calls]
     with http_server(root, "generated.shy") as http:
-        asked = [{"name": tool, "arguments": arguments} for tool, arguments in calls]
-        return [_error(http.request(era, "tools/call", given)) for given in asked]
+        requests = [{"name": tool, "arguments": arguments} for tool, arguments in calls]
+        return [
+            _get_error(http.request(era, "tools/call", request)) for request in requests
+        ]
 
 
-def _error(answer: dict[str, Any]) -> str:
+def _get_error(answer: dict[str, Any]) -> str:
     result = answer["result"]
     return str(result["content"][0]["text"]) if result["isError"] else ""
 
 
-WAYS = [
+INTERFACES = [
     "registry",
     "langchain",
     "cli",
-    *(f"{way} {era}" for way in ("stdio", "http") for era in ERAS),
+    *(f"{interface} {era}" for interface in ("stdio", "http") for era in ERAS),
 ]
 
 
 @pytest.mark.rows(2)
 @pytest.mark.parametrize(
-    "way",
+    "interface",
     [
-        pytest.param(way, marks=pytest.mark.slow if way.startswith("http") else ())
-        for way in WAYS
+        pytest.param(
+            interface, marks=pytest.mark.slow if interface.startswith("http") else ()
+        )
+        for interface in INTERFACES
     ],
 )
-def test_what_the_schema_does_not_declare_is_refused_by_name(
-    way: str, root: Path
-) -> None:
-    calls: Calls = [(tool, {"is_admin": True, "db": "evil"}) for tool in REFUSED]
-    more: Calls = [
+def test_undeclared_argument_is_rejected_by_name(interface: str, root: Path) -> None:
+    calls: Calls = [(tool, {"is_admin": True, "db": "evil"}) for tool in STRICT]
+    others: Calls = [
         ("typed", {"is_admin": True}),
         ("mapped", {"is_admin": True}),
         ("open", {"text": "x"}),
     ]
-    *refused, typed, mapped, taken = errors(way, root, [*calls, *more])
-    assert len(refused) == len(REFUSED)
-    for error in refused:
-        assert "`is_admin` is not a parameter" in error, refused
-        assert "`db` is not a parameter" in error, refused
+    *rejected, typed, mapped, accepted = list_errors(interface, root, [*calls, *others])
+    assert len(rejected) == len(STRICT)
+    for error in rejected:
+        assert "`is_admin` is not a parameter" in error, rejected
+        assert "`db` is not a parameter" in error, rejected
     assert "`is_admin` is not a parameter" in typed
     assert mapped == "", "one mapping may hold it"
-    assert taken == ""
+    assert accepted == ""
 
 
-EACH = """
+PROBE = """
 import json, sys
 from generated.shy.registry import call_tool_sync
 tools, hostile = json.loads(sys.argv[1])
@@ -176,9 +178,9 @@ print([place for place, error in said.items() if "is not a parameter" not in (er
 """
 
 
-def test_hostile_names_reach_no_handler(root: Path) -> None:
-    ended = Project(root).run("-c", EACH, json.dumps([REFUSED, HOSTILE]))
-    assert ended.stdout == "[]\n", ended.stdout + ended.stderr
+def test_hostile_argument_names_are_rejected(root: Path) -> None:
+    result = Project(root).run("-c", PROBE, json.dumps([STRICT, HOSTILE]))
+    assert result.stdout == "[]\n", result.stdout + result.stderr
 
 
 X: dict[str, Any] = {"properties": {"x": {}}}
@@ -199,7 +201,7 @@ DECLARING: dict[str, dict[str, Any]] = {
     "allOf": {"allOf": [{}, X]},
     "anyOf": {"anyOf": [{}, X]},
     "oneOf": {"oneOf": [X, {"required": ["y"]}]},
-    "alternatives within": {"anyOf": [{"allOf": [{"oneOf": [X]}]}]},
+    "nested alternatives": {"anyOf": [{"allOf": [{"oneOf": [X]}]}]},
     "if": {"if": X},
     "then": {"if": {}, "then": X},
     "else": {"if": False, "else": X},
@@ -220,14 +222,14 @@ NOT_DECLARING: dict[str, dict[str, Any]] = {
     "unevaluatedProperties": {"unevaluatedProperties": True},
     "propertyNames": {"propertyNames": {"maxLength": 9}},
     "not": {"not": {**X, "required": ["x", "y"]}},
-    "an inner one": {"properties": {"y": X}},
-    "of items": {"items": X},
-    "a definition that nobody names": {"$defs": {"more": X}},
+    "a nested property": {"properties": {"y": X}},
+    "items": {"items": X},
+    "an unused definition": {"$defs": {"more": X}},
     "a pattern": {"patternProperties": {"^y": {}}},
-    "a pattern that never ends": {"patternProperties": {"^(x+x+)+y(?=z)": {}}},
-    "a reference that leads nowhere": {"$ref": "#/$defs/more"},
-    "a reference that leads away": {"$ref": "https://example.com/x"},
-    "no schema": {"properties": ["x"], "allOf": "x", "patternProperties": 3},
+    "a slow pattern": {"patternProperties": {"^(x+x+)+y(?=z)": {}}},
+    "an unresolved reference": {"$ref": "#/$defs/more"},
+    "a remote reference": {"$ref": "https://example.com/x"},
+    "invalid keywords": {"properties": ["x"], "allOf": "x", "patternProperties": 3},
 }
 
 
@@ -236,22 +238,22 @@ def keyword(x: Any = None) -> Any:
 
 
 @pytest.mark.parametrize("schema", DECLARING.values(), ids=DECLARING)
-def test_every_way_to_declare_counts(schema: dict[str, Any]) -> None:
+def test_schema_keyword_that_declares_a_name_accepts_it(schema: dict[str, Any]) -> None:
     declared = DeclaredNames(schema)
     assert declared.find_undeclared(["x", "db"]) == ["db"]
 
-    def two(x: Any = None, db: Any = None) -> Any:
+    def work(x: Any = None, db: Any = None) -> Any:
         return x
 
-    assert HandlerAdapter(two, declared).find_rejected({"x": 1, "db": 2}) == ["db"]
+    assert HandlerAdapter(work, declared).find_rejected({"x": 1, "db": 2}) == ["db"]
 
 
 @pytest.mark.parametrize("schema", NOT_DECLARING.values(), ids=NOT_DECLARING)
-def test_what_merely_lets_in_declares_nothing(schema: dict[str, Any]) -> None:
+def test_keyword_that_allows_a_name_does_not_declare_it(schema: dict[str, Any]) -> None:
     assert DeclaredNames(schema).find_undeclared(["x" * 30, "x"]) == ["x" * 30, "x"]
 
 
-def test_a_parameter_that_a_reference_declares_is_no_mapping() -> None:
+def test_handler_with_parameter_declared_by_reference_gets_keyword_arguments() -> None:
     schema = {"$ref": "#/$defs/more", "$defs": {"more": X}}
     adapter = HandlerAdapter(keyword, DeclaredNames(schema))
     assert not adapter.accepts_mapping

@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from pathlib import Path
 
-from tests.rules.layout import findings_of, lay_out
+from tests.rules.layout import list_findings, write_example
 
 SPECS = """\
 data: {pool: main, reads: [cards]}
@@ -52,7 +52,7 @@ def findings(
     `spec` holds further lines of its spec, for which `extensions` are needed.
     """
     example = f"{spec}{SPECS}# handlers/work.py\n{textwrap.dedent(code)}"
-    lay_out(example, tmp_path, extensions)
-    found = {f.rule: f.message for f in findings_of(tmp_path)}
+    write_example(example, tmp_path, extensions)
+    found = {f.rule: f.message for f in list_findings(tmp_path)}
     ignored = ("spec/unread-field", "handler/undeclared-parameter")
     return {rule: text for rule, text in found.items() if rule not in ignored}

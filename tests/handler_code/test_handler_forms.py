@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.rules.layout import findings_of, lay_out
+from tests.rules.layout import list_findings, write_example
 from toolcast_runtime.core.calls.handlers import HandlerAdapter
 from toolcast_runtime.core.validation.checker import DeclaredNames
 
@@ -121,10 +121,10 @@ def test_rules_and_runtime_agree_on_the_form(
         module=MODULE,
         parameters=parameters,
     )
-    lay_out(source, tmp_path)
+    write_example(source, tmp_path)
     findings = [
         finding
-        for finding in findings_of(tmp_path)
+        for finding in list_findings(tmp_path)
         if finding.rule in ("handler/signature", "handler/mcp-signature")
     ]
     files = {finding.location.file for finding in findings}
@@ -158,7 +158,7 @@ def test_rules_and_runtime_agree_on_the_form(
 def test_a_wrong_name_is_reported_with_the_change(
     signature: str, help_: str, tmp_path: Path
 ) -> None:
-    lay_out(
+    write_example(
         PROJECT.format(
             uses="",
             dependencies="",
@@ -169,7 +169,7 @@ def test_a_wrong_name_is_reported_with_the_change(
         tmp_path,
     )
     helps: dict[str, str] = {}
-    for finding in findings_of(tmp_path):
+    for finding in list_findings(tmp_path):
         if finding.rule.endswith("signature"):
             text = helps.get(finding.location.file, "")
             helps[finding.location.file] = text + finding.help

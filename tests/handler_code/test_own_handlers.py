@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.rules.layout import findings_of, lay_out
+from tests.rules.layout import list_findings, write_example
 
 MODULES = """\
 handler: handlers.work:run
@@ -271,8 +271,8 @@ OWN = {
 def rules_of(tmp_path: Path, code: str, more: str = "") -> set[str]:
     """The rules that find something in a tool whose handler is `handlers.work:run`."""
     example = f"{more}{MODULES}# handlers/work.py\n{textwrap.dedent(code)}\n"
-    lay_out(example, tmp_path)
-    return {finding.rule for finding in findings_of(tmp_path)}
+    write_example(example, tmp_path)
+    return {finding.rule for finding in list_findings(tmp_path)}
 
 
 @pytest.mark.parametrize("code", FOREIGN.values(), ids=FOREIGN)
@@ -299,9 +299,9 @@ def test_the_same_holds_for_a_ledgers_function(code: str, tmp_path: Path) -> Non
         "handler: handlers.work:run\n", "handler: handlers.shelling:own\n"
     )
     example = example.replace("handlers: handlers\n", f"handlers: handlers\n{ledger}")
-    lay_out(f"{example}# handlers/work.py\n{textwrap.dedent(code)}\n", tmp_path)
+    write_example(f"{example}# handlers/work.py\n{textwrap.dedent(code)}\n", tmp_path)
     places = {
-        f.location.file for f in findings_of(tmp_path) if f.rule == "handler/imported"
+        f.location.file for f in list_findings(tmp_path) if f.rule == "handler/imported"
     }
     assert places == {"specs/example/toolset.yaml"}
 
@@ -339,7 +339,7 @@ def test_names_that_lead_to_each_other_in_many_ways_cost_no_time(
 def test_where_it_comes_from_is_told(tmp_path: Path) -> None:
     rules_of(tmp_path, "import subprocess as sp; run = sp.getoutput")
     messages = [
-        f.message for f in findings_of(tmp_path) if f.rule == "handler/imported"
+        f.message for f in list_findings(tmp_path) if f.rule == "handler/imported"
     ]
     assert messages == [
         "`handlers.work:run` must be defined in `handlers`, but it is `sp`, which is the"
@@ -360,8 +360,8 @@ def test_a_spec_cannot_suppress_what_keeps_code_away_from_it(
 ) -> None:
     suppressed = f"suppress: [{{rule: {rule}, reason: Trust me.}}]\n"
     example = f"{suppressed}{UNSUPPRESSABLE[rule]}# handlers/work.py\nfrom os import system as run\n"
-    lay_out(example, tmp_path)
-    found = {finding.rule for finding in findings_of(tmp_path)}
+    write_example(example, tmp_path)
+    found = {finding.rule for finding in list_findings(tmp_path)}
     assert {rule, "spec/unsuppressable-rule"} <= found
 
 
@@ -371,6 +371,6 @@ def test_a_toolset_cannot_suppress_it_either(tmp_path: Path) -> None:
         'ledger: {sink: "os:system"}\n'
         "suppress: [{rule: handler/ledger-sink, reason: Trust me.}]\n"
     )
-    lay_out(example, tmp_path)
-    found = {finding.rule for finding in findings_of(tmp_path)}
+    write_example(example, tmp_path)
+    found = {finding.rule for finding in list_findings(tmp_path)}
     assert {"handler/ledger-sink", "spec/unsuppressable-rule"} <= found

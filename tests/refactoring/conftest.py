@@ -1,4 +1,4 @@
-"""Project with two toolsets whose texts, lists and handlers mention each other's tools."""
+"""Project with two toolsets that mention each other's tools in texts, lists and handlers."""
 
 from __future__ import annotations
 

@@ -11,30 +11,29 @@ from tests.conftest import Project
 
 from .conftest import read_files, run_command, run_rejected
 
+MakeProject = Callable[..., Project]
 SPEC = "summary: Works.\nparameters: {type: object}\nhandler: handlers.toy:old_tool\n"
 PLAIN = "def old_tool():\n    return 1\n"
 
 
 @pytest.fixture
-def make_code_project(make_project: Callable[..., Project]) -> Callable[..., Project]:
+def make_code(make_project: MakeProject) -> MakeProject:
     def build(code: str, **others: str) -> Project:
         specs = {"old_tool": SPEC, "second": SPEC}
-        make_code_project = make_project(
+        project = make_project(
             specs,
             toolset="targets: {mcp: {}, registry: {}}\n",
             handlers=textwrap.dedent(code),
         )
         for name, text in others.items():
-            make_code_project.write(f"handlers/{name}.py", text)
-        return make_code_project
+            project.write(f"handlers/{name}.py", text)
+        return project
 
     return build
 
 
-def test_definition_uses_and_dunder_all_are_renamed(
-    make_code_project: Callable[..., Project],
-) -> None:
-    project = make_code_project('''\
+def test_definition_uses_and_dunder_all_are_renamed(make_code: MakeProject) -> None:
+    project = make_code('''\
         """Makes old_tool."""
         import functools
 
@@ -71,9 +70,9 @@ def test_definition_uses_and_dunder_all_are_renamed(
             def run(self):
                 return new_tool(old_tool=1) or self.old_tool
         ''')
-    # What is text is for a person to decide.
+    # Mentions in strings are listed for review and not changed.
     assert 'handlers/toy.py:11:10: "old_tool"' in output
-    # Another tool that has the handler goes with it.
+    # Every spec that refers to the handler is edited.
     for name in ("new-tool", "second"):
         spec = (project.root / f"specs/toy/{name}.yaml").read_text()
         assert "handler: handlers.toy:new_tool\n" in spec
@@ -97,15 +96,13 @@ AMBIGUOUS_CODE = {
         "\n    return", "\n        return"
     ),
     "another name": "def work(): ...\nold_tool = work\n",
-    "decorated by a call": "def old_tool(: ...\n",
+    "a syntax error": "def old_tool(: ...\n",
 }
 
 
 @pytest.mark.parametrize("kind", AMBIGUOUS_CODE)
-def test_ambiguous_handler_name_is_rejected(
-    make_code_project: Callable[..., Project], kind: str
-) -> None:
-    project = make_code_project(AMBIGUOUS_CODE[kind])
+def test_ambiguous_handler_name_is_rejected(make_code: MakeProject, kind: str) -> None:
+    project = make_code(AMBIGUOUS_CODE[kind])
     output = run_rejected(project, 1, "rename", "old_tool", "new_tool", "--handler")
     assert output.startswith("error: ") and "nothing was written" in output
 
@@ -123,10 +120,8 @@ OTHERS = {
 }
 
 
-def test_uses_in_other_modules_are_renamed(
-    make_code_project: Callable[..., Project],
-) -> None:
-    project = make_code_project(PLAIN, **OTHERS)
+def test_uses_in_other_modules_are_renamed(make_code: MakeProject) -> None:
+    project = make_code(PLAIN, **OTHERS)
     specs = read_files(project.root)
     run_command(project, "rename", "old_tool", "new_tool", "--handler")
     same = {"c", "g"}
@@ -135,17 +130,15 @@ def test_uses_in_other_modules_are_renamed(
         renamed = renamed.replace("# new_tool", "# old_tool")
         renamed = renamed.replace("..c import new_tool", "..c import old_tool")
         assert (project.root / f"handlers/{name}.py").read_text() == renamed, name
-    # Back again, all is as it was but for the names that calls may come by.
+    # The reverse rename restores every file except for the list of previous names.
     run_command(project, "rename", "new_tool", "old_tool", "--handler")
     specs["specs/toy/old_tool.yaml"] += b"renamed_from: [new_tool]\n"
     assert read_files(project.root) == specs
 
 
-def test_attribute_of_an_object_is_listed_and_not_renamed(
-    make_code_project: Callable[..., Project],
-) -> None:
+def test_object_attribute_is_listed_and_not_renamed(make_code: MakeProject) -> None:
     code = "def f(box):\n    return box.old_tool()\n"
-    project = make_code_project(PLAIN, a=code)
+    project = make_code(PLAIN, a=code)
     output = run_command(project, "rename", "old_tool", "new_tool", "--handler")
     assert "  handlers/a.py:2:12: `box.old_tool` may be the function\n" in output
     assert (project.root / "handlers/a.py").read_text() == code
@@ -169,9 +162,9 @@ def test_attribute_of_an_object_is_listed_and_not_renamed(
     ],
 )
 def test_module_with_ambiguous_use_is_reported(
-    make_code_project: Callable[..., Project], code: str, message: str
+    make_code: MakeProject, code: str, message: str
 ) -> None:
-    project = make_code_project(PLAIN, a=code)
+    project = make_code(PLAIN, a=code)
     assert message in run_rejected(
         project, 1, "rename", "old_tool", "new_tool", "--handler"
     )
@@ -179,27 +172,23 @@ def test_module_with_ambiguous_use_is_reported(
 
 
 def test_existing_function_with_the_new_name_becomes_the_handler(
-    make_code_project: Callable[..., Project],
+    make_code: MakeProject,
 ) -> None:
-    project = make_code_project(PLAIN.replace("old_tool", "new_tool"))
+    project = make_code(PLAIN.replace("old_tool", "new_tool"))
     run_command(project, "rename", "old_tool", "new_tool", "--handler")
     spec = (project.root / "specs/toy/new_tool.yaml").read_text()
     assert "handler: handlers.toy:new_tool\n" in spec
 
 
-def test_handler_with_a_different_name_is_not_renamed(
-    make_code_project: Callable[..., Project],
-) -> None:
-    project = make_code_project(PLAIN)
+def test_handler_with_a_different_name_is_not_renamed(make_code: MakeProject) -> None:
+    project = make_code(PLAIN)
     run_command(project, "rename", "old_tool", "new_tool")
     output = run_rejected(project, 1, "rename", "new_tool", "newer_tool", "--handler")
     assert "the handler of `new_tool` has a name of its own, `old_tool`" in output
 
 
-def test_windows_line_ends_are_preserved(
-    make_code_project: Callable[..., Project],
-) -> None:
-    project = make_code_project(PLAIN)
+def test_windows_line_ends_are_preserved(make_code: MakeProject) -> None:
+    project = make_code(PLAIN)
     file = project.root / "handlers/toy.py"
     file.write_bytes(b"X = 1\r\n\r\ndef old_tool():\r\n    return old_tool\r\n")
     run_command(project, "rename", "old_tool", "new_tool", "--handler")

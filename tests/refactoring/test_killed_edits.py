@@ -78,7 +78,7 @@ def test_interrupted_edit_is_reported_and_completed_by_a_second_run(
 
 
 def test_interrupted_import_is_completed_by_a_second_run(notes: Project) -> None:
-    """The import changes one tool, adds one and removes the others."""
+    """Import a list that changes one tool, adds one and removes the others."""
     tool = {"inputSchema": {"type": "object"}, "description": "Does."}
     tools = [{"name": name, **tool} for name in ("find_note", "new_note")]
     notes.write(LIST, json.dumps(tools))
@@ -101,6 +101,7 @@ def test_interrupted_import_is_completed_by_a_second_run(notes: Project) -> None
 
 
 def test_different_tool_with_the_new_name_is_not_completed(notes: Project) -> None:
+    """Reject the interrupted rename if the new file was edited meanwhile."""
     words = ["rename", "find_note", "look_up"]
     run_and_interrupt(notes, words, after=1)
     notes.edit("specs/toy/look_up.yaml", "Finds notes.", "Looks for notes.")
@@ -119,7 +120,7 @@ def test_different_tool_with_the_new_name_is_not_completed(notes: Project) -> No
         (["rename", "store_note", "keep_note"], "specs/toy"),
     ],
 )
-def test_edit_removes_leftovers_of_killed_edits(
+def test_edit_removes_leftover_files(
     notes: Project, words: list[str], folder: str
 ) -> None:
     tool = {"inputSchema": {"type": "object"}, "description": "Does."}

@@ -47,7 +47,7 @@ def load_servers(project: Project, toolset: str = "toy") -> Any:
     return yaml.safe_load(text).get("mcp_servers")
 
 
-def test_rename_of_a_proxied_tool_records_the_server_name(files: Project) -> None:
+def test_renaming_a_proxied_tool_records_the_server_name(files: Project) -> None:
     before = read_files(files.root)
     run_command(files, "rename", "read", "look")
     assert load_servers(files)["disk"]["tools"] == {"read": "look"}
@@ -69,7 +69,7 @@ def test_prefix_is_removed_from_the_recorded_server_name(files: Project) -> None
     assert load_servers(files)["disk"]["tools"] == {"ite": "note"}
 
 
-def test_removal_of_the_last_proxied_tool_removes_its_server(files: Project) -> None:
+def test_removing_the_last_proxied_tool_removes_its_server(files: Project) -> None:
     # A server without proxied tools would be an external server that offers every tool.
     files.edit("specs/toy/toolset.yaml", "proxy: disk\n", "")
     files.edit("specs/toy/read.yaml", "summary: Reads", "proxy: disk\nsummary: Reads")

@@ -27,7 +27,7 @@ def workspace() -> Workspace:
     return loaded.workspace
 
 
-def test_rename_of_own_tools_changes_only_the_name(
+def test_renaming_own_tools_changes_only_the_name(
     workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Checking the rules for each tool would be slow, and other tests cover them.
@@ -47,17 +47,15 @@ def test_rename_of_own_tools_changes_only_the_name(
             source = path.replace("xyz_renamed", owned_tool.tool.name)
             before = (ROOT / source).read_bytes()
             if source == owned_tool.tool.source.file:
-                previous_names = b", ".join(
+                previous = b", ".join(
                     name.encode() for name in owned_tool.tool.renamed_from
                 )
                 new_line = b"renamed_from: [%s%s]\n" % (
-                    previous_names + b", " if previous_names else b"",
+                    previous + b", " if previous else b"",
                     old,
                 )
                 assert data.count(new_line) == 1
-                old_line = (
-                    b"renamed_from: [%s]\n" % previous_names if previous_names else b""
-                )
+                old_line = b"renamed_from: [%s]\n" % previous if previous else b""
                 data = data.replace(new_line, old_line)
             assert data.replace(b"xyz_renamed", old) == before, (
                 owned_tool.tool.name,
@@ -67,7 +65,7 @@ def test_rename_of_own_tools_changes_only_the_name(
 
 @pytest.mark.rows(30)
 @pytest.mark.parametrize("case", HOSTILE, ids=lambda case: case.name)
-def test_edit_of_hostile_specs_is_valid_or_changes_nothing(
+def test_hostile_specs_are_edited_correctly_or_unchanged(
     case: Path, tmp_path: Path, in_time: None
 ) -> None:
     project = Project(tmp_path / "project")

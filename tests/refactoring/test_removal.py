@@ -2,41 +2,38 @@
 
 from __future__ import annotations
 
-import subprocess
-
 import pytest
 
 from tests.conftest import Project
+from tests.diff.git_command import run_git
 
 from .conftest import read_files, run_command, run_rejected, today
 
 
 @pytest.fixture
-def tracked_notes(notes: Project) -> Project:
-    """Project whose files are in git's index."""
+def repo(notes: Project) -> Project:
+    """Project with all files in git's index."""
     for words in (["init", "-q"], ["add", "."]):
-        subprocess.run(["git", *words], cwd=notes.root, check=True)
+        run_git(notes.root, *words)
     return notes
 
 
-def test_announced_tool_is_removed_and_its_names_are_reserved(
-    tracked_notes: Project,
-) -> None:
-    tracked_notes.edit(
+def test_announced_tool_is_removed_and_names_reserved(repo: Project) -> None:
+    repo.edit(
         "specs/toy/store_note.yaml",
         "replacement: find_note}",
         'removal: "2020-02-02", replacement: find_note}',
     )
-    tracked_notes.edit(
+    repo.edit(
         "specs/toy/store_note.yaml", "section:", "renamed_from: [put_note]\nsection:"
     )
-    subprocess.run(["git", "add", "."], cwd=tracked_notes.root, check=True)
-    before = read_files(tracked_notes.root)
-    output = run_command(tracked_notes, "remove", "store_note")
+    run_git(repo.root, "add", ".")
+    before = read_files(repo.root)
+    output = run_command(repo, "remove", "store_note")
     assert output.startswith("`store_note` is removed, and its name reserved")
     # Lines that the command wrote itself are not listed for review.
     assert "toolset.yaml" not in output
-    after = read_files(tracked_notes.root)
+    after = read_files(repo.root)
     assert before.keys() - after.keys() == {"specs/toy/store_note.yaml"}
     reason = f"Removed on {today()}; find_note is used instead."
     toolset = after["specs/toy/toolset.yaml"].decode()
@@ -55,14 +52,12 @@ def test_announced_tool_is_removed_and_its_names_are_reserved(
         "exclusions:\n"
         "  - {tool: find_note, target: mcp, reason: find_note is internal.}\n"
     )
-    run_command(tracked_notes, "generate")
+    run_command(repo, "generate")
     # No other tool can use the reserved names.
     for name in ("store_note", "put_note"):
-        output = run_rejected(tracked_notes, 1, "rename", "find_note", name)
+        output = run_rejected(repo, 1, "rename", "find_note", name)
         assert f"`{name}` is reserved: {reason}" in output
-        assert "reserved" in run_rejected(
-            tracked_notes, 2, "new", name, "--toolset", "toy"
-        )
+        assert "reserved" in run_rejected(repo, 2, "new", name, "--toolset", "toy")
 
 
 @pytest.mark.parametrize(
@@ -77,56 +72,49 @@ def test_announced_tool_is_removed_and_its_names_are_reserved(
     ],
 )
 def test_removal_without_passed_date_requires_without_notice(
-    tracked_notes: Project, deprecated: str, message: str
+    repo: Project, deprecated: str, message: str
 ) -> None:
     spec = "specs/toy/store_note.yaml"
     old = 'deprecated: {since: "2020-01-01", replacement: find_note}\n'
-    tracked_notes.edit(spec, old, deprecated)
-    subprocess.run(["git", "add", "."], cwd=tracked_notes.root, check=True)
-    output = run_rejected(tracked_notes, 1, "remove", "store_note")
+    repo.edit(spec, old, deprecated)
+    run_git(repo.root, "add", ".")
+    output = run_rejected(repo, 1, "remove", "store_note")
     assert message in output and "use `--without-notice` to remove it at once" in output
     run_command(
-        tracked_notes,
-        "remove",
-        "store_note",
-        "--without-notice",
-        "--reason",
-        "It was unsafe.",
+        repo, "remove", "store_note", "--without-notice", "--reason", "It was unsafe."
     )
-    toolset = (tracked_notes.root / "specs/toy/toolset.yaml").read_text()
+    toolset = (repo.root / "specs/toy/toolset.yaml").read_text()
     assert "  - name: store_note\n    reason: It was unsafe.\n" in toolset.replace(
         '"', ""
     )
 
 
-def test_draft_is_removed_without_announcement(tracked_notes: Project) -> None:
+def test_draft_is_removed_without_announcement(repo: Project) -> None:
     old = 'deprecated: {since: "2020-01-01", replacement: find_note}\n'
-    tracked_notes.edit("specs/toy/store_note.yaml", old, "stability: draft\n")
-    subprocess.run(["git", "add", "."], cwd=tracked_notes.root, check=True)
-    run_command(tracked_notes, "remove", "store_note")
+    repo.edit("specs/toy/store_note.yaml", old, "stability: draft\n")
+    run_git(repo.root, "add", ".")
+    run_command(repo, "remove", "store_note")
 
 
-def test_mentions_in_scanned_files_are_listed_once(tracked_notes: Project) -> None:
-    with (tracked_notes.root / "toolcast.yaml").open("a") as stream:
+def test_mentions_in_scanned_files_are_listed_once(repo: Project) -> None:
+    with (repo.root / "toolcast.yaml").open("a") as stream:
         stream.write("scan: [AGENTS.md, handlers]\n")
-    tracked_notes.write("AGENTS.md", "Then store_note.\n")
-    output = run_command(tracked_notes, "remove", "store_note", "--without-notice")
+    repo.write("AGENTS.md", "Then store_note.\n")
+    output = run_command(repo, "remove", "store_note", "--without-notice")
     assert "  AGENTS.md:1:6: Then store_note.\n" in output
-    output = run_command(tracked_notes, "rename", "find_note", "search")
+    output = run_command(repo, "rename", "find_note", "search")
     # A line found by the scan and in the handler is listed once.
     assert output.count("handlers/toy.py:7:") == 1
 
 
-def test_removal_of_a_mentioned_tool_is_rejected_with_locations(
-    tracked_notes: Project,
-) -> None:
-    output = run_rejected(tracked_notes, 1, "remove", "find_note", "--without-notice")
+def test_removing_a_mentioned_tool_is_rejected(repo: Project) -> None:
+    output = run_rejected(repo, 1, "remove", "find_note", "--without-notice")
     assert (
         "`find_note` is the replacement of deprecated tools:\n  specs/toy/store_note.yaml:10"
         in output
     )
-    tracked_notes.edit("specs/toy/store_note.yaml", ", replacement: find_note}", "}")
-    output = run_rejected(tracked_notes, 1, "remove", "find_note", "--without-notice")
+    repo.edit("specs/toy/store_note.yaml", ", replacement: find_note}", "}")
+    output = run_rejected(repo, 1, "remove", "find_note", "--without-notice")
     locations = [
         row.strip() for row in output.splitlines() if row.startswith("  specs/")
     ]
@@ -138,27 +126,25 @@ def test_removal_of_a_mentioned_tool_is_rejected_with_locations(
         "specs/other/toolset.yaml:5:15",
     ]
     output = run_command(
-        tracked_notes, "remove", "find_note", "--without-notice", "--ignore-mentions"
+        repo, "remove", "find_note", "--without-notice", "--ignore-mentions"
     )
     assert "specs/toy/store_note.yaml:6:8: Call find_note first.\n" in output
     assert "specs/other/toolset.yaml:4:9: # Here, find_note of toy" in output
     assert "`handlers.toy:find_note` is no longer the handler of a tool" in output
 
 
-def test_removal_of_an_uncommitted_spec_requires_force(tracked_notes: Project) -> None:
-    tracked_notes.edit(
-        "specs/toy/store_note.yaml", "Stores a note.", "Stores one note."
-    )
-    output = run_rejected(tracked_notes, 1, "remove", "store_note", "--without-notice")
+def test_removing_an_uncommitted_spec_requires_force(repo: Project) -> None:
+    repo.edit("specs/toy/store_note.yaml", "Stores a note.", "Stores one note.")
+    output = run_rejected(repo, 1, "remove", "store_note", "--without-notice")
     assert "git cannot restore specs/toy/store_note.yaml" in output
-    run_command(tracked_notes, "remove", "store_note", "--without-notice", "--dry-run")
-    run_command(tracked_notes, "remove", "store_note", "--without-notice", "--force")
+    run_command(repo, "remove", "store_note", "--without-notice", "--dry-run")
+    run_command(repo, "remove", "store_note", "--without-notice", "--force")
 
 
-def test_removed_name_is_reserved_at_run_time(tracked_notes: Project) -> None:
-    with (tracked_notes.root / "specs/toy/toolset.yaml").open("a") as stream:
+def test_removed_name_is_reserved_at_run_time(repo: Project) -> None:
+    with (repo.root / "specs/toy/toolset.yaml").open("a") as stream:
         stream.write("mcp_servers: {far: {command: far, allow: [other_tool]}}\n")
-    run_command(tracked_notes, "remove", "store_note", "--without-notice")
-    tracked_notes.generate()
-    registry = (tracked_notes.root / "generated/toy/registry.py").read_text()
+    run_command(repo, "remove", "store_note", "--without-notice")
+    repo.generate()
+    registry = (repo.root / "generated/toy/registry.py").read_text()
     assert '    reserved_names=("store_note",),\n' in registry

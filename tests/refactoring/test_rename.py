@@ -71,10 +71,8 @@ def test_rename_edits_every_reference_and_text(notes: Project) -> None:
 
 def test_unchanged_mentions_are_listed_with_locations(notes: Project) -> None:
     output = run_command(notes, "rename", "find_note", "search")
-    remaining = output.partition("Not changed, for you to review:\n")[2].partition(
-        "\n\n"
-    )[0]
-    assert remaining.splitlines() == [
+    left = output.partition("Not changed, for you to review:\n")[2].partition("\n\n")[0]
+    assert left.splitlines() == [
         "  specs/toy/search.yaml:2:10: # Finds; find_note is its name.",
         '  specs/toy/store_note.yaml:3:53: description: "Stores a note; `search` finds it."'
         "  # find_note: see its own file",
@@ -179,9 +177,7 @@ def test_ambiguous_name_requires_the_toolset_option(notes: Project) -> None:
     assert "ping's" in (other / "toolset.yaml").read_text()
 
 
-def test_mentions_in_a_toolset_that_could_mean_another_tool_are_listed(
-    notes: Project,
-) -> None:
+def test_mentions_that_could_mean_another_tool_are_listed(notes: Project) -> None:
     for name in ("second", "third"):
         instructions = "instructions: Call find_note.\n" if name == "third" else ""
         begin = f"name: {name}\ntitle: More\nhandlers: handlers\n"
@@ -198,11 +194,11 @@ def test_mentions_in_a_toolset_that_could_mean_another_tool_are_listed(
     assert "specs/second" not in output
 
 
-def test_mentions_of_a_name_that_is_also_a_parameter_are_listed(notes: Project) -> None:
+def test_mentions_that_could_mean_a_parameter_are_listed(notes: Project) -> None:
     notes.edit("specs/toy/find_note.yaml", "    words:", "    find_note:")
     output = run_command(notes, "rename", "find_note", "search")
     assert "specs/toy/toolset.yaml:4:26: instructions: Begin with find_note." in output
-    assert "specs/toy/toolset.yaml:12:13" not in output  # the list of a client is sure
+    assert "specs/toy/toolset.yaml:12:13" not in output  # client lists are unambiguous
     assert "    find_note: {type" in (notes.root / "specs/toy/search.yaml").read_text()
 
 
@@ -239,7 +235,7 @@ def test_clients_override_file_is_edited(notes: Project) -> None:
     assert override == '{"desk": {"allow": ["search"]}}\n'
 
 
-def test_acceptances_of_the_tool_are_edited(notes: Project) -> None:
+def test_acceptances_are_edited(notes: Project) -> None:
     entry = "  - {{rule: tool/removed, {}, reason: So be it.}}\n"
     targets = ("tool: find_note", "tool: find_note, toolset: toy")
     other = entry.format("tool: find_note, toolset: other")
@@ -280,7 +276,7 @@ def test_selection_cases_are_edited_by_rename_and_removal(notes: Project) -> Non
     assert "never: []}]" in tool
 
 
-MARKED_DOCUMENT = """\
+MARKED = """\
 <!-- toolcast:  parameters toy find_note-->  \r
 old\r
 <!-- /toolcast -->\r
@@ -293,18 +289,14 @@ old\r
 <!-- /toolcast -->"""
 
 
-def test_document_markers_are_edited_by_rename_and_listed_by_removal(
-    notes: Project,
-) -> None:
+def test_document_markers_are_edited_and_listed_by_removal(notes: Project) -> None:
     with (notes.root / "toolcast.yaml").open("a") as stream:
         stream.write("documents: [docs/tools.md]\n")
     document = notes.root / "docs/tools.md"
     document.parent.mkdir()
-    document.write_bytes(MARKED_DOCUMENT.encode())
+    document.write_bytes(MARKED.encode())
     run_command(notes, "rename", "find_note", "search")
-    before, after = MARKED_DOCUMENT.split("\n"), document.read_bytes().decode().split(
-        "\n"
-    )
+    before, after = MARKED.split("\n"), document.read_bytes().decode().split("\n")
     changed = {i: new for i, new in enumerate(after) if new != before[i]}
     mark = "<!-- toolcast: parameters toy search -->"
     assert changed == {0: f"{mark}  \r", 8: mark}
@@ -315,8 +307,8 @@ def test_document_markers_are_edited_by_rename_and_listed_by_removal(
     assert "  docs/tools.md:9:1: <!-- toolcast: parameters toy search -->" in output
 
 
-def test_imports_of_the_generated_types_are_listed(notes: Project) -> None:
-    """The generated module of the types is named after the tool."""
+def test_imports_from_the_generated_module_are_listed(notes: Project) -> None:
+    """Generated modules of types are named after their tool."""
     code = (
         "from generated.toy.tools.find_note import FindNoteArguments\n"
         "from generated.toy.tools import find_note, store_note\n"
@@ -337,7 +329,7 @@ def test_rename_with_spec_errors_is_rejected(notes: Project) -> None:
 
 
 def test_rename_that_causes_a_spec_error_is_rejected(notes: Project) -> None:
-    """The rules check the specs as they would be after the rename."""
+    """Rules check the specs as they would be after the rename."""
     notes.edit("specs/toy/toolset.yaml", "targets: {", "targets: {skills: {}, ")
     for name in ("find_note", "store_note"):
         notes.edit(f"specs/toy/{name}.yaml", "summary:", "skill: {}\nsummary:")
@@ -354,7 +346,7 @@ def test_rename_ignores_an_existing_handler_error(notes: Project) -> None:
     run_command(notes, "rename", "find_note", "search")
 
 
-@pytest.mark.parametrize("kind", ["link", "folder of links", "in the way"])
+@pytest.mark.parametrize("kind", ["link", "folder of links", "existing pipe"])
 def test_symbolic_link_or_pipe_is_rejected(
     notes: Project, outside: os.PathLike[str], kind: str
 ) -> None:
@@ -401,7 +393,7 @@ def test_rename_can_change_only_letter_case(notes: Project) -> None:
 
 @pytest.mark.parametrize("name", ["toolset", "Toolset"])
 def test_toolset_as_tool_name_is_rejected(notes: Project, name: str) -> None:
-    """The tool's file would be read as the toolset's."""
+    """Specs named `toolset` would be read as the toolset's file."""
     notes.write(
         "specs/other/pong.yaml", "name: pong\nsummary: Answers.\nparameters: {}\n"
     )
@@ -448,9 +440,7 @@ parameters: {type: object}
 """
 
 
-def test_name_with_client_prefix_is_edited_and_other_letter_case_listed(
-    notes: Project,
-) -> None:
+def test_client_prefix_is_edited_and_other_letter_case_listed(notes: Project) -> None:
     notes.write("AGENTS.md", "Allow mcp__toy__find_note.\n")
     with (notes.root / "toolcast.yaml").open("a") as stream:
         stream.write("scan: [AGENTS.md]\n")

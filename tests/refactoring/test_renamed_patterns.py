@@ -26,10 +26,8 @@ def test_patterns_that_start_or_stop_matching_are_listed(
         """,
     )
     output = run_command(project, "rename", "find_note", "search_note")
-    remaining = output.partition("Not changed, for you to review:\n")[2].partition(
-        "\n\n"
-    )[0]
-    assert [line.strip() for line in remaining.splitlines()] == [
+    left = output.partition("Not changed, for you to review:\n")[2].partition("\n\n")[0]
+    assert [line.strip() for line in left.splitlines()] == [
         "specs/toy/toolset.yaml:8:30: `search_*` in `deny` of `three` matches"
         " `search_note`, but did not match `find_note`",
         "specs/toy/toolset.yaml:9:29: `find_*` in `deny` of `four` matched"

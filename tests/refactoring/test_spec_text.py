@@ -110,7 +110,7 @@ def test_windows_line_ends_and_byte_order_mark_are_preserved() -> None:
         ("z: 1\nlist:\n  - a", "z: 1\nlist:\n  - a\n  - c"),
     ],
 )
-def test_appended_item_has_the_style_of_the_list(before: str, after: str) -> None:
+def test_appended_item_has_the_list_style(before: str, after: str) -> None:
     assert_edited(before, after, lambda s: s.append_item(("list",), "c"))
 
 
@@ -184,7 +184,7 @@ def test_several_items_are_removed_in_one_edit() -> None:
     assert_edited("list:\n- a\n- b\n- c\n", "list:\n- a\n", remove)
 
 
-def test_paths_refer_to_the_original_file() -> None:
+def test_edit_paths_refer_to_the_original_file() -> None:
     def remove(spec: SpecText) -> None:
         spec.remove_item(("list",), 0)
         spec.remove_item(("list", 1, "of"), 1)
@@ -228,9 +228,7 @@ WORDS = st.sampled_from(
 
 
 @given(st.lists(WORDS, max_size=12), st.sampled_from(["|", ">-", "'", '"', ""]))
-def test_edited_text_of_any_style_has_the_expected_value(
-    words: list[str], style: str
-) -> None:
+def test_text_in_any_style_is_edited_correctly(words: list[str], style: str) -> None:
     body = "".join(words)
     if style in ("|", ">-"):
         raw = f"{style}\n" + "".join(f"  {row}\n" for row in body.split("\n"))

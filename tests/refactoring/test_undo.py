@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import subprocess
-
 from tests.conftest import Project
+from tests.diff.git_command import run_git
 
 from .conftest import read_files, run_command
 
 
-def test_reverted_rename_restores_files_if_the_new_name_is_not_in_git(
-    notes: Project,
-) -> None:
+def test_reverted_rename_restores_files_if_not_in_git(notes: Project) -> None:
     for words in (["init", "-q"], ["add", "."]):
-        subprocess.run(["git", *words], cwd=notes.root, check=True)
+        run_git(notes.root, *words)
     before = read_files(notes.root)
     run_command(notes, "rename", "find_note", "look_up", "--handler")
     run_command(notes, "rename", "look_up", "seek_note", "--handler")
@@ -23,7 +20,7 @@ def test_reverted_rename_restores_files_if_the_new_name_is_not_in_git(
     assert read_files(notes.root) == before
     # A name in git's index may be in use, so it is recorded.
     run_command(notes, "rename", "find_note", "look_up")
-    subprocess.run(["git", "add", "-A"], cwd=notes.root, check=True)
+    run_git(notes.root, "add", "-A")
     run_command(notes, "rename", "look_up", "find_note")
     spec = (notes.root / "specs/toy/find_note.yaml").read_text()
     assert "renamed_from: [look_up]\n" in spec
@@ -32,7 +29,7 @@ def test_reverted_rename_restores_files_if_the_new_name_is_not_in_git(
 def test_reverted_rename_preserves_earlier_previous_names(notes: Project) -> None:
     notes.edit("specs/toy/find_note.yaml", "section: notes", "renamed_from: [a_b]")
     for words in (["init", "-q"], ["add", "."]):
-        subprocess.run(["git", *words], cwd=notes.root, check=True)
+        run_git(notes.root, *words)
     before = read_files(notes.root)
     run_command(notes, "rename", "find_note", "look_up")
     run_command(notes, "rename", "look_up", "find_note")
@@ -42,7 +39,7 @@ def test_reverted_rename_preserves_earlier_previous_names(notes: Project) -> Non
 def test_previous_name_in_git_is_preserved_by_a_reverted_rename(notes: Project) -> None:
     notes.edit("specs/toy/find_note.yaml", "section: notes", "renamed_from: [look_up]")
     for words in (["init", "-q"], ["add", "."]):
-        subprocess.run(["git", *words], cwd=notes.root, check=True)
+        run_git(notes.root, *words)
     before = read_files(notes.root)
     run_command(notes, "rename", "find_note", "look_up")
     run_command(notes, "rename", "look_up", "find_note")

@@ -1,4 +1,4 @@
-"""Workspaces with texts and names that may attack models, and what the rules find in them."""
+"""Findings of the rules about hostile texts and names."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ import pytest
 from toolcast.pipeline import generate
 from toolcast.rules.table import list_built_in_rules
 
-Found = list[tuple[str, str]]
-"""Rule and file of each finding of the families that are tested here."""
-NAMES = (
+ListRules = Callable[..., list[str]]
+RuleAndFile = tuple[str, str]
+PROMPT_RULES = (
     "markup",
     "other-tools",
     "hides-from-user",
@@ -22,12 +22,14 @@ NAMES = (
     "secret-parameter",
     "mixed-script",
 )
-TESTED = {*(f"prompt/{name}" for name in NAMES), "name/similar"}
+TESTED = {*(f"prompt/{name}" for name in PROMPT_RULES), "name/similar"}
 RULES = [rule for rule in list_built_in_rules() if rule.id in TESTED]
 
 
-def check(root: Path, toolsets: dict[str, list[dict[str, Any]]]) -> Found:
-    """The findings of a workspace with these tools."""
+def check_tools(
+    root: Path, toolsets: dict[str, list[dict[str, Any]]]
+) -> list[RuleAndFile]:
+    """Write a workspace with these tools; return the tested rules with the files that they report."""
     folders = [f"specs/{name}" for name in toolsets]
     workspace = {"version": 1, "toolsets": folders, "targets": ["registry"]}
     (root / "toolcast.yaml").write_text(json.dumps(workspace), "utf-8")
@@ -48,8 +50,8 @@ def check(root: Path, toolsets: dict[str, list[dict[str, Any]]]) -> Found:
 
 
 @pytest.fixture
-def rules_of(tmp_path: Path) -> Callable[..., list[str]]:
-    """The rules that find something in a tool with the given fields."""
+def list_rules(tmp_path: Path) -> ListRules:
+    """Return a function that lists the rules that report a tool with some fields."""
     return lambda **fields: [
-        rule for rule, _ in check(tmp_path, {"x": [{"name": "add", **fields}]})
+        rule for rule, _ in check_tools(tmp_path, {"x": [{"name": "add", **fields}]})
     ]

@@ -1,7 +1,7 @@
-"""What the rules find in one tool."""
+"""Fixture for the rules that report a tool."""
 
 from __future__ import annotations
 
-from tests.rules.attacks import rules_of
+from tests.rules.attacks import list_rules
 
-__all__ = ["rules_of"]
+__all__ = ["list_rules"]

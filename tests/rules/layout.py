@@ -1,4 +1,4 @@
-"""Lays a rule's example out as a project, with what every spec needs around it."""
+"""Projects from the examples of rules, with the files and keys that every spec requires."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from toolcast.findings import Finding, has_errors, sort_findings
 from toolcast.model.loading import load_workspace
 from toolcast.rules.runner import apply_suppressions, check_workspace
 
-__all__ = ["TODAY", "findings_of", "lay_out"]
+__all__ = ["TODAY", "list_findings", "write_example"]
 
 TODAY = datetime.date(2026, 1, 31)
 _FILE = re.compile(r"# ([A-Za-z0-9_./-]+\.(?:ya?ml|json|py|toml|md|jinja))")
@@ -28,8 +28,8 @@ _WORKSPACE = {"version": "1", "toolsets": "[specs/example]"}
 _HANDLER = "def work(arguments: dict): ...\n"
 
 
-def findings_of(root: Path) -> list[Finding]:
-    """The findings of a project, as `toolcast check` gives them before it casts."""
+def list_findings(root: Path) -> list[Finding]:
+    """Return the findings of a project that `toolcast check` reports before it renders outputs."""
     loaded = load_workspace(str(root))
     if loaded.workspace is None or has_errors(loaded.findings):
         return sort_findings(loaded.findings)
@@ -37,15 +37,15 @@ def findings_of(root: Path) -> list[Finding]:
     return sort_findings(apply_suppressions(loaded.workspace, findings, TODAY))
 
 
-def lay_out(example: str, root: Path, extensions: str = "") -> None:
-    """Writes an example below `root`, for a project with these extensions.
+def write_example(example: str, root: Path, extensions: str = "") -> None:
+    """Write an example to a folder, as a project with some extensions.
 
-    A line `# name.yaml` or `# folder/name.py` begins a file; what stands before the first
-    one is the tool `note`. Keys that a file must have and the example does not show are
-    added, so that nothing else is wrong; a comment `# key: ...` keeps one away. Specs of
-    resources and MCP prompts stand in the folders of the toolset `example`.
+    A line `# name.yaml` or `# folder/name.py` starts a file; the text before the first one is the
+    spec of the tool `note`. Required keys that the example does not have are added, so that there
+    are no other findings; a comment `# key: ...` prevents that. Specs of resources and MCP prompts
+    are in the folders of the toolset `example`.
     """
-    files = _files(example)
+    files = _split_files(example)
     files.setdefault("toolcast.yaml", "")
     if not any(name.endswith("/toolset.yaml") for name in files):
         files["specs/example/toolset.yaml"] = ""
@@ -53,10 +53,10 @@ def lay_out(example: str, root: Path, extensions: str = "") -> None:
     for name, text in files.items():
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(_completed(path, text, extensions), encoding="utf-8")
+        path.write_text(_add_required_keys(path, text, extensions), encoding="utf-8")
 
 
-def _files(example: str) -> dict[str, str]:
+def _split_files(example: str) -> dict[str, str]:
     files: dict[str, str] = {}
     name = "specs/example/note.yaml"
     for line in example.splitlines(keepends=True):
@@ -73,28 +73,28 @@ def _files(example: str) -> dict[str, str]:
     return files
 
 
-def _completed(path: Path, text: str, extensions: str) -> str:
+def _add_required_keys(path: Path, text: str, extensions: str) -> str:
     if (
         path.suffix in (".json", ".py", ".toml", ".md", ".jinja")
         or path.name == "definitions.yaml"
     ):
         return text
     if path.name == "toolcast.yaml":
-        needed = dict(_WORKSPACE)
+        required = dict(_WORKSPACE)
         if extensions:
-            needed["extensions"] = f"[{extensions}]"
+            required["extensions"] = f"[{extensions}]"
     elif path.name == "toolset.yaml":
-        needed = {"name": path.parent.name, **_TOOLSET}
+        required = {"name": path.parent.name, **_TOOLSET}
     elif path.parent.name in ("mcp_resources", "mcp_prompts"):
-        needed = {"name": path.stem}
+        required = {"name": path.stem}
     else:
-        needed = {"name": path.stem, **_TOOL}
+        required = {"name": path.stem, **_TOOL}
     missing = [
         f"{key}: {value}\n"
-        for key, value in needed.items()
+        for key, value in required.items()
         if not re.search(rf"^(# )?{key}:", text, re.MULTILINE)
     ]
-    # What editors read stands at the top of a file.
+    # Editors read the schema comment only at the top of a file.
     opening = re.match(r"# yaml-language-server:.*\n", text)
     start = opening.end() if opening else 0
     return text[:start] + "".join(missing) + text[start:]

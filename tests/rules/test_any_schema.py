@@ -1,4 +1,4 @@
-"""Whatever JSON stands where a schema belongs: findings, and never an exception."""
+"""Arbitrary JSON as a schema: findings and no exception."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.properties import tried
-from tests.rules.layout import findings_of, lay_out
+from tests.rules.layout import list_findings, write_example
 from toolcast.json_schema.dialects import KEYWORDS
 from toolcast.json_schema.graph import JsonSchema
 from toolcast.json_schema.schema_errors import ValueChecker, find_schema_problems
@@ -41,14 +41,14 @@ WORDS = st.sampled_from(
 )
 SCALARS = st.one_of(st.none(), st.booleans(), st.integers(-3, 3), st.just(1.5), WORDS)
 KEYS = st.one_of(st.sampled_from(sorted(KEYWORDS - {"$schema"})), WORDS)
-ANYTHING = st.recursive(
+ANY_VALUES = st.recursive(
     SCALARS,
     lambda inner: st.one_of(
         st.lists(inner, max_size=3), st.dictionaries(KEYS, inner, max_size=5)
     ),
     max_leaves=20,
 )
-OBJECTS = st.dictionaries(KEYS, ANYTHING, max_size=6)
+OBJECTS = st.dictionaries(KEYS, ANY_VALUES, max_size=6)
 TOOL = {"name": "note", "summary": "Stores a note.", "handler": "handlers.work:work"}
 
 
@@ -59,7 +59,7 @@ TOOL = {"name": "note", "summary": "Stores a note.", "handler": "handlers.work:w
 @example({}, {"$id": "%%"}, {})
 @example({"$defs": {"a": {"$id": ".."}}}, {"$id": "#/a b"}, {})
 @example({"properties": {"a": {"$id": "::", "default": 1}}}, {"$id": "http://["}, {})
-def test_any_schema_gives_findings(
+def test_any_schema_is_checked_without_an_exception(
     parameters: dict[str, Any], returns: dict[str, Any], arguments: dict[str, Any]
 ) -> None:
     tool = {
@@ -70,10 +70,10 @@ def test_any_schema_gives_findings(
     }
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
-        lay_out("", root)
+        write_example("", root)
         text = json.dumps(tool)
         (root / "specs/example/note.yaml").write_text(text, encoding="utf-8")
-        for finding in findings_of(root):
+        for finding in list_findings(root):
             assert finding.location.file == "specs/example/note.yaml"
             assert finding.message
 
@@ -87,22 +87,22 @@ DIALECTS = {
 }
 
 
-@pytest.mark.parametrize("address", DIALECTS, ids=lambda address: address[-20:])
+@pytest.mark.parametrize("dialect", DIALECTS, ids=lambda dialect: dialect[-20:])
 @tried(100)
 @given(value=OBJECTS)
-def test_a_schema_is_valid_where_jsonschema_says_so(
-    address: str, value: dict[str, Any]
+def test_schema_problems_agree_with_metaschema_validation(
+    dialect: str, value: dict[str, Any]
 ) -> None:
-    value = {**value, "$schema": address}
-    found = list(find_schema_problems(JsonSchema(value)))
-    metaschema: Any = DIALECTS[address].META_SCHEMA
-    oracle = DIALECTS[address](metaschema)
-    # Of these two the libraries have metaschemas that differ in `enum` and `writeOnly`.
-    if "draft-04" not in address and "draft-07" not in address:
-        # What is no address is told also where a dialect has no such keyword (`then`).
-        others = [one for one in found if one[0][-1:] != ("$id",)]
-        assert not others if oracle.is_valid(value) else found
-    for path, message, _ in found:
+    value = {**value, "$schema": dialect}
+    problems = list(find_schema_problems(JsonSchema(value)))
+    metaschema: Any = DIALECTS[dialect].META_SCHEMA
+    oracle = DIALECTS[dialect](metaschema)
+    # The libraries' metaschemas of these two drafts differ in `enum` and `writeOnly`.
+    if "draft-04" not in dialect and "draft-07" not in dialect:
+        # An invalid `$id` is reported even inside a keyword that the dialect does not have.
+        others = [problem for problem in problems if problem[0][-1:] != ("$id",)]
+        assert not others if oracle.is_valid(value) else problems
+    for path, message, _ in problems:
         part: Any = value
         for step in path:
             part = part[step]
@@ -110,8 +110,8 @@ def test_a_schema_is_valid_where_jsonschema_says_so(
 
 
 @tried(200)
-@given(schema=OBJECTS, value=ANYTHING)
-def test_a_value_is_valid_where_jsonschema_says_so(
+@given(schema=OBJECTS, value=ANY_VALUES)
+def test_value_checker_agrees_with_jsonschema(
     schema: dict[str, Any], value: Any
 ) -> None:
     graph = JsonSchema(schema)
@@ -119,31 +119,33 @@ def test_a_value_is_valid_where_jsonschema_says_so(
         return
     for path, part in graph.subschemas.items():
         if next(find_schema_problems(JsonSchema(part)), None):
-            continue  # at a keyword that only older drafts have
-        found = ValueChecker(graph).problem(value, path)
-        assert (not found) == jsonschema.Draft202012Validator(part).is_valid(value)
+            continue  # a keyword that only older drafts have
+        problem = ValueChecker(graph).problem(value, path)
+        assert (not problem) == jsonschema.Draft202012Validator(part).is_valid(value)
 
 
 @tried(500)
 @given(text=st.text(st.sampled_from("ab(|)*+?[]{}1,\\pLdw^$.<>"), max_size=20))
-def test_any_text_is_judged_as_pattern(text: str) -> None:
+def test_any_string_can_be_analyzed_as_a_pattern(text: str) -> None:
     facts = analyze_pattern(text)
     assert not (facts.error and facts.is_ecma_only)
 
 
 @pytest.mark.parametrize("depth", [2, 35, 36, 90])
 @pytest.mark.parametrize("length", [1, 100, 199, 200, 10**9])
-def test_deeply_nested_pattern_is_estimated(depth: int, length: int) -> None:
-    nested = analyze_pattern("(" * depth + "a" + "+)" * depth)
+def test_nested_quantifiers_are_quick_only_for_short_strings(
+    depth: int, length: int
+) -> None:
+    nested_pattern = analyze_pattern("(" * depth + "a" + "+)" * depth)
     is_short = length < 200 and depth**length <= 1_000_000
-    assert nested.is_quick(length) == is_short
+    assert nested_pattern.is_quick(length) == is_short
     flat = analyze_pattern("a*" * depth)
     assert flat.is_quick(length) == ((length + 1) ** min(depth, 40) <= 1_000_000)
 
 
 @tried(300)
 @given(text=st.text(max_size=20))
-def test_any_plain_word_has_one_meaning(text: str) -> None:
+def test_any_plain_scalar_is_parsed_or_rejected(text: str) -> None:
     try:
         value = parse_plain_scalar(text)
     except ScalarError:

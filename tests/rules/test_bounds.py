@@ -1,4 +1,4 @@
-"""What no repository can hold as a file: large, deep, unreadable and linked specs."""
+"""Large, deeply nested, unreadable and linked specs, which are not stored as case folders."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.rules.layout import findings_of, lay_out
+from tests.rules.layout import list_findings, write_example
 from toolcast.parsing.yaml_reader import MAX_BYTES, MAX_DEPTH, MAX_NODES
 
 
-def rules_found(root: Path) -> set[str]:
-    return {finding.rule for finding in findings_of(root)}
+def list_rules(root: Path) -> set[str]:
+    return {finding.rule for finding in list_findings(root)}
 
 
 @pytest.mark.parametrize(
@@ -25,28 +25,28 @@ def rules_found(root: Path) -> set[str]:
         (f"icons: {'[' * 100_000}\n", "yaml/too-large"),
     ],
 )
-def test_reading_is_bounded(text: str, rule: str, tmp_path: Path) -> None:
-    lay_out(text, tmp_path)
-    assert rules_found(tmp_path) == {rule}
+def test_spec_above_a_limit_is_rejected(text: str, rule: str, tmp_path: Path) -> None:
+    write_example(text, tmp_path)
+    assert list_rules(tmp_path) == {rule}
 
 
-def nested(levels: int) -> str:
+def nest_arrays(levels: int) -> str:
     return "[" * levels + '"s"' + "]" * levels
 
 
 ENDLESS = {"type": "array", "items": {"$ref": "#/$defs/t"}}
 HOSTILE_VALUES = {
-    "many errors a place": (
+    "many errors in one location": (
         {"allOf": [{"allOf": [5] * 50} for _ in range(400)]},
         "{}",
         "schema/invalid",
     ),
-    "many errors in many places": (
+    "many errors in many locations": (
         {"properties": {"x": {"items": {"required": [f"k{i}" for i in range(200)]}}}},
         f'{{"x": {[{}] * 10_000}}}',
         "schema/example-mismatch",
     ),
-    "members that alternatives leave over, at each level": (
+    "unevaluated members at each level": (
         {
             "properties": {"x": {"$ref": "#/$defs/t"}},
             "$defs": {
@@ -59,72 +59,78 @@ HOSTILE_VALUES = {
         '{"x": ' * 60 + '{"y": 1}' + "}" * 60,
         "schema/example-mismatch",
     ),
-    "objects of which two are alike": (
+    "many objects with two equal ones": (
         {"properties": {"x": {"items": {"type": "object"}, "uniqueItems": True}}},
         json.dumps({"x": [{"a": n} for n in range(900)] + [{"a": 899}]}),
         "schema/example-mismatch",
     ),
-    "alternatives without end": (
+    "recursive alternatives": (
         {
             "properties": {"x": {"$ref": "#/$defs/t"}},
             "$defs": {"t": {"anyOf": [ENDLESS, ENDLESS, {"type": "integer"}]}},
         },
-        f'{{"x": {nested(60)}}}',
+        f'{{"x": {nest_arrays(60)}}}',
         "schema/example-mismatch",
     ),
 }
 
 
 @pytest.mark.parametrize("case", HOSTILE_VALUES)
-def test_checking_values_is_bounded(case: str, tmp_path: Path) -> None:
+def test_hostile_example_is_checked_in_bounded_time(case: str, tmp_path: Path) -> None:
     schema, arguments, rule = HOSTILE_VALUES[case]
     text = json.dumps({"type": "object", **schema})
-    lay_out(f"parameters: {text}\nexamples: [{{arguments: {arguments}}}]\n", tmp_path)
+    write_example(
+        f"parameters: {text}\nexamples: [{{arguments: {arguments}}}]\n", tmp_path
+    )
     start = time.process_time()
-    assert rule in rules_found(tmp_path)
+    assert rule in list_rules(tmp_path)
     assert time.process_time() - start < 5
 
 
-def test_a_folder_instead_of_a_spec_is_named(tmp_path: Path) -> None:
-    lay_out("title: Notes\n", tmp_path)
+def test_folder_with_a_spec_name_is_reported(tmp_path: Path) -> None:
+    write_example("title: Notes\n", tmp_path)
     (tmp_path / "specs/example/folder.yaml").mkdir()
-    assert rules_found(tmp_path) == {"spec/unreadable"}
+    assert list_rules(tmp_path) == {"spec/unreadable"}
 
 
-def test_a_handler_that_is_no_python_is_named(tmp_path: Path) -> None:
-    lay_out("handler: handlers.notes:note\n# handlers/notes.py\ndef note(:\n", tmp_path)
-    (finding,) = findings_of(tmp_path)
+def test_handler_with_a_syntax_error_is_reported(tmp_path: Path) -> None:
+    write_example(
+        "handler: handlers.notes:note\n# handlers/notes.py\ndef note(:\n", tmp_path
+    )
+    (finding,) = list_findings(tmp_path)
     assert finding.rule == "handler/not-found"
     assert (
         "handlers/notes.py cannot be read: invalid syntax on line 1" in finding.message
     )
 
 
-def test_a_handler_with_null_bytes_is_named(tmp_path: Path) -> None:
-    lay_out("handler: handlers.notes:note\n# handlers/notes.py\n\0\n", tmp_path)
-    assert rules_found(tmp_path) == {"handler/not-found"}
+def test_handler_with_null_bytes_is_reported(tmp_path: Path) -> None:
+    write_example("handler: handlers.notes:note\n# handlers/notes.py\n\0\n", tmp_path)
+    assert list_rules(tmp_path) == {"handler/not-found"}
 
 
-def test_a_handler_of_endless_depth_is_named(tmp_path: Path) -> None:
+def test_handler_with_extreme_nesting_is_reported(tmp_path: Path) -> None:
     code = f"note = {'-' * 200_000}1\n"
-    lay_out(f"handler: handlers.notes:note\n# handlers/notes.py\n{code}", tmp_path)
-    assert rules_found(tmp_path) == {"handler/not-found"}
+    write_example(
+        f"handler: handlers.notes:note\n# handlers/notes.py\n{code}", tmp_path
+    )
+    assert list_rules(tmp_path) == {"handler/not-found"}
 
 
-def test_a_handler_behind_a_link_out_of_the_project_is_not_there(
-    tmp_path: Path,
-) -> None:
+def test_handler_behind_a_link_to_another_folder_is_rejected(tmp_path: Path) -> None:
     outside = tmp_path / "outside"
     outside.mkdir()
     (outside / "notes.py").write_text("def note(): ...\n")
     project = tmp_path / "project"
-    lay_out("handler: handlers.linked.notes:note\n", project)
+    write_example("handler: handlers.linked.notes:note\n", project)
     (project / "handlers/linked").symlink_to(outside)
-    assert rules_found(project) == {"handler/not-found"}
+    assert list_rules(project) == {"handler/not-found"}
 
 
-def test_no_handler_is_imported(tmp_path: Path) -> None:
+def test_check_does_not_import_handlers(tmp_path: Path) -> None:
     code = "import pathlib\npathlib.Path(__file__).with_name('ran').touch()\ndef note(): ...\n"
-    lay_out(f"handler: handlers.notes:note\n# handlers/notes.py\n{code}", tmp_path)
-    assert rules_found(tmp_path) == set()
+    write_example(
+        f"handler: handlers.notes:note\n# handlers/notes.py\n{code}", tmp_path
+    )
+    assert list_rules(tmp_path) == set()
     assert not (tmp_path / "handlers/ran").exists()

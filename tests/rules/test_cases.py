@@ -1,7 +1,7 @@
-"""Every folder `<family>/<case>` gives exactly the findings of its `expected.txt`.
+"""Findings of the projects in `<family>/<case>`, compared with `expected.txt`.
 
-`REGENERATE=1` writes the files anew, and lays out the bad example of a rule that has no case
-yet; read the difference before you commit it.
+`REGENERATE=1` updates the files, and writes the bad example of a rule that has no case yet; read
+the difference before you commit it.
 """
 
 from __future__ import annotations
@@ -11,15 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from tests.rules.layout import findings_of, lay_out
+from tests.rules.layout import list_findings, write_example
 from toolcast.reports.formats import report_findings
 from toolcast.reports.item import ReportContext, format_severity_counts
 from toolcast.rules.table import list_built_in_rules
 
 HERE = Path(__file__).parent
 CASES = sorted(file.parent for file in HERE.glob("*/*/toolcast.yaml"))
-# Found in bytes and folders that no repository keeps; other tests make them.
-ELSEWHERE = set(
+# Rules for files and folders that are not stored as cases; other tests create them.
+TESTED_ELSEWHERE = set(
     (
         "output/missing output/outdated output/orphaned output/foreign-file"
         " output/symlink output/invalid-marker output/outdated-region target/unexpected-output"
@@ -34,14 +34,14 @@ ELSEWHERE = set(
 @pytest.mark.parametrize(
     "case", [pytest.param(c, id=f"{c.parent.name}/{c.name}") for c in CASES]
 )
-def test_case(case: Path) -> None:
+def test_findings_equal_expected_file(case: Path) -> None:
     if os.environ.get("REGENERATE"):
         _write_expected(case)
     assert _report(case) == (case / "expected.txt").read_text(encoding="utf-8")
 
 
 def _report(case: Path) -> str:
-    findings = findings_of(case)
+    findings = list_findings(case)
     return (
         report_findings(findings, "text", ReportContext(shows_all=True))
         + (format_severity_counts(findings) or "no findings")
@@ -55,11 +55,11 @@ def _write_expected(case: Path) -> None:
 
 def test_every_rule_has_a_case() -> None:
     text = "".join((case / "expected.txt").read_text("utf-8") for case in CASES)
-    lacking = {
+    missing = {
         rule.id: rule for rule in list_built_in_rules() if f": {rule.id}: " not in text
     }
     if os.environ.get("REGENERATE"):
-        for id_ in lacking.keys() - ELSEWHERE:
-            lay_out(lacking.pop(id_).text.bad, HERE / id_)
+        for id_ in missing.keys() - TESTED_ELSEWHERE:
+            write_example(missing.pop(id_).text.bad, HERE / id_)
             _write_expected(HERE / id_)
-    assert sorted(lacking) == sorted(ELSEWHERE)
+    assert sorted(missing) == sorted(TESTED_ELSEWHERE)

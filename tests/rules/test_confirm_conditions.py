@@ -1,4 +1,4 @@
-"""`spec/confirm-condition` evaluates conditions; it does not only read their root."""
+"""Rule `spec/confirm-condition`: evaluation of conditions."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.rules.layout import findings_of, lay_out
+from tests.rules.layout import list_findings, write_example
 
 PARAMETERS: dict[str, Any] = {
     "type": "object",
@@ -24,16 +24,18 @@ LARGE = {"properties": {"amount": {"minimum": 100}}, "required": ["amount"]}
 FORCE = {"properties": {"force": {"const": True}}, "required": ["force"]}
 
 
-def find(tmp_path: Path, condition: Any, parameters: Any = PARAMETERS) -> list[str]:
+def check_condition(
+    tmp_path: Path, condition: Any, parameters: Any = PARAMETERS
+) -> list[str]:
     """Return severity and message of the rule's findings."""
-    lay_out(
+    write_example(
         f"parameters: {json.dumps(parameters)}\n"
         f"confirm: {{message: Sure?, when: {json.dumps(condition)}}}\n",
         tmp_path,
     )
     return [
         f"{finding.severity.name}: {finding.message}"
-        for finding in findings_of(tmp_path)
+        for finding in list_findings(tmp_path)
         if finding.rule == "spec/confirm-condition"
     ]
 
@@ -59,10 +61,14 @@ def find(tmp_path: Path, condition: Any, parameters: Any = PARAMETERS) -> list[s
         ({"anyOf": [{"required": ["mode"], "properties": {"mode": {"pattern": "^d"}}}]}, ["mode"]),
     ],
 )  # fmt: skip
-def test_condition_reports_skipped_defaults(
+def test_condition_that_ignores_defaults_is_reported(
     condition: Any, names: list[str], tmp_path: Path
 ) -> None:
-    errors = [line for line in find(tmp_path, condition) if "calls that omit" in line]
+    errors = [
+        line
+        for line in check_condition(tmp_path, condition)
+        if "calls that omit" in line
+    ]
     assert sorted(line.split("`")[1] for line in errors) == names
 
 
@@ -90,8 +96,8 @@ REFERENCES: dict[str, Any] = {
 }
 
 
-def member(name: str, schema: Any) -> Any:
-    """Return a condition on a member that must be present."""
+def build_member_condition(name: str, schema: Any) -> Any:
+    """Return a condition that a member is present and matches a schema."""
     return {"properties": {name: schema}, "required": [name]}
 
 
@@ -99,24 +105,24 @@ def member(name: str, schema: Any) -> Any:
     ("condition", "names"),
     [
         (DELETE, ["mode"]),
-        (member("all", {"const": True}), ["all"]),
-        (member("options", member("hard", {"const": True})), ["options.hard"]),
-        (member("options", {"required": ["hard"]}), ["options.hard"]),
-        (member("options", member("more", member("n", {"minimum": 9}))), ["options.more.n"]),
-        ({"anyOf": [DELETE, member("options", {"required": ["hard"]})]}, ["mode", "options.hard"]),
-        (member("options", {"not": {"properties": {"hard": {"const": True}}}}), []),
-        (member("mode", {"const": "read"}), []),
+        (build_member_condition("all", {"const": True}), ["all"]),
+        (build_member_condition("options", build_member_condition("hard", {"const": True})), ["options.hard"]),
+        (build_member_condition("options", {"required": ["hard"]}), ["options.hard"]),
+        (build_member_condition("options", build_member_condition("more", build_member_condition("n", {"minimum": 9}))), ["options.more.n"]),
+        ({"anyOf": [DELETE, build_member_condition("options", {"required": ["hard"]})]}, ["mode", "options.hard"]),
+        (build_member_condition("options", {"not": {"properties": {"hard": {"const": True}}}}), []),
+        (build_member_condition("mode", {"const": "read"}), []),
     ],
 )  # fmt: skip
-def test_condition_reports_skipped_defaults_of_references_and_objects(
+def test_ignored_defaults_in_references_and_objects_are_reported(
     condition: Any, names: list[str], tmp_path: Path
 ) -> None:
-    """Required parameters without a sample value do not matter to other parameters."""
-    found = find(tmp_path, condition, REFERENCES)
-    assert sorted(line.split("`")[1] for line in found) == names
+    """Required parameters without a sample value do not affect other parameters."""
+    findings = check_condition(tmp_path, condition, REFERENCES)
+    assert sorted(line.split("`")[1] for line in findings) == names
 
 
-MANY = {
+MANY_PARAMETERS = {
     **PARAMETERS,
     "properties": {
         **PARAMETERS["properties"],
@@ -130,21 +136,21 @@ MANY = {
 @pytest.mark.parametrize(
     ("condition", "is_reported"),
     [
-        (member("mode", {"const": "Delete"}), True),
-        (member("force", {"enum": [1, "true"]}), True),
+        (build_member_condition("mode", {"const": "Delete"}), True),
+        (build_member_condition("force", {"enum": [1, "true"]}), True),
         ({"allOf": [FORCE, {"not": FORCE}]}, True),
-        ({"anyOf": [member("mode", {"const": ""}), {"not": {}}]}, True),
+        ({"anyOf": [build_member_condition("mode", {"const": ""}), {"not": {}}]}, True),
         (FORCE, False),
         ({"minProperties": 30}, False),
         ({"const": {"id1": "ABCDEFGHI", "id2": "ABCDEFGHI"}}, False),
-        (member("id1", {"const": "ABCDEFGHI"}), False),
+        (build_member_condition("id1", {"const": "ABCDEFGHI"}), False),
     ],
 )
-def test_unsatisfiable_condition_is_found_beside_other_parameters(
+def test_unsatisfiable_condition_with_20_parameters_is_reported(
     condition: Any, is_reported: bool, tmp_path: Path
 ) -> None:
-    found = find(tmp_path, condition, MANY)
-    assert [line for line in found if "no valid call" in line] == (
+    findings = check_condition(tmp_path, condition, MANY_PARAMETERS)
+    assert [line for line in findings if "no valid call" in line] == (
         ["WARNING: no valid call satisfies `confirm.when`, so the user is never asked"]
         if is_reported
         else []
@@ -164,10 +170,10 @@ def test_unsatisfiable_condition_is_found_beside_other_parameters(
         {"properties": {"amount": {"minimum": 501}}, "required": ["amount"]},
     ],
 )
-def test_condition_without_skipped_defaults_is_clean(
+def test_condition_that_respects_defaults_is_accepted(
     condition: Any, tmp_path: Path
 ) -> None:
-    assert find(tmp_path, condition) == []
+    assert check_condition(tmp_path, condition) == []
 
 
 @pytest.mark.parametrize(
@@ -183,9 +189,9 @@ def test_condition_without_skipped_defaults_is_clean(
         {"$ref": "#/$defs/x", "$defs": {"x": {"required": ["amuont"]}}},
     ],
 )
-def test_condition_reports_unknown_names(condition: Any, tmp_path: Path) -> None:
+def test_unknown_parameter_is_reported(condition: Any, tmp_path: Path) -> None:
     message = "ERROR: `confirm.when` refers to `amuont`, which is not a parameter"
-    assert message in find(tmp_path, condition)
+    assert message in check_condition(tmp_path, condition)
 
 
 @pytest.mark.parametrize(
@@ -202,13 +208,11 @@ def test_condition_reports_unknown_names(condition: Any, tmp_path: Path) -> None
          "required": ["options"]},
     ],
 )  # fmt: skip
-def test_condition_that_no_call_satisfies_is_warned_of(
-    condition: Any, tmp_path: Path
-) -> None:
+def test_unsatisfiable_condition_is_a_warning(condition: Any, tmp_path: Path) -> None:
     message = (
         "WARNING: no valid call satisfies `confirm.when`, so the user is never asked"
     )
-    assert find(tmp_path, condition) == [message]
+    assert check_condition(tmp_path, condition) == [message]
 
 
 @pytest.mark.parametrize(
@@ -225,9 +229,7 @@ def test_condition_that_no_call_satisfies_is_warned_of(
         {"propertyNames": {"enum": ["n"]}, "minProperties": 1},
     ],
 )  # fmt: skip
-def test_condition_that_a_call_satisfies_is_clean(
-    condition: Any, tmp_path: Path
-) -> None:
+def test_satisfiable_condition_is_accepted(condition: Any, tmp_path: Path) -> None:
     integer = {"type": "integer"}
     parameters = {
         "type": "object",
@@ -236,7 +238,7 @@ def test_condition_that_a_call_satisfies_is_clean(
             "ids": {"type": "array", "items": integer},
             "deep": {"type": "object"},
             "n": integer,
-            **{letter: {"type": "string"} for letter in "pqrstu"},
+            **{name: {"type": "string"} for name in "pqrstu"},
         },
     }
-    assert find(tmp_path, condition, parameters) == []
+    assert check_condition(tmp_path, condition, parameters) == []

@@ -1,4 +1,4 @@
-"""Every rule's own examples do what they are shown for."""
+"""Bad and good examples in the documentation of rules."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.rules.layout import findings_of, lay_out
+from tests.rules.layout import list_findings, write_example
 from toolcast.findings import Severity
 from toolcast.rules.rule import Rule
 from toolcast.rules.table import list_built_in_rules
@@ -20,14 +20,14 @@ GOOD = [
 
 
 @pytest.mark.parametrize("rule", BAD)
-def test_the_bad_example_is_found(rule: Rule, tmp_path: Path) -> None:
-    lay_out(rule.text.bad, tmp_path)
-    assert rule.id in {finding.rule for finding in findings_of(tmp_path)}
+def test_bad_example_is_reported(rule: Rule, tmp_path: Path) -> None:
+    write_example(rule.text.bad, tmp_path)
+    assert rule.id in {finding.rule for finding in list_findings(tmp_path)}
 
 
 @pytest.mark.parametrize("rule", GOOD)
-def test_the_good_example_is_clean(rule: Rule, tmp_path: Path) -> None:
-    lay_out(rule.text.good, tmp_path)
-    findings = findings_of(tmp_path)
+def test_good_example_has_no_warnings(rule: Rule, tmp_path: Path) -> None:
+    write_example(rule.text.good, tmp_path)
+    findings = list_findings(tmp_path)
     assert rule.id not in {finding.rule for finding in findings}
     assert [f for f in findings if f.severity > Severity.NOTE] == []

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.rules.layout import findings_of, lay_out
+from tests.rules.layout import list_findings, write_example
 from toolcast.findings import Severity
 
 SUMMARY = "List the workspaces that can be reached."
@@ -58,38 +58,38 @@ WITH_CONTENT = [
 ]
 
 
-def findings(
+def check_tool(
     tmp_path: Path, lines: str, usage: str = "", rules: str = "prompt/usage"
 ) -> list[tuple[str, Severity]]:
     """Return the rules and severities of the findings of a tool with these lines."""
     option = f"usage: {usage}" if usage else ""
-    lay_out(
+    write_example(
         f"# list_peers.yaml\nsummary: {SUMMARY}\n{lines}\n"
         f"# toolset.yaml\ntargets: {{registry: {{}}, prompts: {{{option}}}}}\n",
         tmp_path,
     )
-    found = findings_of(tmp_path)
-    assert not [one for one in found if one.rule == "spec/wrong-type"], found
-    return [(one.rule, one.severity) for one in found if one.rule.startswith(rules)]
+    findings = list_findings(tmp_path)
+    assert not [f for f in findings if f.rule == "spec/wrong-type"], findings
+    return [(f.rule, f.severity) for f in findings if f.rule.startswith(rules)]
 
 
 @pytest.mark.parametrize("text", EMPTY)
 @pytest.mark.parametrize("field", ["when_to_use", "guidance"])
-def test_guidance_without_content_is_found(
+def test_guidance_without_content_is_reported(
     tmp_path: Path, field: str, text: str
 ) -> None:
     line = f"{field}: {json.dumps(text)}"
-    assert findings(tmp_path / "free", line) == [
+    assert check_tool(tmp_path / "free", line) == [
         ("prompt/usage-empty", Severity.WARNING)
     ]
-    assert findings(tmp_path / "required", line, "required") == [
+    assert check_tool(tmp_path / "required", line, "required") == [
         ("prompt/usage-empty", Severity.ERROR)
     ]
 
 
 @pytest.mark.parametrize("text", WITH_CONTENT)
 def test_guidance_with_content_is_accepted(tmp_path: Path, text: str) -> None:
-    assert findings(tmp_path, f"when_to_use: {json.dumps(text)}", "required") == []
+    assert check_tool(tmp_path, f"when_to_use: {json.dumps(text)}", "required") == []
 
 
 @pytest.mark.parametrize(
@@ -103,18 +103,20 @@ def test_guidance_with_content_is_accepted(tmp_path: Path, text: str) -> None:
         ("when_to_use: '-'\nguidance: Use it.", "prompt/usage-empty"),
     ],
 )
-def test_required_guidance_is_an_error(tmp_path: Path, lines: str, rule: str) -> None:
-    found = findings(tmp_path, lines, "required")
+def test_missing_required_guidance_is_an_error(
+    tmp_path: Path, lines: str, rule: str
+) -> None:
+    found = check_tool(tmp_path, lines, "required")
     assert {*found} == {(rule, Severity.ERROR)}
 
 
-def test_other_guidance_makes_an_empty_text_a_warning(tmp_path: Path) -> None:
+def test_empty_text_next_to_other_guidance_is_a_warning(tmp_path: Path) -> None:
     lines = "when_to_use: '-'\nguidance: Ask before deleting."
-    assert findings(tmp_path, lines, "required") == [
+    assert check_tool(tmp_path, lines, "required") == [
         ("prompt/usage-empty", Severity.WARNING)
     ]
     reason = "when_to_use: {text: null, reason: Its summary says when to use it.}"
-    assert findings(tmp_path / "reason", reason, "required") == []
+    assert check_tool(tmp_path / "reason", reason, "required") == []
 
 
 DESTRUCTIVE = [
@@ -172,19 +174,19 @@ READING = [
 
 
 @pytest.mark.parametrize(
-    ("summary", "hint", "is_found"),
+    ("summary", "hint", "is_reported"),
     [
         *((summary, "true", True) for summary in DESTRUCTIVE),
         *((summary, "true", False) for summary in READING),
         *((summary, "false", False) for summary in DESTRUCTIVE[:2]),
     ],
 )
-def test_destruction_beside_a_read_only_hint_is_found(
-    tmp_path: Path, summary: str, hint: str, is_found: bool
+def test_destructive_summary_with_read_only_hint_is_reported(
+    tmp_path: Path, summary: str, hint: str, is_reported: bool
 ) -> None:
-    lay_out(
+    write_example(
         f"summary: {json.dumps(summary)}\nannotations: {{readOnlyHint: {hint}}}\n",
         tmp_path,
     )
-    found = [one.rule for one in findings_of(tmp_path)]
-    assert ("spec/read-only-destruction" in found) is is_found
+    rules = [finding.rule for finding in list_findings(tmp_path)]
+    assert ("spec/read-only-destruction" in rules) is is_reported

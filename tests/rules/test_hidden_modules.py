@@ -1,4 +1,4 @@
-"""The modules that no package of a project may hide."""
+"""Modules that a package of a project must not hide."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from tests.module_graph import ROOT
 from toolcast.rules.name import PROTECTED_MODULES
 
 
-def test_they_are_all_that_the_runtime_and_generated_code_import() -> None:
+def test_imports_in_runtime_and_generated_code_are_protected() -> None:
+    """A project's package must not have the name of a module that they import."""
     imported = set[str]()
     for folder in ("runtime/toolcast_runtime", "generated"):
         for file in (ROOT / folder).rglob("*.py"):

@@ -1,4 +1,4 @@
-"""Characters that models read and reviewers do not see; and those that scripts need."""
+"""Characters that models read and reviewers do not see, and characters that scripts require."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ HIDDEN = {
     "bits in joiners": "a\u200c\u200d\u200c\u200cb",
     "a joiner in a Latin word": "adm\u200din",
     "a non-joiner in a Latin word": "adm\u200cin",
-    "a selector on nothing": "\ufe0f",
+    "a selector without a base": "\ufe0f",
     "a supplementary selector on a Latin letter": "a\U000e0100",
     "bits in marks of direction": "a\u200eb\u200fc\u200e",
     "marks of direction in a row": "ש\u200e\u200f",
     "an annotation": "a\ufff9b\ufffac\ufffb",
-    "the marks of a beam of notes": "a\U0001d173b",
+    "a musical beam mark": "a\U0001d173b",
     "shorthand": "a\U0001bca0b",
     "an unassigned character that is ignored": "a\U000e01f0b",
     "bytes in private use": "a\U000f0041\U000f0042",
-    "an icon of one font": "a\ue000",
-    "a blank that is no space": "a\u2800b",
+    "a font icon": "a\ue000",
+    "a blank other than a space": "a\u2800b",
     "a Mongolian selector": "a\u180fb",
     "a pile of marks": "a" + "\u0300\u0301\u0302\u0303\u0304",
     "bits in a run of spaces": "a\u00a0 \u00a0\u00a0b",
@@ -39,7 +39,7 @@ HIDDEN = {
     "an emoji's selector behind punctuation": "a,\ufe0f",
     "a selector behind a dash": "a\u2014\ufe00b",
     "an unregistered selector of an ideograph": "葛\ufe00",
-    "a selector that no sequence has": "神\ufe05",
+    "an undefined selector": "神\ufe05",
     "a selector behind a Latin letter": "a\ufe0f",
     "bits in the forms of an emoji": "✔\ufe0f ✔\ufe0e",
     "bits in the variants of an ideograph": "葛\U000e0100飾葛\U000e0101",
@@ -48,7 +48,7 @@ HIDDEN = {
     ),
     "an ideographic selector of another script": "ก\U000e0100",
 }
-HONEST = {
+VISIBLE = {
     "a family": "👨\u200d👩\u200d👧",
     "a heart in colour": "❤\ufe0f and ✔\ufe0f",
     "a keycap": "1\ufe0f\u20e3",
@@ -73,19 +73,19 @@ HONEST = {
 }
 
 
-@pytest.mark.parametrize("what", HIDDEN)
-def test_hidden_characters_are_found(what: str) -> None:
-    found = find_invisible(HIDDEN[what])
-    assert found is not None
-    assert describe_character(found).startswith("U+")
+@pytest.mark.parametrize("name", HIDDEN)
+def test_hidden_character_is_reported(name: str) -> None:
+    characters = find_invisible(HIDDEN[name])
+    assert characters is not None
+    assert describe_character(characters).startswith("U+")
 
 
-@pytest.mark.parametrize("what", HONEST)
-def test_scripts_and_emoji_are_left_alone(what: str) -> None:
-    assert find_invisible(HONEST[what]) is None
+@pytest.mark.parametrize("name", VISIBLE)
+def test_characters_required_by_scripts_and_emoji_are_accepted(name: str) -> None:
+    assert find_invisible(VISIBLE[name]) is None
 
 
-def test_the_reader_reports_them() -> None:
+def test_yaml_reader_reports_hidden_characters_with_their_line() -> None:
     text = 'name: add\nsummary: "Adds' + "\u200c\u200d\u200c" + '"\n'
     _, findings = read_yaml("add.yaml", text.encode())
     assert [(f.rule, f.location.line) for f in findings] == [

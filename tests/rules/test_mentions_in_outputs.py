@@ -1,4 +1,4 @@
-"""The search for retired names in outputs skips no file that has one."""
+"""Search for retired names in outputs: no file with a name is skipped."""
 
 from __future__ import annotations
 
@@ -16,14 +16,15 @@ BEFORE = (" ", "`", "\n", "\\", "é", "mcp__srv__", "mcp__my-srv__", "(", '"', "
 NAMES = ("find_note", "list-notes", "memory", "a.b", "_x", "get__all", "N1", "..", "-")
 
 
-def find(files: dict[str, bytes], name: str) -> list[str]:
+def list_files(files: dict[str, bytes], name: str) -> list[str]:
     mentions = find_mentions_in_outputs(TOOLSET, {name: "help"}, "generated", files)
     return [mention.file for mention, _ in mentions]
 
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("before", BEFORE)
-def test_names_are_among_the_words_of_texts(name: str, before: str) -> None:
+def test_name_in_a_text_is_among_its_candidates(name: str, before: str) -> None:
+    """The search compares the first word of each name with the words of a text."""
     text = f"Use {before}{name} or `{name}`."
     first_word = _split_words(name.encode())[0]
     for data in (text, json.dumps(text), json.dumps(text, ensure_ascii=False)):
@@ -31,7 +32,7 @@ def test_names_are_among_the_words_of_texts(name: str, before: str) -> None:
 
 
 @given(st.lists(st.sampled_from([*BEFORE, *NAMES, "x", "_", "__", "\t", "z9"])))
-def test_a_text_with_a_name_is_searched(parts: list[str]) -> None:
+def test_name_in_arbitrary_text_is_among_its_candidates(parts: list[str]) -> None:
     text = f"Call `find_note` {''.join(parts)}"
     for encode in (json.dumps, str):
         assert b"find_note" in _split_words(str(encode(text)).encode())
@@ -47,7 +48,7 @@ def test_a_text_with_a_name_is_searched(parts: list[str]) -> None:
         "éfind_note",
     ],
 )
-def test_mentions_are_found_in_definitions_and_pages(text: str) -> None:
+def test_mentions_in_definitions_and_pages_are_reported(text: str) -> None:
     definition = json.dumps({"description": text}).encode()
     files = {
         "toy/tools/a.json": definition,
@@ -55,5 +56,5 @@ def test_mentions_are_found_in_definitions_and_pages(text: str) -> None:
         "toy/other.md": b"Nothing of that name.",
         "other/tools/a.json": definition,
     }
-    found = find(files, "find_note")
-    assert found == ["generated/toy/tools/a.json", "generated/toy/page.md"]
+    files_with_name = list_files(files, "find_note")
+    assert files_with_name == ["generated/toy/tools/a.json", "generated/toy/page.md"]

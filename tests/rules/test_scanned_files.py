@@ -1,4 +1,4 @@
-"""`scan`: files of the project that say names which no tool has any more."""
+"""`scan`: project files that mention retired tool names."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def project(make_project: Callable[..., Project]) -> Project:
     )
 
 
-def said(project: Project) -> list[str]:
-    """Each finding of the rule: place and message."""
+def list_messages(project: Project) -> list[str]:
+    """Return location, message and help of each finding of the rule."""
     return [
         f"{f.location.file}:{f.location.line}:{f.location.column} {f.message}; {f.help}"
         for f in generate(str(project.root)).findings
@@ -39,7 +39,7 @@ def said(project: Project) -> list[str]:
     ]
 
 
-def test_texts_literals_and_comments_are_searched(project: Project) -> None:
+def test_markdown_string_literals_and_comments_are_searched(project: Project) -> None:
     project.write(
         "AGENTS.md", "# Tools\n\nCall `memory`, never drop_all. Good memory.\n"
     )
@@ -57,23 +57,23 @@ def test_texts_literals_and_comments_are_searched(project: Project) -> None:
         ''',
     )
     project.write("src/a.ts", "call('memory'); call(memory); search_memory()\n")
-    now = "the file still mentions `{}`; use the current name, `recall`"
+    renamed = "the file still mentions `{}`; use the current name, `recall`"
     reserved = "the file still mentions `drop_all`; remove the name, which is reserved: It was unsafe."
-    assert said(project) == [
-        f"AGENTS.md:3:7 {now.format('memory')}",
+    assert list_messages(project) == [
+        f"AGENTS.md:3:7 {renamed.format('memory')}",
         f"AGENTS.md:3:22 {reserved}",
-        f"docs/deep/er.md:1:5 {now.format('search_memory')}",
-        f"src/a.py:1:31 {now.format('search_memory')}",
-        f"src/a.py:3:5 {now.format('search_memory')}",
-        f"src/a.py:4:30 {now.format('search_memory')}",
-        f"src/a.py:4:45 {now.format('search_memory')}",
-        f"src/a.py:4:67 {now.format('memory')}",
-        f"src/a.ts:1:7 {now.format('memory')}",
-        f"src/a.ts:1:31 {now.format('search_memory')}",
+        f"docs/deep/er.md:1:5 {renamed.format('search_memory')}",
+        f"src/a.py:1:31 {renamed.format('search_memory')}",
+        f"src/a.py:3:5 {renamed.format('search_memory')}",
+        f"src/a.py:4:30 {renamed.format('search_memory')}",
+        f"src/a.py:4:45 {renamed.format('search_memory')}",
+        f"src/a.py:4:67 {renamed.format('memory')}",
+        f"src/a.ts:1:7 {renamed.format('memory')}",
+        f"src/a.ts:1:31 {renamed.format('search_memory')}",
     ]
 
 
-def test_a_name_that_a_tool_has_may_be_said(project: Project) -> None:
+def test_previous_name_used_by_another_tool_is_accepted(project: Project) -> None:
     project.write("AGENTS.md", "Call search_memory.\n")
     project.edit("toolcast.yaml", "[specs/toy]", "[specs/toy, specs/other]")
     project.write(
@@ -81,10 +81,10 @@ def test_a_name_that_a_tool_has_may_be_said(project: Project) -> None:
     )
     spec = "name: search_memory\nsummary: Finds.\nparameters: {type: object}\n"
     project.write("specs/other/search_memory.yaml", spec)
-    assert not [row for row in said(project) if "AGENTS.md" in row]
+    assert not [row for row in list_messages(project) if "AGENTS.md" in row]
 
 
-def test_what_is_no_file_is_named_and_not_waited_for(
+def test_links_and_pipes_are_reported_and_not_read(
     project: Project, outside: Path, in_time: None
 ) -> None:
     (outside / "a.md").write_text("search_memory\n")
@@ -97,17 +97,17 @@ def test_what_is_no_file_is_named_and_not_waited_for(
     (folder / "binary.md").write_bytes(b"search_memory\0")
     (folder / "latin.md").write_bytes(b"\xe9 search_memory\n")
     os.mkfifo(project.root / "AGENTS.md")
-    found = generate(str(project.root)).findings
-    told = [
+    findings = generate(str(project.root)).findings
+    messages = [
         f"{f.location.file}:{f.location.line} {f.message}"
-        for f in found
+        for f in findings
         if "outside" in f.message or f.rule == "name/retired-name-used"
     ]
-    # A link out of the project is refused before anything is read.
-    assert told == ["toolcast.yaml:3 `docs` is outside of the project"]
+    # A link to another folder is rejected before any file is read.
+    assert messages == ["toolcast.yaml:3 `docs` is outside of the project"]
     (project.root / "docs").unlink()
     (project.root / "docs").symlink_to(folder)
-    assert said(project) == [
+    assert list_messages(project) == [
         "src/latin.md:1:3 the file still mentions `search_memory`; use the current name, `recall`",
         f"toolcast.yaml:3:8 `docs` is a symbolic link, and links are not followed; {SCAN_HELP}",
         f"toolcast.yaml:3:19 `AGENTS.md` is not a file or a folder; {SCAN_HELP}",
@@ -115,14 +115,14 @@ def test_what_is_no_file_is_named_and_not_waited_for(
 
 
 @pytest.mark.parametrize("path", [".", "..", "../x", "/etc", "a//b", "~"])
-def test_a_path_that_is_none_of_the_project(project: Project, path: str) -> None:
+def test_invalid_scan_path_is_rejected(project: Project, path: str) -> None:
     project.edit("toolcast.yaml", "scan: [docs", f"scan: ['{path}'")
     loaded = load_workspace(str(project.root))
     assert loaded.workspace is None
     assert loaded.findings[0].rule == "spec/invalid-value"
 
 
-def test_more_files_than_are_searched_are_told_of(
+def test_files_above_the_limit_are_reported(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("toolcast.analysis.retired_names._MAX_FILES", 3)
@@ -130,22 +130,22 @@ def test_more_files_than_are_searched_are_told_of(
         project.write(f"docs/{number}.md", "search_memory\n")
     loaded = load_workspace(str(project.root))
     assert loaded.workspace is not None
-    found = scan_files(loaded.workspace)
-    assert len(found.mentions) == 3
-    assert any("more than 3 files" in problem for _, problem in found.problems)
+    result = scan_files(loaded.workspace)
+    assert len(result.mentions) == 3
+    assert any("more than 3 files" in problem for _, problem in result.problems)
 
 
 @pytest.mark.parametrize(
     "text",
     ["def (\n'x'", "'''x", "x = '\\\n", "\tx\n  y\n", "a\x0cb # c\n", "é = 'é' # é"],
 )
-def test_code_that_is_none_stays_as_long_as_it_is(text: str) -> None:
+def test_blanked_code_has_the_same_line_lengths(text: str) -> None:
     rows = blank_code(text).split("\n")
     assert [len(row) for row in rows] == [len(row) for row in text.split("\n")]
 
 
-def test_outputs_say_none_either(project: Project) -> None:
-    """What does is a template of the project, or a target of somebody else."""
+def test_retired_name_from_project_template_is_reported(project: Project) -> None:
+    """Outputs of the built-in templates contain no retired names."""
     assert not [
         f
         for f in generate(str(project.root)).findings
@@ -153,18 +153,18 @@ def test_outputs_say_none_either(project: Project) -> None:
     ]
     with (project.root / "toolcast.yaml").open("a") as stream:
         stream.write("templates: templates\n")
-    own = Path(__file__).parents[2] / "templates/prompts/preamble_frame.md.jinja"
-    text = own.read_text("utf-8").replace(
+    template = Path(__file__).parents[2] / "templates/prompts/preamble_frame.md.jinja"
+    text = template.read_text("utf-8").replace(
         "{{ view.heading }}", "{{ view.heading }}\n\nNever call drop_all.", 1
     )
     assert "drop_all" in text
     project.write("templates/prompts/preamble_frame.md.jinja", text)
-    found = [
+    findings = [
         f
         for f in generate(str(project.root)).findings
         if f.location.file.startswith("generated/")
     ]
-    assert [(f.location.file, f.message) for f in found] == [
+    assert [(f.location.file, f.message) for f in findings] == [
         (
             f"generated/toy/prompts/{file}",
             "the output still contains the previous name `drop_all`",

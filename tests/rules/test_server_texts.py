@@ -1,4 +1,4 @@
-"""A tool that a server answers: what only that server can write fails nobody's check."""
+"""Severity of findings about texts that only an external server can change."""
 
 from __future__ import annotations
 
@@ -21,23 +21,25 @@ TOOLSET = (
 )
 
 
-def severities(project: Project) -> dict[str, str]:
-    """The severity of each finding, by its rule and line."""
-    said = project.toolcast("check").stderr.splitlines()
-    rows = [row.split(": ") for row in said if row.startswith("specs/")]
-    return {f"{rule}:{place.split(':')[1]}": how for place, how, rule, *_ in rows}
+def severities_by_line(project: Project) -> dict[str, str]:
+    """Return the severity of each finding by rule and line."""
+    lines = project.toolcast("check").stderr.splitlines()
+    rows = [row.split(": ") for row in lines if row.startswith("specs/")]
+    return {
+        f"{rule}:{location.split(':')[1]}": level for location, level, rule, *_ in rows
+    }
 
 
-def test_they_are_notes_and_the_teams_own_are_warnings(
+def test_only_findings_about_server_texts_are_notes(
     make_project: Callable[..., Project],
 ) -> None:
     project = make_project(
         {"ask": SPEC}, toolset=TOOLSET, workspace="fail_on: warning\n"
     )
-    found = severities(project)
-    theirs = {rule: how for rule, how in found.items() if how == "note"}
-    assert {"prompt/todo:2", "prompt/secret-parameter:7"} <= theirs.keys()
-    assert {rule for rule, how in found.items() if how == "warning"} == {
+    severities = severities_by_line(project)
+    notes = {rule: level for rule, level in severities.items() if level == "note"}
+    assert {"prompt/todo:2", "prompt/secret-parameter:7"} <= notes.keys()
+    assert {rule for rule, level in severities.items() if level == "warning"} == {
         "prompt/todo:3"
     }
     assert project.toolcast("check").returncode == 1
@@ -46,8 +48,8 @@ def test_they_are_notes_and_the_teams_own_are_warnings(
     assert project.toolcast("check").returncode == 0
 
 
-def test_of_a_tool_with_a_handler_they_are_the_teams(
+def test_findings_about_texts_with_a_handler_are_warnings(
     make_project: Callable[..., Project],
 ) -> None:
     project = make_project({"ask": SPEC}, workspace="fail_on: warning\n")
-    assert severities(project)["prompt/todo:2"] == "warning"
+    assert severities_by_line(project)["prompt/todo:2"] == "warning"

@@ -1,4 +1,4 @@
-"""Names of tools in texts: found after a removal or rename, with hardly a false alarm."""
+"""Unknown and previous tool names in texts, and the number of false alarms."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from tests.conftest import Project
 from tests.corpus.imported import import_lists
-from tests.rules.layout import findings_of
+from tests.rules.layout import list_findings
 from toolcast.findings import Finding, Severity
 from toolcast.model.loading import load_workspace
 from toolcast.rules.runner import check_workspace
@@ -19,23 +19,21 @@ RULE = "name/unknown-tool"
 CORPUS = Path(__file__).parents[1] / "corpus" / "mcp"
 
 
-def found(project: Project, rule: str = "name/unknown-tool") -> list[Finding]:
-    return [one for one in findings_of(project.root) if one.rule == rule]
+def find_by_rule(project: Project, rule: str = "name/unknown-tool") -> list[Finding]:
+    return [f for f in list_findings(project.root) if f.rule == rule]
 
 
-def test_a_removed_tool_is_found_in_the_texts_of_its_neighbours(
-    project_copy: Project,
-) -> None:
+def test_removed_tool_name_in_other_texts_is_reported(project_copy: Project) -> None:
     (project_copy.root / "specs/molecule/desktop_key.yaml").unlink()
-    named = {(one.location.file, one.message) for one in found(project_copy)}
-    assert named
-    assert {message for _, message in named} == {
+    mentions = {(f.location.file, f.message) for f in find_by_rule(project_copy)}
+    assert mentions
+    assert {message for _, message in mentions} == {
         "the text mentions `desktop_key`, which is not a tool"
     }
-    assert "specs/molecule/desktop_type.yaml" in {file for file, _ in named}
+    assert "specs/molecule/desktop_type.yaml" in {file for file, _ in mentions}
 
 
-def test_a_renamed_tool_is_found_in_a_footer(project_copy: Project) -> None:
+def test_renamed_tool_name_in_a_footer_is_reported(project_copy: Project) -> None:
     folder = project_copy.root / "specs/molecule"
     text = (folder / "list_peers.yaml").read_text("utf-8")
     (folder / "list_peers.yaml").unlink()
@@ -43,7 +41,9 @@ def test_a_renamed_tool_is_found_in_a_footer(project_copy: Project) -> None:
         text.replace("name: list_peers", "name: find_peers"), "utf-8"
     )
     [footer] = [
-        one for one in found(project_copy) if one.location.file.endswith("toolset.yaml")
+        f
+        for f in find_by_rule(project_copy)
+        if f.location.file.endswith("toolset.yaml")
     ]
     assert "did you mean `find_peers`?" in footer.help
     project_copy.edit(
@@ -51,27 +51,25 @@ def test_a_renamed_tool_is_found_in_a_footer(project_copy: Project) -> None:
         "name: find_peers\n",
         "name: find_peers\nrenamed_from: [list_peers]\n",
     )
-    told = found(project_copy, "name/retired-name-used")
-    assert "use the current name, `find_peers`" in {one.help for one in told}
-    assert not found(project_copy)
+    findings = find_by_rule(project_copy, "name/retired-name-used")
+    assert "use the current name, `find_peers`" in {f.help for f in findings}
+    assert not find_by_rule(project_copy)
 
 
-def test_who_edits_the_name_alone_is_told_what_else_it_needs(
-    project_copy: Project,
-) -> None:
+def test_help_for_mismatched_file_name_describes_rename(project_copy: Project) -> None:
     project_copy.edit(
         "specs/molecule/list_peers.yaml", "name: list_peers", "name: find_peers"
     )
-    [one] = found(project_copy, "spec/file-name-mismatch")
-    assert one.help == (
+    [f] = find_by_rule(project_copy, "spec/file-name-mismatch")
+    assert f.help == (
         "to rename the tool, rename the file to `find_peers.yaml` and add"
         " `renamed_from: [list_peers]`, so that calls with the old name still work;"
         " otherwise write `name: list_peers`"
     )
 
 
-def test_the_toolsets_of_this_repository_give_no_alarm(project_copy: Project) -> None:
-    assert found(project_copy) == []
+def test_own_toolsets_have_no_unknown_tool_names(project_copy: Project) -> None:
+    assert find_by_rule(project_copy) == []
 
 
 def test_checking_long_descriptions_is_linear(tmp_path: Path) -> None:
@@ -92,34 +90,34 @@ def test_checking_long_descriptions_is_linear(tmp_path: Path) -> None:
                 f"name: a_tool_{number}\nsummary: Does it all.\ndescription: {words}\n"
                 "parameters: {type: object}\n"
             )
-        begin = time.process_time()
+        start = time.process_time()
         workspace = load_workspace(str(root)).workspace
         loaded = time.process_time()
         assert workspace is not None
         findings = check_workspace(workspace, severities=[Severity.WARNING])
         checked = time.process_time()
-        assert len([finding for finding in findings if finding.rule == RULE]) <= 2000
-        return loaded - begin, checked - loaded
+        assert len([f for f in findings if f.rule == RULE]) <= 2000
+        return loaded - start, checked - loaded
 
     (_, small), (loading, large) = measure(100), measure(300)
-    # Three times the tools; comparing each word with each tool takes nine times as long.
+    # Three times the tools; comparing each word with each tool is nine times as slow.
     assert large < 4 * small
-    # Reading the same files measures the machine; the check takes some 11 times as long.
+    # Loading the files measures the machine's speed; the check is about 11 times as slow.
     assert large < 40 * loading
 
 
 @pytest.mark.slow
-def test_real_servers_give_true_findings_alone(tmp_path: Path) -> None:
+def test_findings_about_real_servers_are_correct(tmp_path: Path) -> None:
     lists = {
         path.stem.replace("-", "_"): path.read_text("utf-8")
         for path in sorted(CORPUS.glob("*.json"))
     }
     assert sum(len(json.loads(text)["tools"]) for text in lists.values()) > 400
     import_lists(tmp_path, lists)
-    findings = findings_of(tmp_path)
-    # That server put a prefix before the names of its tools, and not into their texts.
-    said = {one.message.split("`")[1] for one in findings if one.rule == RULE}
-    assert said == {
+    findings = list_findings(tmp_path)
+    # This server added a prefix to tool names, but not to the names in its texts.
+    names = {f.message.split("`")[1] for f in findings if f.rule == RULE}
+    assert names == {
         "get_attachments",
         "get_create_fields",
         "get_project_issue_types",

@@ -1,4 +1,4 @@
-"""The table of names that have to be of something, and the spec language that uses it."""
+"""Kinds of names that must exist: the table of rules and the spec language agree."""
 
 from __future__ import annotations
 
@@ -11,29 +11,31 @@ from toolcast.rules.unknown_names import KINDS
 from toolcast.spec_language.spec_language import KINDS as FILES
 from toolcast.spec_language.spec_language import list_fields, load_annotation_schema
 
-# A suppression's rule is held against its finding, and what an extension names is its own rule's.
-ELSEWHERE = {"rule", "tool"}
+# Suppressions are checked with their findings, and tool names by the rules of extensions.
+CHECKED_ELSEWHERE = {"rule", "tool"}
 
 
-def test_every_kind_of_name_is_in_the_table() -> None:
+def test_every_declared_kind_is_in_the_table() -> None:
+    """Each kind of name in a field annotation has an entry in the rule's table."""
     assert {*load_annotation_schema()["$defs"]["kind_of_name"]["enum"]} == {
         *KINDS,
-        *ELSEWHERE,
+        *CHECKED_ELSEWHERE,
     }
 
 
-def test_every_kind_is_the_name_of_some_field() -> None:
-    named = {
-        field.node.get(word)
+def test_every_kind_in_the_table_is_used_by_a_field() -> None:
+    kinds = {
+        field.node.get(annotation)
         for file in FILES
         for field in list_fields(file)
-        for word in ("names", "keys_name")
+        for annotation in ("names", "keys_name")
     }
+    assert kinds - {None, *CHECKED_ELSEWHERE} == {*KINDS}
 
-    assert named - {None, *ELSEWHERE} == {*KINDS}
 
-
-def test_a_name_is_told_wherever_it_stands(make_project: Callable[..., Any]) -> None:
+def test_unknown_client_is_reported_in_every_field(
+    make_project: Callable[..., Any],
+) -> None:
     project = make_project(
         {
             "ping": "summary: Answer.\nparameters: {type: object}\nclients: [ohter]\n"
@@ -47,13 +49,13 @@ def test_a_name_is_told_wherever_it_stands(make_project: Callable[..., Any]) -> 
         ),
     )
 
-    told = [
+    files_and_help = [
         (finding.location.file.rpartition("/")[2], finding.help)
         for finding in generate(str(project.root), datetime.date(2026, 1, 31)).findings
         if finding.rule == "access/unknown-client"
     ]
 
-    assert sorted(told) == [
+    assert sorted(files_and_help) == [
         ("ping.yaml", "did you mean `other`?"),
         ("toolset.yaml", "did you mean `other`?"),
         ("toolset.yaml", "did you mean `other`?"),

@@ -1,7 +1,6 @@
-"""Sixteen rules that nobody can suppress: without them a spec would decide what code runs,
-what it is told and who is sent it.
+"""Rules that cannot be suppressed, since otherwise a spec could decide which code runs.
 
-The list is written out. A rule more or a rule less is a decision that is made here.
+The list is explicit, so that adding or removing a rule is a conscious decision.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ import yaml
 
 from tests.program import toolcast
 from tests.repository import EXTENSIONS
-from tests.rules.layout import lay_out
+from tests.rules.layout import write_example
 from toolcast.import_check import check_imports
 from toolcast.model.loading import load_workspace
 from toolcast.rules.table import load_rules
@@ -51,15 +50,15 @@ HOSTILE = yaml.safe_load((HERE / "unsuppressable.yaml").read_text("utf-8"))
 SUPPRESSED = "spec/unsuppressable-rule"
 
 
-def test_these_and_no_others_cannot_be_suppressed() -> None:
-    known = load_rules(EXTENSIONS).values()
-    assert sorted(one.id for one in known if not one.can_be_suppressed) == sorted(
+def test_exactly_the_listed_rules_cannot_be_suppressed() -> None:
+    rules = load_rules(EXTENSIONS).values()
+    assert sorted(rule.id for rule in rules if not rule.can_be_suppressed) == sorted(
         UNSUPPRESSABLE
     )
     assert sorted(HOSTILE) == sorted(UNSUPPRESSABLE)
 
 
-def test_every_part_of_a_rule_can_be_suppressed_or_none() -> None:
+def test_rule_parts_have_the_same_suppressibility_and_page() -> None:
     for rule in load_rules(EXTENSIONS).values():
         assert {part.can_be_suppressed for part in rule.parts} == {
             rule.can_be_suppressed
@@ -67,28 +66,29 @@ def test_every_part_of_a_rule_can_be_suppressed_or_none() -> None:
         assert {part.page for part in rule.parts} == {rule.page}
 
 
-Found = list[tuple[str, str, int, str]]
+Findings = list[tuple[str, str, int, str]]
 
 
-def found(root: Path, *words: str) -> tuple[Found, int]:
-    """What a command finds: rule, file, line and message; and its exit code."""
+def run_check(root: Path, *words: str) -> tuple[Findings, int]:
+    """Return the findings of a command (rule, file, line, message) and its exit code."""
     done = toolcast(root, *words, "--format", "json")
     assert done.returncode in (0, 1), done.stderr
-    listed = json.loads(done.stdout)["findings"]
+    findings = json.loads(done.stdout)["findings"]
     return [
-        (one["rule"], one["file"], one["line"], one["message"]) for one in listed
+        (finding["rule"], finding["file"], finding["line"], finding["message"])
+        for finding in findings
     ], done.returncode
 
 
-def tried(root: Path) -> Found:
-    """What trying a start finds, which `check` does not come to while there are errors."""
+def check_start(root: Path) -> Findings:
+    """Return the findings about imports and wheels, which `check` skips if there are errors."""
     workspace = load_workspace(str(root)).workspace
     assert workspace is not None
     generated = root / "generated"
     outputs = [path.relative_to(generated).as_posix() for path in generated.rglob("*")]
     return [
-        (one.rule, one.location.file, one.location.line, one.message)
-        for one in (
+        (finding.rule, finding.location.file, finding.location.line, finding.message)
+        for finding in (
             *check_imports(workspace),
             *check_wheel(workspace, outputs, should_build=True),
         )
@@ -96,7 +96,7 @@ def tried(root: Path) -> Found:
 
 
 def suppress(root: Path, rule: str) -> list[str]:
-    """Says in every spec that a rule does not matter; their files."""
+    """Add a suppression of a rule to every spec, and return their files."""
     specs = sorted((root / "specs").rglob("*.yaml"))
     for spec in specs:
         with spec.open("a", encoding="utf-8") as file:
@@ -106,37 +106,37 @@ def suppress(root: Path, rule: str) -> list[str]:
 
 @pytest.mark.rows(6)
 @pytest.mark.parametrize("rule", UNSUPPRESSABLE)
-def test_a_suppression_removes_nothing_and_is_an_error(
+def test_suppression_removes_no_finding_and_is_an_error(
     rule: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     root = tmp_path / "project"
     is_accepted = rule.startswith("accept/")
-    lay_out("" if is_accepted else HOSTILE[rule], root)
-    words = ["check"]
+    write_example("" if is_accepted else HOSTILE[rule], root)
+    command = ["check"]
     if rule in PREFLIGHT:
-        words.append("--preflight")
+        command.append("--preflight")
         for variable in ("EXAMPLE_TOKEN", "EXAMPLE_ALLOWED_HOSTS"):
             monkeypatch.delenv(variable, raising=False)
         assert toolcast(root, "generate").returncode == 0
     if is_accepted:
         (root / "toolcast.accept.yaml").write_text(HOSTILE[rule], "utf-8")
-        lay_out("", tmp_path / "before")
-        words = ["diff", "--against", str(tmp_path / "before")]
-    there, _ = found(root, *words)
-    assert [one for one in there if one[0] == rule], there
+        write_example("", tmp_path / "before")
+        command = ["diff", "--against", str(tmp_path / "before")]
+    before, _ = run_check(root, *command)
+    assert [finding for finding in before if finding[0] == rule], before
 
     entries = suppress(root, rule)
     assert entries
-    checked, code = found(root, "check")
-    told = [one for one in checked if one[0] == SUPPRESSED]
-    assert sorted({one[1] for one in told}) == entries and code == 1
-    assert all(f"`{rule}`" in one[3] for one in told)
-    if words == ["check"]:
-        here = checked
-    elif "--preflight" in words:
-        here = tried(root)
+    checked, code = run_check(root, "check")
+    errors = [finding for finding in checked if finding[0] == SUPPRESSED]
+    assert sorted({finding[1] for finding in errors}) == entries and code == 1
+    assert all(f"`{rule}`" in finding[3] for finding in errors)
+    if command == ["check"]:
+        after = checked
+    elif "--preflight" in command:
+        after = check_start(root)
     else:
-        here, _ = found(root, *words)
-    assert [one for one in there if one[0] == rule] == [
-        one for one in here if one[0] == rule
+        after, _ = run_check(root, *command)
+    assert [finding for finding in before if finding[0] == rule] == [
+        finding for finding in after if finding[0] == rule
     ]

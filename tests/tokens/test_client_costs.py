@@ -45,14 +45,14 @@ def count_words(text: str) -> int:
 @pytest.mark.parametrize(
     ("kind", "cost"),
     [
-        # Definitions and the two words of the instructions.
+        # The three definitions and the two words in the instructions.
         (None, Cost(upfront=5)),
         ("vscode", Cost(upfront=5)),
-        # Of both deferred tools the name.
+        # Only the names of the two deferred tools are in each request.
         ("claude-code", Cost(upfront=3, names=2, on_demand=2)),
         # It defers from 30 tools on.
         ("copilot-cli", Cost(upfront=5)),
-        # An API knows no instructions of servers.
+        # An API does not read a server's instructions.
         ("openai", Cost(upfront=3)),
         # `NAME: Answer.`
         ("registry", Cost(upfront=1, names=4, on_demand=2)),
@@ -102,9 +102,7 @@ def test_client_costs_include_only_its_own_tools(make_project: MakeProject) -> N
 def test_counted_prompt_blocks_equal_the_generated_files(name: str) -> None:
     workspace = load_workspace(str(own_project())).workspace
     assert workspace is not None
-    [toolset] = [
-        candidate for candidate in workspace.toolsets if candidate.name == name
-    ]
+    [toolset] = [item for item in workspace.toolsets if item.name == name]
     folder = ROOT / "generated" / name / "prompts"
     written = {
         file.stem: file.read_text("utf-8").partition("\n")[2]
@@ -132,20 +130,14 @@ def test_docs_table_lists_every_client_kind() -> None:
     } == set(CLIENT_KINDS)
 
 
-def test_description_limits_depend_on_the_client_kind(
-    make_project: MakeProject,
-) -> None:
+def test_description_limits_depend_on_client_kind(make_project: MakeProject) -> None:
     maximums = {}
     for kind in (None, *CLIENT_KINDS):
         line = f"client_kind: {kind}\n" if kind else ""
         toolset = load_toolset(make_project({"ping": PING}, toolset=line, at=f"{kind}"))
         limits = list_tool_limits(toolset, toolset.tools[0], LimitKind.DESCRIPTION)
         maximums[kind] = [limit.maximum for limit in limits]
-    assert {
-        name: limits_for_kind
-        for name, limits_for_kind in maximums.items()
-        if limits_for_kind
-    } == {
+    assert {name: values for name, values in maximums.items() if values} == {
         None: [2_048],
         "claude-code": [2_048],
         "openai": [1_024],
@@ -153,9 +145,7 @@ def test_description_limits_depend_on_the_client_kind(
     }
 
 
-def test_tool_count_above_the_client_limit_is_reported(
-    make_project: MakeProject,
-) -> None:
+def test_tool_count_above_client_limit_is_reported(make_project: MakeProject) -> None:
     tools = {f"ping_{number}": PING for number in range(41)}
     toolset = """\
     targets: {mcp: {client: editor}}
@@ -170,9 +160,7 @@ def test_tool_count_above_the_client_limit_is_reported(
     ]
 
 
-def test_section_above_the_namespace_limit_is_reported(
-    make_project: MakeProject,
-) -> None:
+def test_section_above_namespace_limit_is_reported(make_project: MakeProject) -> None:
     tools = {f"ping_{number}": f"{PING}section: talk\n" for number in range(10)}
     tools["pong"] = f"{PING}section: talk\nalways: true\n"
     toolset = f"{TOOLSET}client_kind: openai-tool-search\n"
@@ -195,8 +183,8 @@ def list_findings(project: Any, rule: str) -> list[str]:
     ]
 
 
-def test_number_of_real_descriptions_above_each_limit() -> None:
-    """The lists in `tests/corpus/mcp` are part of those that docs/tokens.md counts."""
+def test_real_description_count_above_each_limit() -> None:
+    """Count the lists in `tests/corpus/mcp`, a part of those in docs/tokens.md."""
     lengths = [
         len(tool.get("description") or "")
         for file in CORPUS.glob("*.json")

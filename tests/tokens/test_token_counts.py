@@ -79,13 +79,11 @@ def vocabulary_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_tokens_are_counted_with_a_vocabulary_file(
     vocabulary_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The test vocabulary has every byte and three words."""
+    """Use a test vocabulary with every byte and three words."""
     pytest.importorskip("tiktoken")
-    tokens = [bytes([byte]) for byte in range(256)]
-    tokens += [b"no", b"te", b"note"]
-    lines = (
-        b"%s %d\n" % (base64.b64encode(token), n) for n, token in enumerate(tokens)
-    )
+    words = [bytes([byte]) for byte in range(256)]
+    words += [b"no", b"te", b"note"]
+    lines = (b"%s %d\n" % (base64.b64encode(w), n) for n, w in enumerate(words))
     data = b"".join(lines)
     encoding = ENCODINGS["o200k_base"]._replace(digest=hashlib.sha256(data).hexdigest())
     monkeypatch.setitem(token_costs.ENCODINGS, "o200k_base", encoding)
@@ -107,18 +105,14 @@ def test_file_with_another_digest_is_rejected(vocabulary_folder: Path) -> None:
         load_token_counter("cl100k_base")
 
 
-def test_missing_vocabulary_is_an_error_without_download(
-    vocabulary_folder: Path,
-) -> None:
+def test_missing_vocabulary_is_error_without_download(vocabulary_folder: Path) -> None:
     pytest.importorskip("tiktoken")
     with pytest.raises(VocabularyError, match="No such file"):
         load_token_counter("o200k_base")
 
 
 @pytest.mark.usefixtures("in_time")
-def test_pipe_instead_of_a_vocabulary_is_rejected_without_waiting(
-    vocabulary_folder: Path,
-) -> None:
+def test_pipe_is_rejected_without_waiting(vocabulary_folder: Path) -> None:
     pytest.importorskip("tiktoken")
     os.mkfifo(vocabulary_folder / ENCODINGS["o200k_base"].file)
     with pytest.raises(VocabularyError, match="pipe"):

@@ -91,7 +91,7 @@ def test_tables_are_printed_in_80_columns(
     assert max(map(len, done.stdout.splitlines())) <= 80
 
 
-def test_budgets_are_shown_next_to_costs(make_project: MakeProject) -> None:
+def test_budgets_are_printed_next_to_costs(make_project: MakeProject) -> None:
     budget = "token_budget: {upfront: {agent: 1500}, blocks: {preamble: 99}}\n"
     project = make_project(TOOLS, toolset=TOOLSET + budget)
     by_client = toolcast(project.root, "tokens").stdout.splitlines()
@@ -123,9 +123,7 @@ def test_long_name_is_on_a_line_above_its_numbers(make_project: MakeProject) -> 
     assert len(lines[line_number + 1]) == 80
 
 
-def test_json_output_has_rows_totals_and_skipped_servers(
-    make_project: MakeProject,
-) -> None:
+def test_json_output_has_rows_totals_and_servers(make_project: MakeProject) -> None:
     server = "mcp_servers: {far: {command: far}}\n"
     project = make_project(TOOLS, toolset=TOOLSET + server)
     done = toolcast(
@@ -194,9 +192,7 @@ def test_missing_vocabulary_folder_setting_is_an_error(
     )
 
 
-def test_toolset_without_tools_reports_nothing_to_count(
-    make_project: MakeProject,
-) -> None:
+def test_empty_toolset_reports_no_tools(make_project: MakeProject) -> None:
     project = make_project({}, toolset="targets: {mcp: {}}\n")
     done = toolcast(project.root, "tokens", "--by", "tool")
     assert done.stdout.startswith("toy, every tool ")

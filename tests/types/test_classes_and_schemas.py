@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, Optional
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from tests.rules.layout import findings_of, lay_out
+from tests.rules.layout import list_findings, write_example
 
 HEAD = """\
 arguments_type: handlers.notes:Note
@@ -63,8 +63,8 @@ def test_what_is_told_of_a_field_is_true(annotation: str, tmp_path: Path) -> Non
     adapter = TypeAdapter(eval(type_) if isinstance(type_, str) else type_)
     told = 0
     for kind, values in VALUES.items():
-        lay_out(HEAD.format(kind=kind, annotation=annotation), tmp_path / kind)
-        found = [f.rule for f in findings_of(tmp_path / kind)]
+        write_example(HEAD.format(kind=kind, annotation=annotation), tmp_path / kind)
+        found = [f.rule for f in list_findings(tmp_path / kind)]
         if "handler/type-mismatch" in found:
             told += 1
             assert not all(map(adapter_takes(adapter), values)), kind
@@ -92,8 +92,10 @@ def test_what_is_told_of_a_parameter_is_true(annotation: str, tmp_path: Path) ->
     adapter = TypeAdapter(eval(type_) if isinstance(type_, str) else type_)
     told = set()
     for kind, values in VALUES.items():
-        lay_out(FUNCTION.format(kind=kind, annotation=annotation), tmp_path / kind)
-        found = [f.rule for f in findings_of(tmp_path / kind)]
+        write_example(
+            FUNCTION.format(kind=kind, annotation=annotation), tmp_path / kind
+        )
+        found = [f.rule for f in list_findings(tmp_path / kind)]
         if "handler/annotation-mismatch" in found:
             told.add(kind)
             assert not all(taken_whole(adapter, value) for value in values), kind

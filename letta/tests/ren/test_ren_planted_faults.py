@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import CACHES, ROOT, Project
-from tests.rules.layout import findings_of
+from tests.rules.layout import list_findings
 from toolcast.findings import Severity
 from toolcast.reports.formats import report_findings
 
@@ -42,7 +42,7 @@ def project_copy(tmp_path: Path) -> Project:
 
 def checked(project: Project) -> str:
     """What `check` says of the specs, notes apart."""
-    found = [f for f in findings_of(project.root) if f.severity > Severity.NOTE]
+    found = [f for f in list_findings(project.root) if f.severity > Severity.NOTE]
     return report_findings(found, "text")
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.rules.layout import findings_of, lay_out
+from tests.rules.layout import list_findings, write_example
 
 CALLING_TOOLS = {
     "the generated registry": """
@@ -107,8 +107,8 @@ def tell(): return call_tool_sync("tell", {"text": "x"})
 def rules_of(tmp_path: Path, code: str) -> set[str]:
     """The rules of Letta that find something in an attached tool beside two circular ones."""
     example = f"{AROUND}# handlers/work.py\n{textwrap.dedent(code)}"
-    lay_out(example, tmp_path, "letta")
-    found = {finding.rule for finding in findings_of(tmp_path)}
+    write_example(example, tmp_path, "letta")
+    found = {finding.rule for finding in list_findings(tmp_path)}
     found.discard("handler/undeclared-parameter")
     return {rule for rule in found if "handler" in rule or "loop" in rule}
 

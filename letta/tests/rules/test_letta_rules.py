@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.rules.layout import findings_of, lay_out
+from tests.rules.layout import list_findings, write_example
 from toolcast.findings import Severity
 from toolcast.reports.formats import report_findings
 from toolcast.reports.item import ReportContext, format_severity_counts
@@ -24,20 +24,20 @@ each_rule = pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
 
 @each_rule
 def test_the_bad_example_is_found(rule: Rule, tmp_path: Path) -> None:
-    lay_out(rule.text.bad, tmp_path, "letta")
-    assert rule.id in {finding.rule for finding in findings_of(tmp_path)}
+    write_example(rule.text.bad, tmp_path, "letta")
+    assert rule.id in {finding.rule for finding in list_findings(tmp_path)}
 
 
 @each_rule
 def test_the_good_example_is_clean(rule: Rule, tmp_path: Path) -> None:
-    lay_out(rule.text.good, tmp_path, "letta")
-    findings = findings_of(tmp_path)
+    write_example(rule.text.good, tmp_path, "letta")
+    findings = list_findings(tmp_path)
     assert [f for f in findings if f.severity > Severity.NOTE] == []
 
 
 @pytest.mark.parametrize("case", [pytest.param(c, id=c.name) for c in CASES])
 def test_case(case: Path) -> None:
-    findings = findings_of(case)
+    findings = list_findings(case)
     given = (
         report_findings(findings, "text", ReportContext(shows_all=True))
         + (format_severity_counts(findings) or "no findings")
@@ -60,8 +60,8 @@ def test_every_rule_has_a_case() -> None:
 def test_an_address_without_a_host_is_told(url: str, tmp_path: Path) -> None:
     letta = f'letta: {{server: {{url: "{url}"}}, agents: {{a: {{id: agent-1}}}}}}'
     targets = "targets: {mcp: {}, registry: {}, letta: {}}"
-    lay_out(f"# toolset.yaml\n{letta}\n{targets}\n", tmp_path, "letta")
+    write_example(f"# toolset.yaml\n{letta}\n{targets}\n", tmp_path, "letta")
     messages = [
-        f.message for f in findings_of(tmp_path) if f.rule == "letta/invalid-settings"
+        f.message for f in list_findings(tmp_path) if f.rule == "letta/invalid-settings"
     ]
     assert f"`{url}` has no host name" in messages

@@ -20,9 +20,9 @@ FOLDER = Path(__file__).parent
 HISTORIES = sorted(folder.parent.name for folder in FOLDER.glob("*/old.json"))
 
 
-def load_release(server: str, side: str, root: Path) -> Workspace:
+def load_release(server: str, version: str, root: Path) -> Workspace:
     """Import one release into a project at `root`, and load it."""
-    text = (FOLDER / server / f"{side}.json").read_text(encoding="utf-8")
+    text = (FOLDER / server / f"{version}.json").read_text(encoding="utf-8")
     name = server.replace("-", "_")
     import_lists(root, {name: text})
     for spec in (root / "specs" / name).glob("*.yaml"):
@@ -44,6 +44,6 @@ def _remove_derived_values(spec: Path) -> None:
     text = re.sub(r"(?m)^order: .*\n", "", text)
     if re.search(r"(?m)^(description:|  omit: \[description\])", text):
         text = re.sub(r"(?m)^summary:.*\n(?:  .*\n)*", "", text)
-    # The import makes a short description the summary only.
+    # The import writes a short description only as the summary.
     text = re.sub(r"(?m)^summary:", "description:", text)
     spec.write_text(f"{text}summary: A tool.\n", "utf-8")

@@ -108,11 +108,7 @@ def test_public_lists_have_the_expected_grades(
     ("old", "new", "rules"),
     [
         ({"idempotentHint": True}, {}, ["listing.tool/changed"]),
-        (
-            {"idempotentHint": True},
-            {"idempotentHint": False},
-            ["listing.tool/changed"],
-        ),
+        ({"idempotentHint": True}, {"idempotentHint": False}, ["listing.tool/changed"]),
         ({"destructiveHint": False}, {}, ["listing.tool/changed"]),
         ({"idempotentHint": False}, {}, []),
         ({"destructiveHint": True}, {}, []),
@@ -120,7 +116,7 @@ def test_public_lists_have_the_expected_grades(
         ({"idempotentHint": True}, {"idempotentHint": True}, []),
     ],
 )
-def test_removed_hint_of_a_read_only_tool_is_reported(
+def test_removed_hint_is_reported_if_the_tool_was_read_only(
     old: Tool, new: Tool, rules: list[str], tmp_path: Path
 ) -> None:
     changes = compare(
@@ -128,11 +124,9 @@ def test_removed_hint_of_a_read_only_tool_is_reported(
         [build_tool(OBJECT, annotations={"readOnlyHint": True, **old})],
         [build_tool(OBJECT, annotations={"readOnlyHint": False, **new})],
     )
-    found_rules = [
-        change["rule"].removeprefix("tool.annotations.") for change in changes
-    ]
+    found = [change["rule"].removeprefix("tool.annotations.") for change in changes]
     ignored = ("readOnlyHint/to-false", "listing.tool/restated")
-    assert [rule for rule in found_rules if rule not in ignored] == rules
+    assert [rule for rule in found if rule not in ignored] == rules
 
 
 LONG = "A long text that describes the parameter and its effect on the result, and then"
@@ -186,7 +180,7 @@ def test_message_about_long_field_values_shows_the_difference(
         ({"additionalProperties": False}, {}, "safe"),
     ],
 )
-def test_closed_parameters_of_an_external_tool_are_risky_or_breaking(
+def test_closed_external_parameters_are_risky_or_breaking(
     old: Tool, new: Tool, grade: str, tmp_path: Path
 ) -> None:
     base = {**OBJECT, "properties": {"x": {"type": "string"}}}
@@ -230,9 +224,8 @@ def test_pattern_change_is_graded_by_inclusion_and_examples(
 
 
 @pytest.mark.parametrize(("first", "second", "_"), PATTERNS)
-def test_including_pattern_accepts_examples_of_the_included_one(
-    first: str, second: str, _: str
-) -> None:
+def test_including_pattern_accepts_examples(first: str, second: str, _: str) -> None:
+    """A pattern that is proved to include another one accepts its examples."""
     for accepted, sent in ((first, second), (second, first)):
         if includes_pattern(accepted, sent):
             validator = build_validator({"pattern": accepted})

@@ -15,7 +15,7 @@ from tests.program import toolcast
 
 @pytest.mark.rows(3)
 @pytest.mark.parametrize("server", HISTORIES)
-def test_text_changes_of_real_releases_do_not_fail(server: str, tmp_path: Path) -> None:
+def test_text_changes_in_real_releases_do_not_fail(server: str, tmp_path: Path) -> None:
     lists = (str(FOLDER / server / "old.json"), str(FOLDER / server / "new.json"))
     report = compare(tmp_path, *lists)
     assert report["changes"]
@@ -24,7 +24,7 @@ def test_text_changes_of_real_releases_do_not_fail(server: str, tmp_path: Path) 
 
 
 @pytest.mark.slow
-def test_every_list_of_the_corpus_equals_itself(tmp_path: Path) -> None:
+def test_every_corpus_list_equals_itself(tmp_path: Path) -> None:
     for file in sorted((ROOT / "tests/corpus/mcp").glob("*.json")):
         done = toolcast(tmp_path, "diff", str(file), str(file))
         assert done.returncode == 0, (file, done.stderr)

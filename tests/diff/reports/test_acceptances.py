@@ -11,16 +11,13 @@ import pytest
 import yaml
 
 from tests.program import toolcast
-from toolcast.diff.review.acceptances import (
-    AcceptanceFileError,
-    parse_acceptances,
-)
+from toolcast.diff.review.acceptances import AcceptanceFileError, parse_acceptances
 
 TOOL = "summary: Do nothing.\nparameters: {type: object}\n"
 MakeProject = Callable[..., Any]
 
 
-def list_problems(entries: str) -> list[str]:
+def problems(entries: str) -> list[str]:
     """Return the problems of a file: line, column, message and help."""
     with pytest.raises(AcceptanceFileError) as raised:
         parse_acceptances(f"version: 1\naccept:\n{entries}".encode())
@@ -62,13 +59,11 @@ def list_problems(entries: str) -> list[str]:
     ],
 )
 def test_invalid_entry_is_reported_with_its_position(entry: str, problem: str) -> None:
-    assert [line for line in list_problems(entry) if problem in line], list_problems(
-        entry
-    )
+    assert [line for line in problems(entry) if problem in line], problems(entry)
 
 
 def test_all_invalid_entries_are_reported() -> None:
-    assert len(list_problems("  - {reason: a}\n  - {reason: b}\n")) == 2
+    assert len(problems("  - {reason: a}\n  - {reason: b}\n")) == 2
 
 
 @pytest.fixture
@@ -136,7 +131,7 @@ def get_fingerprint(project: Any, tool: str) -> str:
     return fingerprint
 
 
-def test_accept_appends_an_entry_and_keeps_existing_text(project: Any) -> None:
+def test_accept_appends_an_entry_after_existing_ones(project: Any) -> None:
     first, second = get_fingerprint(project, "a"), get_fingerprint(project, "b")
     done = diff(project, "--accept", first, "--reason", 'No: "it" # went')
     assert done.returncode == 1
@@ -170,9 +165,7 @@ def test_accept_appends_an_entry_and_keeps_existing_text(project: Any) -> None:
         b"version: 1\naccept:\n  - {rule: a/b, tool: x, reason: W}\n# The end.",
     ],
 )
-def test_accept_keeps_entries_comments_and_line_ends(
-    project: Any, existing: bytes
-) -> None:
+def test_accept_preserves_existing_text(project: Any, existing: bytes) -> None:
     fingerprint = get_fingerprint(project, "a")
     file = project.root / "toolcast.accept.yaml"
     file.write_bytes(existing)
@@ -226,7 +219,7 @@ def test_rejected_accept_option_leaves_the_file_unchanged(
     assert (file.read_text() if file.exists() else None) == existing
 
 
-def test_schema_write_updates_the_schema_named_in_the_file(project: Any) -> None:
+def test_schema_write_updates_the_acceptance_schema(project: Any) -> None:
     project.write(
         "toolcast.accept.yaml",
         "# yaml-language-server: $schema=specs/accept.schema.json\nversion: 1\naccept: []\n",

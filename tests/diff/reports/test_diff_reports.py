@@ -41,9 +41,7 @@ def without_github_workspace(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @each_case
 @pytest.mark.parametrize("format_", FORMATS)
-def test_output_of_each_format_equals_the_expected_file(
-    case: Path, format_: str
-) -> None:
+def test_output_in_each_format_equals_expected_file(case: Path, format_: str) -> None:
     code, text = run_diff(case, "--format", format_)
     assert_equals_file(case / "expected" / FORMATS[format_], text)
     assert code == (1 if case.name in FAILING_CASES else 0)
@@ -85,7 +83,7 @@ def test_text_lines_with_spaces_have_at_most_80_characters(case: Path) -> None:
     assert [line for line in long if " " in line.strip()] == []
 
 
-def test_example_in_the_docs_is_the_output_of_a_case() -> None:
+def test_example_in_the_docs_is_in_the_expected_output() -> None:
     page = (HERE.parents[2] / "docs" / "diff.md").read_text("utf-8")
     example = page.partition("```text\n")[2].partition("```")[0]
     text = (HERE / "cases" / "shop" / "expected" / "text.txt").read_text("utf-8")

@@ -21,7 +21,7 @@ from toolcast.reports.formats import report_versions
 SAFE, RISKY, BREAKING = Grade
 
 
-def make_workspace(version: str | None) -> Workspace:
+def workspace(version: str | None) -> Workspace:
     tree = {"name": "toy"} | ({} if version is None else {"version": version})
     toolset = Toolset(
         "toy", "Toy", "specs/toy", source=Source("specs/toy/toolset.yaml", tree=tree)
@@ -62,11 +62,12 @@ def make_change(rule: str, grades: Grades) -> Change:
 def test_change_requires_the_expected_version(
     before: str | None, rule: str, grades: Grades, proposed: str
 ) -> None:
-    [proposal] = propose_versions(
-        [make_change(rule, grades)], make_workspace(before), make_workspace(before)
+    """Breaking changes require a major step, risky ones and additions a minor one, others a patch."""
+    [found] = propose_versions(
+        [make_change(rule, grades)], workspace(before), workspace(before)
     )
-    assert proposal.version == proposed
-    assert proposal.reason
+    assert found.version == proposed
+    assert found.reason
 
 
 @pytest.mark.parametrize(
@@ -79,51 +80,40 @@ def test_change_requires_the_expected_version(
         ("x", False),
     ],
 )
-def test_raised_version_is_enough_from_the_next_major_on(
-    now: str, is_enough: bool
-) -> None:
+def test_raised_version_is_enough_from_next_major(now: str, is_enough: bool) -> None:
     breaking = make_change("x/y", Grades(call=BREAKING))
-    [proposal] = propose_versions(
-        [breaking], make_workspace("1.4.2"), make_workspace(now)
-    )
-    assert proposal.is_enough is is_enough
+    [found] = propose_versions([breaking], workspace("1.4.2"), workspace(now))
+    assert found.is_enough is is_enough
 
 
 def test_worst_change_determines_the_version_step() -> None:
     changes = [
         make_change("x/y", Grades(call=grade)) for grade in (SAFE, BREAKING, RISKY)
     ]
-    [proposal] = propose_versions(
-        changes, make_workspace("1.0.0"), make_workspace("1.0.0")
-    )
-    assert (proposal.step, proposal.version) == ("major", "2.0.0")
+    [found] = propose_versions(changes, workspace("1.0.0"), workspace("1.0.0"))
+    assert (found.step, found.version) == ("major", "2.0.0")
 
 
-def test_moved_tool_requires_a_version_of_its_old_toolset() -> None:
+def test_moved_tool_requires_a_new_version_for_its_old_toolset() -> None:
     breaking = make_change("tool/moved", Grades(call=BREAKING))
     moved = replace(breaking, toolset="other", before="toy", after="other")
-    [proposal] = propose_versions(
-        [moved], make_workspace("1.0.0"), make_workspace("1.0.0")
-    )
-    assert (proposal.toolset, proposal.version) == ("toy", "2.0.0")
+    [found] = propose_versions([moved], workspace("1.0.0"), workspace("1.0.0"))
+    assert (found.toolset, found.version) == ("toy", "2.0.0")
 
 
-def test_version_of_a_renamed_toolset_is_that_of_its_old_name() -> None:
+def test_renamed_toolset_continues_its_old_version() -> None:
     breaking = make_change("toolset/renamed", Grades(code=BREAKING))
     renamed = replace(breaking, tool="", before="old", after="toy")
-    old = make_workspace("1.0.0")
+    old = workspace("1.0.0")
     old_toolset = replace(old.toolsets[0], name="old")
-    [proposal] = propose_versions(
-        [renamed], replace(old, toolsets=(old_toolset,)), make_workspace("1.0.0")
+    [found] = propose_versions(
+        [renamed], replace(old, toolsets=(old_toolset,)), workspace("1.0.0")
     )
-    assert (proposal.before, proposal.version) == ("1.0.0", "2.0.0")
+    assert (found.before, found.version) == ("1.0.0", "2.0.0")
 
 
-def test_a_toolset_without_changes_has_no_proposal() -> None:
-    assert (
-        list(propose_versions([], make_workspace("1.0.0"), make_workspace("1.0.0")))
-        == []
-    )
+def test_toolset_without_changes_has_no_proposed_version() -> None:
+    assert list(propose_versions([], workspace("1.0.0"), workspace("1.0.0"))) == []
 
 
 @pytest.mark.parametrize("before", ["1.4.2", "", "0.9.0-<b>x</b>\n\n# x"])
@@ -132,7 +122,7 @@ def test_invalid_version_is_escaped_in_markdown(before: str) -> None:
     breaking = make_change("x/y", Grades(call=BREAKING))
     text = report_versions(
         judge(
-            Comparison([breaking], []), (make_workspace(before), make_workspace(now)), "main",
+            Comparison([breaking], []), (workspace(before), workspace(now)), "main",
             limits={}, acceptances=(), known=(), today=datetime.date(2030, 1, 1),
         )
     )  # fmt: skip
@@ -155,15 +145,13 @@ def test_invalid_version_is_escaped_in_markdown(before: str) -> None:
         ("tool.deprecated/unset", "Changed"),
     ],
 )
-def test_change_is_in_its_section_of_the_changelog_entry(
-    rule: str, section: str
-) -> None:
+def test_change_is_in_its_changelog_section(rule: str, section: str) -> None:
     change = make_change(
         rule, load_change_rules(())[rule].grades._replace(prompt=RISKY)
     )
     text = report_versions(
         judge(
-            Comparison([change], []), (make_workspace("1.0.0"), make_workspace("1.0.0")), "main",
+            Comparison([change], []), (workspace("1.0.0"), workspace("1.0.0")), "main",
             limits={}, acceptances=(), known=(), today=datetime.date(2030, 1, 1),
         )
     )  # fmt: skip

@@ -51,11 +51,11 @@ def make_verdict(text: str, value: str) -> Verdict:
         Location("specs/toy/act.yaml", 3, 1, 4), value,
     )  # fmt: skip
     effect = Effect(EffectKind.VISIBILITY, "x", "toy", "act", text, value, text, True)
-    sides = Workspace("", ("specs/toy",), ()), Workspace("", ("specs/toy",), ())
+    versions = Workspace("", ("specs/toy",), ()), Workspace("", ("specs/toy",), ())
     compared = Comparison([change], [effect])
     return judge(
         compared,
-        sides,
+        versions,
         text,
         limits=DEFAULT_LIMITS,
         acceptances=(),
@@ -78,7 +78,7 @@ def test_text_report_is_printable_and_has_no_ci_command(text: str, value: str) -
     assert_no_command(report)
 
 
-def test_wrapped_line_does_not_begin_with_a_ci_command() -> None:
+def test_wrapped_line_does_not_start_with_a_ci_command() -> None:
     text = "word " * 14 + "::stop-commands::x ##[add-mask]word ::error::x"
     report = report_changes(make_verdict(text, text), "text", CONTEXT)
     assert "\n    \\x3a:stop-commands::x #\\x23[add-mask]word" in report
@@ -141,7 +141,7 @@ def test_markdown_report_has_no_html_or_links_from_specs(text: str, value: str) 
 
 
 @given(TEXTS, TEXTS, st.sampled_from(list(Severity)))
-def test_report_of_a_finding_is_valid_in_every_format(
+def test_finding_is_valid_in_every_format(
     text: str, help_: str, severity: Severity
 ) -> None:
     location = Location("specs/toy/act.yaml", 3, 1, 4)
@@ -158,9 +158,7 @@ def test_report_of_a_finding_is_valid_in_every_format(
 
 
 @pytest.mark.parametrize("number", [10, 3_000])
-def test_markdown_report_fits_github_limit_and_counts_omitted_changes(
-    number: int,
-) -> None:
+def test_markdown_report_fits_github_limit_and_counts_omissions(number: int) -> None:
     changes = [
         Change(
             RULE, "toy", f"act_{index}", ("name",), "\U0001f534 <" * 200, "b" * 4_000,
@@ -172,9 +170,9 @@ def test_markdown_report_fits_github_limit_and_counts_omitted_changes(
         Effect(EffectKind.VISIBILITY, "x", "toy", change.tool, "less", is_worse=True)
         for change in changes
     ]
-    sides = Workspace("", ("specs/toy",), ()), Workspace("", ("specs/toy",), ())
+    versions = Workspace("", ("specs/toy",), ()), Workspace("", ("specs/toy",), ())
     verdict = judge(
-        Comparison(changes, effects), sides, "main",
+        Comparison(changes, effects), versions, "main",
         limits=DEFAULT_LIMITS, acceptances=(), known=(), today=TODAY,
     )  # fmt: skip
     text = report_changes(verdict, "markdown", CONTEXT)
@@ -185,11 +183,11 @@ def test_markdown_report_fits_github_limit_and_counts_omitted_changes(
     omitted_count = int(omitted[1].replace(",", "")) if omitted else 0
     assert shown_count + omitted_count == number
     assert shown_count > 5
-    # A table with very many tools is collapsed.
+    # A large table is collapsed.
     assert text.count("<details open>") == (1 if number == 10 else 0)
 
 
-def test_equal_change_of_many_tools_is_reported_once() -> None:
+def test_equal_change_in_3000_tools_is_reported_once() -> None:
     changes = [
         Change(
             RULE, "toy", f"act_{index}", ("name",), f"act_{index}", ABSENT,
@@ -197,9 +195,9 @@ def test_equal_change_of_many_tools_is_reported_once() -> None:
         )
         for index in range(3_000)
     ]  # fmt: skip
-    sides = Workspace("", ("specs/toy",), ()), Workspace("", ("specs/toy",), ())
+    versions = Workspace("", ("specs/toy",), ()), Workspace("", ("specs/toy",), ())
     verdict = judge(
-        Comparison(changes, []), sides, "main",
+        Comparison(changes, []), versions, "main",
         limits=DEFAULT_LIMITS, acceptances=(), known=(), today=TODAY,
     )  # fmt: skip
     text = report_changes(verdict, "text", CONTEXT)
@@ -212,7 +210,7 @@ def test_equal_change_of_many_tools_is_reported_once() -> None:
     assert "and 2,980 more: the tool is gone" in annotation
 
 
-def test_each_change_of_a_tool_has_its_fingerprint_in_the_report() -> None:
+def test_report_contains_the_fingerprint_for_each_change() -> None:
     changes = [
         Change(
             RULE, "toy", tool, ("parameters", name), 1, 2, "`x` is another one",
@@ -220,9 +218,9 @@ def test_each_change_of_a_tool_has_its_fingerprint_in_the_report() -> None:
         )
         for tool, name in (("act", "a"), ("act", "b"), ("be", "a"))
     ]  # fmt: skip
-    sides = Workspace("", ("specs/toy",), ()), Workspace("", ("specs/toy",), ())
+    versions = Workspace("", ("specs/toy",), ()), Workspace("", ("specs/toy",), ())
     verdict = judge(
-        Comparison(changes, []), sides, "main",
+        Comparison(changes, []), versions, "main",
         limits=DEFAULT_LIMITS, acceptances=(), known=(), today=TODAY,
     )  # fmt: skip
     text = report_changes(verdict, "text", CONTEXT)
@@ -248,7 +246,5 @@ def test_sarif_log_is_truncated_to_the_most_severe_results(
     run = validate_sarif(encode_sarif(items, {}, None, "check"))
     assert len(run["results"]) == 3
     assert run["results"][0]["level"] == "error"
-    [notification] = run["invocations"][0]["toolExecutionNotifications"]
-    assert notification["message"]["text"].startswith(
-        "2 less severe results are not included"
-    )
+    [note] = run["invocations"][0]["toolExecutionNotifications"]
+    assert note["message"]["text"].startswith("2 less severe results are not included")

@@ -21,7 +21,7 @@ from toolcast.reports.item import ReportContext
 
 TODAY = datetime.date(2026, 11, 22)
 TOOL_COUNT = 25
-REPEATED_DESCRIPTIONS = 67
+REPEATED = 67
 
 
 def judge_changes(before: Workspace, after: Workspace) -> Verdict:
@@ -48,7 +48,7 @@ def count_git_diff_lines(root: Path) -> int:
     return len(done.stdout.splitlines())
 
 
-def test_report_of_real_releases_is_shorter_than_git_diff(tmp_path: Path) -> None:
+def test_real_release_report_is_shorter_than_git_diff(tmp_path: Path) -> None:
     ratios = []
     for server in HISTORIES:
         root = tmp_path / server
@@ -56,10 +56,8 @@ def test_report_of_real_releases_is_shorter_than_git_diff(tmp_path: Path) -> Non
             server, "new", root / "new"
         )
         verdict = judge_changes(*versions)
-        # A changed text alone is never breaking.
-        assert [
-            change for change in verdict.changes if change.fails == ("prompt",)
-        ] == []
+        # A change of only a text is never breaking.
+        assert [item for item in verdict.changes if item.fails == ("prompt",)] == []
         text = report_changes(verdict, "text", ReportContext(versions[1].root))
         ratios.append(len(text.splitlines()) / count_git_diff_lines(root))
     assert max(ratios) <= 0.5
@@ -79,9 +77,7 @@ def build_nullable_parameter(text: str, *, repeats_description: bool) -> dict[st
 
 def build_tool(index: int, *, is_new: bool) -> dict[str, Any]:
     """Return a tool of a server before or after an update of its schema library."""
-    count = REPEATED_DESCRIPTIONS // TOOL_COUNT + (
-        index < REPEATED_DESCRIPTIONS % TOOL_COUNT
-    )
+    count = REPEATED // TOOL_COUNT + (index < REPEATED % TOOL_COUNT)
     properties: dict[str, Any] = {
         f"filter_{number}": build_nullable_parameter(
             f"Filters the answers by the field {number} of kind {index}.",
@@ -108,7 +104,7 @@ def build_tool(index: int, *, is_new: bool) -> dict[str, Any]:
     }
 
 
-def test_breaking_changes_precede_many_safe_ones(tmp_path: Path) -> None:
+def test_breaking_changes_precede_safe_changes(tmp_path: Path) -> None:
     """Two breaking changes are in the first ten lines, before an update of 25 tools."""
     versions = []
     for folder, is_new in (("old", False), ("new", True)):
@@ -125,7 +121,7 @@ def test_breaking_changes_precede_many_safe_ones(tmp_path: Path) -> None:
         for reported in verdict.changes
         if reported.change.rule.id == "parameter/description-removed"
     ]
-    assert len(removed) == REPEATED_DESCRIPTIONS
+    assert len(removed) == REPEATED
     assert {grade.label for change in removed for grade in change.grades} == {"safe"}
     assert verdict.failing == 2
     text = report_changes(verdict, "text", ReportContext())
@@ -144,30 +140,30 @@ def test_breaking_changes_precede_many_safe_ones(tmp_path: Path) -> None:
     assert comment.index("find_kind_17") < comment.index("<details")
     assert len(report_changes(verdict, "github", ReportContext()).splitlines()) == 2
     report = json.loads(report_changes(verdict, "json", ReportContext()))
-    assert len(report["changes"]) == REPEATED_DESCRIPTIONS + TOOL_COUNT + 2
+    assert len(report["changes"]) == REPEATED + TOOL_COUNT + 2
 
 
-def test_parameter_named_like_its_tool_keeps_its_name_in_groups() -> None:
-    def make_workspace(*names: str) -> Workspace:
+def test_parameter_named_like_its_tool_is_named_in_groups() -> None:
+    """Grouping omits the tool's name in messages, but not an equal parameter name."""
+
+    def workspace(*names: str) -> Workspace:
         properties = {name: {"type": "string"} for name in names}
         tool = {"parameters": {"type": "object", "properties": properties}}
         files = {"query": tool, "other/toolset": {"name": "other"}, "other/query": tool}
         return load_project({"workspace": {"toolsets": ["toy", "other"]}, **files})
 
     text = report_changes(
-        judge_changes(make_workspace("query", "x"), make_workspace("x")),
-        "text",
-        ReportContext(),
+        judge_changes(workspace("query", "x"), workspace("x")), "text", ReportContext()
     )
     assert "2 tools: `query` is removed" in text
 
 
-def test_report_of_all_changes_has_every_fingerprint(tmp_path: Path) -> None:
+def test_full_report_has_every_fingerprint(tmp_path: Path) -> None:
     root = tmp_path
-    versions = load_release("git", "old", root / "old"), load_release(
+    pair = load_release("git", "old", root / "old"), load_release(
         "git", "new", root / "new"
     )
-    verdict = judge_changes(*versions)
+    verdict = judge_changes(*pair)
     full = report_changes(verdict, "text", ReportContext(shows_all=True))
     assert all(
         reported.change.fingerprint in full

@@ -1,6 +1,6 @@
 """Random search for values that one schema accepts and another one rejects.
 
-It shares no code with the tested comparison: it builds values in another way, and validates
+It shares no code with the tested comparison: it builds values differently, and validates
 them with `jsonschema`.
 """
 
@@ -56,7 +56,7 @@ def is_accepted(schema: Any, value: Any, *, is_call: bool, is_sent: bool) -> boo
     """Return whether a schema accepts a value.
 
     For arguments, the runtime rejects names at the top level that the schema does not declare.
-    Senders use only declared names where a schema lists properties and does not mention
+    Senders use only declared names if a schema lists properties and does not mention
     others.
     """
     validator_class = jsonschema.validators.validator_for(

@@ -26,9 +26,7 @@ def test_example_value_for_a_pattern_is_the_default_or_built() -> None:
             {**build_parameters(key={**key, **hint}, limit=limit), "required": ["key"]}
             for limit in limits
         )
-
         (change,) = compare_schemas(before, after, "parameters")
-
         assert change.grades.call is Grade.BREAKING
         assert change.path == ("parameters", "properties", "limit", "maximum")
         key_value = "ABC-1234" if hint else "AAA-0000"
@@ -43,11 +41,9 @@ def test_changes_have_separate_examples() -> None:
         **build_parameters(a={"type": "integer", "minimum": 0}, b={"enum": ["x"]}),
         "required": ["a"],
     }
-
     examples = {
         c.rule.id: c.witness for c in compare_schemas(before, after, "parameters")
     }
-
     assert examples == {
         "parameter/property-removed": {"c": "a"},
         "parameter/property-required": {},
@@ -69,16 +65,14 @@ def test_example_can_require_all_changes_together() -> None:
             {"properties": {name: {}}, "required": [name]} for name in ("a", "b")
         ],
     }
-
     changes = compare_schemas(before, after, "parameters")
-
     (breaking,) = [c for c in changes if c.grades.call is Grade.BREAKING]
     assert breaking.rule.id == "parameter/rewritten"
     assert breaking.reason == "only all changes together make the example invalid"
     assert "c" in breaking.witness
 
 
-def test_example_respects_required_parameters_of_actions() -> None:
+def test_example_has_parameters_required_by_actions() -> None:
     before = build_parameters(
         action={"enum": ["list", "send"]},
         to={"type": "string"},
@@ -90,11 +84,9 @@ def test_example_respects_required_parameters_of_actions() -> None:
     values = (Action("list", requires=("to",)), Action("send", requires=("to",)))
     actions = Actions("action", values)
     required = {"required": ["action"]}
-
     changes = compare_schemas(
         {**before, **required}, {**after, **required}, "parameters", actions=actions
     )
-
     (change,) = changes
     if change.witness is not ABSENT:
         assert {"action", "to", "limit"} <= set(change.witness)
@@ -104,9 +96,7 @@ def test_example_respects_required_parameters_of_actions() -> None:
 def test_long_example_is_truncated_in_the_message() -> None:
     before = build_parameters(a={"type": "string", "maxLength": 900})
     after = build_parameters(a={"type": "string", "maxLength": 800})
-
     (change,) = compare_schemas(before, after, "parameters")
-
     assert len(change.witness["a"]) == 900
     assert len(change.message) < 300
     assert "…" in change.message
@@ -116,8 +106,6 @@ def test_annotations_have_no_example() -> None:
     before, after = build_parameters(a={"title": "A"}), build_parameters(
         a={"title": "B"}
     )
-
     (change,) = compare_schemas(before, after, "parameters")
-
     assert change.witness is ABSENT
     assert format_change(change).startswith("title-changed, safe risky safe safe:")

@@ -68,7 +68,7 @@ def build_triple_references(leaf: Any) -> Any:
     }
 
 
-def build_many_properties(leaf: Any) -> Any:
+def build_properties(leaf: Any) -> Any:
     """Return an object schema with two thousand properties."""
     return {"type": "object", "properties": {f"p{i}": dict(leaf) for i in range(2_000)}}
 
@@ -88,13 +88,13 @@ def build_overlapping_alternatives(leaf: Any) -> Any:
     return {"type": "object", "properties": {"a": {"anyOf": branches}}}
 
 
-def build_many_patterns(leaf: Any) -> Any:
+def build_patterns(leaf: Any) -> Any:
     """Return an object schema with three hundred patterns of property names."""
     properties = {f"^a{i}(b|c)*$": leaf for i in range(300)}
     return {"type": "object", "patternProperties": properties}
 
 
-def build_many_conditions(leaf: Any) -> Any:
+def build_conditions(leaf: Any) -> Any:
     """Return a schema with two hundred conditions."""
     branches = [
         {"if": {"properties": {"a": {"const": i}}}, "then": {"properties": {"b": leaf}}}
@@ -129,11 +129,11 @@ SHAPES = [
     build_nested_negations,
     build_double_references,
     build_triple_references,
-    build_many_properties,
+    build_properties,
     build_discriminated_alternatives,
     build_overlapping_alternatives,
-    build_many_patterns,
-    build_many_conditions,
+    build_patterns,
+    build_conditions,
     build_recursive_schema,
 ]
 

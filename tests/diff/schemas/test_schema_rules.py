@@ -9,12 +9,7 @@ import pytest
 from jsonschema_specifications import REGISTRY as SPECIFICATIONS
 
 from toolcast.diff.change import Grade
-from toolcast.diff.schemas.schema_rules import (
-    EFFECTS,
-    FIELDS,
-    KEYWORDS,
-    RULES,
-)
+from toolcast.diff.schemas.schema_rules import EFFECTS, FIELDS, KEYWORDS, RULES
 from toolcast.json_schema.dialects import KEYWORDS as KNOWN_KEYWORDS
 
 IDS = {rule.id: rule for rule in RULES.values()}
@@ -56,7 +51,7 @@ def test_opposite_rules_have_opposite_effects() -> None:
         assert other == opposite_effects[effect] or "either" in (other, effect), name
 
 
-def test_grades_for_results_mirror_those_for_parameters() -> None:
+def test_result_grades_mirror_parameter_grades() -> None:
     """Fewer valid values break callers; more valid values break the readers of results."""
     # Readers of results can ignore an added property.
     for name, effect in EFFECTS.items():
@@ -70,9 +65,8 @@ def test_grades_for_results_mirror_those_for_parameters() -> None:
 @pytest.mark.parametrize(
     "dialect", [jsonschema.Draft202012Validator, jsonschema.Draft7Validator]
 )
-def test_all_keywords_of_a_dialect_have_rules(dialect: Any) -> None:
+def test_all_dialect_keywords_have_rules(dialect: Any) -> None:
     covered = {keyword for keywords in KEYWORDS.values() for keyword in keywords}
-
     assert collect_keywords(dialect.META_SCHEMA) - covered == set()
 
 

@@ -24,10 +24,8 @@ def test_removed_property_is_risky_if_the_schema_accepts_it(
     toolset: Toolset, required: list[str]
 ) -> None:
     before = {**OPEN, "required": required}
-
     (external,) = compare_schemas(before, LESS, "parameters", toolset)
     (own,) = compare_schemas(before, LESS, "parameters")
-
     assert external.rule is own.rule
     assert external.grades.call is Grade.RISKY and external.reason
     assert own.grades.call is Grade.BREAKING
@@ -36,7 +34,6 @@ def test_removed_property_is_risky_if_the_schema_accepts_it(
 @pytest.mark.parametrize("before", [OPEN, {**OPEN, **CLOSED}])
 def test_removed_property_is_breaking_if_the_schema_rejects_it(before: Any) -> None:
     changes = compare_schemas(before, {**LESS, **CLOSED}, "parameters", IMPORTED)
-
     removed = next(c for c in changes if c.rule.id == "parameter/property-removed")
     assert removed.grades.call is Grade.BREAKING
     assert "b" in removed.witness
@@ -44,37 +41,30 @@ def test_removed_property_is_breaking_if_the_schema_rejects_it(before: Any) -> N
 
 def test_new_optional_parameter_is_safe() -> None:
     (change,) = compare_schemas(LESS, OPEN, "parameters", IMPORTED)
-
     assert change.grades.call is Grade.SAFE
 
 
 def test_renamed_parameter_is_risky_if_both_names_are_accepted() -> None:
     after = {"type": "object", "properties": {"c": {"type": "string"}}}
-
     (change,) = compare_schemas(LESS, after, "parameters", IMPORTED)
-
     assert change.rule.id == "parameter/property-renamed"
     assert change.grades.call is Grade.RISKY
 
 
 @pytest.mark.parametrize("toolset", [TOOLSET, IMPORTED])
 @pytest.mark.parametrize("required", [[], ["b"]])
-def test_new_property_of_a_closed_result_is_risky(
+def test_new_property_in_a_closed_result_is_risky(
     toolset: Toolset, required: list[str]
 ) -> None:
     after = {**OPEN, **CLOSED, "required": required}
-
     (change,) = compare_schemas({**LESS, **CLOSED}, after, "returns", toolset)
-
     assert change.grades.call is Grade.RISKY and change.reason
 
 
 def test_property_with_another_type_than_additional_ones_is_breaking() -> None:
     before = {**LESS, "additionalProperties": {"type": "integer"}}
     properties = {**LESS["properties"], "b": {"type": "string"}}
-
     changes = compare_schemas(before, {**before, "properties": properties}, "returns")
-
     assert max(c.grades.call for c in changes) is Grade.BREAKING
 
 
@@ -84,7 +74,6 @@ def test_change_is_safe_for_code_without_handler() -> None:
     (typed,) = compare_schemas(
         LESS, OPEN, "parameters", IMPORTED, arguments_type="types:Arguments"
     )
-
     assert own.grades.code is typed.grades.code is Grade.RISKY
     assert external.grades.code is Grade.SAFE
 
@@ -96,7 +85,6 @@ def test_format_that_is_not_validated_is_risky(old: Any, new: str) -> None:
         {"type": "object", "properties": {"a": {"type": "string", **keywords}}}
         for keywords in (old, {"format": new})
     )
-
     for toolset in (IMPORTED, without_validation):
         (change,) = compare_schemas(before, after, "parameters", toolset)
         assert change.grades.call is Grade.RISKY and change.reason

@@ -1,16 +1,12 @@
-"""Names that are close to others, and letters that look like others.
-
-Honest names that look similar must pass: a rule that cries wolf is switched off.
-"""
+"""Similar tool names and lookalike characters, and names that only look similar."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.rules.attacks import check
+from tests.rules.attacks import ListRules, check_tools
 from toolcast.rules.name import list_similar_pairs
 from toolcast.rules.prompt import find_confusable_term
 
@@ -26,7 +22,7 @@ from toolcast.rules.prompt import find_confusable_term
         ("search_issues", "search_1ssues"),
     ],
 )
-def test_similar_names(first: str, second: str) -> None:
+def test_similar_names_are_paired(first: str, second: str) -> None:
     assert list(list_similar_pairs([first, second])) == [tuple(sorted([first, second]))]
 
 
@@ -41,18 +37,20 @@ def test_similar_names(first: str, second: str) -> None:
         ("list_peers", "list_reeps"),
     ],
 )
-def test_names_that_are_far_enough(first: str, second: str) -> None:
+def test_different_names_are_not_paired(first: str, second: str) -> None:
     assert list(list_similar_pairs([first, second])) == []
 
 
-def test_similar_names_of_two_toolsets(tmp_path: Path) -> None:
-    found = check(tmp_path, {"a": [{"name": "send_mail"}], "b": [{"name": "sendmail"}]})
-    assert found == [("name/similar", "sendmail.yaml")]
+def test_similar_names_in_two_toolsets_are_reported(tmp_path: Path) -> None:
+    findings = check_tools(
+        tmp_path, {"a": [{"name": "send_mail"}], "b": [{"name": "sendmail"}]}
+    )
+    assert findings == [("name/similar", "sendmail.yaml")]
 
 
 @pytest.mark.parametrize("text", ["Sends to \u0430dmin", "p\u0430ypal_id", "𝐢𝐠𝐧𝐨𝐫𝐞 it"])
-def test_confusable_word_letters(text: str, rules_of: Callable[..., list[str]]) -> None:
-    assert rules_of(description=text) == ["prompt/mixed-script"]
+def test_lookalike_characters_are_reported(text: str, list_rules: ListRules) -> None:
+    assert list_rules(description=text) == ["prompt/mixed-script"]
 
 
 @pytest.mark.parametrize(
@@ -64,5 +62,5 @@ def test_confusable_word_letters(text: str, rules_of: Callable[..., list[str]]) 
         "α-β pruning",
     ],
 )
-def test_honest_letters_of_other_scripts(text: str) -> None:
+def test_characters_in_other_scripts_are_accepted(text: str) -> None:
     assert find_confusable_term(text) is None

@@ -126,6 +126,7 @@ def _apply_step(project: Project, step: tuple[str, str, str]) -> None:
 @pytest.mark.rows(4)
 @pytest.mark.parametrize("missing", STEPS)
 def test_check_reports_only_the_missing_step(moved_tool: Project, missing: str) -> None:
+    """Omit each step of moving a tool by hand: only the rule for this step reports it."""
     for rule, step in STEPS.items():
         if rule != missing:
             _apply_step(moved_tool, step)

@@ -1,4 +1,4 @@
-"""Whatever a handler gives, the registry, MCP, the CLI and LangChain answer the same."""
+"""Results and errors of handlers: the same from the registry, MCP, the CLI and LangChain."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ parameters:
 handler: handlers.toy:value
 cli: {keyword: value}
 """
-JSON = {
+JSON_RESULTS = {
     "tuple": {"pair": [1, [2, 3]]},
     "named_tuple": [[1, 2]],
     "ordered": {"b": 1, "a": {"a": 2}},
@@ -167,12 +167,12 @@ BLOCKS = [
     {"type": "image", "data": PICTURE, "mimeType": "image/png"},
     {"type": "audio", "data": "UklGRg==", "mimeType": "audio/wav"},
 ]
-"""The first of those that the tool gives."""
+"""The first content blocks that the tool returns."""
 
 
 @dataclass(frozen=True)
-class Surfaces:
-    """The generated modules of one tool."""
+class Interfaces:
+    """Generated modules of one tool."""
 
     package: str
 
@@ -181,15 +181,15 @@ class Surfaces:
         return module.call_tool_sync("value", {"name": name})
 
     def mcp(self, name: str, mode: str) -> dict[str, Any]:
-        """The CallToolResult on the wire, asked for by the SDK's client."""
+        """Return the CallToolResult that the SDK's client receives."""
         server = importlib.import_module(f"{self.package}.mcp_server").SERVER.build()
 
-        async def ask() -> dict[str, Any]:
+        async def call_tool() -> dict[str, Any]:
             async with Client(server, mode=mode) as client:
-                answer = await client.call_tool("value", {"name": name})
-                return answer.model_dump(by_alias=True, exclude_none=True)
+                result = await client.call_tool("value", {"name": name})
+                return result.model_dump(by_alias=True, exclude_none=True)
 
-        return asyncio.run(ask())
+        return asyncio.run(call_tool())
 
     def cli(self, name: str) -> Any:
         module = importlib.import_module(f"{self.package}.cli")
@@ -201,21 +201,21 @@ class Surfaces:
         return module.get_langchain_tool("value")
 
     def langchain(self, name: str) -> ToolMessage:
-        """What LangGraph's ToolNode hands to the model."""
+        """Return the message that LangGraph's ToolNode passes to the model."""
         graph = StateGraph(MessagesState)
         graph.add_node("tools", ToolNode([self.tool]))
         graph.add_edge(START, "tools")
         graph.add_edge("tools", END)
         call = {"name": "value", "args": {"name": name}, "id": "7", "type": "tool_call"}
-        asked = {"messages": [AIMessage("", tool_calls=[call])]}
-        told: ToolMessage = asyncio.run(graph.compile().ainvoke(asked))["messages"][-1]
-        same: ToolMessage = graph.compile().invoke(asked)["messages"][-1]
-        assert (told.content, told.tool_call_id) == (same.content, same.tool_call_id)
-        return told
+        state = {"messages": [AIMessage("", tool_calls=[call])]}
+        reply: ToolMessage = asyncio.run(graph.compile().ainvoke(state))["messages"][-1]
+        sync: ToolMessage = graph.compile().invoke(state)["messages"][-1]
+        assert (reply.content, reply.tool_call_id) == (sync.content, sync.tool_call_id)
+        return reply
 
 
 @pytest.fixture(scope="module")
-def surfaces(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Surfaces]:
+def interfaces(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Interfaces]:
     root: Path = tmp_path_factory.mktemp("answers")
     project = Project(root)
     project.write(
@@ -232,66 +232,68 @@ def surfaces(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Surfaces]:
     project.generate()
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(str(root))
-        yield Surfaces("answers.toy")
+        yield Interfaces("answers.toy")
     for name in [*sys.modules]:
         if name.split(".")[0] in ("answers", "handlers"):
             del sys.modules[name]
 
 
-eras = pytest.mark.parametrize("mode", ["legacy", "auto"])
+both_protocols = pytest.mark.parametrize("mode", ["legacy", "auto"])
 
 
-@eras
-@pytest.mark.parametrize("name", JSON)
-def test_a_result_is_the_same_json_everywhere(
-    surfaces: Surfaces, name: str, mode: str
+@both_protocols
+@pytest.mark.parametrize("name", JSON_RESULTS)
+def test_result_is_the_same_json_in_every_interface(
+    interfaces: Interfaces, name: str, mode: str
 ) -> None:
-    result = surfaces.registry(name).result
-    assert json.dumps(result) == json.dumps(JSON[name])
-    assert plain_types(result)
+    result = interfaces.registry(name).result
+    assert json.dumps(result) == json.dumps(JSON_RESULTS[name])
+    assert has_only_json_types(result)
     text = result if isinstance(result, str) else json.dumps(result, ensure_ascii=False)
     content = [{"type": "text", "text": text}]
-    assert surfaces.mcp(name, mode)["content"] == content
-    assert surfaces.langchain(name).content == text
-    shown = surfaces.cli(name)
+    assert interfaces.mcp(name, mode)["content"] == content
+    assert interfaces.langchain(name).content == text
+    output = interfaces.cli(name)
     if result is not None:
-        whole = shown.stdout[:-1] if isinstance(result, str) else None
-        assert (whole or json.loads(shown.stdout)) == result
+        string = output.stdout[:-1] if isinstance(result, str) else None
+        assert (string or json.loads(output.stdout)) == result
 
 
-def plain_types(value: Any) -> bool:
+def has_only_json_types(value: Any) -> bool:
     if isinstance(value, dict):
-        return type(value) is dict and all(map(plain_types, value.values()))
+        return type(value) is dict and all(map(has_only_json_types, value.values()))
     if isinstance(value, list):
-        return type(value) is list and all(map(plain_types, value))
+        return type(value) is list and all(map(has_only_json_types, value))
     return type(value) in (str, int, float, bool, type(None))
 
 
 @pytest.mark.rows(24)
-@eras
+@both_protocols
 @pytest.mark.parametrize("name", ERRORS)
-def test_what_cannot_be_sent_is_the_same_tool_error_everywhere(
-    surfaces: Surfaces, name: str, mode: str
+def test_invalid_result_is_the_same_tool_error_in_every_interface(
+    interfaces: Interfaces, name: str, mode: str
 ) -> None:
-    said = surfaces.registry(name).error
-    assert said.startswith("the tool returned ") and ERRORS[name] in said
-    assert "hunter2" not in said
-    answer = surfaces.mcp(name, mode)
-    assert answer["isError"] is True
-    assert answer["content"] == [{"type": "text", "text": said}]
-    told = surfaces.langchain(name)
-    assert (told.status, told.content) == ("error", said)
-    shown = surfaces.cli(name)
-    assert shown.exit_code == 1
-    assert shown.stderr.splitlines()[-1] == f"error: {said}"
+    error = interfaces.registry(name).error
+    assert error.startswith("the tool returned ") and ERRORS[name] in error
+    assert "hunter2" not in error
+    mcp_result = interfaces.mcp(name, mode)
+    assert mcp_result["isError"] is True
+    assert mcp_result["content"] == [{"type": "text", "text": error}]
+    reply = interfaces.langchain(name)
+    assert (reply.status, reply.content) == ("error", error)
+    output = interfaces.cli(name)
+    assert output.exit_code == 1
+    assert output.stderr.splitlines()[-1] == f"error: {error}"
 
 
-@eras
-def test_content_blocks_reach_every_caller(surfaces: Surfaces, mode: str) -> None:
-    given = surfaces.registry("blocks").content
-    assert given[:3] == BLOCKS
-    assert surfaces.mcp("blocks", mode)["content"] == given
-    assert surfaces.cli("blocks").stdout.splitlines() == [
+@both_protocols
+def test_content_blocks_are_returned_by_every_interface(
+    interfaces: Interfaces, mode: str
+) -> None:
+    blocks = interfaces.registry("blocks").content
+    assert blocks[:3] == BLOCKS
+    assert interfaces.mcp("blocks", mode)["content"] == blocks
+    assert interfaces.cli("blocks").stdout.splitlines() == [
         "Here.",
         "[image/png, 8 bytes]",
         "[audio/wav, 4 bytes]",
@@ -314,16 +316,16 @@ def test_content_blocks_reach_every_caller(surfaces: Surfaces, mode: str) -> Non
         },
         {"type": "image", "base64": PICTURE, "mime_type": "image/png"},
     ]
-    told = surfaces.langchain("blocks")
-    assert (told.status, told.name, told.tool_call_id) == ("success", "value", "7")
-    assert told.content == expected
-    # LangChain takes each of them for one of its own kinds.
-    assert [block["type"] for block in told.content_blocks] == [
+    reply = interfaces.langchain("blocks")
+    assert (reply.status, reply.name, reply.tool_call_id) == ("success", "value", "7")
+    assert reply.content == expected
+    # LangChain recognizes each block as one of its own types.
+    assert [block["type"] for block in reply.content_blocks] == [
         block["type"] for block in expected
     ]
-    assert surfaces.tool.invoke({"name": "blocks"}) == expected
+    assert interfaces.tool.invoke({"name": "blocks"}) == expected
 
 
-def test_an_error_that_is_no_text_is_told_as_text(surfaces: Surfaces) -> None:
-    said = surfaces.registry("error_object").error
-    assert said == "<class 'handlers.toy.Note'>"
+def test_error_value_that_is_not_a_string_is_converted(interfaces: Interfaces) -> None:
+    error = interfaces.registry("error_object").error
+    assert error == "<class 'handlers.toy.Note'>"

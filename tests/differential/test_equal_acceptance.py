@@ -1,4 +1,4 @@
-"""Validation, call_tool, MCP, LangChain and the CLI take and refuse the same arguments."""
+"""Acceptance of arguments: the same by validation, call_tool, MCP, LangChain and the CLI."""
 
 from __future__ import annotations
 
@@ -74,10 +74,12 @@ json_values = st.recursive(
 
 
 @pytest.fixture(scope="module")
-def keywords(build: Callable[[Any], Any], case_of: Any) -> tuple[Any, list[Any]]:
-    """A generated toolset with a tool for each keyword."""
+def keyword_toolset(
+    build_toolset: Callable[[Any], Any], make_case: Any
+) -> tuple[Any, list[Any]]:
+    """Generated toolset with a tool for each keyword, and its cases."""
     cases = [
-        case_of(
+        make_case(
             f"tool_{number}",
             {
                 "type": "object",
@@ -88,7 +90,7 @@ def keywords(build: Callable[[Any], Any], case_of: Any) -> tuple[Any, list[Any]]
         )
         for number, (name, schema) in enumerate(KEYWORDS.items())
     ]
-    return build(cases), cases
+    return build_toolset(cases), cases
 
 
 @settings(
@@ -97,27 +99,27 @@ def keywords(build: Callable[[Any], Any], case_of: Any) -> tuple[Any, list[Any]]
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(value=json_values)
-def test_any_value_of_any_keyword(
+def test_validation_agrees_with_the_oracle_for_any_value(
     value: Any,
-    keywords: tuple[Any, list[Any]],
-    oracle: Callable[[Any], Callable[[Any], bool]],
+    keyword_toolset: tuple[Any, list[Any]],
+    build_oracle: Callable[[Any], Callable[[Any], bool]],
 ) -> None:
-    verdicts, cases = keywords
+    verdicts, cases = keyword_toolset
     for case in cases:
         arguments = {next(iter(case.schema["properties"])): value}
         problems = verdicts.problems(case.name, arguments)
-        assert bool(problems) != oracle(case.schema)(arguments), (case, arguments)
+        assert bool(problems) != build_oracle(case.schema)(arguments), (case, arguments)
 
 
-def agree(verdicts: Any, calls: Sequence[tuple[str, dict[str, Any]]]) -> int:
-    """Fails where two surfaces differ; gives the number of valid calls."""
+def count_accepted(verdicts: Any, calls: Sequence[tuple[str, dict[str, Any]]]) -> int:
+    """Fail if two interfaces differ; return the number of accepted calls."""
     expected = [not verdicts.problems(name, arguments) for name, arguments in calls]
-    for surface in ("call", "langchain", "cli"):
-        ask = getattr(verdicts, surface)
-        for (name, arguments), verdict in zip(calls, expected, strict=True):
-            assert ask(name, arguments) == verdict, (surface, name, arguments)
-    for call, verdict, answer in zip(calls, expected, verdicts.mcp(calls), strict=True):
-        assert answer == verdict, ("mcp", call)
+    for interface in ("call", "langchain", "cli"):
+        accepts = getattr(verdicts, interface)
+        for (name, arguments), valid in zip(calls, expected, strict=True):
+            assert accepts(name, arguments) == valid, (interface, name, arguments)
+    for call, valid, accepted in zip(calls, expected, verdicts.mcp(calls), strict=True):
+        assert accepted == valid, ("mcp", call)
     return sum(expected)
 
 
@@ -146,57 +148,61 @@ VALUES: tuple[Any, ...] = (
 )
 
 
-def test_every_keyword_on_every_surface(keywords: tuple[Any, list[Any]]) -> None:
-    verdicts, cases = keywords
-    chance = random.Random(3)
+def test_every_interface_accepts_the_same_values_for_each_keyword(
+    keyword_toolset: tuple[Any, list[Any]],
+) -> None:
+    verdicts, cases = keyword_toolset
+    randomizer = random.Random(3)
     calls = [
         (case.name, {next(iter(case.schema["properties"])): value})
         for case in cases
-        for value in chance.sample(VALUES, 5)
+        for value in randomizer.sample(VALUES, 5)
     ]
-    valid = agree(verdicts, calls)
+    valid = count_accepted(verdicts, calls)
     assert 40 < valid < len(calls) - 40
 
 
-def test_functions_on_every_surface(
-    functions: list[Any], build: Callable[[Any], Any]
+def test_every_interface_accepts_the_same_arguments_for_real_functions(
+    function_cases: list[Any], build_toolset: Callable[[Any], Any]
 ) -> None:
-    verdicts = build(functions)
-    calls = [(case.name, dict(i)) for case in functions for i in case.instances]
-    valid = agree(verdicts, calls)
+    verdicts = build_toolset(function_cases)
+    calls = [(case.name, dict(i)) for case in function_cases for i in case.instances]
+    valid = count_accepted(verdicts, calls)
     assert 0 < valid < len(calls)
 
 
-def test_own_specs(
-    build: Callable[[Any], Any],
-    case_of: Any,
-    oracle: Callable[[Any], Callable[[Any], bool]],
+def test_validation_agrees_with_the_oracle_for_own_specs(
+    build_toolset: Callable[[Any], Any],
+    make_case: Any,
+    build_oracle: Callable[[Any], Callable[[Any], bool]],
 ) -> None:
-    """Each property of each tool of this repository, with each of the values."""
+    """Try each value for each property of each tool."""
     workspace = load_workspace(str(own_project())).workspace
     assert workspace is not None
     for toolset in workspace.toolsets:
-        cases = [case_of(t.name, dict(t.parameters), ()) for t in toolset.tools]
-        verdicts = build(cases)
+        cases = [make_case(t.name, dict(t.parameters), ()) for t in toolset.tools]
+        verdicts = build_toolset(cases)
         for tool, case in zip(toolset.tools, cases, strict=True):
-            judge = oracle(case.schema)
+            is_valid = build_oracle(case.schema)
             examples = [dict(example.arguments) for example in tool.examples]
             for base in ({}, *examples):
                 for name in (*tool.properties, "unknown"):
                     for value in VALUES:
                         arguments = {**base, name: value}
                         problems = verdicts.problems(tool.name, arguments)
-                        assert bool(problems) != judge(arguments), (tool, arguments)
+                        assert bool(problems) != is_valid(arguments), (tool, arguments)
 
 
-def test_formats_on_every_surface(build: Callable[[Any], Any], case_of: Any) -> None:
-    """Each surface asserts those of arguments, and refuses with the words of validation."""
-    given = {
-        name: (wanted.example, "no such thing \\")
-        for name, wanted in ASSERTED_FORMATS.items()
+def test_every_interface_asserts_formats_only_if_enabled(
+    build_toolset: Callable[[Any], Any], make_case: Any
+) -> None:
+    """Error messages are those of validation."""
+    examples = {
+        name: (rule.example, "no such thing \\")
+        for name, rule in ASSERTED_FORMATS.items()
     }
     cases = [
-        case_of(
+        make_case(
             f"tool_{number}",
             {
                 "type": "object",
@@ -206,19 +212,19 @@ def test_formats_on_every_surface(build: Callable[[Any], Any], case_of: Any) -> 
             },
             (),
         )
-        for number, name in enumerate(given)
+        for number, name in enumerate(examples)
     ]
-    verdicts = build(cases, formats="assertion")
+    verdicts = build_toolset(cases, formats="assertion")
     calls = [
         (case.name, {"a": [text]})
-        for case, texts in zip(cases, given.values(), strict=True)
+        for case, texts in zip(cases, examples.values(), strict=True)
         for text in texts
     ]
-    assert agree(verdicts, calls) == len(given)
-    refused = verdicts.registry.call_tool_sync("tool_0", {"a": ["soon"]})
-    assert refused.error == (
+    assert count_accepted(verdicts, calls) == len(examples)
+    rejected = verdicts.registry.call_tool_sync("tool_0", {"a": ["soon"]})
+    assert rejected.error == (
         "the arguments of `tool_0` are not valid:\n- `a[0]` must be a date"
         ' (`format: date`), such as "2026-11-22"'
     )
-    told = build(cases)
-    assert agree(told, calls) == len(calls)
+    without_assertion = build_toolset(cases)
+    assert count_accepted(without_assertion, calls) == len(calls)

@@ -128,7 +128,7 @@ def assert_linear(small: float, large: float) -> None:
         lambda n: {"examples": [{"arguments": {"a": i}} for i in range(5 * n)]},
     ],
 )
-def test_comparison_of_large_specs_is_linear(
+def test_large_specs_are_compared_in_linear_time(
     make_fields: Callable[[int], dict[str, Any]],
 ) -> None:
     def measure(size: int) -> float:
@@ -160,7 +160,7 @@ def test_comparison_of_large_specs_is_linear(
         },
     ],
 )
-def test_comparison_of_large_toolsets_is_linear(
+def test_large_toolsets_are_compared_in_linear_time(
     make_fields: Callable[[int], dict[str, Any]],
 ) -> None:
     server = {"mcp_servers": {"mail": {"command": "x"}}, "clients": {"a": {}}}

@@ -55,7 +55,7 @@ def test_rename_edits_definitions_resources_and_prompts(shop: Project) -> None:
     prompt = after["specs/toy/mcp_prompts/tidy.yaml"].decode()
     assert "The words for search_notes." in prompt
     assert "Call `search_notes` with {{topic}}." in prompt
-    # What is part of an address may be something else's.
+    # A name inside a URL can belong to something else, so it is only listed.
     page = PAGE.replace(b"Use find_note", b"Use search_notes")
     assert after["specs/toy/pages/page.md"] == page
     found = after["specs/toy/mcp_resources/found.yaml"].decode()
@@ -79,9 +79,7 @@ def test_binary_resource_file_is_not_edited(shop: Project) -> None:
     assert (shop.root / "specs/toy/pages/page.md").read_bytes() == data
 
 
-def test_removal_lists_mentions_in_definitions_prompts_and_resources(
-    shop: Project,
-) -> None:
+def test_removal_lists_mentions_outside_tool_specs(shop: Project) -> None:
     output = run_rejected(
         shop, 1, "remove", "find_note", "--without-notice", "--toolset", "toy"
     )
@@ -95,8 +93,7 @@ def test_removal_lists_mentions_in_definitions_prompts_and_resources(
 
 
 @pytest.mark.parametrize("arguments", [["rename", "tidy", "x"], ["remove", "tidy"]])
-def test_rename_and_removal_of_a_prompt_are_rejected(
-    shop: Project, arguments: list[str]
-) -> None:
+def test_prompt_edit_is_rejected(shop: Project, arguments: list[str]) -> None:
+    """`rename` and `remove` do not support MCP prompts."""
     output = run_rejected(shop, 2, *arguments)
     assert "edit the prompt by hand: specs/toy/mcp_prompts/tidy" in output

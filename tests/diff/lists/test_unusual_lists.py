@@ -30,10 +30,7 @@ KEYS = st.sampled_from(
 )  # fmt: skip
 VALUES: st.SearchStrategy[Any] = st.recursive(
     st.one_of(
-        st.none(),
-        st.booleans(),
-        st.sampled_from([0, 1, -1, 10**30, 0.5, 1e308]),
-        WORDS,
+        st.none(), st.booleans(), st.sampled_from([0, 1, -1, 10**30, 0.5, 1e308]), WORDS
     ),
     lambda inner: st.one_of(
         st.lists(inner, max_size=3), st.dictionaries(KEYS, inner, max_size=4)
@@ -55,17 +52,15 @@ LISTS = st.lists(TOOLS, min_size=1, max_size=3)
 FORMATS = st.sampled_from(["text", "json", "markdown", "github", "sarif"])
 
 
-def test_member_outside_of_the_spec_language_is_reported_with_other_changes(
-    tmp_path: Path,
-) -> None:
+def test_member_without_a_spec_field_is_reported(tmp_path: Path) -> None:
+    """A hint that is not a boolean is reported next to other changes."""
     for file, hint, title in (("old.json", True, "A"), ("new.json", "yes", "B")):
         annotations = {"readOnlyHint": hint, "title": title}
         tool = {"name": "a", "inputSchema": {}, "annotations": annotations}
         (tmp_path / file).write_text(json.dumps({"tools": [tool]}), encoding="utf-8")
     done = toolcast(tmp_path, "diff", "old.json", "new.json", "--format", "json")
     assert [
-        (change["rule"], change["path"])
-        for change in json.loads(done.stdout)["changes"]
+        (row["rule"], row["path"]) for row in json.loads(done.stdout)["changes"]
     ] == [
         ("tool.annotations/changed", ["annotations", "title"]),
         ("listing.tool/changed", ["annotations", "readOnlyHint"]),
@@ -93,9 +88,8 @@ def compare_tools(folder: Path, before: Any, after: Any) -> Any:
         ),
     ],
 )
-def test_member_with_the_same_meaning_is_reported_as_safe(
-    tmp_path: Path, before: Any, after: Any
-) -> None:
+def test_equivalent_member_is_safe(tmp_path: Path, before: Any, after: Any) -> None:
+    """Another form of a number and an explicit default hint have safe grades."""
     versions = [
         [{"name": "a", "inputSchema": {}, **members}] for members in (before, after)
     ]
@@ -117,12 +111,10 @@ GOOD = {"name": "find", "description": "Finds.", "inputSchema": {"type": "object
         ([GOOD, GOOD], "name/similar"),
     ],
 )
-def test_tool_that_is_invalid_in_specs_is_reported(
-    tmp_path: Path, tools: Any, rule: str
-) -> None:
+def test_invalid_new_tool_is_reported(tmp_path: Path, tools: Any, rule: str) -> None:
+    """The rule's finding is listed in `introduced`."""
     assert rule in {
-        finding["rule"]
-        for finding in compare_tools(tmp_path, [GOOD], tools)["introduced"]
+        item["rule"] for item in compare_tools(tmp_path, [GOOD], tools)["introduced"]
     }
 
 
