@@ -1,4 +1,4 @@
-"""An agent's loop as the docs show it, with the real client of OpenAI and its types."""
+"""An agent loop with the OpenAI SDK and its types, as in the documentation."""
 
 from __future__ import annotations
 
@@ -12,16 +12,23 @@ from generated.kirishima.registry import call_tool
 
 
 @pytest.mark.slow
-async def test_a_call_of_a_model_is_answered() -> None:
+async def test_agent_loop_sends_the_result_of_a_function_call_to_the_model() -> None:
     import httpx2
     from openai import AsyncOpenAI
     from openai.types.responses import ResponseInputParam
 
     client = "internal"
-    listed = await get_provider_tools("openai-responses", client)
-    form = next(one for one in listed.rendered if one.tool.name == "stickynotes")
+    provider_tools = await get_provider_tools("openai-responses", client)
+    form = next(
+        rendered
+        for rendered in provider_tools.rendered
+        if rendered.tool.name == "stickynotes"
+    )
     assert form.is_strict and form.is_deferred
-    sent = {**dict.fromkeys(form.parameters.schema["required"]), "action": "list"}
+    model_arguments = {
+        **dict.fromkeys(form.parameters.schema["required"]),
+        "action": "list",
+    }
     requests = []
 
     def answer(request: httpx2.Request) -> httpx2.Response:
@@ -31,7 +38,7 @@ async def test_a_call_of_a_model_is_answered() -> None:
             "call_id": "c1",
             "namespace": form.tool.section,
             "name": form.name,
-            "arguments": json.dumps(sent),
+            "arguments": json.dumps(model_arguments),
         }
         outputs = [call] if len(requests) == 1 else []
         return httpx2.Response(200, json={"id": "r", "output": outputs})
@@ -41,14 +48,14 @@ async def test_a_call_of_a_model_is_answered() -> None:
     messages: ResponseInputParam = [{"role": "user", "content": "What is due?"}]
     for _ in range(2):
         response = await openai.responses.create(
-            model="m", input=messages, tools=listed.tools
+            model="m", input=messages, tools=provider_tools.tools
         )
         for item in response.output:
             if item.type == "function_call":
                 messages.append(item.to_dict())  # type: ignore[arg-type]
-                call = listed.call(item.name, item.arguments)
+                call = provider_tools.call(item.name, item.arguments)
                 assert call == ("stickynotes", {"action": "list"})
                 result = await call_tool(*call, client)
-                messages.append(listed.answer(result, item.name, item.call_id))
-    assert requests[0]["tools"] == listed.tools
+                messages.append(provider_tools.answer(result, item.name, item.call_id))
+    assert requests[0]["tools"] == provider_tools.tools
     assert json.loads(requests[1]["input"][-1]["output"])["action"] == "list"

@@ -1,4 +1,4 @@
-"""The table of what providers accept: every cell is filled, and the forms come from it."""
+"""The table of keywords that each provider accepts, and schemas rendered by it."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ FORMS = [
     for is_strict in (False, True)
     if not is_strict or provider_named(name).strict is not None
 ]
-_COLUMNS = {"openai-chat": "openai", "openai-responses": "openai"}
+_TABLE_NAMES = {"openai-chat": "openai", "openai-responses": "openai"}
 
 
-def parameter(schema: Mapping[str, Any]) -> dict[str, Any]:
+def make_parameter(schema: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "type": "object",
         "properties": {"a": schema},
@@ -41,95 +41,104 @@ def parameter(schema: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _root(more: Mapping[str, Any]) -> dict[str, Any]:
-    return {**parameter({"type": "string"}), **more}
+def _make_root(keywords: Mapping[str, Any]) -> dict[str, Any]:
+    return {**make_parameter({"type": "string"}), **keywords}
 
 
 _NODE = {"type": "object", "properties": {"next": {"$ref": "#/$defs/node"}}}
 TEXT = {"type": "string"}
 _MAP = {"type": "object", "additionalProperties": {"type": "string"}}
 EXAMPLES: dict[tuple[str, str], Any] = {
-    **{(k, ""): parameter({"type": "string", k: "a"}) for k in ("title", "format")},
-    ("default", ""): parameter({"type": "string", "default": "a"}),
-    ("examples", ""): parameter({"type": "string", "examples": ["a"]}),
-    ("deprecated", ""): parameter({"type": "string", "deprecated": True}),
-    ("const", ""): parameter({"const": "a"}),
-    ("pattern", ""): parameter({"type": "string", "pattern": "^a$"}),
     **{
-        (k, ""): parameter({"type": "string", k: 2}) for k in ("minLength", "maxLength")
+        (k, ""): make_parameter({"type": "string", k: "a"}) for k in ("title", "format")
+    },
+    ("default", ""): make_parameter({"type": "string", "default": "a"}),
+    ("examples", ""): make_parameter({"type": "string", "examples": ["a"]}),
+    ("deprecated", ""): make_parameter({"type": "string", "deprecated": True}),
+    ("const", ""): make_parameter({"const": "a"}),
+    ("pattern", ""): make_parameter({"type": "string", "pattern": "^a$"}),
+    **{
+        (k, ""): make_parameter({"type": "string", k: 2})
+        for k in ("minLength", "maxLength")
     },
     **{
-        (k, ""): parameter({"type": "number", k: 2})
+        (k, ""): make_parameter({"type": "number", k: 2})
         for k in (
             "minimum maximum exclusiveMinimum exclusiveMaximum multipleOf".split()
         )
     },
     **{
-        (k, ""): parameter({"type": "array", "items": TEXT, k: 1})
+        (k, ""): make_parameter({"type": "array", "items": TEXT, k: 1})
         for k in ("minItems", "maxItems")
     },
-    ("uniqueItems", ""): parameter(
+    ("uniqueItems", ""): make_parameter(
         {"type": "array", "items": TEXT, "uniqueItems": True}
     ),
-    ("contains", ""): parameter({"type": "array", "items": TEXT, "contains": TEXT}),
-    ("prefixItems", ""): parameter({"type": "array", "prefixItems": [TEXT]}),
-    ("patternProperties", ""): parameter(
+    ("contains", ""): make_parameter(
+        {"type": "array", "items": TEXT, "contains": TEXT}
+    ),
+    ("prefixItems", ""): make_parameter({"type": "array", "prefixItems": [TEXT]}),
+    ("patternProperties", ""): make_parameter(
         {"type": "object", "patternProperties": {"^a": TEXT}}
     ),
-    ("propertyNames", ""): parameter({**_MAP, "propertyNames": {"maxLength": 3}}),
-    ("minProperties", ""): parameter({**_MAP, "minProperties": 1}),
-    ("maxProperties", ""): parameter({**_MAP, "maxProperties": 1}),
-    ("dependentRequired", ""): _root({"dependentRequired": {"a": ["a"]}}),
-    ("dependentSchemas", ""): _root({"dependentSchemas": {"a": {"required": ["a"]}}}),
-    ("anyOf", ""): parameter({"anyOf": [TEXT, {"type": "integer"}]}),
-    ("oneOf", ""): parameter({"oneOf": [TEXT, {"type": "integer"}]}),
-    ("allOf", ""): parameter({"allOf": [TEXT, {"minLength": 1}]}),
-    ("not", ""): parameter({"type": "string", "not": {"const": "a"}}),
-    ("if", ""): _root({"if": {"required": ["a"]}, "then": {"required": ["a"]}}),
-    ("unevaluatedProperties", ""): parameter(
+    ("propertyNames", ""): make_parameter({**_MAP, "propertyNames": {"maxLength": 3}}),
+    ("minProperties", ""): make_parameter({**_MAP, "minProperties": 1}),
+    ("maxProperties", ""): make_parameter({**_MAP, "maxProperties": 1}),
+    ("dependentRequired", ""): _make_root({"dependentRequired": {"a": ["a"]}}),
+    ("dependentSchemas", ""): _make_root(
+        {"dependentSchemas": {"a": {"required": ["a"]}}}
+    ),
+    ("anyOf", ""): make_parameter({"anyOf": [TEXT, {"type": "integer"}]}),
+    ("oneOf", ""): make_parameter({"oneOf": [TEXT, {"type": "integer"}]}),
+    ("allOf", ""): make_parameter({"allOf": [TEXT, {"minLength": 1}]}),
+    ("not", ""): make_parameter({"type": "string", "not": {"const": "a"}}),
+    ("if", ""): _make_root({"if": {"required": ["a"]}, "then": {"required": ["a"]}}),
+    ("unevaluatedProperties", ""): make_parameter(
         {"type": "object", "properties": {"b": TEXT}, "unevaluatedProperties": False}
     ),
-    ("unevaluatedItems", ""): parameter(
+    ("unevaluatedItems", ""): make_parameter(
         {"type": "array", "prefixItems": [TEXT], "unevaluatedItems": False}
     ),
-    ("other keywords", ""): parameter({"type": "string", "x-unit": "km"}),
+    ("other keywords", ""): make_parameter({"type": "string", "x-unit": "km"}),
     **{
-        (k, "at the root"): _root({k: [{"required": ["a"]}, {"required": ["b"]}]})
+        (k, "at the root"): _make_root({k: [{"required": ["a"]}, {"required": ["b"]}]})
         for k in ("anyOf", "oneOf", "allOf")
     },
-    ("enum", "at the root"): _root({"enum": [{"a": "b"}]}),
-    ("const", "at the root"): _root({"const": {"a": "b"}}),
-    ("not", "at the root"): _root({"not": {"required": ["b"]}}),
-    ("type", "several types"): parameter({"type": ["string", "null"]}),
-    ("enum", "values of type boolean"): parameter({"enum": [True]}),
-    ("enum", "values of type object"): parameter({"enum": [{"b": 1}]}),
-    ("enum", "values of type array"): parameter({"enum": [[1]]}),
-    ("format", "uri"): parameter({"type": "string", "format": "uri"}),
-    ("format", "other values"): parameter({"type": "string", "format": "iri"}),
-    ("pattern", r"with look-around, back references, \b or \B"): parameter(
+    ("enum", "at the root"): _make_root({"enum": [{"a": "b"}]}),
+    ("const", "at the root"): _make_root({"const": {"a": "b"}}),
+    ("not", "at the root"): _make_root({"not": {"required": ["b"]}}),
+    ("type", "several types"): make_parameter({"type": ["string", "null"]}),
+    ("enum", "values of type boolean"): make_parameter({"enum": [True]}),
+    ("enum", "values of type object"): make_parameter({"enum": [{"b": 1}]}),
+    ("enum", "values of type array"): make_parameter({"enum": [[1]]}),
+    ("format", "uri"): make_parameter({"type": "string", "format": "uri"}),
+    ("format", "other values"): make_parameter({"type": "string", "format": "iri"}),
+    ("pattern", r"with look-around, back references, \b or \B"): make_parameter(
         {"type": "string", "pattern": "^(?!a)"}
     ),
-    ("pattern", "that Python's re cannot compile"): parameter(
+    ("pattern", "that Python's re cannot compile"): make_parameter(
         {"type": "string", "pattern": r"^\p{L}$"}
     ),
-    ("minItems", "above 1"): parameter({"type": "array", "items": TEXT, "minItems": 2}),
+    ("minItems", "above 1"): make_parameter(
+        {"type": "array", "items": TEXT, "minItems": 2}
+    ),
     ("$ref", "to a schema that contains itself"): {
-        **parameter({"$ref": "#/$defs/node"}),
+        **make_parameter({"$ref": "#/$defs/node"}),
         "$defs": {"node": _NODE},
     },
     ("$ref", "next to other keywords"): {
-        **parameter({"$ref": "#/$defs/t", "description": "A."}),
+        **make_parameter({"$ref": "#/$defs/t", "description": "A."}),
         "$defs": {"t": TEXT},
     },
-    ("additionalProperties", "missing, true or a schema"): parameter(_MAP),
-    ("items", "missing in an array"): parameter({"type": "array"}),
-    ("properties", "names other than [a-zA-Z0-9_.-]{1,64}"): parameter(
+    ("additionalProperties", "missing, true or a schema"): make_parameter(_MAP),
+    ("items", "missing in an array"): make_parameter({"type": "array"}),
+    ("properties", "names other than [a-zA-Z0-9_.-]{1,64}"): make_parameter(
         {"type": "object", "properties": {"b c": TEXT}}
     ),
-    ("any keyword", "integers beyond 9007199254740991"): parameter(
+    ("any keyword", "integers beyond 9007199254740991"): make_parameter(
         {"type": "integer", "maximum": 2**63 - 1}
     ),
-    ("any keyword", "integers beyond 9007199254740990"): parameter(
+    ("any keyword", "integers beyond 9007199254740990"): make_parameter(
         {"type": "integer", "maximum": MAX_INTEGER}
     ),
 }
@@ -137,12 +146,12 @@ EXAMPLES: dict[tuple[str, str], Any] = {
 
 
 def render(form: tuple[str, bool], schema: Mapping[str, Any]) -> RenderedSchema:
-    """A tool in a form; the report has a line for each difference."""
+    """Render a tool in a provider's format, with the losses of the whole tool."""
     tool = Tool("do", "", "Does it.", {"name": "do", "inputSchema": schema})
     options = ListOptions(["do"] if form[1] else False)
-    listed = render_tools(provider_named(form[0]), [tool], options)
-    rendered = listed.rendered[0].parameters
-    return RenderedSchema(rendered.schema, listed.losses)
+    provider_tools = render_tools(provider_named(form[0]), [tool], options)
+    rendered = provider_tools.rendered[0].parameters
+    return RenderedSchema(rendered.schema, provider_tools.losses)
 
 
 def _list_schemas(schema: Any) -> Iterator[Mapping[str, Any]]:
@@ -152,7 +161,7 @@ def _list_schemas(schema: Any) -> Iterator[Mapping[str, Any]]:
             yield from _list_schemas(subschema)
 
 
-def test_every_cell_has_a_behavior_a_source_and_its_date() -> None:
+def test_every_table_cell_has_a_behavior_and_a_dated_source() -> None:
     rows = next(iter(TABLE.values())).keys()
     assert len(TABLE) == 9
     for dialect, cells in TABLE.items():
@@ -163,13 +172,12 @@ def test_every_cell_has_a_behavior_a_source_and_its_date() -> None:
             assert date(2025, 1, 1) <= date.fromisoformat(source.date), (dialect, key)
 
 
-def test_every_keyword_has_a_row() -> None:
+def test_every_json_schema_keyword_has_a_row() -> None:
     keywords = {keyword for keyword, values in TABLE["gemini"] if not values}
     assert keywords == KNOWN | {"other keywords"}
 
 
-def test_every_row_that_a_provider_does_not_accept_is_in_the_dialect() -> None:
-    """A changed cell changes the dialect, so no row is without effect."""
+def test_dialect_rejects_each_keyword_that_the_table_does_not_accept() -> None:
     for name, cells in TABLE.items():
         dialect = build_dialect(name)
         for (keyword, values), cell in cells.items():
@@ -183,15 +191,15 @@ def test_every_row_that_a_provider_does_not_accept_is_in_the_dialect() -> None:
 
 @pytest.mark.parametrize("key", EXAMPLES, ids=lambda key: "-".join(key))
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: f"{form[0]}-{form[1]}")
-def test_a_form_has_nothing_that_its_provider_does_not_accept(
+def test_rendered_schema_has_no_keyword_that_the_provider_does_not_accept(
     form: tuple[str, bool], key: tuple[str, str]
 ) -> None:
-    name = _COLUMNS.get(form[0], form[0]) + ("-strict" if form[1] else "")
+    name = _TABLE_NAMES.get(form[0], form[0]) + ("-strict" if form[1] else "")
     if TABLE[name][key].behavior is Behavior.ACCEPTS:
         return
     rendered = render(form, EXAMPLES[key])
     if any("no strict schema" in loss.message for loss in rendered.losses):
-        return  # The tool is in the loose form, which has a column of its own.
+        return  # The tool is not strict, and the non-strict format has its own column.
     keyword, values = key
     for schema in _list_schemas(rendered.schema):
         if not values:
@@ -206,7 +214,7 @@ def test_a_form_has_nothing_that_its_provider_does_not_accept(
         assert rendered.schema != EXAMPLES[key]
 
 
-def test_every_refusal_of_a_whole_request_has_an_example() -> None:
+def test_every_keyword_that_fails_a_request_has_an_example_schema() -> None:
     implied = {"at the root", "in a parameter", "missing", "without every property"}
     for cells in TABLE.values():
         for key, cell in cells.items():
@@ -216,7 +224,7 @@ def test_every_refusal_of_a_whole_request_has_an_example() -> None:
                 assert key in EXAMPLES
 
 
-def test_sources_are_dated_links_or_packages() -> None:
+def test_sources_are_links_packages_or_references() -> None:
     for cells in TABLE.values():
         for cell in cells.values():
             text = cell.source.source

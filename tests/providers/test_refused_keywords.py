@@ -11,7 +11,7 @@ from tests.providers.test_dialect_table import (
     FORMS,
     MAX_INTEGER,
     TEXT,
-    parameter,
+    make_parameter,
     render,
 )
 from toolcast_runtime.core.definitions.tool import Tool
@@ -42,7 +42,7 @@ def test_patterns_that_python_cannot_compile_move_to_the_description(
 ) -> None:
     dialect = provider_named(provider).strict if is_strict else None
     rendered = render_schema(
-        parameter({"type": "string", "pattern": pattern}),
+        make_parameter({"type": "string", "pattern": pattern}),
         dialect or provider_named(provider).dialect,
         "do",
     )
@@ -55,7 +55,7 @@ def test_patterns_that_python_cannot_compile_move_to_the_description(
 @pytest.mark.parametrize("closing", ["additionalProperties", "unevaluatedProperties"])
 def test_names_by_such_a_pattern_stay_allowed(pattern: str, closing: str) -> None:
     patterns = {pattern: {"type": "string"}, "^n_": {"type": "number"}}
-    schema = parameter(
+    schema = make_parameter(
         {"type": "object", "patternProperties": patterns, closing: False}
     )
     rendered = render(("openai-chat", False), schema)
@@ -79,7 +79,7 @@ def test_names_by_such_a_pattern_stay_allowed(pattern: str, closing: str) -> Non
     ],
 )
 def test_a_keyword_that_would_become_narrower_is_stated_as_a_whole(schema: Any) -> None:
-    rendered = render(("openai-chat", False), parameter(schema))
+    rendered = render(("openai-chat", False), make_parameter(schema))
     found = rendered.schema["properties"]["a"]
     assert found.keys() <= {"type", "items", "description"}
     for keyword in schema.keys() - {"type"}:
@@ -92,7 +92,7 @@ def test_one_of_several_that_became_wider_is_any_of_them() -> None:
         {"type": "string", "pattern": r"^\p{Lu}"},
         {"type": "string", "maxLength": 2},
     ]
-    rendered = render(("openai-chat", False), parameter({"oneOf": members}))
+    rendered = render(("openai-chat", False), make_parameter({"oneOf": members}))
     assert [*rendered.schema["properties"]["a"]] == ["anyOf"]
     assert [loss.keyword for loss in rendered.losses] == ["oneOf", "pattern"]
 
@@ -120,7 +120,7 @@ LARGE = [
 def test_no_form_has_an_integer_beyond_2_53(
     form: tuple[str, bool], schema: Any
 ) -> None:
-    root = {**parameter(schema), "$defs": {"id": {"type": "integer"}}}
+    root = {**make_parameter(schema), "$defs": {"id": {"type": "integer"}}}
     rendered = render(form, root)
     assert not has_larger_integer(rendered.schema, MAX_INTEGER)
     keyword = [*schema][-1]
@@ -136,13 +136,13 @@ def test_no_form_has_an_integer_beyond_2_53(
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: f"{form[0]}-{form[1]}")
 def test_the_largest_exact_integer_stays(form: tuple[str, bool]) -> None:
     """Except for Bedrock, where reports say that it is refused."""
-    rendered = render(form, parameter({"type": "integer", "enum": [MAX_INTEGER, 7]}))
+    rendered = render(form, make_parameter({"type": "integer", "enum": [MAX_INTEGER, 7]}))
     is_kept = form[0] != "bedrock"
     assert ("enum" in rendered.schema["properties"]["a"]) is is_kept
 
 
 def test_examples_with_such_an_integer_are_left_out() -> None:
-    schema = parameter({"type": "integer"})
+    schema = make_parameter({"type": "integer"})
     tool = Tool(
         "do",
         "",
@@ -183,7 +183,7 @@ def test_annotations_next_to_a_reference_are_described_and_reported(
         "all": {"allOf": [target, annotations]},
     }[reference]
     sort = {"type": "string", "enum": ["newest", "oldest"]}
-    rendered = render(form, {**parameter(schema), "$defs": {"Sort": sort}})
+    rendered = render(form, {**make_parameter(schema), "$defs": {"Sort": sort}})
     found = rendered.schema["properties"]["a"]
     reported = {loss.keyword for loss in rendered.losses}
     for keyword in annotations.keys() & TEXTS.keys():
@@ -222,7 +222,7 @@ MAP_FORMS: list[Any] = [
 @pytest.mark.parametrize("number", range(len(MAPS)))
 def test_gemini_gets_a_map_for_names_by_a_pattern(number: int) -> None:
     schema = {"type": "object", **MAPS[number]}
-    rendered = render(("gemini", False), parameter(schema))
+    rendered = render(("gemini", False), make_parameter(schema))
     found = rendered.schema["properties"]["a"]
     assert found["additionalProperties"] == MAP_FORMS[number]
     (loss,) = [loss for loss in rendered.losses if loss.keyword == "patternProperties"]
@@ -237,7 +237,7 @@ def test_a_map_whose_patterns_are_too_long_to_state_is_a_warning() -> None:
         "patternProperties": patterns,
         "additionalProperties": False,
     }
-    rendered = render(("gemini", False), parameter(schema))
+    rendered = render(("gemini", False), make_parameter(schema))
     assert rendered.schema["properties"]["a"]["additionalProperties"] == TEXT
     assert [loss.severity for loss in rendered.losses] == ["warning"]
 
@@ -276,7 +276,7 @@ def test_a_tool_with_an_open_object_is_not_strict(
     provider: str, more: Any, keyword: str, is_root: bool
 ) -> None:
     schema = {"type": "object", "properties": {"type": {"type": "string"}}, **more}
-    root = schema if is_root else parameter({"type": "array", "items": schema})
+    root = schema if is_root else make_parameter({"type": "array", "items": schema})
     rendered = render((provider, True), root)
     (loss,) = [loss for loss in rendered.losses if "no strict schema" in loss.message]
     assert (loss.keyword, loss.severity) == (keyword, "warning")
@@ -364,7 +364,7 @@ TUPLES: list[tuple[Any, Any]] = [
 @pytest.mark.parametrize(("more", "items"), TUPLES)
 def test_the_items_that_openai_needs_do_not_open_a_tuple(more: Any, items: Any) -> None:
     schema = {"type": "array", "prefixItems": [TEXT], **more}
-    rendered = render(("openai-chat", False), parameter(schema))
+    rendered = render(("openai-chat", False), make_parameter(schema))
     found = rendered.schema["properties"]["a"]
     assert found["items"] == items
     is_opened = items == {} and "unevaluatedItems" in more
@@ -385,6 +385,6 @@ def test_the_items_that_openai_needs_do_not_open_a_tuple(more: Any, items: Any) 
 def test_a_reason_against_strict_names_a_place_of_the_spec(
     schema: Any, place: str
 ) -> None:
-    rendered = render(("openai-chat", True), parameter(schema))
+    rendered = render(("openai-chat", True), make_parameter(schema))
     (loss,) = [loss for loss in rendered.losses if "no strict schema" in loss.message]
     assert f"{loss.path} {loss.keyword}" == place

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.providers.test_dialect_table import TEXT, parameter, render
+from tests.providers.test_dialect_table import TEXT, make_parameter, render
 
 _LEVELS: dict[str, Any] = {
     "level": {"type": "string", "enum": ["low", "high"], "default": "low"},
@@ -43,7 +43,7 @@ def test_a_keyword_with_a_reference_is_stated_with_its_target(
     form: str, schema: dict[str, Any], stated: Any
 ) -> None:
     """A reference in a description has no target that the model can read."""
-    rendered = render((form, False), {**parameter(schema), "$defs": _LEVELS})
+    rendered = render((form, False), {**make_parameter(schema), "$defs": _LEVELS})
     (keyword,) = schema
     text = "" if stated is None else f"({keyword}: {json.dumps(stated)})"
     assert rendered.schema["properties"]["a"].get("description", "") == text
@@ -75,7 +75,7 @@ def test_ollama_gets_the_type_of_a_nullable_parameter(
 ) -> None:
     members = [schema, {"type": "null"}]
     nullable = {"anyOf": members[::-1] if is_first else members}
-    rendered = render(("ollama", False), {**parameter(nullable), "$defs": _LEVELS})
+    rendered = render(("ollama", False), {**make_parameter(nullable), "$defs": _LEVELS})
     found = rendered.schema["properties"]["a"]
     assert expected.items() <= found.items()
     assert "anyOf" not in {loss.keyword for loss in rendered.losses}
@@ -85,6 +85,6 @@ def test_ollama_gets_the_type_of_a_nullable_parameter(
 def test_patterns_do_not_make_python_warn(pattern: str) -> None:
     with warnings.catch_warnings(action="error"):
         rendered = render(
-            ("openai-chat", False), parameter({"type": "string", "pattern": pattern})
+            ("openai-chat", False), make_parameter({"type": "string", "pattern": pattern})
         )
     assert rendered.schema["properties"]["a"]["pattern"] == pattern

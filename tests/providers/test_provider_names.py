@@ -1,4 +1,4 @@
-"""Names in a narrower grammar: what becomes of each, and wherever a schema says them."""
+"""Names of tools and properties, converted to a provider's grammar."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from toolcast_runtime.providers.provider_names import (
 GRAMMAR = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]{0,63}")
 
 
-def _named(*names: str, taken: frozenset[str] = frozenset()) -> list[str]:
+def _convert_names(*names: str, taken: frozenset[str] = frozenset()) -> list[str]:
     return list(provider_names(names, GRAMMAR, taken).values())
 
 
-def test_what_becomes_of_a_name() -> None:
+def test_name_is_converted_to_the_grammar() -> None:
     assert provider_names(["a b", "ä"], None) == {"a b": "a b", "ä": "ä"}
     for name, new in (
         ("plain", "plain"),
@@ -37,13 +37,13 @@ def test_what_becomes_of_a_name() -> None:
         ("." + "x" * 63, "_" + "x" * 63),
         ("." + "x" * 64, "_" + "x" * 56 + "_d0890a"),
     ):
-        assert _named(name) == [new], name
+        assert _convert_names(name) == [new], name
 
 
-def test_two_names_stay_two() -> None:
-    assert _named("a_b", "a b") == ["a_b", "a_b_c8687a"]
-    assert _named("a.b", "a b") == ["a_b_2e7336", "a_b_c8687a"]
-    assert _named("own", taken=frozenset(["own"])) == ["own_5b3975"]
+def test_names_that_become_equal_get_a_hash_suffix() -> None:
+    assert _convert_names("a_b", "a b") == ["a_b", "a_b_c8687a"]
+    assert _convert_names("a.b", "a b") == ["a_b_2e7336", "a_b_c8687a"]
+    assert _convert_names("own", taken=frozenset(["own"])) == ["own_5b3975"]
     assert collisions(["a_b", "a b", "a.b", "c", "d e"], GRAMMAR) == [
         ["a_b", "a b", "a.b"]
     ]
@@ -59,7 +59,7 @@ SCHEMA: dict[str, Any] = {
 }
 
 
-def test_names_are_those_that_a_schema_declares() -> None:
+def test_only_declared_properties_get_new_names() -> None:
     assert new_names(SCHEMA, None) == {}
     assert new_names(SCHEMA, GRAMMAR) == {"a b": "a_b"}
     assert list(named_properties(SCHEMA)) == [
@@ -73,18 +73,22 @@ def test_names_are_those_that_a_schema_declares() -> None:
         "or so",
         "d d",
     ]
-    # What is only named elsewhere has no name of the provider's, and takes none away.
-    for place in ({"required": ["a_b"]}, {"const": {"a_b": 1}}, {"enum": [{"a_b": 1}]}):
-        found = new_names({"properties": {"a b": {}}, **place}, GRAMMAR)
-        assert found == {"a b": "a_b_c8687a"}
+    # Names in `required`, `const` and `enum` get no new name, and do not reserve one.
+    for keyword in (
+        {"required": ["a_b"]},
+        {"const": {"a_b": 1}},
+        {"enum": [{"a_b": 1}]},
+    ):
+        names = new_names({"properties": {"a b": {}}, **keyword}, GRAMMAR)
+        assert names == {"a b": "a_b_c8687a"}
 
 
-def test_a_schema_by_other_names() -> None:
+def test_properties_are_renamed_in_declarations_and_values() -> None:
     names = {"a b": "x", "if so": "y", "in it": "z"}
-    here = rename_properties(
+    renamed = rename_properties(
         {**SCHEMA, "default": {"a b": [{"if so": 1}]}, "title": "a b"}, names
     )
-    assert here == {
+    assert renamed == {
         "properties": {"x": {"enum": [{"in it": 1}]}, "c": {}},
         "required": ["x", "more of", 7],
         "dependentRequired": {"x": ["y"]},
@@ -103,8 +107,8 @@ def test_a_schema_by_other_names() -> None:
     assert renamed_keys(({"a b": "a b"}, "a b"), names) == [{"x": "a b"}, "a b"]
 
 
-class _Served:
-    """A registry with a tool for each pair of targets that it is in."""
+class _Registry:
+    """A registry with a tool for each combination of excluded targets."""
 
     async def list_tools(self, client: str | None) -> list[Tool]:
         return self.tools(client)
@@ -113,35 +117,33 @@ class _Served:
         assert client == "staff"
         return [
             Tool(
-                "-".join(left) or "both",
+                "-".join(excluded) or "both",
                 "",
                 "",
                 {"inputSchema": {"type": "object", "additionalProperties": False}},
-                exclusions=dict.fromkeys(left, "x"),
+                exclusions=dict.fromkeys(excluded, "x"),
             )
-            for left in ([], ["mcp"], ["providers"], ["mcp", "providers"])
+            for excluded in ([], ["mcp"], ["providers"], ["mcp", "providers"])
         ]
 
 
-def test_what_a_provider_calls_by_itself_is_served_and_listed() -> None:
-    lists = ProviderLists(_Served())  # type: ignore[arg-type]
+def test_remote_server_tools_exclude_those_of_other_targets() -> None:
+    lists = ProviderLists(_Registry())  # type: ignore[arg-type]
     (server,) = lists.openai_mcp("notes", "https://example.com", "staff")
     assert server["allowed_tools"] == ["both"]
     (toolset,) = lists.anthropic_toolset("notes", "staff")
     assert toolset["configs"] == {"both": {"enabled": True}}
 
 
-async def test_a_list_is_made_for_what_was_declared_unless_it_is_asked_otherwise() -> (
-    None
-):
+async def test_list_options_default_to_the_declared_options() -> None:
     declared = {"openai-chat": {"strict": True}}
-    lists = ProviderLists(_Served(), options=declared)  # type: ignore[arg-type]
-    listed = await lists.tools("openai-chat", "staff")
-    names = [one.tool.name for one in listed.rendered]
+    lists = ProviderLists(_Registry(), options=declared)  # type: ignore[arg-type]
+    provider_tools = await lists.tools("openai-chat", "staff")
+    names = [rendered.tool.name for rendered in provider_tools.rendered]
     assert names == ["both", "mcp"]
-    assert [loss.keyword for loss in listed.losses].count("strict") == 0
-    assert all(one.is_strict for one in listed.rendered)
-    loose = await lists.tools("openai-chat", "staff", strict=False)
-    assert not any(one.is_strict for one in loose.rendered)
+    assert [loss.keyword for loss in provider_tools.losses].count("strict") == 0
+    assert all(rendered.is_strict for rendered in provider_tools.rendered)
+    not_strict = await lists.tools("openai-chat", "staff", strict=False)
+    assert not any(rendered.is_strict for rendered in not_strict.rendered)
     other = await lists.tools("openai-responses", "staff")
-    assert not any(one.is_strict for one in other.rendered)
+    assert not any(rendered.is_strict for rendered in other.rendered)

@@ -1,4 +1,4 @@
-"""What each provider has and takes, and how much of it: every figure, and one more than it."""
+"""Limits, options and fields of each provider's tool lists."""
 
 from __future__ import annotations
 
@@ -55,8 +55,10 @@ def _tool(name: str, schema: Schema, **more: Any) -> Tool:
     return Tool(name, "", "", definition, **more)
 
 
-def _object(properties: Schema, *, needs: Sequence[str] | None = None) -> Schema:
-    required = list(properties if needs is None else needs)
+def _make_object(
+    properties: Schema, *, required_names: Sequence[str] | None = None
+) -> Schema:
+    required = list(properties if required_names is None else required_names)
     return {
         "type": "object",
         "properties": properties,
@@ -65,19 +67,19 @@ def _object(properties: Schema, *, needs: Sequence[str] | None = None) -> Schema
     }
 
 
-RICH = _object(
+RICH = _make_object(
     {
         "a": {"enum": ["xx", "yyy", None]},
-        "b": {"anyOf": [S, _object({"c": {"const": "zzzz"}})]},
+        "b": {"anyOf": [S, _make_object({"c": {"const": "zzzz"}})]},
         "d": {"type": "array", "items": S, "maxItems": 7},
     },
-    needs=["a", "b"],
+    required_names=["a", "b"],
 )
 LIST = [
     _tool("one", RICH, section="notes", always=True),
     _tool("two", RICH, section="notes"),
-    _tool("three", _object({}), section="notes"),
-    _tool("four", _object({})),
+    _tool("three", _make_object({}), section="notes"),
+    _tool("four", _make_object({})),
 ]
 STRICT = ListOptions(strict=["one", "two"], tool_search=True)
 COUNTS: dict[str, list[int]] = {
@@ -91,19 +93,21 @@ COUNTS: dict[str, list[int]] = {
 
 
 @pytest.mark.parametrize("name", PROVIDERS)
-def test_what_is_counted_in_a_list_and_how_much_is_taken(name: str) -> None:
+def test_budgets_count_the_limited_items_of_a_tool_list(name: str) -> None:
     provider = provider_named(name)
     rendered = render_tools(provider, LIST, STRICT).rendered
-    counted = [(one, one.counts(rendered)) for one in provider.budgets]
+    counted = [(budget, budget.counts(rendered)) for budget in provider.budgets]
     assert [
-        (one.maximum, what, one.is_refused) for one, found in counted for what in found
+        (budget.maximum, label, budget.is_refused)
+        for budget, counts in counted
+        for label in counts
     ] == BUDGETS[name]
-    assert [count for _, found in counted for count in found.values()] == COUNTS[name]
-    loose = render_tools(provider, LIST).rendered
-    for one in provider.budgets:
-        for what, count in one.counts(loose).items():
-            assert (count > 0) is (what in ("tools", "function declarations")) or (
-                "maxItems" in what
+    assert [count for _, counts in counted for count in counts.values()] == COUNTS[name]
+    not_strict = render_tools(provider, LIST).rendered
+    for budget in provider.budgets:
+        for label, count in budget.counts(not_strict).items():
+            assert (count > 0) is (label in ("tools", "function declarations")) or (
+                "maxItems" in label
             )
 
 
@@ -115,7 +119,7 @@ OPTIONS = {
     "bedrock": {"strict"},
     "ollama": set(),
 }
-TAKES = {
+SUPPORTED_FIELDS = {
     "openai-responses": {"returns"},
     "anthropic": {"examples"},
     "gemini": {"returns"},
@@ -123,7 +127,7 @@ TAKES = {
 
 
 @pytest.mark.parametrize("name", PROVIDERS)
-def test_what_a_form_has_no_place_for_is_told(name: str) -> None:
+def test_unsupported_fields_of_a_tool_are_reported_as_losses(name: str) -> None:
     provider = provider_named(name)
     assert provider.options == OPTIONS[name]
     assert provider.is_strict_by_name is (name in ("anthropic", "bedrock"))
@@ -137,85 +141,96 @@ def test_what_a_form_has_no_place_for_is_told(name: str) -> None:
         examples=[{"arguments": {}}],
     )
     fields = {"annotations", "confirm", "examples", "returns", "title"}
-    lost = fields - TAKES.get(name, set())
-    found = render_tools(provider, [tool], ListOptions(strict=True))
-    told = {loss.keyword for loss in found.losses} - {"additionalProperties"}
-    by_name = {"strict"} if name in ("anthropic", "bedrock") else set()
-    renamed = set() if name in ("gemini", "ollama") else {"name"}
-    assert told == lost | by_name | renamed
+    unsupported = fields - SUPPORTED_FIELDS.get(name, set())
+    provider_tools = render_tools(provider, [tool], ListOptions(strict=True))
+    reported = {loss.keyword for loss in provider_tools.losses} - {
+        "additionalProperties"
+    }
+    strict_keyword = {"strict"} if name in ("anthropic", "bedrock") else set()
+    name_keyword = set() if name in ("gemini", "ollama") else {"name"}
+    assert reported == unsupported | strict_keyword | name_keyword
     plain = render_tools(provider, [_tool("ab", {"type": "object"})])
     assert plain.losses == ()
 
 
-def test_searched_and_run_is_what_a_list_asks_for() -> None:
+def test_deferred_and_programmatic_tools_follow_the_options_of_a_list() -> None:
     tools = [
-        _tool("now", _object({}), always=True, outputSchema=S),
-        _tool("run", _object({}), outputSchema=S),
-        _tool("ask", _object({}), outputSchema=S, confirm=Confirm("Sure?")),
-        _tool("say", _object({})),
+        _tool("now", _make_object({}), always=True, outputSchema=S),
+        _tool("run", _make_object({}), outputSchema=S),
+        _tool("ask", _make_object({}), outputSchema=S, confirm=Confirm("Sure?")),
+        _tool("say", _make_object({})),
     ]
     for name in PROVIDERS:
         provider = provider_named(name)
-        for searched in (False, True):
-            for run in (False, True):
-                options = ListOptions(tool_search=searched, programmatic=run)
+        for tool_search in (False, True):
+            for programmatic in (False, True):
+                options = ListOptions(
+                    tool_search=tool_search, programmatic=programmatic
+                )
                 rendered = render_tools(provider, tools, options).rendered
-                is_deferred = searched and "tool_search" in OPTIONS[name]
+                is_deferred = tool_search and "tool_search" in OPTIONS[name]
                 deferred = [False, *[is_deferred] * 3]
-                assert [one.is_deferred for one in rendered] == deferred
-                is_run = run and "programmatic" in OPTIONS[name]
+                assert [form.is_deferred for form in rendered] == deferred
+                is_run = programmatic and "programmatic" in OPTIONS[name]
                 programs = [is_run, is_run, False, False]
-                assert [one.is_programmatic for one in rendered] == programs
+                assert [form.is_programmatic for form in rendered] == programs
 
 
-def _is_strict(name: str, schema: Schema) -> tuple[bool, list[str]]:
+def _render_strict(name: str, schema: Schema) -> tuple[bool, list[str]]:
+    """Return whether a schema is strict in a provider's list, and the reasons if not."""
     options = ListOptions(strict=["do"])
     listed = render_tools(provider_named(name), [_tool("do", schema)], options)
-    whys = [loss.message for loss in listed.losses if loss.keyword == "strict"]
-    return listed.rendered[0].is_strict, whys
+    reasons = [loss.message for loss in listed.losses if loss.keyword == "strict"]
+    return listed.rendered[0].is_strict, reasons
 
 
 @pytest.mark.parametrize("name", ["anthropic", "bedrock"])
-def test_what_one_strict_schema_may_have_for_anthropics_models(name: str) -> None:
+def test_anthropic_strict_schema_is_limited_in_optional_parameters_and_unions(
+    name: str,
+) -> None:
     def optional(count: int) -> Schema:
-        return _object({f"p{n}": S for n in range(count)} | {"x": S}, needs=["x"])
+        return _make_object(
+            {f"p{n}": S for n in range(count)} | {"x": S}, required_names=["x"]
+        )
 
     def unions(count: int) -> Schema:
-        either = {"anyOf": [S, {"type": "integer"}]}
-        return _object({f"p{n}": either for n in range(count)})
+        union = {"anyOf": [S, {"type": "integer"}]}
+        return _make_object({f"p{n}": union for n in range(count)})
 
-    beside = "and models of Anthropic take"
-    assert _is_strict(name, optional(24)) == (True, [])
-    assert _is_strict(name, optional(25)) == (
+    limit_text = "and models of Anthropic take"
+    assert _render_strict(name, optional(24)) == (True, [])
+    assert _render_strict(name, optional(25)) == (
         False,
         [
-            f"no strict schema: it has 25 optional parameters, {beside} 24 in a request;"
+            f"no strict schema: it has 25 optional parameters, {limit_text} 24 in a request;"
             " the tool is not strict"
         ],
     )
-    assert _is_strict(name, unions(16)) == (True, [])
-    assert _is_strict(name, unions(17)) == (
+    assert _render_strict(name, unions(16)) == (True, [])
+    assert _render_strict(name, unions(17)) == (
         False,
         [
-            f"no strict schema: it has 17 parameters of several types, {beside} 16 in a"
+            f"no strict schema: it has 17 parameters of several types, {limit_text} 16 in a"
             " request; the tool is not strict"
         ],
     )
 
 
-def test_anthropics_strict_lists_have_one_item_at_least_or_any_number() -> None:
-    for least, is_kept in ((1, True), (2, False)):
-        schema = _object({"a": {"type": "array", "items": S, "minItems": least}})
+def test_anthropic_strict_array_keeps_min_items_up_to_1() -> None:
+    for min_items, is_kept in ((1, True), (2, False)):
+        schema = _make_object(
+            {"a": {"type": "array", "items": S, "minItems": min_items}}
+        )
         options = ListOptions(strict=["do"])
         listed = render_tools(
             provider_named("anthropic"), [_tool("do", schema)], options
         )
-        given = listed.tools[0]["input_schema"]["properties"]["a"]
-        assert ("minItems" in given) is is_kept
+        array = listed.tools[0]["input_schema"]["properties"]["a"]
+        assert ("minItems" in array) is is_kept
 
 
-def test_the_examples_that_anthropic_is_sent() -> None:
-    """Those of calls that succeed, whose arguments the form has, and which come back."""
+def test_anthropic_list_contains_only_valid_and_successful_examples() -> None:
+    """Examples that fail, or that the rendered schema rejects, are omitted."""
     schema = {
         "type": "object",
         "properties": {"day of": {"type": "string"}, "count": {"type": "integer"}},
@@ -233,37 +248,44 @@ def test_the_examples_that_anthropic_is_sent() -> None:
     assert "3 of 4 are omitted: they fail, or the form has other arguments" in [
         loss.message for loss in listed.losses
     ]
-    strange = _tool("do", _object({}), examples=[{}])
+    strange = _tool("do", _make_object({}), examples=[{}])
     assert render_tools(provider_named("anthropic"), [strange]).losses == ()
 
 
-def test_the_forms_of_anthropics_models_say_what_is_strict_deferred_and_run() -> None:
-    """Programs call no strict tools; a pattern is kept where it is a plain one."""
-    pattern = _object({"a": {"type": "string", "pattern": "^a"}, "b": S})
+def test_anthropic_tools_have_strict_deferred_and_programmatic_options() -> None:
+    """Programs cannot call strict tools, and strict schemas keep only simple patterns."""
+    pattern = _make_object({"a": {"type": "string", "pattern": "^a"}, "b": S})
     pattern["properties"]["b"] = {"type": "string", "pattern": "a\\b"}
     tools = [_tool(name, pattern, outputSchema=S) for name in ("one", "two")]
     options = ListOptions(strict=["two"], tool_search=True, programmatic=True)
-    one, two, *own = render_tools(provider_named("anthropic"), tools, options).tools
-    strict = two["input_schema"]["properties"]
+    first, second, *provider_own = render_tools(
+        provider_named("anthropic"), tools, options
+    ).tools
+    strict = second["input_schema"]["properties"]
     assert strict["a"] == {"type": "string", "pattern": "^a"}
     assert strict["b"] == {"type": "string", "description": '(pattern: "a\\\\b")'}
-    for form in (one, two):
+    for form in (first, second):
         del form["name"], form["input_schema"]
-    assert one == {
+    assert first == {
         "defer_loading": True,
         "allowed_callers": ["direct", "code_execution_20260521"],
     }
-    assert two == {"strict": True, "defer_loading": True}
-    assert [form["name"] for form in own] == ["tool_search_tool_bm25", "code_execution"]
-    two = render_tools(provider_named("bedrock"), tools, options).tools[1]["toolSpec"]
-    assert two["strict"] is True
+    assert second == {"strict": True, "defer_loading": True}
+    assert [form["name"] for form in provider_own] == [
+        "tool_search_tool_bm25",
+        "code_execution",
+    ]
+    second = render_tools(provider_named("bedrock"), tools, options).tools[1][
+        "toolSpec"
+    ]
+    assert second["strict"] is True
     for name in ("anthropic", "bedrock"):
         all_strict = render_tools(provider_named(name), tools, ListOptions(strict=True))
         assert '"strict": true' not in json.dumps(all_strict.tools)
         assert [loss.keyword for loss in all_strict.losses].count("strict") == 2
 
 
-def test_a_dialect_takes_everything_unless_it_says_otherwise() -> None:
+def test_default_dialect_accepts_every_keyword() -> None:
     assert asdict(Dialect()) == {
         "keywords": None,
         "lost_at_root": frozenset(),
