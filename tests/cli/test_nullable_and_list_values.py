@@ -32,7 +32,7 @@ def parse(schema: Any, *texts: str) -> Any:
         ({"type": ["integer", "string"]}, "null", "null"),
     ],
 )
-def test_null_is_null_where_the_schema_allows_it(
+def test_text_null_is_null_if_the_schema_allows_it(
     schema: Any, text: str, value: Any
 ) -> None:
     assert parse(schema, text) == value
@@ -53,7 +53,7 @@ def test_null_is_null_where_the_schema_allows_it(
         (["null"], ["null"]),
     ],
 )
-def test_one_json_array_of_strings_is_the_whole_array(
+def test_json_array_of_strings_in_one_argument_is_the_whole_array(
     texts: list[str], value: list[str]
 ) -> None:
     assert parse(STRINGS, *texts) == value
@@ -69,7 +69,7 @@ def test_formatted_arguments_are_parsed_to_the_same_value(
     assert not texts or parse(schema, *texts) == value
 
 
-def test_the_placeholder_of_a_nullable_type_is_that_of_the_type() -> None:
+def test_nullable_type_has_the_placeholder_of_its_type() -> None:
     for schema, placeholder in (
         ({"anyOf": [STRING, NULL]}, "TEXT"),
         ({"type": ["integer", "null"]}, "INTEGER"),

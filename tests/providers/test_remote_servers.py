@@ -1,4 +1,4 @@
-"""What a request says of an MCP server that the provider calls by itself."""
+"""Request entries for MCP servers that the provider calls itself."""
 
 from __future__ import annotations
 
@@ -27,15 +27,19 @@ URL = "https://tools.example.com/mcp"
 SEARCH = {"type": "tool_search_tool_bm25_20251119", "name": "tool_search_tool_bm25"}
 
 
-def tool(name: str, **more: Any) -> Tool:
+def make_tool(name: str, **more: Any) -> Tool:
     definition = {"name": name, "description": "Does it.", "inputSchema": SCHEMA}
     return Tool(name, "", "Does it.", definition, **more)
 
 
-LIST, DELETE = tool("list", always=True), tool("delete", confirm=Confirm("Delete?"))
+LIST, DELETE = make_tool("list", always=True), make_tool(
+    "delete", confirm=Confirm("Delete?")
+)
 
 
-def test_anthropic_enables_the_clients_tools_alone_and_defers_the_routed() -> None:
+def test_anthropic_toolset_enables_only_the_clients_tools_and_defers_routed_tools() -> (
+    None
+):
     tools = anthropic_toolset("notes", [LIST, DELETE], tool_search=True, pinned=False)
     toolset = {
         "type": "mcp_toolset",
@@ -49,7 +53,7 @@ def test_anthropic_enables_the_clients_tools_alone_and_defers_the_routed() -> No
     assert tools == [toolset, SEARCH]
 
 
-def test_pinned_definitions_are_verbatim() -> None:
+def test_pinned_definitions_are_included_unchanged() -> None:
     (toolset,) = anthropic_toolset("notes", [LIST], tool_search=True, pinned=True)
     assert toolset["tools"] == [
         {"name": "list", "description": "Does it.", "input_schema": SCHEMA}
@@ -67,19 +71,21 @@ def test_pinned_definitions_are_verbatim() -> None:
         ),
     ],
 )
-def test_openai_asks_for_tools_with_confirm(tools: list[Tool], approval: Any) -> None:
+def test_openai_requires_approval_for_tools_with_confirm(
+    tools: list[Tool], approval: Any
+) -> None:
     assert openai_mcp("notes", URL, tools, tool_search=False) == [
         {
             "type": "mcp",
             "server_label": "notes",
             "server_url": URL,
-            "allowed_tools": [tool.name for tool in tools],
+            "allowed_tools": [make_tool.name for make_tool in tools],
             "require_approval": approval,
         }
     ]
 
 
-def test_openai_defers_a_server_without_tools_that_are_always_offered() -> None:
+def test_openai_defers_a_server_only_if_it_has_no_always_listed_tools() -> None:
     deferred, search = openai_mcp("notes", URL, [DELETE], tool_search=True)
     assert deferred["defer_loading"] is True
     assert search == {"type": "tool_search"}
@@ -87,13 +93,14 @@ def test_openai_defers_a_server_without_tools_that_are_always_offered() -> None:
     assert "defer_loading" not in upfront
 
 
-def test_a_generated_toolset_offers_what_its_client_may_have() -> None:
-    (mine,) = LISTS.anthropic_toolset("kirishima", "internal")
-    (theirs,) = LISTS.anthropic_toolset("kirishima", "copilot")
-    assert mine["configs"].keys() > theirs["configs"].keys()
-    assert "tools" not in mine  # Its definitions are asked for, where nobody pins them.
+def test_generated_lists_contain_only_the_clients_tools() -> None:
+    (internal,) = LISTS.anthropic_toolset("kirishima", "internal")
+    (copilot,) = LISTS.anthropic_toolset("kirishima", "copilot")
+    assert internal["configs"].keys() > copilot["configs"].keys()
+    # Without pinned definitions, the provider requests them from the server.
+    assert "tools" not in internal
     (server,) = LISTS.openai_mcp("kirishima", URL, "copilot")
-    assert server["allowed_tools"] == [*theirs["configs"]]
+    assert server["allowed_tools"] == [*copilot["configs"]]
     with pytest.raises(UnknownClientError):
         LISTS.openai_mcp("kirishima", URL, "nobody")
 
@@ -126,7 +133,7 @@ targets: {registry: {}, providers: {anthropic: {}}}
 
 @pytest.fixture
 def office(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ProviderLists]:
-    """The generated lists of a toolset with a server that has a lock, and one without."""
+    """The generated lists of a toolset with one locked and one unlocked server."""
     (tmp_path / "toolcast.yaml").write_text(
         "version: 1\ntoolsets: [office]\noutput: generated_office\n"
     )
@@ -141,7 +148,9 @@ def office(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Provider
         del sys.modules[name]
 
 
-def test_a_lock_is_what_anthropic_is_told_of_a_server(office: ProviderLists) -> None:
+def test_anthropic_toolset_of_a_locked_server_has_the_definitions_of_the_lock(
+    office: ProviderLists,
+) -> None:
     (toolset,) = office.locked_anthropic_toolset("mail", "staff")
     assert toolset == {
         "type": "mcp_toolset",
@@ -153,19 +162,26 @@ def test_a_lock_is_what_anthropic_is_told_of_a_server(office: ProviderLists) -> 
             {"name": "send", "description": "Sends.", "input_schema": SCHEMA},
         ],
     }
-    theirs, search = office.locked_anthropic_toolset("mail", "guest", tool_search=True)
-    assert theirs["configs"] == {"list": {"enabled": True, "defer_loading": True}}
-    assert (search, len(theirs["tools"])) == (SEARCH, 1)
+    guest_toolset, search = office.locked_anthropic_toolset(
+        "mail", "guest", tool_search=True
+    )
+    assert guest_toolset["configs"] == {
+        "list": {"enabled": True, "defer_loading": True}
+    }
+    assert (search, len(guest_toolset["tools"])) == (SEARCH, 1)
 
 
-def test_openai_asks_for_each_call_of_a_server_with_a_lock(
+def test_openai_requires_approval_for_every_call_of_a_locked_server(
     office: ProviderLists,
 ) -> None:
-    (tool,) = office.locked_openai_mcp("mail", URL, "guest")
-    assert (tool["allowed_tools"], tool["require_approval"]) == (["list"], "always")
+    (make_tool,) = office.locked_openai_mcp("mail", URL, "guest")
+    assert (make_tool["allowed_tools"], make_tool["require_approval"]) == (
+        ["list"],
+        "always",
+    )
 
 
-def test_without_a_lock_nothing_is_told(office: ProviderLists) -> None:
+def test_server_without_a_lock_raises_a_lookup_error(office: ProviderLists) -> None:
     for lists, server, client in (
         (office, "open", "staff"),
         (office, "nobody", "staff"),
@@ -177,7 +193,7 @@ def test_without_a_lock_nothing_is_told(office: ProviderLists) -> None:
         office.locked_openai_mcp("mail", URL, "nobody")
 
 
-def test_unless_said_otherwise_the_server_is_asked_and_nothing_deferred() -> None:
+def test_definitions_are_not_pinned_or_deferred_by_default() -> None:
     (toolset,) = LISTS.anthropic_toolset("kirishima", "internal")
     assert toolset["configs"] and "tools" not in toolset
     (mcp,) = LISTS.openai_mcp("kirishima", URL, "internal")
@@ -185,13 +201,13 @@ def test_unless_said_otherwise_the_server_is_asked_and_nothing_deferred() -> Non
 
 
 @pytest.mark.slow
-def test_the_providers_own_types_take_them() -> None:
-    for wanted in (False, True):
+def test_remote_server_entries_are_valid_for_the_sdk_types() -> None:
+    for is_enabled in (False, True):
         toolset = LISTS.anthropic_toolset(
-            "kirishima", "internal", tool_search=wanted, pinned=wanted
+            "kirishima", "internal", tool_search=is_enabled, pinned=is_enabled
         )
         validate("anthropic-remote", toolset)
-        mcp = LISTS.openai_mcp("kirishima", URL, "internal", tool_search=wanted)
+        mcp = LISTS.openai_mcp("kirishima", URL, "internal", tool_search=is_enabled)
         validate("openai-responses", mcp)
     with pytest.raises(ValueError):
         validate("anthropic-remote", [{**toolset[0], "allowed_tools": []}])

@@ -53,7 +53,9 @@ def test_patterns_that_python_cannot_compile_move_to_the_description(
 
 @pytest.mark.parametrize("pattern", PATTERNS[:4])
 @pytest.mark.parametrize("closing", ["additionalProperties", "unevaluatedProperties"])
-def test_names_by_such_a_pattern_stay_allowed(pattern: str, closing: str) -> None:
+def test_properties_that_match_a_removed_pattern_stay_allowed(
+    pattern: str, closing: str
+) -> None:
     patterns = {pattern: {"type": "string"}, "^n_": {"type": "number"}}
     schema = make_parameter(
         {"type": "object", "patternProperties": patterns, closing: False}
@@ -78,7 +80,9 @@ def test_names_by_such_a_pattern_stay_allowed(pattern: str, closing: str) -> Non
         {"not": {"anyOf": [{"maximum": 2**60}, {"type": "string"}]}},
     ],
 )
-def test_a_keyword_that_would_become_narrower_is_stated_as_a_whole(schema: Any) -> None:
+def test_keyword_that_would_become_narrower_moves_to_the_description(
+    schema: Any,
+) -> None:
     rendered = render(("openai-chat", False), make_parameter(schema))
     found = rendered.schema["properties"]["a"]
     assert found.keys() <= {"type", "items", "description"}
@@ -87,7 +91,7 @@ def test_a_keyword_that_would_become_narrower_is_stated_as_a_whole(schema: Any) 
         assert keyword in {loss.keyword for loss in rendered.losses}
 
 
-def test_one_of_several_that_became_wider_is_any_of_them() -> None:
+def test_one_of_with_a_widened_alternative_is_rendered_as_any_of() -> None:
     members = [
         {"type": "string", "pattern": r"^\p{Lu}"},
         {"type": "string", "maxLength": 2},
@@ -117,7 +121,7 @@ LARGE = [
 
 @pytest.mark.parametrize("schema", LARGE, ids=lambda schema: json.dumps(schema)[:40])
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: f"{form[0]}-{form[1]}")
-def test_no_form_has_an_integer_beyond_2_53(
+def test_rendered_schema_has_no_integer_above_2_53(
     form: tuple[str, bool], schema: Any
 ) -> None:
     root = {**make_parameter(schema), "$defs": {"id": {"type": "integer"}}}
@@ -134,14 +138,18 @@ def test_no_form_has_an_integer_beyond_2_53(
 
 
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: f"{form[0]}-{form[1]}")
-def test_the_largest_exact_integer_stays(form: tuple[str, bool]) -> None:
-    """Except for Bedrock, where reports say that it is refused."""
-    rendered = render(form, make_parameter({"type": "integer", "enum": [MAX_INTEGER, 7]}))
+def test_largest_exact_integer_is_kept_except_for_bedrock(
+    form: tuple[str, bool],
+) -> None:
+    """According to user reports, Bedrock rejects it."""
+    rendered = render(
+        form, make_parameter({"type": "integer", "enum": [MAX_INTEGER, 7]})
+    )
     is_kept = form[0] != "bedrock"
     assert ("enum" in rendered.schema["properties"]["a"]) is is_kept
 
 
-def test_examples_with_such_an_integer_are_left_out() -> None:
+def test_examples_with_too_large_integers_are_omitted() -> None:
     schema = make_parameter({"type": "integer"})
     tool = Tool(
         "do",
@@ -155,7 +163,7 @@ def test_examples_with_such_an_integer_are_left_out() -> None:
     assert [loss.keyword for loss in listed.losses] == ["examples"]
 
 
-BESIDE = [
+ANNOTATIONS = [
     {"default": "newest"},
     {"examples": ["newest"]},
     {"deprecated": True},
@@ -169,7 +177,7 @@ TEXTS = {
 }
 
 
-@pytest.mark.parametrize("annotations", BESIDE, ids=lambda one: "-".join(one))
+@pytest.mark.parametrize("annotations", ANNOTATIONS, ids="-".join)
 @pytest.mark.parametrize("reference", ["$ref", "allOf", "nullable", "all"])
 @pytest.mark.parametrize("form", [("gemini", False), ("openai-chat", True)])
 def test_annotations_next_to_a_reference_are_described_and_reported(
@@ -208,7 +216,7 @@ MAPS = [
     {"allOf": [{"patternProperties": {"^a": TEXT}, "additionalProperties": False}]},
     {"patternProperties": {"^a": False, "^b": TEXT}, "additionalProperties": False},
 ]
-MAP_FORMS: list[Any] = [
+RENDERED_VALUES: list[Any] = [
     TEXT,
     {"anyOf": [TEXT, {"type": "number"}]},
     True,
@@ -220,17 +228,19 @@ MAP_FORMS: list[Any] = [
 
 
 @pytest.mark.parametrize("number", range(len(MAPS)))
-def test_gemini_gets_a_map_for_names_by_a_pattern(number: int) -> None:
+def test_gemini_pattern_properties_are_rendered_as_additional_properties(
+    number: int,
+) -> None:
     schema = {"type": "object", **MAPS[number]}
     rendered = render(("gemini", False), make_parameter(schema))
     found = rendered.schema["properties"]["a"]
-    assert found["additionalProperties"] == MAP_FORMS[number]
+    assert found["additionalProperties"] == RENDERED_VALUES[number]
     (loss,) = [loss for loss in rendered.losses if loss.keyword == "patternProperties"]
     assert (loss.severity, loss.effect) == ("note", "wider")
     assert "patternProperties: " in found["description"]
 
 
-def test_a_map_whose_patterns_are_too_long_to_state_is_a_warning() -> None:
+def test_pattern_properties_too_long_for_the_description_are_a_warning() -> None:
     patterns = {f"^{'x' * 200}{number}$": TEXT for number in range(3)}
     schema = {
         "type": "object",
@@ -242,7 +252,7 @@ def test_a_map_whose_patterns_are_too_long_to_state_is_a_warning() -> None:
     assert [loss.severity for loss in rendered.losses] == ["warning"]
 
 
-OPEN: list[tuple[Any, str]] = [
+OPEN_OBJECTS: list[tuple[Any, str]] = [
     ({"additionalProperties": True}, "additionalProperties"),
     ({"additionalProperties": {}}, "additionalProperties"),
     ({"additionalProperties": {"description": "Any."}}, "additionalProperties"),
@@ -269,13 +279,13 @@ OPEN: list[tuple[Any, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("more", "keyword"), OPEN)
+@pytest.mark.parametrize(("keywords", "keyword"), OPEN_OBJECTS)
 @pytest.mark.parametrize("provider", ["openai-chat", "anthropic", "bedrock"])
 @pytest.mark.parametrize("is_root", [True, False])
-def test_a_tool_with_an_open_object_is_not_strict(
-    provider: str, more: Any, keyword: str, is_root: bool
+def test_tool_with_an_explicitly_open_object_is_not_strict(
+    provider: str, keywords: Any, keyword: str, is_root: bool
 ) -> None:
-    schema = {"type": "object", "properties": {"type": {"type": "string"}}, **more}
+    schema = {"type": "object", "properties": {"type": {"type": "string"}}, **keywords}
     root = schema if is_root else make_parameter({"type": "array", "items": schema})
     rendered = render((provider, True), root)
     (loss,) = [loss for loss in rendered.losses if "no strict schema" in loss.message]
@@ -283,7 +293,7 @@ def test_a_tool_with_an_open_object_is_not_strict(
     assert rendered.schema == render((provider, False), root).schema
 
 
-def test_an_object_that_is_open_by_default_is_closed_with_a_note() -> None:
+def test_object_that_is_open_by_default_is_closed_with_a_note() -> None:
     rendered = render(
         ("openai-chat", True), {"type": "object", "properties": {"a": TEXT}}
     )
@@ -336,10 +346,9 @@ ALTERNATIVES: list[tuple[list[Any], str, str]] = [
 
 @pytest.mark.parametrize(("members", "severity", "text"), ALTERNATIVES)
 @pytest.mark.parametrize("provider", ["openai-chat", "anthropic", "bedrock"])
-def test_the_report_on_alternatives_is_true(
+def test_loss_of_alternatives_mentions_the_description_only_if_it_states_them(
     provider: str, members: list[Any], severity: str, text: str
 ) -> None:
-    """The report says that the description states the relations only if it does."""
     rendered = render((provider, False), {"type": "object", "anyOf": members})
     (loss,) = rendered.losses
     assert (loss.keyword, loss.severity) == ("anyOf", severity)
@@ -361,13 +370,15 @@ TUPLES: list[tuple[Any, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("more", "items"), TUPLES)
-def test_the_items_that_openai_needs_do_not_open_a_tuple(more: Any, items: Any) -> None:
-    schema = {"type": "array", "prefixItems": [TEXT], **more}
+@pytest.mark.parametrize(("keywords", "items"), TUPLES)
+def test_required_items_of_openai_do_not_widen_a_tuple(
+    keywords: Any, items: Any
+) -> None:
+    schema = {"type": "array", "prefixItems": [TEXT], **keywords}
     rendered = render(("openai-chat", False), make_parameter(schema))
     found = rendered.schema["properties"]["a"]
     assert found["items"] == items
-    is_opened = items == {} and "unevaluatedItems" in more
+    is_opened = items == {} and "unevaluatedItems" in keywords
     assert ("unevaluatedItems: false" in found.get("description", "")) is is_opened
     assert [loss.keyword for loss in rendered.losses] == [
         "unevaluatedItems"
@@ -375,16 +386,16 @@ def test_the_items_that_openai_needs_do_not_open_a_tuple(more: Any, items: Any) 
 
 
 @pytest.mark.parametrize(
-    ("schema", "place"),
+    ("schema", "expected_path"),
     [
         ({"type": "array", "prefixItems": [TEXT]}, "/parameters/properties/a items"),
         ({"anyOf": [TEXT, True]}, "/parameters/properties/a/anyOf/1 anyOf"),
         ({"anyOf": [False]}, "/parameters/properties/a/anyOf/0 anyOf"),
     ],
 )
-def test_a_reason_against_strict_names_a_place_of_the_spec(
-    schema: Any, place: str
+def test_loss_of_strictness_has_a_path_in_the_spec(
+    schema: Any, expected_path: str
 ) -> None:
     rendered = render(("openai-chat", True), make_parameter(schema))
     (loss,) = [loss for loss in rendered.losses if "no strict schema" in loss.message]
-    assert f"{loss.path} {loss.keyword}" == place
+    assert f"{loss.path} {loss.keyword}" == expected_path

@@ -1,4 +1,4 @@
-"""Who waits for a turn: work on large values, whatever they are made of."""
+"""Fairness: work on large values waits for a turn, work on small values does not."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Open(BaseModel):
     model_config = ConfigDict(extra="allow")
 
 
-def endless() -> list[Any]:
+def make_circular_list() -> list[Any]:
     value: list[Any] = []
     value.append(value)
     return value
@@ -66,59 +66,60 @@ LARGE = [
     [[Small()] * 100] * 3,
     Small(numbers=(1,) * 251),
     Open.model_validate({"more": ["x"] * 251}),
-    endless(),
+    make_circular_list(),
 ]
 
 
-async def waited(*values: Any, is_answer: bool = False) -> bool:
+async def has_waited(*values: Any, is_answer: bool = False) -> bool:
+    """Return whether work on these values waited for a turn."""
     count = 0
 
-    class Counted(Turns):
+    class CountingTurns(Turns):
         async def wait(self) -> None:
             nonlocal count
             count += 1
 
-    turns = Counted()
+    turns = CountingTurns()
     await (turns.wait_for_answer if is_answer else turns.wait_for)(*values)
     return count == 1
 
 
 @pytest.mark.parametrize("value", SMALL, ids=lambda value: type(value).__name__)
-async def test_work_on_small_values_goes_on_at_once(value: Any) -> None:
-    assert not await waited(value)
+async def test_work_on_small_values_does_not_wait(value: Any) -> None:
+    assert not await has_waited(value)
 
 
 @pytest.mark.parametrize("value", LARGE, ids=lambda value: type(value).__name__)
 async def test_work_on_large_values_waits(value: Any) -> None:
-    assert await waited(value)
-    assert await waited("small", value)
+    assert await has_waited(value)
+    assert await has_waited("small", value)
 
 
-async def test_long_texts_of_an_answer_wait_later_than_those_of_arguments() -> None:
+async def test_answers_wait_from_a_larger_size_than_arguments() -> None:
     text = "x" * 50_000
-    assert await waited({"text": text})
-    assert not await waited({"text": text}, is_answer=True)
-    assert await waited({"text": text * 3}, is_answer=True)
+    assert await has_waited({"text": text})
+    assert not await has_waited({"text": text}, is_answer=True)
+    assert await has_waited({"text": text * 3}, is_answer=True)
 
 
-async def test_between_two_the_loop_is_free_for_as_long_as_the_first_took() -> None:
+async def test_second_large_value_waits_as_long_as_the_first_took() -> None:
     turns, order = Turns(), list[str]()
 
-    async def large(name: str) -> None:
+    async def run_large(name: str) -> None:
         await turns.wait()
         order.append(name)
         time.sleep(0.005)
 
-    async def small() -> None:
+    async def run_small() -> None:
         for number in range(4):
             order.append(f"small {number}")
             await asyncio.sleep(0)
 
-    await asyncio.gather(large("first"), large("second"), small())
+    await asyncio.gather(run_large("first"), run_large("second"), run_small())
     assert order == ["small 0", "first", "small 1", "small 2", "small 3", "second"]
 
 
-async def test_one_that_comes_alone_waits_for_nobody() -> None:
+async def test_sequential_large_values_do_not_wait() -> None:
     turns, rounds = Turns(), 0
 
     async def count() -> None:

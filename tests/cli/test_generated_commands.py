@@ -1,4 +1,4 @@
-"""The generated commands of the real toolsets, run from a shell."""
+"""The generated commands of the real toolsets, run in a shell."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ Shell = Callable[..., "subprocess.CompletedProcess[str]"]
 HOSTILE = "--help; $(reboot) `x` 'q' \"d\"\n\t\\ * ~ é 🦊 -- -"
 
 
-def test_the_keywords_are_a_map_of_all_tools() -> None:
+def test_keywords_map_every_tool_to_its_command() -> None:
     from generated.molecule.cli import KEYWORDS
     from generated.molecule.registry import REGISTRY
 
     assert list(KEYWORDS) == [tool.name for tool in REGISTRY.local_tools]
     assert KEYWORDS["list_peers"] == "peers"
     assert KEYWORDS["delegate_task_async"] == "delegate --async"
-    # Its definition says why.
+    # The tool's definition has the reason.
     assert KEYWORDS["inbox_pop"] is None
 
 
-def test_a_memory_is_created_and_found(shell: Shell) -> None:
+def test_created_memory_is_found_by_search(shell: Shell) -> None:
     words = [
         "--memory",
         "Ana lives in Lisbon.",
@@ -45,25 +45,25 @@ def test_a_memory_is_created_and_found(shell: Shell) -> None:
     ]
 
 
-def test_a_sticky_note_from_writing_to_done(shell: Shell) -> None:
+def test_sticky_note_is_created_listed_and_resolved(shell: Shell) -> None:
     date = ["--date", "2031-01-01T09:00:00Z"]
     note = shell("kirishima", "stickynotes", "create", "--text", "Call Ana", *date)
     assert note.returncode == 0, note.stderr
     listed = json.loads(shell("kirishima", "stickynotes", "list").stdout)
-    [one] = listed["notes"]
-    assert one["text"] == "Call Ana"
-    done = shell("kirishima", "stickynotes", "resolve", "--id", one["id"])
+    [created] = listed["notes"]
+    assert created["text"] == "Call Ana"
+    done = shell("kirishima", "stickynotes", "resolve", "--id", created["id"])
     assert done.returncode == 0, done.stderr
     assert json.loads(shell("kirishima", "stickynotes", "list").stdout)["notes"] == []
 
 
-def test_any_text_arrives_as_it_is(shell: Shell) -> None:
+def test_hostile_text_argument_reaches_the_handler_unchanged(shell: Shell) -> None:
     created = shell("kirishima", "memory", "create", "--memory", HOSTILE)
     assert created.returncode == 0, created.stderr
     assert json.loads(created.stdout)["memories"][0]["memory"] == HOSTILE.strip()
 
 
-def test_a_tool_error_goes_to_stderr(shell: Shell) -> None:
+def test_tool_error_is_written_to_stderr(shell: Shell) -> None:
     failed = shell("kirishima", "memory", "get", "--memory-id", "7")
     assert (failed.returncode, failed.stdout) == (1, "")
     assert failed.stderr.startswith("error: ")
@@ -71,7 +71,7 @@ def test_a_tool_error_goes_to_stderr(shell: Shell) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "expected_error"),
     [
         (["memory", "create"], "`memory` is required for action `create`"),
         (["memory", "list", "--limit", "ten"], "`limit` must be an integer"),
@@ -92,23 +92,23 @@ def test_a_tool_error_goes_to_stderr(shell: Shell) -> None:
         (["smarthome", "switch", "--all", "off"], "put `--` before arguments"),
     ],
 )
-def test_wrong_usage_names_the_problem(
-    shell: Shell, words: list[str], said: str
+def test_usage_error_names_the_problem(
+    shell: Shell, words: list[str], expected_error: str
 ) -> None:
     refused = shell("kirishima", *words)
     assert refused.returncode == 2
     assert refused.stderr.startswith("Usage: python -m generated.kirishima.cli ")
-    assert said in refused.stderr
+    assert expected_error in refused.stderr
     assert refused.stdout == ""
 
 
-def test_words_that_are_no_text_are_refused(shell: Shell) -> None:
+def test_invalid_utf_8_argument_is_rejected(shell: Shell) -> None:
     refused = shell("kirishima", "memory", "create", "--memory", b"\xff\xfe")
     assert refused.returncode == 2
     assert "not valid UTF-8" in refused.stderr
 
 
-def test_a_stream_without_the_letters_gets_escapes(shell: Shell) -> None:
+def test_ascii_output_stream_gets_escape_sequences(shell: Shell) -> None:
     words = ["memory", "create", "--memory", "naïve 🦊"]
     created = shell("kirishima", *words, PYTHONIOENCODING="ascii")
     assert created.returncode == 0, created.stderr
@@ -134,7 +134,7 @@ def test_help_shows_choices_defaults_and_examples(shell: Shell) -> None:
     assert rows == order
 
 
-def test_molecule_without_a_platform(shell: Shell) -> None:
+def test_molecule_commands_without_a_platform(shell: Shell) -> None:
     peers = shell("molecule", "peers")
     assert peers.returncode == 0, peers.stderr
     assert "ws-research" in [peer["id"] for peer in json.loads(peers.stdout)["peers"]]
@@ -144,7 +144,7 @@ def test_molecule_without_a_platform(shell: Shell) -> None:
     assert (unknown.returncode, unknown.stdout) == (1, "")
 
 
-def test_the_goal_is_set_shown_and_cleared_by_flags(shell: Shell) -> None:
+def test_goal_is_set_printed_and_cleared_by_flags(shell: Shell) -> None:
     assert shell("molecule", "goal", "--set", "ship", "it").returncode == 0
     assert "ship it" in shell("molecule", "goal").stdout
     both = shell("molecule", "goal", "--set", "--clear", "x")
@@ -155,15 +155,17 @@ def test_the_goal_is_set_shown_and_cleared_by_flags(shell: Shell) -> None:
 
 
 @pytest.mark.parametrize("toolset", ["kirishima", "molecule"])
-def test_every_line_of_the_block_is_a_command(shell: Shell, toolset: str) -> None:
-    """Each line, its places filled, is understood: none is a wrong usage by its form."""
+def test_every_line_in_the_cli_prompt_is_a_valid_command(
+    shell: Shell, toolset: str
+) -> None:
+    """Click parses each line with its placeholders as arguments."""
     from click.testing import CliRunner
 
     block = (ROOT / "generated" / toolset / "prompts" / "cli.md").read_text()
     main = __import__(f"generated.{toolset}.cli", fromlist=["main"]).main
     program = f"  python -m generated.{toolset}.cli "
     rows = block.split("\n")
-    # A long command has its comment on the next line.
+    # A long command has its comment on the next line, which is skipped.
     lines = [r for r in rows if r.startswith("  ") and r.strip()[0] != "#"]
     assert lines
     for line in lines:

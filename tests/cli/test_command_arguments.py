@@ -1,4 +1,4 @@
-"""Words become exactly the arguments that were meant, or are refused."""
+"""Arguments of generated commands: exact values in the handler, or a usage error."""
 
 from __future__ import annotations
 
@@ -91,7 +91,9 @@ Run = Callable[..., Any]
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """A toolset with a parameter of every kind, and a second tool behind a flag."""
+    """Return the root of a toolset with a parameter of every type, and two tools in one
+    command.
+    """
     import textwrap
 
     root = tmp_path_factory.mktemp("values")
@@ -112,20 +114,25 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 
 @pytest.fixture(scope="module")
-def give(project: Path, programs: Forks) -> Run:
-    """Runs the generated command in a process of its own; gives what the handler got."""
+def run_command(project: Path, programs: Forks) -> Run:
+    """Return a function that runs the generated command, and returns what it printed.
+
+    The result is the handler's, or stderr if the command failed.
+    """
     assert toolcast(project, "generate").returncode == 0
 
-    def run(*words: str, tool: str = "give", given: str = "") -> Any:
-        done = programs.run(project, "generated.toy.cli", tool, *words, given=given)
+    def run(*words: str, tool: str = "give", stdin_text: str = "") -> Any:
+        done = programs.run(
+            project, "generated.toy.cli", tool, *words, stdin_text=stdin_text
+        )
         assert "Traceback" not in done.stderr, done.stderr
         return json.loads(done.stdout) if done.returncode == 0 else done.stderr
 
     return run
 
 
-def test_the_text_of_an_exception_goes_to_the_log_alone(
-    project: Path, give: Run
+def test_exception_message_is_written_only_to_the_log(
+    project: Path, run_command: Run
 ) -> None:
     import subprocess
     import sys
@@ -145,11 +152,13 @@ def test_the_text_of_an_exception_goes_to_the_log_alone(
     assert "hunter2" in (project / "toy.log").read_text(encoding="utf-8")
 
 
-def test_each_kind_of_option(give: Run) -> None:
+def test_option_of_each_parameter_type_is_parsed(run_command: Run) -> None:
     words = "here --count 5 --ratio -0.5 --flag --words a --words [1] --numbers 1"
     words += " --numbers -2 --level low --step 2 --maybe null --from x --a-b y"
-    given = give(*words.split(), "--options", '{"k": [null]}', "--either", '{"e": 1}')
-    assert given["got"] == {
+    output = run_command(
+        *words.split(), "--options", '{"k": [null]}', "--either", '{"e": 1}'
+    )
+    assert output["got"] == {
         "place": "here",
         "count": 5,
         "ratio": -0.5,
@@ -166,28 +175,31 @@ def test_each_kind_of_option(give: Run) -> None:
     }
 
 
-def test_nothing_is_added(give: Run) -> None:
-    assert give("here") == {"got": {"place": "here"}}
-    assert give("here", "--no-flag") == {"got": {"place": "here", "flag": False}}
+def test_omitted_options_are_not_passed(run_command: Run) -> None:
+    assert run_command("here") == {"got": {"place": "here"}}
+    assert run_command("here", "--no-flag") == {"got": {"place": "here", "flag": False}}
 
 
-def test_lists_in_one_word(give: Run) -> None:
-    assert give("here", "--numbers", "[3, 4]")["got"]["numbers"] == [3, 4]
-    assert give("here", "--numbers", "[]")["got"]["numbers"] == []
+def test_json_array_in_one_option_is_the_whole_array(run_command: Run) -> None:
+    assert run_command("here", "--numbers", "[3, 4]")["got"]["numbers"] == [3, 4]
+    assert run_command("here", "--numbers", "[]")["got"]["numbers"] == []
 
 
-def test_names_are_understood_as_the_spec_spells_them(give: Run) -> None:
-    given = give("here", "--order_id", "7", "--isUrgent", "--no-is_open")
+def test_options_are_accepted_as_the_spec_spells_them(run_command: Run) -> None:
+    output = run_command("here", "--order_id", "7", "--isUrgent", "--no-is_open")
     expected = {"place": "here", "order_id": 7, "isUrgent": True, "is_open": False}
-    assert given["got"] == expected
-    assert give("here", "--order-id", "7")["got"] == {"place": "here", "order_id": 7}
-    assert give("here", "--from", "--order_id")["got"]["from"] == "--order_id"
-    # Its flag is another parameter's.
-    assert "No such option" in give("here", "--a_b", "x")
+    assert output["got"] == expected
+    assert run_command("here", "--order-id", "7")["got"] == {
+        "place": "here",
+        "order_id": 7,
+    }
+    assert run_command("here", "--from", "--order_id")["got"]["from"] == "--order_id"
+    # The option `--a-b` belongs to another parameter.
+    assert "No such option" in run_command("here", "--a_b", "x")
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "expected_error"),
     [
         (["--options", "{"], "for --options: not JSON: Expecting property name"),
         (
@@ -207,54 +219,62 @@ def test_names_are_understood_as_the_spec_spells_them(give: Run) -> None:
         (["--arguments", "-"], "not JSON: Expecting value (line 1, column 1)"),
     ],
 )
-def test_malformed_json_is_said_to_be_that(
-    project: Path, give: Run, words: list[str], said: str
+def test_invalid_json_option_is_reported(
+    project: Path, run_command: Run, words: list[str], expected_error: str
 ) -> None:
     (project / "latin.json").write_bytes(b'{"a": "\xe9"}')
     if not (project / "pipe").exists():
         os.mkfifo(project / "pipe")
-    assert said in give("here", *words)
+    assert expected_error in run_command("here", *words)
 
 
-def test_json_comes_from_standard_input_and_from_files(
-    project: Path, give: Run
+def test_json_is_read_from_standard_input_and_files(
+    project: Path, run_command: Run
 ) -> None:
     (project / "some.json").write_text('\ufeff{"place": "p", "count": 2}', "utf-8")
     (project / "list.json").write_text("[1, 2]", "utf-8")
-    assert give("--arguments", "@some.json")["got"] == {"place": "p", "count": 2}
-    assert give("here", "--numbers", "@list.json")["got"]["numbers"] == [1, 2]
-    assert give("here", "--options", "-", given='{"k": 1}')["got"]["options"] == {
-        "k": 1
+    assert run_command("--arguments", "@some.json")["got"] == {"place": "p", "count": 2}
+    assert run_command("here", "--numbers", "@list.json")["got"]["numbers"] == [1, 2]
+    assert run_command("here", "--options", "-", given='{"k": 1}')["got"][
+        "options"
+    ] == {"k": 1}
+    assert run_command("--arguments", "-", given='{"place": "p"}')["got"] == {
+        "place": "p"
     }
-    assert give("--arguments", "-", given='{"place": "p"}')["got"] == {"place": "p"}
-    # Text is text.
-    assert give("@here", "--from", "-", "--words", "@x")["got"] == {
+    # Parameters of type string are not read from files.
+    assert run_command("@here", "--from", "-", "--words", "@x")["got"] == {
         "place": "@here",
         "from": "-",
         "words": ["@x"],
     }
 
 
-def test_a_list_by_positional_takes_words(give: Run) -> None:
-    assert give("--", "1", "2", "-3", tool="add")["got"] == {"numbers": [1, 2, -3]}
-    assert give("[4, 5]", tool="add")["got"] == {"numbers": [4, 5]}
-    assert give("a b", "[1]", "c", tool="tag")["got"] == {"words": ["a b", "[1]", "c"]}
-    assert "`numbers[1]` must be an integer" in give("1", "x", tool="add")
+def test_positional_array_accepts_several_arguments(run_command: Run) -> None:
+    assert run_command("--", "1", "2", "-3", tool="add")["got"] == {
+        "numbers": [1, 2, -3]
+    }
+    assert run_command("[4, 5]", tool="add")["got"] == {"numbers": [4, 5]}
+    assert run_command("a b", "[1]", "c", tool="tag")["got"] == {
+        "words": ["a b", "[1]", "c"]
+    }
+    assert "`numbers[1]` must be an integer" in run_command("1", "x", tool="add")
 
 
-def test_the_rest_is_joined(give: Run) -> None:
-    assert give("here", "all", "of  it", "too")["got"]["rest"] == "all of  it too"
+def test_remaining_arguments_are_joined_to_one_text(run_command: Run) -> None:
+    assert (
+        run_command("here", "all", "of  it", "too")["got"]["rest"] == "all of  it too"
+    )
     hostile = ["--help", "-x", "'", '"', "a\nb", "", "$HOME", "é🦊"]
-    assert give("--", "-p", *hostile)["got"] == {
+    assert run_command("--", "-p", *hostile)["got"] == {
         "place": "-p",
         "rest": " ".join(hostile),
     }
 
 
-def test_json_alone_and_with_words(give: Run) -> None:
+def test_json_object_is_combined_with_options(run_command: Run) -> None:
     arguments = {"place": "p", "a_b": "only here", "maybe": None, "words": []}
-    assert give("--arguments", json.dumps(arguments))["got"] == arguments
-    both = give("--count", "1", "--arguments", '{"place": "p", "count": 9}')
+    assert run_command("--arguments", json.dumps(arguments))["got"] == arguments
+    both = run_command("--count", "1", "--arguments", '{"place": "p", "count": 9}')
     assert both["got"] == {"place": "p", "count": 1}
 
 
@@ -272,29 +292,28 @@ def test_json_alone_and_with_words(give: Run) -> None:
         ["--arguments", "[" * 100_000],
     ],
 )
-def test_what_is_not_meant_is_refused(give: Run, words: list[str]) -> None:
-    refused = give("here", *words)
+def test_invalid_option_value_is_a_usage_error(
+    run_command: Run, words: list[str]
+) -> None:
+    refused = run_command("here", *words)
     assert isinstance(refused, str), refused
     assert "Error: " in refused
 
 
-def test_a_flag_chooses_the_tool(give: Run) -> None:
-    assert give("--async", "here", "--later", "x") == {
+def test_flag_selects_the_tool_of_a_shared_command(run_command: Run) -> None:
+    assert run_command("--async", "here", "--later", "x") == {
         "other": {"place": "here", "later": "x"}
     }
-    assert give("here", "--", "--async")["got"]["rest"] == "--async"
-    # What only the other tool takes is refused, not dropped.
-    assert "No such option" in give("--async", "here", "--count", "1")
-    assert "unexpected extra" in give("--async", "here", "more")
-    assert "No such option" in give("here", "--from", "--async")
-    assert give("here", "--from=--async")["got"]["from"] == "--async"
+    assert run_command("here", "--", "--async")["got"]["rest"] == "--async"
+    # Options of the other tool are rejected instead of ignored.
+    assert "No such option" in run_command("--async", "here", "--count", "1")
+    assert "unexpected extra" in run_command("--async", "here", "more")
+    assert "No such option" in run_command("here", "--from", "--async")
+    assert run_command("here", "--from=--async")["got"]["from"] == "--async"
 
 
-# -- the real toolsets
-
-
-def commands() -> Iterator[Any]:
-    """Every example that is a command of a toolset of this repository."""
+def list_examples() -> Iterator[Any]:
+    """Yield every example of a tool with a command in this repository's toolsets."""
     workspace = load_workspace(str(own_project())).workspace
     assert workspace is not None
     for toolset in workspace.toolsets:
@@ -309,12 +328,12 @@ def commands() -> Iterator[Any]:
                 )
 
 
-@pytest.mark.parametrize(("toolset", "tool", "example"), list(commands()))
-def test_an_example_in_the_help_gives_its_arguments(
+@pytest.mark.parametrize(("toolset", "tool", "example"), list(list_examples()))
+def test_example_command_in_the_help_calls_the_tool_with_its_arguments(
     toolset: str, tool: Any, example: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if example.error is not None:
-        return  # Help shows what works.
+        return  # The help has only examples that succeed.
     module = importlib.import_module(f"generated.{toolset}.cli")
     keyword = tool.cli.keyword.split()
     if tool.actions:
@@ -337,7 +356,7 @@ def test_an_example_in_the_help_gives_its_arguments(
     assert (tool.name, dict(example.arguments)) in got
 
 
-VERDICTS = [
+ARGUMENTS = [
     {},
     {"action": "create"},
     {"action": "create", "memory": ""},
@@ -357,8 +376,8 @@ VERDICTS = [
 ]
 
 
-@pytest.mark.parametrize("arguments", VERDICTS, ids=json.dumps)
-def test_the_verdict_is_the_registrys(
+@pytest.mark.parametrize("arguments", ARGUMENTS, ids=json.dumps)
+def test_command_accepts_the_arguments_that_the_registry_accepts(
     arguments: dict[str, Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     from generated.kirishima.cli import main

@@ -1,4 +1,4 @@
-"""Commands of schemas as people write them: shared by `$ref`, described, and misspelt words."""
+"""Commands of tools whose schemas use `$ref`, with descriptions and misspelled names."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 
 @pytest.fixture(scope="module")
 def toy(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    """Runs the generated command in a process of its own, 80 columns wide."""
+    """Return a function that runs the generated command in a process, 80 columns wide."""
     root = tmp_path_factory.mktemp("references")
     for path, text in FILES.items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
@@ -73,7 +73,7 @@ def toy(tmp_path_factory: pytest.TempPathFactory) -> Run:
     return run
 
 
-def test_words_are_read_by_the_schema_that_a_reference_names(toy: Run) -> None:
+def test_arguments_are_parsed_by_the_referenced_schema(toy: Run) -> None:
     words = ["--places", "7", "--places", "8", "--either", "true", "--page-size", "3"]
     booked = toy("book", "123", "surgery", "--urgent", *words, "--species", "cat")
     assert booked.returncode == 0, booked.stderr
@@ -88,7 +88,7 @@ def test_words_are_read_by_the_schema_that_a_reference_names(toy: Run) -> None:
     }
 
 
-def test_help_tells_what_each_word_is_also_by_reference(toy: Run) -> None:
+def test_help_describes_parameters_with_referenced_schemas(toy: Run) -> None:
     shown = toy("book", "--help").stdout
     text = " ".join(shown.split())
     assert "Arguments: PATIENT Who is coming. [required]" in text
@@ -101,7 +101,7 @@ def test_help_tells_what_each_word_is_also_by_reference(toy: Run) -> None:
     assert all(len(line) <= 80 for line in shown.split("\n"))
 
 
-def test_json_that_cannot_be_read_is_said_to_be_so(toy: Run) -> None:
+def test_invalid_json_argument_is_reported(toy: Run) -> None:
     refused = toy("book", "p-1", "--contact", "{name: Ada}")
     assert refused.returncode == 2
     assert "--contact: not JSON: Expecting property name" in refused.stderr
@@ -110,13 +110,11 @@ def test_json_that_cannot_be_read_is_said_to_be_so(toy: Run) -> None:
 
 
 @pytest.mark.parametrize("word", ["bok", "book_visit", "book-visit", "Book"])
-def test_a_command_that_is_not_there_is_answered_with_the_nearest(
-    toy: Run, word: str
-) -> None:
+def test_misspelled_command_gets_a_suggestion(toy: Run, word: str) -> None:
     refused = toy(word, "p-1")
     assert refused.returncode == 2
     assert f"No such command '{word}'. Did you mean 'book'?" in refused.stderr
 
 
-def test_a_command_that_is_like_none_gets_no_guess(toy: Run) -> None:
+def test_dissimilar_command_gets_no_suggestion(toy: Run) -> None:
     assert "Did you mean" not in toy("xylophone").stderr

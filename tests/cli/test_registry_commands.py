@@ -1,4 +1,4 @@
-"""Commands of a registry without a process: their helps as a whole, and what is wrong usage."""
+"""Commands of a registry without a process: help texts, usage errors and calls."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from toolcast_runtime.cli.terminal import closing_registry
 TEXT = {"type": "string"}
 
 
-def _defined(
-    name: str, properties: dict[str, Any], *required: str, **more: Any
+def _make_definition(
+    name: str, properties: dict[str, Any], *required: str, **fields: Any
 ) -> dict[str, Any]:
-    made = definition(name, **more)
-    made["mcp"]["inputSchema"] = {
+    result = definition(name, **fields)
+    result["mcp"]["inputSchema"] = {
         "type": "object",
         "properties": properties,
         "required": [*required],
         "additionalProperties": False,
     }
-    return made
+    return result
 
 
-GIVE = _defined(
+GIVE = _make_definition(
     "give",
     {
         "to": {**TEXT, "description": "Who."},
@@ -54,13 +54,13 @@ GIVE = _defined(
         {"arguments": {"to": "-x"}},
     ],
 )
-LATER = _defined(
+LATER = _make_definition(
     "give_later",
     {"to": TEXT, "at": TEXT},
     "to",
     cli={"command": "give", "flag": "--later", "usage": [{"parameter": "to"}]},
 )
-NOTE = _defined(
+NOTE = _make_definition(
     "note",
     {"action": {"enum": ["add", "drop"]}, "text": TEXT, "id": TEXT, "way": TEXT},
     "action",
@@ -75,8 +75,10 @@ NOTE = _defined(
     examples=[{"arguments": {"action": "add", "text": "a b"}}],
 )
 OTHERS = [
-    _defined("unsaid", {}, cli={"command": None}),
-    _defined("out", {}, cli={"command": "out"}, exclusions={"cli": "It is not ready."}),
+    _make_definition("unsaid", {}, cli={"command": None}),
+    _make_definition(
+        "out", {}, cli={"command": "out"}, exclusions={"cli": "It is not ready."}
+    ),
     definition("bare"),
 ]
 
@@ -95,7 +97,7 @@ def _run(group: click.Group, line: str) -> tuple[int, str]:
     return done.exit_code, done.output
 
 
-def test_the_help_of_all_commands(toys: click.Group) -> None:
+def test_group_help_lists_options_and_commands(toys: click.Group) -> None:
     assert _run(toys, "--help") == (
         0,
         """\
@@ -116,7 +118,7 @@ Commands:
     )
 
 
-def test_the_help_of_a_command(toys: click.Group) -> None:
+def test_command_help_lists_arguments_options_and_examples(toys: click.Group) -> None:
     assert _run(toys, "give --help") == (
         0,
         """\
@@ -146,7 +148,7 @@ Examples:
     )
 
 
-def test_the_help_of_what_a_flag_selects(toys: click.Group) -> None:
+def test_help_with_a_flag_describes_the_selected_tool(toys: click.Group) -> None:
     code, shown = _run(toys, "give --later --help")
     assert code == 0
     assert "Usage: toys give [OPTIONS] TO\n\n  Does give_later.\n" in shown
@@ -154,7 +156,7 @@ def test_the_help_of_what_a_flag_selects(toys: click.Group) -> None:
     assert "The only way" not in shown and "Examples:" not in shown
 
 
-def test_the_help_of_actions(toys: click.Group) -> None:
+def test_actions_are_subcommands_with_their_own_options(toys: click.Group) -> None:
     code, shown = _run(toys, "notes --help")
     assert code == 0
     assert "Commands:\n  add   Keep it.\n  drop  Does note.\n" in shown
@@ -171,7 +173,7 @@ def test_the_help_of_actions(toys: click.Group) -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "said"),
+    ("line", "expected_error"),
     [
         ("give", "`to` is required"),
         ("giv", "No such command 'giv'. Did you mean 'give'?"),
@@ -189,13 +191,19 @@ def test_the_help_of_actions(toys: click.Group) -> None:
         ("give a --arguments [", "Invalid value for --arguments: not JSON"),
     ],
 )
-def test_wrong_usage_is_told(toys: click.Group, line: str, said: str) -> None:
+def test_usage_error_names_the_problem(
+    toys: click.Group, line: str, expected_error: str
+) -> None:
     code, shown = _run(toys, line)
     assert code == 2
-    assert shown.split("Error: ")[1].startswith(said) or said in shown
+    assert (
+        shown.split("Error: ")[1].startswith(expected_error) or expected_error in shown
+    )
 
 
-def test_words_reach_the_call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_arguments_are_passed_to_the_call(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     registry = _registry(tmp_path)
     called: list[Any] = []
 
@@ -224,7 +232,7 @@ def test_words_reach_the_call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     ]
 
 
-def test_a_client_has_its_own_commands(tmp_path: Path) -> None:
+def test_client_sees_only_its_commands(tmp_path: Path) -> None:
     registry = _registry(
         tmp_path,
         clients={"staff": Client(allow="*"), "guest": Client(allow=("note",))},
@@ -242,7 +250,7 @@ def test_a_client_has_its_own_commands(tmp_path: Path) -> None:
     assert "[default" not in _run(nobody, "--client staff --help")[1]
 
 
-def test_a_signal_that_asks_for_the_end_closes_the_registry(
+def test_sigterm_closes_the_registry(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     closed: list[bool] = []

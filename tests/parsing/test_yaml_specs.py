@@ -1,4 +1,4 @@
-"""Generated tests read specs by a reader of their own, which gives what the generator's does."""
+"""The YAML reader of generated tests, which agrees with the generator's reader."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ ROOT = Path(__file__).parents[2]
 FOLDERS = ("specs", "tests/rules", "tests/hostile", "tests/platform/project/specs")
 
 
-def test_both_readers_give_the_same() -> None:
-    read = 0
+def test_both_yaml_readers_return_the_same_values() -> None:
+    count = 0
     for folder in FOLDERS:
         for file in (ROOT / folder).rglob("*.yaml"):
             document, findings = read_yaml(file.name, file.read_bytes())
@@ -25,12 +25,12 @@ def test_both_readers_give_the_same() -> None:
                     read_spec(file)
                     == parse_exact_json(encode_json({"": document.value}))[""]
                 )
-                read += 1
-    assert read > 300
+                count += 1
+    assert count > 300
 
 
 @pytest.mark.parametrize("text", ["a: &b 1\nc: *b\n", "a: !!str 1\n", "a: !x {}\n"])
-def test_what_no_spec_has_is_refused(tmp_path: Path, text: str) -> None:
+def test_tags_anchors_and_aliases_are_rejected(tmp_path: Path, text: str) -> None:
     (tmp_path / "spec.yaml").write_text(text, "utf-8")
     with pytest.raises(ValueError, match="a tag, an anchor or an alias"):
         read_spec(tmp_path / "spec.yaml")
@@ -51,7 +51,7 @@ def test_what_no_spec_has_is_refused(tmp_path: Path, text: str) -> None:
         ("True", True),
     ],
 )
-def test_words_without_quotation_marks(
+def test_plain_scalars_are_converted_to_values(
     tmp_path: Path, text: str, value: object
 ) -> None:
     (tmp_path / "spec.yaml").write_text(f"a: {text}\n", "utf-8")

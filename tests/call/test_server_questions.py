@@ -1,4 +1,4 @@
-"""What a server asks in the midst of `toolcast call`, and how far it says it is."""
+"""Questions and progress of a server during `toolcast call`."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ SERVER = shlex.join([sys.executable, str(ODD), "asking"])
 ECHO = ("toolcast", "call", "echo", "--mcp-stdio", SERVER)
 
 
-def test_a_form_is_filled_in_and_sent_after_a_yes(tmp_path: Path) -> None:
+def test_form_is_sent_after_valid_input_and_confirmation(tmp_path: Path) -> None:
     with in_terminal(tmp_path, {}, *ECHO, "text=city") as person:
         person.until("Name\\x1b[2J: ")
         assert (
             f"The server {sys.executable} asks:\nWhich city?\\x1b[31m\n" in person.shown
         )
         person.type("far too long\n")
-        # What is typed before the question stands there counts for nothing.
+        # Input from before the question is discarded.
         person.until("This is not a valid answer.\nName\\x1b[2J: ")
         person.type("Rome\n")
         person.until("decline: ")
@@ -39,7 +39,7 @@ def test_a_form_is_filled_in_and_sent_after_a_yes(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "asked", "typed", "heard"),
+    ("arguments", "question", "reply", "received"),
     [
         ((), "Which None?", "no", "{'action': 'decline'}"),
         ((), "Which None?", "yes", "{'action': 'accept', 'content': {}}"),
@@ -52,19 +52,19 @@ def test_a_form_is_filled_in_and_sent_after_a_yes(tmp_path: Path) -> None:
     ],
 )
 @pytest.mark.slow
-def test_what_has_no_fields_takes_a_yes(
-    words: tuple[str, ...], asked: str, typed: str, heard: str, tmp_path: Path
+def test_question_without_fields_is_answered_by_yes_or_no(
+    arguments: tuple[str, ...], question: str, reply: str, received: str, tmp_path: Path
 ) -> None:
-    with in_terminal(tmp_path, {}, *ECHO, *words) as person:
+    with in_terminal(tmp_path, {}, *ECHO, *arguments) as person:
         person.until("decline: ")
-        assert asked in person.shown
-        person.type(f"{typed}\n")
+        assert question in person.shown
+        person.type(f"{reply}\n")
         person.rest()
-    assert person.shown.endswith(f"heard {heard}\n")
+    assert person.shown.endswith(f"heard {received}\n")
 
 
 @pytest.mark.slow
-def test_without_a_terminal_nobody_is_asked(tmp_path: Path) -> None:
+def test_question_without_a_terminal_is_refused(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", *ECHO, "text=city"],
         cwd=tmp_path,
@@ -77,28 +77,29 @@ def test_without_a_terminal_nobody_is_asked(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_progress_is_shown_to_who_watches_and_a_call_is_interrupted(
+def test_terminal_call_prints_progress_and_is_cancelled_by_ctrl_c(
     tmp_path: Path,
 ) -> None:
-    told = tmp_path / "told"
-    server = shlex.join([sys.executable, str(ODD), "well", str(told)])
-    words = ("toolcast", "call", "hang", "--mcp-stdio", server)
-    with in_terminal(tmp_path, {}, *words) as person:
+    log = tmp_path / "told"
+    server = shlex.join([sys.executable, str(ODD), "well", str(log)])
+    command = ("toolcast", "call", "hang", "--mcp-stdio", server)
+    with in_terminal(tmp_path, {}, *command) as person:
         person.until("2  half of it\\x1b[2J")
         person.type("\x03")
         person.rest()
     assert "\x1b" not in person.shown
     assert "Traceback" not in person.shown
-    assert told.read_text("utf-8") == "cancelled\n"
+    assert log.read_text("utf-8") == "cancelled\n"
 
 
 @pytest.mark.slow
-def test_a_call_is_made_again_with_the_answers_in_the_newest_protocol(
+def test_confirmation_in_the_stateless_protocol_is_answered_at_the_terminal(
     project: Project,
 ) -> None:
+    """The client repeats the call with the answer."""
     server = shlex.join([sys.executable, "-m", "generated.toy.mcp_server"])
-    words = ("toolcast", "call", "wipe", "--mcp-stdio", server)
-    with in_terminal(project.root, {}, *words) as person:
+    command = ("toolcast", "call", "wipe", "--mcp-stdio", server)
+    with in_terminal(project.root, {}, *command) as person:
         person.until("(yes or no): ")
         assert "Wipe everything?" in person.shown
         person.type("yes\n")

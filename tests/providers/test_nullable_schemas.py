@@ -1,4 +1,4 @@
-"""Which schemas allow null, and how "or null" is added and spell_nullable."""
+"""Schemas that allow null, and each notation for adding null to a schema."""
 
 from __future__ import annotations
 
@@ -51,7 +51,9 @@ _TARGETS: dict[str, Any] = {
         ({"allOf": [{}, {"type": "null"}]}, True),
     ],
 )
-def test_null_is_allowed_for_sure(schema: Any, expected: bool) -> None:
+def test_null_is_allowed_only_if_every_constraint_allows_it(
+    schema: Any, expected: bool
+) -> None:
     assert allows_null(schema, _TARGETS.__getitem__) is expected
     if isinstance(schema, dict):
         assert (
@@ -59,7 +61,7 @@ def test_null_is_allowed_for_sure(schema: Any, expected: bool) -> None:
         )
 
 
-def test_null_is_sought_forty_levels_deep() -> None:
+def test_null_is_searched_up_to_40_levels_deep() -> None:
     alternatives: list[Schema] = [{"type": "null"}]
     references = {"0": {"type": "null"}}
     for level in range(40):
@@ -120,7 +122,9 @@ _TEXT_OR_NULL = {"anyOf": [{"type": "string"}, {"type": "null"}]}
         ),
     ],
 )
-def test_null_is_added(schema: Schema, spelling: Nullable, expected: Schema) -> None:
+def test_nullable_schema_in_each_notation(
+    schema: Schema, spelling: Nullable, expected: Schema
+) -> None:
     assert make_nullable(schema, spelling) == expected
 
 
@@ -132,7 +136,7 @@ def test_null_is_added(schema: Schema, spelling: Nullable, expected: Schema) -> 
         {"enum": ["a", None]},
     ],
 )
-def test_null_stays_as_the_spec_spells_it_where_any_spelling_is_taken(
+def test_notation_of_null_is_kept_if_the_dialect_accepts_any(
     schema: Schema,
 ) -> None:
     assert spell_nullable(schema, Nullable.ANY) == schema
@@ -161,8 +165,10 @@ def test_null_stays_as_the_spec_spells_it_where_any_spelling_is_taken(
         ({"type": "string"}, None),
     ],
 )
-def test_null_is_a_type_of_the_list(schema: Schema, expected: Schema | None) -> None:
-    """Where one type is all that stands beside it; None: it stays as it is."""
+def test_null_alternative_is_converted_to_a_type_list(
+    schema: Schema, expected: Schema | None
+) -> None:
+    """Only next to a single type; `expected` is None if the schema stays unchanged."""
     same = schema if expected is None else expected
     assert spell_nullable(schema, Nullable.TYPE_LIST) == same
 
@@ -212,9 +218,11 @@ def test_null_is_a_type_of_the_list(schema: Schema, expected: Schema | None) -> 
         ),
     ],
 )
-def test_each_type_of_a_list_is_an_alternative(
+def test_type_list_is_converted_to_one_alternative_per_type(
     schema: Schema, expected: Schema | None
 ) -> None:
-    """Each with the keywords that are about it; None: it stays as it is."""
+    """Each alternative gets the keywords of its type; `expected` is None if nothing
+    changes.
+    """
     same = schema if expected is None else expected
     assert spell_nullable(schema, Nullable.ANY_OF) == same

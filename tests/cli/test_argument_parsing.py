@@ -1,4 +1,4 @@
-"""How one word is read by its schema, and which words give a value."""
+"""Arguments parsed by a schema, formatted for a shell, and described in the help."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ NUMBERS = {"type": "array", "items": NUMBER}
         (True, "1", 1),
     ],
 )
-def test_a_word_is_the_value_that_its_schema_asks_for(
+def test_text_is_parsed_to_a_type_of_its_schema(
     schema: Any, text: str, value: Any
 ) -> None:
     found = parse_value(schema, text)
@@ -67,7 +67,7 @@ def test_a_word_is_the_value_that_its_schema_asks_for(
 
 
 @pytest.mark.parametrize("schema", [{"type": "object"}, {"type": ["array", "object"]}])
-def test_what_can_only_be_json_has_to_be(schema: Any) -> None:
+def test_object_argument_must_be_json(schema: Any) -> None:
     with pytest.raises(ValueError, match="not JSON"):
         parse_value(schema, "x")
 
@@ -85,11 +85,13 @@ def test_what_can_only_be_json_has_to_be(schema: Any) -> None:
         ({"type": "array"}, ["[1, [2]]"], [1, [2]]),
     ],
 )
-def test_words_are_a_list(schema: Any, words: list[str], value: Any) -> None:
+def test_texts_are_parsed_to_an_array(
+    schema: Any, words: list[str], value: Any
+) -> None:
     assert parse_list(schema, words) == value
 
 
-def test_a_list_may_stand_in_a_file(tmp_path: Path) -> None:
+def test_array_is_read_from_a_file(tmp_path: Path) -> None:
     file = tmp_path / "list.json"
     file.write_text("[1, 2]")
     assert parse_list(NUMBERS, [f"@{file}"]) == [1, 2]
@@ -109,11 +111,11 @@ def test_a_list_may_stand_in_a_file(tmp_path: Path) -> None:
         ({"anyOf": [NUMBER, TEXT], "oneOf": [TEXTS]}, ("integer", "string", "array")),
     ],
 )
-def test_a_schema_names_types(schema: Any, types: tuple[str, ...]) -> None:
+def test_schema_types_are_listed(schema: Any, types: tuple[str, ...]) -> None:
     assert list_types(schema) == types
 
 
-def test_the_only_values_are_choices() -> None:
+def test_enum_values_are_listed_as_texts() -> None:
     assert list_enum_values({"enum": ["a", 1, None, {"a": "é"}]}) == [
         "a",
         "1",
@@ -132,7 +134,7 @@ def test_the_only_values_are_choices() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "known", "meant"),
+    ("name", "known", "expected"),
     [
         ("Order ID", ["order_id"], "order_id"),
         ("ordr-id", ["other", "order_id"], "order_id"),
@@ -143,13 +145,13 @@ def test_the_only_values_are_choices() -> None:
         ("q" * 127 + "w", [*(f"{n}" for n in range(500)), "q" * 128], None),
     ],
 )
-def test_what_a_name_was_meant_for(
-    name: str, known: list[str], meant: str | None
+def test_similar_name_is_found(
+    name: str, known: list[str], expected: str | None
 ) -> None:
-    assert find_similar_name(name, known) == meant
+    assert find_similar_name(name, known) == expected
 
 
-def test_problems_are_those_of_the_call_unless_the_words_are_no_text() -> None:
+def test_invalid_utf_8_is_reported_before_the_checks_of_the_call() -> None:
     assert check_command_arguments({"a": 1}, lambda arguments: [f"{arguments}"]) == [
         "{'a': 1}"
     ]
@@ -158,7 +160,7 @@ def test_problems_are_those_of_the_call_unless_the_words_are_no_text() -> None:
     ]
 
 
-def test_json_is_read_from_a_word_or_a_file(tmp_path: Path) -> None:
+def test_json_object_is_parsed_from_an_argument_or_a_file(tmp_path: Path) -> None:
     assert parse_json_object(None) == {}
     assert parse_json_object('{"a": 1}') == {"a": 1}
     file = tmp_path / "a.json"
@@ -183,7 +185,7 @@ def test_json_is_read_from_a_word_or_a_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("length", "is_read"), [(1 << 24, True), ((1 << 24) + 1, False)]
 )
-def test_a_file_has_sixteen_mebibytes_at_most(
+def test_json_file_has_at_most_16_mib(
     tmp_path: Path, length: int, is_read: bool
 ) -> None:
     file = tmp_path / "long.json"
@@ -195,12 +197,12 @@ def test_a_file_has_sixteen_mebibytes_at_most(
             parse_json(f"@{file}")
 
 
-def _tool(parameters: dict[str, Any], **others: Any) -> Tool:
+def _make_tool(parameters: dict[str, Any], **others: Any) -> Tool:
     definition = {"name": "give", "inputSchema": parameters}
     return Tool("give", "", "Gives.", definition, **others)
 
 
-def test_references_of_parameters_are_followed_as_far_as_they_decide() -> None:
+def test_references_in_parameters_are_resolved_two_levels_deep() -> None:
     schema: Any = {
         "properties": {
             "a": {"$ref": "#/$defs/text", "description": "own"},
@@ -221,7 +223,7 @@ def test_references_of_parameters_are_followed_as_far_as_they_decide() -> None:
         },
     }
     text = schema["$defs"]["text"]
-    assert resolve_properties(_tool(schema)) == {
+    assert resolve_properties(_make_tool(schema)) == {
         "a": {**TEXT, "description": "own"},
         "b": {**text, "title": "B"},
         "c": {"allOf": [TEXT, NUMBER]},
@@ -235,40 +237,42 @@ def test_references_of_parameters_are_followed_as_far_as_they_decide() -> None:
     }
 
 
-def _option(schema: Any, required: bool = False) -> Parameter:
+def _make_option(schema: Any, required: bool = False) -> Parameter:
     return Parameter("an_a", "key", schema, required, "--an-a")
 
 
-def _place(schema: Any, rest: bool = False) -> Parameter:
+def _make_positional(schema: Any, rest: bool = False) -> Parameter:
     return Parameter("an_a", "key", schema, False, takes_rest=rest)
 
 
 @pytest.mark.parametrize(
     ("parameter", "value", "words"),
     [
-        (_option(TEXT), "x y", ["--an-a", "x y"]),
-        (_option(TEXT), 1, []),
-        (_option(NUMBER), 1, ["--an-a", "1"]),
-        (_option(NUMBER), "1", []),
-        (_option({"type": "boolean"}), True, ["--an-a"]),
-        (_option({"type": "boolean"}), False, ["--no-an-a"]),
-        (_option({"type": "boolean"}), "x", []),
-        (_option(TEXTS), ["a", "b"], ["--an-a", "a", "--an-a", "b"]),
-        (_option(TEXTS), "a", []),
-        (_option(NUMBERS), [1], ["--an-a", "1"]),
-        (_option(NUMBERS), [[1]], []),
-        (_option({"type": "object"}), {"a": 1}, ["--an-a", '{"a": 1}']),
-        (_option({"type": "object"}), "x", []),
-        (_place({"type": "boolean"}), True, ["true"]),
-        (_place(TEXT), "x y", ["x y"]),
-        (_place(TEXT, rest=True), "x y", ["x", "y"]),
-        (_place(TEXT, rest=True), "x 'y", ["x 'y"]),
-        (_place(TEXTS, rest=True), ["x y", "z"], ["x y", "z"]),
-        (_place(TEXTS, rest=True), "x", []),
-        (_place(TEXTS), ["x"], ['["x"]']),
+        (_make_option(TEXT), "x y", ["--an-a", "x y"]),
+        (_make_option(TEXT), 1, []),
+        (_make_option(NUMBER), 1, ["--an-a", "1"]),
+        (_make_option(NUMBER), "1", []),
+        (_make_option({"type": "boolean"}), True, ["--an-a"]),
+        (_make_option({"type": "boolean"}), False, ["--no-an-a"]),
+        (_make_option({"type": "boolean"}), "x", []),
+        (_make_option(TEXTS), ["a", "b"], ["--an-a", "a", "--an-a", "b"]),
+        (_make_option(TEXTS), "a", []),
+        (_make_option(NUMBERS), [1], ["--an-a", "1"]),
+        (_make_option(NUMBERS), [[1]], []),
+        (_make_option({"type": "object"}), {"a": 1}, ["--an-a", '{"a": 1}']),
+        (_make_option({"type": "object"}), "x", []),
+        (_make_positional({"type": "boolean"}), True, ["true"]),
+        (_make_positional(TEXT), "x y", ["x y"]),
+        (_make_positional(TEXT, rest=True), "x y", ["x", "y"]),
+        (_make_positional(TEXT, rest=True), "x 'y", ["x 'y"]),
+        (_make_positional(TEXTS, rest=True), ["x y", "z"], ["x y", "z"]),
+        (_make_positional(TEXTS, rest=True), "x", []),
+        (_make_positional(TEXTS), ["x"], ['["x"]']),
     ],
 )
-def test_words_give_a_value(parameter: Parameter, value: Any, words: list[str]) -> None:
+def test_value_is_formatted_as_shell_arguments(
+    parameter: Parameter, value: Any, words: list[str]
+) -> None:
     assert parameter.format_arguments(value) == words
 
 
@@ -278,31 +282,33 @@ LONG = {"enum": ["a" * 19, "b" * 21]}
 @pytest.mark.parametrize(
     ("parameter", "text"),
     [
-        (_option({"description": " An\n a. "}), "An a."),
-        (_option({"description": "An a."}, True), "An a.  [required]"),
-        (_option(True), ""),
-        (_option({"default": "x"}), "[default: x]"),
-        (_option({"default": [1]}), "[default: [1]]"),
-        (_option(TEXTS), "[repeatable]"),
-        (_place(TEXTS), ""),
-        (_option({"enum": ["a", "b"]}), ""),
-        (_place({"enum": ["a", 1]}), "[one of: a, 1]"),
-        (_option({"type": "array", "items": {"enum": ["a"]}}), "[repeatable]"),
-        (_place({"type": "array", "items": {"enum": ["a"]}}), "[one of: a]"),
-        (_option({"enum": ["a" * 19, "b" * 20]}), ""),
-        (_option(LONG), f"[one of: {'a' * 19}, {'b' * 21}]"),
+        (_make_option({"description": " An\n a. "}), "An a."),
+        (_make_option({"description": "An a."}, True), "An a.  [required]"),
+        (_make_option(True), ""),
+        (_make_option({"default": "x"}), "[default: x]"),
+        (_make_option({"default": [1]}), "[default: [1]]"),
+        (_make_option(TEXTS), "[repeatable]"),
+        (_make_positional(TEXTS), ""),
+        (_make_option({"enum": ["a", "b"]}), ""),
+        (_make_positional({"enum": ["a", 1]}), "[one of: a, 1]"),
+        (_make_option({"type": "array", "items": {"enum": ["a"]}}), "[repeatable]"),
+        (_make_positional({"type": "array", "items": {"enum": ["a"]}}), "[one of: a]"),
+        (_make_option({"enum": ["a" * 19, "b" * 20]}), ""),
+        (_make_option(LONG), f"[one of: {'a' * 19}, {'b' * 21}]"),
         (
-            _option({**LONG, "default": 1}, True),
+            _make_option({**LONG, "default": 1}, True),
             f"[required; one of: {'a' * 19}, {'b' * 21}; default: 1]",
         ),
     ],
 )
-def test_the_help_says_what_the_schema_adds(parameter: Parameter, text: str) -> None:
+def test_parameter_help_has_description_and_constraints(
+    parameter: Parameter, text: str
+) -> None:
     assert parameter.help == text
 
 
 @pytest.mark.parametrize(
-    ("schema", "shown"),
+    ("schema", "placeholder"),
     [
         (TEXT, "TEXT"),
         (NUMBER, "INTEGER"),
@@ -319,21 +325,23 @@ def test_the_help_says_what_the_schema_adds(parameter: Parameter, text: str) -> 
         ({"type": "integer", "enum": [10**19, 10**20]}, "INTEGER"),
     ],
 )
-def test_an_option_shows_what_it_takes(schema: Any, shown: str) -> None:
-    option = _option(schema).to_click()
+def test_option_placeholder_shows_the_accepted_type(
+    schema: Any, placeholder: str
+) -> None:
+    option = _make_option(schema).to_click()
     assert isinstance(option, click.Option)
-    assert (option.metavar, option.opts) == (shown, ["--an-a"])
+    assert (option.metavar, option.opts) == (placeholder, ["--an-a"])
     assert option.multiple is (schema is not True and schema.get("type") == "array")
 
 
-def test_a_switch_has_two_options() -> None:
-    option = _option({"type": "boolean"}).to_click()
+def test_boolean_parameter_has_two_options() -> None:
+    option = _make_option({"type": "boolean"}).to_click()
     assert (option.opts, option.secondary_opts) == (["--an-a"], ["--no-an-a"])
     assert option.default is None
 
 
 @pytest.mark.parametrize(
-    ("parameter", "shown", "count"),
+    ("parameter", "placeholder", "count"),
     [
         (Parameter("a", "k", TEXT, True), "A", 1),
         (Parameter("a", "k", TEXT, False), "[A]", 1),
@@ -341,20 +349,20 @@ def test_a_switch_has_two_options() -> None:
         (Parameter("a", "k", TEXT, False, takes_rest=True), "[A...]", -1),
     ],
 )
-def test_a_positional_shows_its_name(
-    parameter: Parameter, shown: str, count: int
+def test_positional_placeholder_is_its_name(
+    parameter: Parameter, placeholder: str, count: int
 ) -> None:
     argument = parameter.to_click()
     assert isinstance(argument, click.Argument)
-    assert (argument.metavar, argument.nargs) == (shown, count)
+    assert (argument.metavar, argument.nargs) == (placeholder, count)
     assert not argument.required
 
 
-def _listed(parameters: list[Parameter]) -> list[tuple[str, str, bool, bool]]:
+def _summarize(parameters: list[Parameter]) -> list[tuple[str, str, bool, bool]]:
     return [(p.name, p.flag or p.key, p.is_required, p.takes_rest) for p in parameters]
 
 
-def test_a_command_takes_places_then_options() -> None:
+def test_command_has_positionals_before_options() -> None:
     schema = {
         "properties": {
             "b": TEXT,
@@ -370,8 +378,8 @@ def test_a_command_takes_places_then_options() -> None:
         "required": ["b", "a_b"],
     }
     usage = [{"parameter": "b", "optional": True}, {"parameter": "to"}]
-    parameters = list(list_parameters(_tool(schema, cli={"usage": usage}), None))
-    assert _listed(parameters) == [
+    parameters = list(list_parameters(_make_tool(schema, cli={"usage": usage}), None))
+    assert _summarize(parameters) == [
         ("b", "positional_0", False, False),
         ("to", "positional_1", True, True),
         ("a_b", "--a-b", True, False),
@@ -379,33 +387,33 @@ def test_a_command_takes_places_then_options() -> None:
     ]
     assert [p.key for p in parameters[2:]] == ["option_a_b", "option_no_a"]
     rest = [{"parameter": "b", "rest": True}]
-    found = list(list_parameters(_tool(schema, cli={"usage": rest}), None))
-    assert _listed(found)[0] == ("b", "positional_0", True, True)
-    assert _listed(list(list_parameters(_tool(schema), None)))[:2] == [
+    found = list(list_parameters(_make_tool(schema, cli={"usage": rest}), None))
+    assert _summarize(found)[0] == ("b", "positional_0", True, True)
+    assert _summarize(list(list_parameters(_make_tool(schema), None)))[:2] == [
         ("b", "--b", True, False),
         ("to", "--to", False, False),
     ]
 
 
-def test_each_spelling_of_an_option_is_understood_unless_it_is_another() -> None:
+def test_alternative_spelling_of_an_option_is_accepted_unless_ambiguous() -> None:
     schema = {"properties": {"a-b": TEXT, "a_b": TEXT, "isOpen": {"type": "boolean"}}}
-    tool = _tool(schema)
-    spelt = make_option_normalizer(list(list_parameters(tool, None)), tool)
-    assert spelt("isOpen") == "isopen"
-    assert spelt("no-isOpen") == "no-isopen"
-    assert spelt("a-b") == "a-b"
-    assert spelt("a_b") == "a_b"
-    assert spelt("other") == "other"
-    tool = _tool({"properties": {"a b": TEXT}})
-    spelt = make_option_normalizer(list(list_parameters(tool, None)), tool)
-    assert spelt("a_b") == spelt("a b") == "a-b"
+    tool = _make_tool(schema)
+    normalize = make_option_normalizer(list(list_parameters(tool, None)), tool)
+    assert normalize("isOpen") == "isopen"
+    assert normalize("no-isOpen") == "no-isopen"
+    assert normalize("a-b") == "a-b"
+    assert normalize("a_b") == "a_b"
+    assert normalize("other") == "other"
+    tool = _make_tool({"properties": {"a b": TEXT}})
+    normalize = make_option_normalizer(list(list_parameters(tool, None)), tool)
+    assert normalize("a_b") == normalize("a b") == "a-b"
 
 
-def test_words_of_a_shell_give_the_arguments() -> None:
+def test_arguments_are_formatted_as_a_shell_command() -> None:
     parameters = [
         Parameter("one", "k", TEXT, True),
         Parameter("two", "k", TEXT, True),
-        _option(NUMBER),
+        _make_option(NUMBER),
     ]
     for arguments, words in (
         ({"one": "a b", "an_a": 1, "two": "c"}, "--an-a 1 'a b' c"),

@@ -1,6 +1,6 @@
-"""Answers of tools as a person reads them: a folder each, with what is printed.
+"""Printed results of tools: each folder of `answers` has a result and its output.
 
-`REGENERATE=1` writes what is printed; read it as a user would.
+`REGENERATE=1` writes the expected output; review it as a user would see it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ CASES = sorted((Path(__file__).parent / "answers").iterdir())
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_answer_is_shown(
+def test_result_is_printed_as_in_its_case(
     case: Path,
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
@@ -31,27 +31,29 @@ def test_answer_is_shown(
     files = "".join(
         f"{file.name}: {file.read_bytes()!r}\n" for file in sorted(tmp_path.iterdir())
     )
-    shown = f"{out}---\n{err}---\n{files}exit {0 if is_done else 1}\n"
+    output = f"{out}---\n{err}---\n{files}exit {0 if is_done else 1}\n"
     expected = case / "expected.txt"
     if os.environ.get("REGENERATE"):
-        expected.write_text(shown, "utf-8")
-    assert shown == expected.read_text("utf-8")
-    assert all(one.isprintable() for one in shown.replace("\n", ""))
+        expected.write_text(output, "utf-8")
+    assert output == expected.read_text("utf-8")
+    assert all(character.isprintable() for character in output.replace("\n", ""))
 
 
-def test_tables_stay_within_80_columns() -> None:
+def test_tables_have_at_most_80_columns() -> None:
     for name in ("records", "object_with_records"):
         text = (Path(__file__).parent / "answers" / name / "expected.txt").read_text(
             "utf-8"
         )
         for line in text.splitlines():
-            wide = sum(unicodedata.east_asian_width(one) in "WF" for one in line)
+            wide = sum(
+                unicodedata.east_asian_width(character) in "WF" for character in line
+            )
             assert len(line) + wide <= 80, line
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_raw_answer_is_the_same_value_and_harmless(case: Path) -> None:
+def test_raw_json_is_the_same_value_without_control_characters(case: Path) -> None:
     answer = json.loads((case / "answer.json").read_text("utf-8"))
     text = format_raw_json(answer)
     assert json.loads(text) == answer
-    assert all(one.isprintable() for one in text.replace("\n", ""))
+    assert all(character.isprintable() for character in text.replace("\n", ""))

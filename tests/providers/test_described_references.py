@@ -39,16 +39,16 @@ _ENTRY["required"] = ["level"]
         ("gemini", {"const": {"$ref": "#/$defs/tree"}}, {"$ref": "#/$defs/tree"}),
     ],
 )
-def test_a_keyword_with_a_reference_is_stated_with_its_target(
+def test_described_keyword_contains_the_target_of_its_reference(
     form: str, schema: dict[str, Any], stated: Any
 ) -> None:
-    """A reference in a description has no target that the model can read."""
+    """The model cannot resolve a reference in a description."""
     rendered = render((form, False), {**make_parameter(schema), "$defs": _LEVELS})
     (keyword,) = schema
     text = "" if stated is None else f"({keyword}: {json.dumps(stated)})"
     assert rendered.schema["properties"]["a"].get("description", "") == text
-    place = ("/parameters/properties/a", keyword)
-    losses = [loss for loss in rendered.losses if (loss.path, loss.keyword) == place]
+    location = ("/parameters/properties/a", keyword)
+    losses = [loss for loss in rendered.losses if (loss.path, loss.keyword) == location]
     assert [loss.severity for loss in losses] == ["note" if text else "warning"]
 
 
@@ -70,7 +70,7 @@ def test_a_keyword_with_a_reference_is_stated_with_its_target(
     ],
 )
 @pytest.mark.parametrize("is_first", [False, True])
-def test_ollama_gets_the_type_of_a_nullable_parameter(
+def test_ollama_nullable_parameter_keeps_its_type(
     schema: dict[str, Any], expected: dict[str, Any], is_first: bool
 ) -> None:
     members = [schema, {"type": "null"}]
@@ -82,9 +82,10 @@ def test_ollama_gets_the_type_of_a_nullable_parameter(
 
 
 @pytest.mark.parametrize("pattern", ["^[[a-z]$", "[a&&b]", "[a||b]", "[a~~b]"])
-def test_patterns_do_not_make_python_warn(pattern: str) -> None:
+def test_patterns_cause_no_python_warnings(pattern: str) -> None:
     with warnings.catch_warnings(action="error"):
         rendered = render(
-            ("openai-chat", False), make_parameter({"type": "string", "pattern": pattern})
+            ("openai-chat", False),
+            make_parameter({"type": "string", "pattern": pattern}),
         )
     assert rendered.schema["properties"]["a"]["pattern"] == pattern

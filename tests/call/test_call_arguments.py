@@ -1,4 +1,4 @@
-"""Words of a call become arguments by the schemas of the parameters."""
+"""Command-line arguments of `toolcast call`, parsed by the parameters' schemas."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ TOOL = Tool(
 
 
 @pytest.mark.parametrize(
-    ("words", "arguments"),
+    ("texts", "arguments"),
     [
         (["text=5"], {"text": "5"}),
         (["text="], {"text": ""}),
@@ -55,19 +55,21 @@ TOOL = Tool(
         (["level=high"], {"level": "high"}),
     ],
 )
-def test_words(words: list[str], arguments: dict[str, Any]) -> None:
-    assert parse_arguments(TOOL, words, None) == arguments
+def test_arguments_are_parsed_by_the_type_of_their_parameter(
+    texts: list[str], arguments: dict[str, Any]
+) -> None:
+    assert parse_arguments(TOOL, texts, None) == arguments
 
 
-def test_words_add_to_json(tmp_path: Path) -> None:
+def test_single_arguments_override_the_json_object(tmp_path: Path) -> None:
     file = tmp_path / "arguments.json"
     file.write_text('{"text": "old", "limit": 1}', "utf-8")
-    given = parse_arguments(TOOL, ["text=new"], f"@{file}")
-    assert given == {"text": "new", "limit": 1}
+    arguments = parse_arguments(TOOL, ["text=new"], f"@{file}")
+    assert arguments == {"text": "new", "limit": 1}
 
 
 @pytest.mark.parametrize(
-    ("words", "json_text", "lines"),
+    ("texts", "json_text", "lines"),
     [
         (["text"], None, ["`text` is neither NAME=TEXT nor NAME:=JSON"]),
         (["=x\x1b"], None, ["`=x\\x1b` is neither NAME=TEXT nor NAME:=JSON"]),
@@ -95,13 +97,15 @@ def test_words_add_to_json(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_wrong_words(words: list[str], json_text: str | None, lines: list[str]) -> None:
-    with pytest.raises(ArgumentParseError) as told:
-        parse_arguments(TOOL, words, json_text)
-    assert str(told.value).split("\n") == lines
+def test_unparsable_arguments_are_reported_line_by_line(
+    texts: list[str], json_text: str | None, lines: list[str]
+) -> None:
+    with pytest.raises(ArgumentParseError) as raised:
+        parse_arguments(TOOL, texts, json_text)
+    assert str(raised.value).split("\n") == lines
 
 
-def test_usage_tells_how_each_parameter_is_given() -> None:
+def test_parameter_descriptions_show_the_argument_syntax_and_type() -> None:
     assert list(describe_parameters(TOOL)) == [
         "text=... (string, required)",
         "limit=... (integer)",
@@ -114,7 +118,7 @@ def test_usage_tells_how_each_parameter_is_given() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "meant"),
+    ("name", "expected"),
     [
         ("list-notes", "list_notes"),
         ("listnots", "list_notes"),
@@ -122,11 +126,11 @@ def test_usage_tells_how_each_parameter_is_given() -> None:
         ("x" * 9999, None),
     ],
 )
-def test_likely(name: str, meant: str | None) -> None:
-    assert find_similar_name(name, ["add", "list_notes"]) == meant
+def test_similar_tool_name_is_found(name: str, expected: str | None) -> None:
+    assert find_similar_name(name, ["add", "list_notes"]) == expected
 
 
-def test_what_may_be_null_is_given_and_told_as_what_it_is() -> None:
+def test_nullable_parameters_are_parsed_and_described_by_their_other_type() -> None:
     nullable = {
         "anyOf": [{"type": "array", "items": {"type": "integer"}}, {"type": "null"}]
     }
@@ -135,8 +139,8 @@ def test_what_may_be_null_is_given_and_told_as_what_it_is() -> None:
     properties = {"ids": nullable, "n": number, "any": {}, "level": level}
     schema = {"type": "object", "properties": properties}
     tool = Tool("f", "F.", "F.", {"name": "f", "inputSchema": schema})
-    given = parse_arguments(tool, ["ids=1", "ids=2", "n=null"], None)
-    assert given == {"ids": [1, 2], "n": None}
+    arguments = parse_arguments(tool, ["ids=1", "ids=2", "n=null"], None)
+    assert arguments == {"ids": [1, 2], "n": None}
     assert list(describe_parameters(tool)) == [
         "ids=... (array or null)",
         "n=... (integer or null)",
