@@ -1,4 +1,4 @@
-"""References with characters that URIs do not allow are followed, and stay verbatim in lists."""
+"""References with characters that URIs do not allow: resolved, and listed verbatim."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ NAMES = (
 )
 
 
-def pointer(name: str) -> str:
+def escape_pointer_step(name: str) -> str:
     return name.replace("~", "~0").replace("/", "~1")
 
 
@@ -43,9 +43,9 @@ def pointer(name: str) -> str:
 def test_references_reach_definitions_with_any_name(
     name: str, keyword: str, is_encoded: bool
 ) -> None:
-    step = pointer(name.replace("%4", "%254"))
+    step = escape_pointer_step(name.replace("%4", "%254"))
     if is_encoded:
-        step = quote(pointer(name))
+        step = quote(escape_pointer_step(name))
     schema = {
         "properties": {"p": {keyword: f"#/$defs/{step}"}},
         "$defs": {name: {"type": "integer"}},
@@ -69,7 +69,7 @@ def test_references_reach_definitions_with_any_name(
         },
     ],
 )
-def test_references_below_undeclared_keywords_are_encoded(
+def test_references_inside_unknown_keywords_are_encoded(
     schema: dict[str, Any],
 ) -> None:
     schema.setdefault("x y", {}).setdefault("w", {})

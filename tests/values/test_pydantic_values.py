@@ -95,13 +95,13 @@ print(json.dumps([response.error or response.result for response in responses]))
 
 @pytest.fixture
 def project(make_project: Callable[..., Any]) -> Any:
-    made = make_project(
+    project_ = make_project(
         {name: SPEC.format(name) + schema for name, schema in TOOLS.items()},
         toolset="values: pydantic\ntargets: {registry: {}}\n",
         handlers=HANDLERS,
     )
-    made.generate()
-    return made
+    project_.generate()
+    return project_
 
 
 def call(project: Any, *calls: tuple[str, dict[str, Any]]) -> list[Any]:
@@ -184,7 +184,7 @@ def test_a_missing_pydantic_is_reported_at_import(
     )
 
 
-OFFERS = """
+RESOURCE_HANDLERS = """
     def square(number: int) -> str:
         return str(number**2)
 
@@ -194,7 +194,7 @@ OFFERS = """
     def add(values: list[int], label: str) -> list[str]:
         return [f"{label} {sum(values)}"]
 """
-ASKS = """
+GENERATED_TYPES_PROGRAM = """
 import asyncio
 from mcp import Client
 from generated.toy.mcp_server import SERVER
@@ -221,7 +221,7 @@ def test_handlers_of_resources_and_prompts_are_converted(
         toolset="values: pydantic\ntargets: {registry: {}, mcp: {}, snapshots: {}}\n",
         handlers=HANDLERS,
     )
-    project.write("handlers/offers.py", OFFERS)
+    project.write("handlers/offers.py", RESOURCE_HANDLERS)
     folder = "specs/toy/mcp_resources"
     handler = "handler: handlers.offers:"
     project.write(
@@ -240,7 +240,7 @@ def test_handlers_of_resources_and_prompts_are_converted(
         f"name: add\ndescription: Adds.\n{arguments}{handler}add\n",
     )
     project.generate()
-    ended = project.run("-c", ASKS)
+    ended = project.run("-c", GENERATED_TYPES_PROGRAM)
     expected = ["['49']", "['{', '\"a\":', '[', '1', ']', '}']", "7 3"]
     assert ended.stdout.splitlines() == expected, ended.stderr
     tested = project.run("-m", "pytest", "-q", "-p", "no:cacheprovider", "generated")

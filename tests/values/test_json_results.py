@@ -1,4 +1,4 @@
-"""What handlers give, as JSON has it: the texts of Python's values, and what has none."""
+"""Handler results as JSON: texts of Python values, and rejected values."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _LIST.append(_LIST)
         (memoryview(b"a"), "YQ=="),
     ],
 )
-def test_a_value_has_a_text(value: Any, text: str) -> None:
+def test_python_value_is_formatted_as_text(value: Any, text: str) -> None:
     assert format_python_value(value) == text
     assert to_plain_json([value], has_python_values=True) == [text]
     with pytest.raises(
@@ -57,7 +57,7 @@ def test_a_value_has_a_text(value: Any, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "why"),
+    ("value", "reason"),
     [
         (timedelta(seconds=-1), "is negative or has fractions of a second"),
         (timedelta(microseconds=1), "is negative or has fractions of a second"),
@@ -82,14 +82,14 @@ def test_a_value_has_a_text(value: Any, text: str) -> None:
         (["\ud800"], "it has half of a surrogate pair"),
     ],
 )
-def test_a_value_has_none(value: Any, why: str) -> None:
-    with pytest.raises(NotJsonError, match=re.escape(why)):
+def test_value_without_a_json_text_is_rejected(value: Any, reason: str) -> None:
+    with pytest.raises(NotJsonError, match=re.escape(reason)):
         to_plain_json(
             value if isinstance(value, str) else [value], has_python_values=True
         )
 
 
-def test_what_is_json_stays_what_it_is() -> None:
+def test_json_value_is_unchanged() -> None:
     value = {"a": ["é", 1, 2.5, True, None], "b": {}}
     assert to_plain_json(value) == value
     found = to_plain_json({1: (1,), False: [], None: ()})
@@ -99,7 +99,9 @@ def test_what_is_json_stays_what_it_is() -> None:
 
 @pytest.mark.parametrize("has_python_values", [False, True])
 @pytest.mark.parametrize("value", [float("nan"), "\ud800"])
-def test_what_cannot_be_sent_is_not_taken(value: Any, has_python_values: bool) -> None:
+def test_nan_and_lone_surrogates_are_rejected(
+    value: Any, has_python_values: bool
+) -> None:
     with pytest.raises(NotJsonError):
         to_plain_json([value], has_python_values=has_python_values)
 
@@ -109,7 +111,7 @@ _ODD = {"type": "odd"}
 
 
 @pytest.mark.parametrize(
-    ("given", "response"),
+    ("returned", "response"),
     [
         (ToolResponse(1), ToolResponse(1)),
         (ToolResponse(2), ToolResponse(error="does not match its declared schema")),
@@ -125,24 +127,24 @@ _ODD = {"type": "odd"}
             ToolResponse(error="returned content that is not JSON"),
         ),
         (ToolResponse(error="it is late"), ToolResponse(error="it is late")),
-        # A failure owes no result.
+        # An error response needs no result.
         (
             ToolResponse(error="it is late", content=[_TEXT]),
             ToolResponse(error="it is late", content=[_TEXT]),
         ),
     ],
 )
-def test_an_answer_is_checked(given: ToolResponse, response: ToolResponse) -> None:
+def test_response_is_validated(returned: ToolResponse, response: ToolResponse) -> None:
     tool: Any = SimpleNamespace(name="look", kind="tool", has_python_values=False)
     found = execution._validate_response(
-        tool, given, lambda _, v: [] if v == 1 else ["not 1"]
+        tool, returned, lambda _, v: [] if v == 1 else ["not 1"]
     )
     assert (found.result, found.content) == (response.result, response.content)
     assert (found.error is None) is (response.error is None)
     assert (response.error or "") in (found.error or "")
 
 
-def test_a_fault_has_a_number_of_eight_digits(
+def test_incident_has_an_id_with_8_hexadecimal_digits(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     tool: Any = SimpleNamespace(name="look", kind="tool")

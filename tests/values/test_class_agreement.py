@@ -1,4 +1,4 @@
-"""A class says no less than what callers may send, and no more than what `returns` allows."""
+"""Handler classes compared with schemas: parameters must be accepted, results allowed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ T = TypeVar("T")
 DAY = {"type": "string", "format": "date"}
 BYTES = {"type": "string", "contentEncoding": "base64"}
 LEVEL = {"enum": ["low", "high"]}
-MAYBE = {"type": ["string", "null"]}
+TEXT_OR_NULL = {"type": ["string", "null"]}
 PARTS = {
     "type": "array",
     "items": {
@@ -74,24 +74,28 @@ class TreeOther(BaseModel):
     below: list[TreeOther] = []
 
 
-def of(type_: Any) -> Any:
-    """A class with one optional field `a`."""
+def make_model(type_: Any) -> Any:
+    """Return a model with one optional field `a`."""
     namespace = {"__annotations__": {"a": type_}, "a": None, "__module__": __name__}
     return type("One", (BaseModel,), namespace)
 
 
-def found(type_: Any, schema: Any, *, is_result: bool, has_values: bool) -> list[str]:
+def list_mismatches(
+    type_: Any, schema: Any, *, is_result: bool, has_values: bool
+) -> list[str]:
     mode: Any = "serialization" if is_result else "validation"
-    said = {"type": "object", "properties": {"a": schema}, "$defs": DEFS}
-    model = TypeAdapter(of(type_)).json_schema(mode=mode)
-    return find_mismatches(model, said, is_result=is_result, has_values=has_values)
+    schema_of_spec = {"type": "object", "properties": {"a": schema}, "$defs": DEFS}
+    model = TypeAdapter(make_model(type_)).json_schema(mode=mode)
+    return find_mismatches(
+        model, schema_of_spec, is_result=is_result, has_values=has_values
+    )
 
 
-AGREED = [
+MATCHING = [
     (str, {"type": "string"}),
     (Any, LEVEL),
     (str, {}),
-    (str | None, MAYBE),
+    (str | None, TEXT_OR_NULL),
     (str | None, {"anyOf": [{"type": "string"}, {"type": "null"}]}),
     (Level, LEVEL),
     (str, LEVEL),
@@ -116,8 +120,8 @@ AGREED = [
     (set[str], {"type": "array", "items": {"type": "string"}}),
     (Base64Bytes, BYTES),
 ]
-NOT_TAKEN = [
-    (str, MAYBE, "`a` may be null, which the class does not accept"),
+NOT_ACCEPTED = [
+    (str, TEXT_OR_NULL, "`a` may be null, which the class does not accept"),
     (int, {"type": "string"}, "`a` is of type integer, but string in the spec"),
     (int, {"type": "number"}, "`a` is of type integer, but number in the spec"),
     (OneLevel, LEVEL, '`a` does not accept "high", which callers may send'),
@@ -149,7 +153,7 @@ NOT_TAKEN = [
         "`a` has `minItems: 1`, which the spec lacks",
     ),
 ]
-NOT_GIVEN_AS_VALUES = [
+NOT_ACCEPTED_AS_VALUES = [
     (str, DAY, "`a` gets a Python date, which it does not accept"),
     (UUID, DAY, "`a` gets a Python date, which it does not accept"),
     (Base64Bytes, BYTES, "`a` gets a Python bytes, which it does not accept"),
@@ -167,21 +171,25 @@ NOT_ALLOWED = [
 ]
 
 
-@pytest.mark.parametrize(("type_", "schema"), AGREED)
-def test_a_class_that_takes_all_is_no_finding(type_: Any, schema: Any) -> None:
-    assert not found(type_, schema, is_result=False, has_values=False)
+@pytest.mark.parametrize(("type_", "schema"), MATCHING)
+def test_class_that_accepts_all_values_has_no_mismatch(type_: Any, schema: Any) -> None:
+    assert not list_mismatches(type_, schema, is_result=False, has_values=False)
 
 
-@pytest.mark.parametrize(("type_", "schema", "said"), NOT_TAKEN)
-def test_a_class_that_takes_less_is_found(type_: Any, schema: Any, said: str) -> None:
-    assert found(type_, schema, is_result=False, has_values=False) == [said]
-
-
-@pytest.mark.parametrize(("type_", "schema", "said"), NOT_GIVEN_AS_VALUES)
-def test_a_class_that_takes_no_value_is_found(
-    type_: Any, schema: Any, said: str
+@pytest.mark.parametrize(("type_", "schema", "message"), NOT_ACCEPTED)
+def test_class_that_accepts_fewer_values_is_reported(
+    type_: Any, schema: Any, message: str
 ) -> None:
-    assert found(type_, schema, is_result=False, has_values=True) == [said]
+    assert list_mismatches(type_, schema, is_result=False, has_values=False) == [
+        message
+    ]
+
+
+@pytest.mark.parametrize(("type_", "schema", "message"), NOT_ACCEPTED_AS_VALUES)
+def test_class_that_rejects_converted_values_is_reported(
+    type_: Any, schema: Any, message: str
+) -> None:
+    assert list_mismatches(type_, schema, is_result=False, has_values=True) == [message]
 
 
 @pytest.mark.parametrize(
@@ -197,22 +205,28 @@ def test_a_class_that_takes_no_value_is_found(
         (int | date, "date"),
     ],
 )
-def test_a_class_that_takes_the_value_is_no_finding(type_: Any, name: str) -> None:
+def test_class_that_accepts_converted_values_has_no_mismatch(
+    type_: Any, name: str
+) -> None:
     schema = {"type": "string", "format": name}
-    assert not found(type_, schema, is_result=False, has_values=True)
+    assert not list_mismatches(type_, schema, is_result=False, has_values=True)
 
 
-@pytest.mark.parametrize(("type_", "schema", "said"), NOT_ALLOWED)
-def test_a_class_that_gives_more_is_found(type_: Any, schema: Any, said: str) -> None:
-    assert found(type_, schema, is_result=True, has_values=False) == [said]
+@pytest.mark.parametrize(("type_", "schema", "message"), NOT_ALLOWED)
+def test_class_with_more_results_than_returns_allows_is_reported(
+    type_: Any, schema: Any, message: str
+) -> None:
+    assert list_mismatches(type_, schema, is_result=True, has_values=False) == [message]
 
 
-@pytest.mark.parametrize("type_", [Part, Tree, of(Level | None), of(list[Part] | str)])
+@pytest.mark.parametrize(
+    "type_", [Part, Tree, make_model(Level | None), make_model(list[Part] | str)]
+)
 @pytest.mark.parametrize("is_result", [False, True])
-def test_a_class_agrees_with_its_own_schema(type_: Any, is_result: bool) -> None:
+def test_class_matches_its_own_schema(type_: Any, is_result: bool) -> None:
     mode: Any = "serialization" if is_result else "validation"
-    own = TypeAdapter(type_).json_schema(mode=mode)
-    assert not find_mismatches(own, own, is_result=is_result, has_values=False)
+    schema = TypeAdapter(type_).json_schema(mode=mode)
+    assert not find_mismatches(schema, schema, is_result=is_result, has_values=False)
 
 
 class Child(PartLess):
@@ -262,8 +276,10 @@ class Table(RootModel[dict[str, int]]):
 NUMBER: dict[str, Any] = {"properties": {"n": {"type": "integer"}}, "required": ["n"]}
 
 
-def model_of(class_: Any, *, has_values: bool = False, **more: Any) -> ArgumentsModel:
-    properties = {**NUMBER["properties"], **more}
+def make_arguments_model(
+    class_: Any, *, has_values: bool = False, **more_properties: Any
+) -> ArgumentsModel:
+    properties = {**NUMBER["properties"], **more_properties}
     schema = {"type": "object", **NUMBER, "properties": properties}
     return ArgumentsModel(class_, schema, has_values=has_values)
 
@@ -271,9 +287,9 @@ def model_of(class_: Any, *, has_values: bool = False, **more: Any) -> Arguments
 @pytest.mark.parametrize(
     "class_", [PartLess, Child, Page[int], Slots, Made, Typed, Strict, Closed]
 )
-def test_what_a_class_has_no_field_for_is_refused_by_name(class_: Any) -> None:
-    """As for handlers with keywords, also where the schema lets it in."""
-    model = model_of(class_)
+def test_argument_without_a_field_is_rejected_by_name(class_: Any) -> None:
+    """As for handlers with keyword parameters, even if the schema accepts the argument."""
+    model = make_arguments_model(class_)
     model.build({"n": 1})
     with pytest.raises(ArgumentConversionError) as refused:
         model.build({"n": 1, "limitt": 2})
@@ -281,31 +297,36 @@ def test_what_a_class_has_no_field_for_is_refused_by_name(class_: Any) -> None:
 
 
 @pytest.mark.parametrize("class_", [Open, Table])
-def test_a_class_that_is_open_gets_what_the_schema_lets_in(class_: Any) -> None:
-    assert model_of(class_).build({"n": 1, "other": 2}).model_dump()["other"] == 2
+def test_open_class_receives_undeclared_arguments(class_: Any) -> None:
+    assert (
+        make_arguments_model(class_).build({"n": 1, "other": 2}).model_dump()["other"]
+        == 2
+    )
 
 
 @pytest.mark.parametrize("has_values", [False, True])
-def test_a_strict_class_takes_dates(has_values: bool) -> None:
-    sent = {"n": 1, "due": date(2024, 2, 29) if has_values else "2024-02-29"}
-    made = model_of(Strict, has_values=has_values, due=DAY).build(sent)
-    assert made == Strict(n=1, due=date(2024, 2, 29))
+def test_strict_class_accepts_dates(has_values: bool) -> None:
+    arguments = {"n": 1, "due": date(2024, 2, 29) if has_values else "2024-02-29"}
+    instance = make_arguments_model(Strict, has_values=has_values, due=DAY).build(
+        arguments
+    )
+    assert instance == Strict(n=1, due=date(2024, 2, 29))
 
 
 @pytest.mark.parametrize("class_", [Level, Page[str]])
-def test_a_class_of_other_values_is_refused(class_: Any) -> None:
+def test_class_of_another_type_is_rejected(class_: Any) -> None:
     with pytest.raises(ValueError, match=r"does not match the spec: .* is of type"):
-        model_of(class_)
+        make_arguments_model(class_)
 
 
-def test_a_model_of_the_first_pydantic_is_refused() -> None:
+def test_pydantic_v1_model_is_rejected() -> None:
     v1 = pytest.importorskip("pydantic.v1")
     old = type("Old", (v1.BaseModel,), {"__annotations__": {"n": int}})
     with pytest.raises(ValueError, match="Old is a model of pydantic"):
-        model_of(old)
+        make_arguments_model(old)
 
 
-def test_a_refusal_of_the_whole_names_no_argument(
+def test_error_of_a_whole_class_names_no_argument_and_hides_its_message(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     @dataclass
@@ -319,7 +340,7 @@ def test_a_refusal_of_the_whole_names_no_argument(
         caplog.at_level(logging.INFO),
         pytest.raises(ArgumentConversionError) as refused,
     ):
-        model_of(Refusing).build({"n": 1})
-    said = "the arguments match the schema, but the tool's class rejects them"
-    assert refused.value.problems == [said]
+        make_arguments_model(Refusing).build({"n": 1})
+    message = "the arguments match the schema, but the tool's class rejects them"
+    assert refused.value.problems == [message]
     assert "value_error" in caplog.text and "hunter2" not in caplog.text

@@ -1,4 +1,4 @@
-"""What is counted of a value and of a schema, at the limits and a step beyond them."""
+"""Measured sizes and costs of values, schemas and patterns, at and above each limit."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from toolcast_runtime.core.validation.limits import (
 )
 
 
-def _nested(levels: int) -> Any:
+def _make_nested_array(levels: int) -> Any:
     value: Any = None
     for _ in range(levels - 1):
         value = [value]
@@ -48,15 +48,15 @@ def _nested(levels: int) -> Any:
         ([9e-10, -9e-10], Size(values=3, levels=2, numbers=2, extreme_numbers=2)),
     ],
 )
-def test_a_value_has_a_size(value: Any, size: Size) -> None:
+def test_size_of_a_value_is_measured(value: Any, size: Size) -> None:
     assert measure_value(value) == size
 
 
 @pytest.mark.parametrize(
     ("value", "problem"),
     [
-        (_nested(200), None),
-        (_nested(201), "more than 200 levels of nesting"),
+        (_make_nested_array(200), None),
+        (_make_nested_array(201), "more than 200 levels of nesting"),
         ([None] * 199_999, None),
         ([None] * 200_000, "more than 200,000 values"),
         ([[None] * 100_000, [None] * 100_001], "more than 200,000 values"),
@@ -74,7 +74,7 @@ def test_a_value_has_a_size(value: Any, size: Size) -> None:
         ([{1}], "a Python set"),
     ],
 )
-def test_a_value_is_taken_or_not(value: Any, problem: str | None) -> None:
+def test_value_above_a_limit_has_a_problem(value: Any, problem: str | None) -> None:
     assert measure_value(value).problem == problem
 
 
@@ -116,10 +116,10 @@ def test_a_value_is_taken_or_not(value: Any, problem: str | None) -> None:
         ("^(?=(a))b", 2, 6.0),
     ],
 )
-def test_a_regular_pattern_costs_its_live_states(
+def test_regular_pattern_cost_depends_on_its_active_states(
     pattern: str, states: int, per_character: float
 ) -> None:
-    """Unanchored, all of them; else from the first repetition on, times its looks."""
+    """An anchored pattern counts the states from its first repetition on."""
     assert estimate_pattern_cost(pattern) == PatternCost(states, per_character)
 
 
@@ -137,11 +137,13 @@ def test_a_regular_pattern_costs_its_live_states(
         ("^((?=a)b)", 2),
     ],
 )
-def test_an_irregular_pattern_is_tried_everywhere(pattern: str, states: int) -> None:
+def test_backtracking_pattern_is_tried_at_every_position(
+    pattern: str, states: int
+) -> None:
     assert estimate_pattern_cost(pattern) == PatternCost(states, 0.0, 20.0)
 
 
-def test_a_match_costs_something_by_itself() -> None:
+def test_each_match_has_a_minimum_cost() -> None:
     assert PatternCost(200, 3.0).per_match == 90.0
     assert PatternCost(0, 3.0).short == 10.0
     assert PatternCost(0, 0.0, 20.0).short == 50.0
@@ -161,7 +163,7 @@ def test_a_match_costs_something_by_itself() -> None:
         ({"items": {"pattern": "a" * 19_000}, "pattern": "a" * 981}, True),
     ],
 )
-def test_patterns_are_too_large_together(schema: Any, expected: bool) -> None:
+def test_total_size_of_patterns_is_limited(schema: Any, expected: bool) -> None:
     assert has_oversized_patterns(schema) is expected
 
 
@@ -181,7 +183,7 @@ def test_patterns_are_too_large_together(schema: Any, expected: bool) -> None:
         ({"$ref": "#"}, 1, None),
     ],
 )
-def test_errors_can_come_by_so_many_ways(
+def test_maximum_number_of_visits_is_counted(
     schema: Any, levels: int, visits: int | None
 ) -> None:
     assert count_max_visits(schema, levels, 100) == visits
@@ -191,7 +193,7 @@ def test_errors_can_come_by_so_many_ways(
 
 
 @pytest.mark.parametrize(
-    ("schema", "ways"),
+    ("schema", "paths"),
     [
         ({"anyOf": [{}, True]}, 3),
         ({"$ref": "#/$defs/a", "$defs": {"a": {"anyOf": [{}, {}]}}}, 4),
@@ -201,9 +203,9 @@ def test_errors_can_come_by_so_many_ways(
         ({"$ref": "#/nowhere"}, 1),
     ],
 )
-def test_ways_to_one_place_multiply(schema: Any, ways: int) -> None:
-    assert not exceeds_path_limit(schema, ways)
-    assert exceeds_path_limit(schema, ways - 1)
+def test_paths_to_a_subschema_multiply(schema: Any, paths: int) -> None:
+    assert not exceeds_path_limit(schema, paths)
+    assert exceeds_path_limit(schema, paths - 1)
     assert not exceeds_path_limit(schema)
 
 
@@ -232,7 +234,9 @@ def test_ways_to_one_place_multiply(schema: Any, ways: int) -> None:
         ),
     ],
 )
-def test_a_bound_is_of_a_size(bound: Bound, size: Size, cost: float) -> None:
+def test_cost_bound_is_evaluated_for_a_size(
+    bound: Bound, size: Size, cost: float
+) -> None:
     assert bound.cost_for(size, 7) == pytest.approx(cost)
 
 
@@ -251,19 +255,21 @@ def test_a_bound_is_of_a_size(bound: Bound, size: Size, cost: float) -> None:
         (Bound(unique=60), True, False),
     ],
 )
-def test_a_bound_is_light(bound: Bound, small: bool, large: bool) -> None:
+def test_cost_bound_is_light_for_small_or_large_values(
+    bound: Bound, small: bool, large: bool
+) -> None:
     assert bound.is_light(with_large=False) is small
     assert bound.is_light(with_large=True) is large
 
 
-def test_bounds_are_joined() -> None:
-    here, below = Bound(value=1, child=5, unique=60), Bound(value=2, unique=60)
-    assert Bound.sum([here, below]) == Bound(value=3, child=5, unique=120)
-    assert Bound.max([here, below]) == Bound(value=2, child=5, unique=60)
+def test_cost_bounds_are_combined() -> None:
+    own, nested = Bound(value=1, child=5, unique=60), Bound(value=2, unique=60)
+    assert Bound.sum([own, nested]) == Bound(value=3, child=5, unique=120)
+    assert Bound.max([own, nested]) == Bound(value=2, child=5, unique=60)
     assert Bound.max([]) == Bound()
-    assert Bound.combine_levels(here, below) == Bound(value=2, child=5, unique=120)
-    assert Bound.combine_levels(here, Bound(unique=540)).unique == 600
-    assert Bound.combine_levels(here, Bound(unique=541)).unique == 600
+    assert Bound.combine_levels(own, nested) == Bound(value=2, child=5, unique=120)
+    assert Bound.combine_levels(own, Bound(unique=540)).unique == 600
+    assert Bound.combine_levels(own, Bound(unique=541)).unique == 600
 
 
 @pytest.mark.parametrize(
@@ -293,7 +299,7 @@ def test_bounds_are_joined() -> None:
         ({"allOf": [{}]}, 1, 1, False),
     ],
 )
-def test_what_errors_can_hold(
+def test_maximum_contents_of_errors_are_estimated(
     schema: Any, options: int, missing: int, has_alternatives: bool
 ) -> None:
     work = CostEstimate(schema)
@@ -302,69 +308,79 @@ def test_what_errors_can_hold(
     assert work.has_alternatives is has_alternatives
 
 
-def _items(**schema: Any) -> dict[str, Any]:
+def _make_array(**schema: Any) -> dict[str, Any]:
     return {"type": "array", "items": schema}
 
 
 _LARGE = 10**20
-_MANY: dict[str, tuple[int, dict[str, Any], Any]] = {
-    "one of many numbers": (699, _items(enum=[*range(10_000)]), 1),
-    "one of many objects": (254, _items(enum=[{"a": n} for n in range(500)]), 1),
+_LIMITS: dict[str, tuple[int, dict[str, Any], Any]] = {
+    "one of many numbers": (699, _make_array(enum=[*range(10_000)]), 1),
+    "one of many objects": (254, _make_array(enum=[{"a": n} for n in range(500)]), 1),
     "one of large numbers": (
         1_343,
-        _items(enum=[_LARGE + n for n in range(10)]),
+        _make_array(enum=[_LARGE + n for n in range(10)]),
         _LARGE,
     ),
-    "exact divisions": (14_522, _items(multipleOf=0.1), 1.5),
-    "divisions of extreme numbers": (825, _items(multipleOf=0.1), 1e300),
-    "divisions of large numbers": (872, _items(multipleOf=3), _LARGE),
-    "large numbers with a bound": (26_717, _items(minimum=3), _LARGE),
-    "large numbers with two": (13_409, _items(minimum=3, maximum=4), _LARGE),
+    "exact divisions": (14_522, _make_array(multipleOf=0.1), 1.5),
+    "divisions of extreme numbers": (825, _make_array(multipleOf=0.1), 1e300),
+    "divisions of large numbers": (872, _make_array(multipleOf=3), _LARGE),
+    "large numbers with a bound": (26_717, _make_array(minimum=3), _LARGE),
+    "large numbers with two": (13_409, _make_array(minimum=3, maximum=4), _LARGE),
     "large numbers that differ": (223, {"uniqueItems": True}, _LARGE),
-    "long matches": (699, _items(pattern="^a"), "a" * 5_000),
-    "matches of many states": (87, _items(pattern="^(ab){0,20}"), "a" * 500),
-    "matches that are tried": (6, _items(pattern=r"(a)\1"), "a" * 500),
-    "formats": (694, _items(format="email"), "a" * 5_000),
-    "expressions": (924, _items(format="regex"), "a" * 500),
-    "encoded texts": (109, _items(contentEncoding="base64"), "a" * 8_000),
-    "names that are needed": (324, _items(required=[str(n) for n in range(9_000)]), {}),
-    "names that need others": (
+    "long matches": (699, _make_array(pattern="^a"), "a" * 5_000),
+    "matches of many states": (87, _make_array(pattern="^(ab){0,20}"), "a" * 500),
+    "matches that are tried": (6, _make_array(pattern=r"(a)\1"), "a" * 500),
+    "formats": (694, _make_array(format="email"), "a" * 5_000),
+    "expressions": (924, _make_array(format="regex"), "a" * 500),
+    "encoded texts": (109, _make_array(contentEncoding="base64"), "a" * 8_000),
+    "names that are needed": (
         324,
-        _items(dependentRequired={str(n): ["x", "y"] for n in range(3_000)}),
+        _make_array(required=[str(n) for n in range(9_000)]),
         {},
     ),
-    "many keywords": (777, _items(**{f"x-{n}": 1 for n in range(9_000)}), 1),
+    "names that need others": (
+        324,
+        _make_array(dependentRequired={str(n): ["x", "y"] for n in range(3_000)}),
+        {},
+    ),
+    "many keywords": (777, _make_array(**{f"x-{n}": 1 for n in range(9_000)}), 1),
 }
 
 
-@pytest.mark.parametrize("what", _MANY)
-def test_so_many_are_checked(what: str) -> None:
-    """And one more is refused: what each costs is counted, and added up."""
-    most, schema, item = _MANY[what]
+@pytest.mark.parametrize("case", _LIMITS)
+def test_array_is_checked_up_to_the_limit_for_its_keyword(case: str) -> None:
+    """One item more than the limit is rejected, because the cost of each item is added."""
+    maximum, schema, item = _LIMITS[case]
     work = CostEstimate(schema)
-    for count, is_taken in ((most, True), (most + 1, False)):
+    for count, is_accepted in ((maximum, True), (maximum + 1, False)):
         value = [item] * count
-        assert (work.find_excess(value, measure_value(value)) is None) is is_taken
+        assert (work.find_excess(value, measure_value(value)) is None) is is_accepted
 
 
-_TRIED = {"pattern": r"(?!/)\w+(?<!\.)$"}
+_BACKTRACKING = {"pattern": r"(?!/)\w+(?<!\.)$"}
 
 
-@pytest.mark.parametrize(("rows", "is_taken"), [(5_997, True), (5_998, False)])
-def test_six_thousand_places_are_looked_at(rows: int, is_taken: bool) -> None:
-    """One by one, where a text at one place is too long for a pattern at another."""
+@pytest.mark.parametrize(("rows", "is_accepted"), [(5_997, True), (5_998, False)])
+def test_up_to_6000_subvalues_are_measured_separately(
+    rows: int, is_accepted: bool
+) -> None:
+    """Separate measurement is needed if a text at one path is too long for a pattern at
+    another.
+    """
     names = [str(number) for number in range(30)]
-    schema = {"properties": {"path": _TRIED, "rows": _items(required=names)}}
+    schema = {
+        "properties": {"path": _BACKTRACKING, "rows": _make_array(required=names)}
+    }
     value = {"path": "notes", "text": "a" * 10_000, "rows": [{}] * rows}
     assert (
         CostEstimate(schema).find_excess(value, measure_value(value)) is None
-    ) is is_taken
+    ) is is_accepted
 
 
-def test_what_takes_hardly_a_look_counts_by_its_own_size() -> None:
+def test_cheap_members_count_by_their_own_size() -> None:
     members = {str(number): "a" for number in range(4_000)}
     schema = {
-        "properties": {"path": _TRIED},
+        "properties": {"path": _BACKTRACKING},
         "additionalProperties": {"type": "string"},
     }
     value = {"path": "notes", "text": "a" * 10_000, **members}

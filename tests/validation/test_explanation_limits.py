@@ -1,4 +1,4 @@
-"""Up to where all that is wrong is told, and from where on the first alone, or nothing more."""
+"""Limits of explanations: all problems, only the first, or a fixed sentence."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ UNEXPLAINED = "the value does not match the schema"
 
 
 @pytest.mark.parametrize(
-    ("schema", "all_of_it", "more"),
+    ("schema", "small_value", "large_value"),
     [
         ({"items": {"type": "integer"}}, ["x"] * 999, ["x"] * 1_000),
         ({"items": {"required": NAMES}}, [{}] * 499, [{}] * 500),
@@ -27,38 +27,43 @@ UNEXPLAINED = "the value does not match the schema"
     ],
     ids=["values", "errors", "copies", "characters"],
 )
-def test_of_a_large_value_the_first_fault_is_told(
-    schema: Any, all_of_it: Any, more: Any
+def test_only_the_first_problem_of_a_large_value_is_reported(
+    schema: Any, small_value: Any, large_value: Any
 ) -> None:
     checker = Checker(schema)
-    found = checker.problems(all_of_it)
-    assert len(found) == min(len(all_of_it), 10)
-    assert checker.problems(more) == found[:1]
+    found = checker.problems(small_value)
+    assert len(found) == min(len(small_value), 10)
+    assert checker.problems(large_value) == found[:1]
 
 
-@pytest.mark.parametrize(("count", "told"), [(9, 9), (10, 10), (11, 10)])
-def test_ten_faults_are_told(count: int, told: int) -> None:
-    assert len(Checker({"items": {"type": "null"}}).problems([1] * count)) == told
+@pytest.mark.parametrize(("count", "expected_count"), [(9, 9), (10, 10), (11, 10)])
+def test_at_most_10_problems_are_reported(count: int, expected_count: int) -> None:
+    assert (
+        len(Checker({"items": {"type": "null"}}).problems([1] * count))
+        == expected_count
+    )
 
 
-@pytest.mark.parametrize(("members", "is_told"), [(499, True), (500, False)])
-def test_alternatives_without_number_are_not_told(members: int, is_told: bool) -> None:
+@pytest.mark.parametrize(("members", "is_explained"), [(499, True), (500, False)])
+def test_too_many_alternatives_are_not_explained(
+    members: int, is_explained: bool
+) -> None:
     alternatives = [{"const": number} for number in range(members)]
     found = Checker({"anyOf": alternatives}).problems("x")
-    assert (found != [UNEXPLAINED]) is is_told
+    assert (found != [UNEXPLAINED]) is is_explained
 
 
-@pytest.mark.parametrize(("values", "is_told"), [(498, True), (499, False)])
-def test_the_first_of_very_many_alternatives_is_not_told(
-    values: int, is_told: bool
+@pytest.mark.parametrize(("values", "is_explained"), [(498, True), (499, False)])
+def test_alternatives_of_too_many_values_are_not_explained(
+    values: int, is_explained: bool
 ) -> None:
     either = {"anyOf": [{"enum": [*range(1_000)]}, {"type": "null"}]}
     found = Checker({"items": either}).problems(["x"] * values)
     assert len(found) == 1
-    assert (found != [UNEXPLAINED]) is is_told
+    assert (found != [UNEXPLAINED]) is is_explained
 
 
-def test_a_value_that_cannot_be_taken_matches_nothing() -> None:
+def test_value_that_cannot_be_checked_has_no_match_result() -> None:
     checker = Checker({"type": "integer"})
     assert (checker.matches(1), checker.matches("x")) == (True, False)
     assert checker.matches(float("inf")) is None
@@ -67,7 +72,7 @@ def test_a_value_that_cannot_be_taken_matches_nothing() -> None:
     assert problem == "the value is not accepted: it has a key that is not a string"
 
 
-def test_names_are_declared_by_parts_of_a_schema() -> None:
+def test_names_declared_in_subschemas_are_collected() -> None:
     schema: Any = {
         "$ref": "#/$defs/a",
         "allOf": [{"properties": {"b": {}}}],
@@ -86,7 +91,7 @@ def test_names_are_declared_by_parts_of_a_schema() -> None:
     assert DeclaredNames(True).find_undeclared(["a"]) == ["a"]
 
 
-def test_twenty_thousand_parts_of_a_schema_are_read() -> None:
+def test_declared_names_are_collected_from_up_to_20000_subschemas() -> None:
     parts = [{"properties": {f"p{number}": {}}} for number in range(20_000)]
     assert len(DeclaredNames({"allOf": parts[1:]}).names) == 19_999
     assert len(DeclaredNames({"allOf": parts}).names) == 19_999

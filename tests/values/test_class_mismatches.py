@@ -1,4 +1,4 @@
-"""Where the schema of a class says other than a spec's, each kind in words."""
+"""Each kind of mismatch between the schema of a class and that of a spec."""
 
 from __future__ import annotations
 
@@ -12,24 +12,26 @@ from toolcast_runtime.values.model_comparison import find_mismatches, is_open
 from toolcast_runtime.values.models import ArgumentsModel
 
 TEXT = {"type": "string"}
-WHOLE = {"type": "integer"}
+INTEGER = {"type": "integer"}
 
 
-def taken(model: Any, said: Any, has_values: bool = False) -> list[str]:
-    return find_mismatches(model, said, is_result=False, has_values=has_values)
+def compare_arguments(model: Any, spec: Any, has_values: bool = False) -> list[str]:
+    return find_mismatches(model, spec, is_result=False, has_values=has_values)
 
 
-def given(model: Any, said: Any, has_values: bool = False) -> list[str]:
-    return find_mismatches(model, said, is_result=True, has_values=has_values)
+def compare_results(model: Any, spec: Any, has_values: bool = False) -> list[str]:
+    return find_mismatches(model, spec, is_result=True, has_values=has_values)
 
 
-def of(*required: str, closed: bool = True, **properties: Any) -> dict[str, Any]:
+def make_object(
+    *required: str, closed: bool = True, **properties: Any
+) -> dict[str, Any]:
     schema = {"type": "object", "properties": properties, "required": [*required]}
     return schema if closed else {**schema, "additionalProperties": True}
 
 
 @pytest.mark.parametrize(
-    ("word", "narrower", "same", "wider"),
+    ("keyword", "narrower", "same", "wider"),
     [
         ("minLength", 3, 2, 1),
         ("minItems", 3, 2, 1),
@@ -45,25 +47,31 @@ def of(*required: str, closed: bool = True, **properties: Any) -> dict[str, Any]
         ("multipleOf", 4, 2, None),
     ],
 )
-def test_a_class_takes_no_less_than_callers_are_told(
-    word: str, narrower: Any, same: Any, wider: Any
+def test_narrower_keyword_of_a_class_is_reported_for_arguments(
+    keyword: str, narrower: Any, same: Any, wider: Any
 ) -> None:
-    kind = "array" if "Items" in word else "object" if "Prop" in word else "string"
-    kind = "integer" if word.lower().endswith("imum") or word[0:2] == "mu" else kind
-    said = {"type": kind, word: same}
-    shown = f'"{narrower}"' if isinstance(narrower, str) else narrower
-    problem = f"it has `{word}: {shown}`, which the spec lacks"
-    assert taken({"type": kind, word: narrower}, said) == [problem]
-    assert taken({"type": kind, word: same}, said) == []
+    kind = (
+        "array" if "Items" in keyword else "object" if "Prop" in keyword else "string"
+    )
+    kind = (
+        "integer" if keyword.lower().endswith("imum") or keyword[0:2] == "mu" else kind
+    )
+    spec = {"type": kind, keyword: same}
+    formatted = f'"{narrower}"' if isinstance(narrower, str) else narrower
+    problem = f"it has `{keyword}: {formatted}`, which the spec lacks"
+    assert compare_arguments({"type": kind, keyword: narrower}, spec) == [problem]
+    assert compare_arguments({"type": kind, keyword: same}, spec) == []
     if wider is not None:
-        assert taken({"type": kind, word: wider}, said) == []
-    assert taken({"type": kind}, said) == []
-    assert taken({"type": kind, word: narrower}, {"type": kind}) == [problem]
-    assert given({"type": kind}, said) == []
+        assert compare_arguments({"type": kind, keyword: wider}, spec) == []
+    assert compare_arguments({"type": kind}, spec) == []
+    assert compare_arguments({"type": kind, keyword: narrower}, {"type": kind}) == [
+        problem
+    ]
+    assert compare_results({"type": kind}, spec) == []
 
 
 @pytest.mark.parametrize(
-    ("model", "said"),
+    ("model", "spec"),
     [
         ({"minimum": 3}, {"exclusiveMinimum": 2}),
         ({"exclusiveMinimum": 3}, {"minimum": 2}),
@@ -71,36 +79,36 @@ def test_a_class_takes_no_less_than_callers_are_told(
         ({"exclusiveMaximum": 3}, {"maximum": 4}),
     ],
 )
-def test_bounds_of_another_kind_are_not_compared(model: Any, said: Any) -> None:
-    assert taken({**WHOLE, **model}, {**WHOLE, **said}) == []
+def test_bounds_of_another_kind_are_not_compared(model: Any, spec: Any) -> None:
+    assert compare_arguments({**INTEGER, **model}, {**INTEGER, **spec}) == []
 
 
 @pytest.mark.parametrize(
-    ("model", "said", "of_taken", "of_given"),
+    ("model", "spec", "argument_messages", "result_messages"),
     [
         (TEXT, TEXT, [], []),
         (
             TEXT,
-            WHOLE,
+            INTEGER,
             ["it is of type string, but integer in the spec"],
             ["it is of type string, but integer in the spec"],
         ),
         (
-            WHOLE,
+            INTEGER,
             {"type": "number"},
             ["it is of type integer, but number in the spec"],
             [],
         ),
         (
             {"type": "number"},
-            WHOLE,
+            INTEGER,
             [],
             ["it is of type number, but integer in the spec"],
         ),
-        ({"type": ["string", "integer"]}, WHOLE, [], []),
+        ({"type": ["string", "integer"]}, INTEGER, [], []),
         (
             {"anyOf": [TEXT, {"type": "boolean"}]},
-            {"oneOf": [WHOLE, {"type": "array"}]},
+            {"oneOf": [INTEGER, {"type": "array"}]},
             ["it is of type string or boolean, but integer or array in the spec"],
             ["it is of type string or boolean, but integer or array in the spec"],
         ),
@@ -138,25 +146,25 @@ def test_bounds_of_another_kind_are_not_compared(model: Any, said: Any) -> None:
         (TEXT, {"const": "a"}, [], []),
         (
             {"type": "array", "items": TEXT},
-            {"type": "array", "items": WHOLE},
+            {"type": "array", "items": INTEGER},
             ["`[]` is of type string, but integer in the spec"],
             ["`[]` is of type string, but integer in the spec"],
         ),
         (
-            of("a", a=TEXT),
-            of("a", a=WHOLE),
+            make_object("a", a=TEXT),
+            make_object("a", a=INTEGER),
             ["`a` is of type string, but integer in the spec"],
             ["`a` is of type string, but integer in the spec"],
         ),
         (
-            of(a=of(b=TEXT)),
-            of(a=of(b=WHOLE)),
+            make_object(a=make_object(b=TEXT)),
+            make_object(a=make_object(b=INTEGER)),
             ["`a.b` is of type string, but integer in the spec"],
             ["`a.b` is of type string, but integer in the spec"],
         ),
         (
-            of("a", a=TEXT),
-            of("b", a=TEXT, b=TEXT),
+            make_object("a", a=TEXT),
+            make_object("b", a=TEXT, b=TEXT),
             [
                 "it has no `b`, which callers may send",
                 "it requires `a`, which callers may omit",
@@ -164,34 +172,34 @@ def test_bounds_of_another_kind_are_not_compared(model: Any, said: Any) -> None:
             ["it has no `b`, which is required"],
         ),
         (
-            of("a", a=of("x", x=TEXT)),
-            of("a", a=of(y=TEXT)),
+            make_object("a", a=make_object("x", x=TEXT)),
+            make_object("a", a=make_object(y=TEXT)),
             [
                 "`a` has no `a.y`, which callers may send",
                 "`a` requires `a.x`, which callers may omit",
             ],
             [],
         ),
-        (of(closed=False, a=TEXT), of(a=TEXT, b=TEXT), [], []),
-        (of("a", a=TEXT), {**of(a=TEXT), "anyOf": []}, [], []),
+        (make_object(closed=False, a=TEXT), make_object(a=TEXT, b=TEXT), [], []),
+        (make_object("a", a=TEXT), {**make_object(a=TEXT), "anyOf": []}, [], []),
         (
-            of(a=TEXT),
-            {**of(), "additionalProperties": False},
+            make_object(a=TEXT),
+            {**make_object(), "additionalProperties": False},
             [],
             ["`a` is not in `returns`"],
         ),
-        (of(a=TEXT), of(), [], []),
+        (make_object(a=TEXT), make_object(), [], []),
         ({"$ref": "#/x"}, TEXT, [], []),
         ({}, TEXT, [], []),
         (TEXT, True, [], []),
         ({"enum": [1, "a"]}, TEXT, [], []),
     ],
 )
-def test_a_class_agrees_or_not(
-    model: Any, said: Any, of_taken: list[str], of_given: list[str]
+def test_mismatches_of_a_class_for_arguments_and_results(
+    model: Any, spec: Any, argument_messages: list[str], result_messages: list[str]
 ) -> None:
-    assert taken(model, said) == of_taken
-    assert given(model, said) == of_given
+    assert compare_arguments(model, spec) == argument_messages
+    assert compare_results(model, spec) == result_messages
 
 
 DAY = {**TEXT, "format": "date"}
@@ -200,7 +208,7 @@ BINARY = {**TEXT, "format": "binary"}
 
 
 @pytest.mark.parametrize(
-    ("model", "said", "has_values", "of_taken", "of_given"),
+    ("model", "spec", "has_values", "argument_messages", "result_messages"),
     [
         (DAY, DAY, False, [], []),
         (DAY, DAY, True, [], []),
@@ -240,74 +248,78 @@ BINARY = {**TEXT, "format": "binary"}
         (BINARY, TEXT, False, [], []),
     ],
 )
-def test_formats_agree_or_not(
-    model: Any, said: Any, has_values: bool, of_taken: list[str], of_given: Any
+def test_mismatches_of_formats_for_arguments_and_results(
+    model: Any,
+    spec: Any,
+    has_values: bool,
+    argument_messages: list[str],
+    result_messages: Any,
 ) -> None:
-    assert taken(model, said, has_values) == of_taken
-    if of_given is not None:
-        assert given(model, said, has_values) == of_given
+    assert compare_arguments(model, spec, has_values) == argument_messages
+    if result_messages is not None:
+        assert compare_results(model, spec, has_values) == result_messages
 
 
-@pytest.mark.parametrize(("levels", "found"), [(20, 1), (21, 0)])
-def test_twenty_levels_are_compared(levels: int, found: int) -> None:
-    model, said = TEXT, WHOLE
+@pytest.mark.parametrize(("levels", "count"), [(20, 1), (21, 0)])
+def test_schemas_are_compared_up_to_20_levels(levels: int, count: int) -> None:
+    model, spec = TEXT, INTEGER
     for _ in range(levels):
-        model, said = {"type": "array", "items": model}, {
+        model, spec = {"type": "array", "items": model}, {
             "type": "array",
-            "items": said,
+            "items": spec,
         }
-    assert len(taken(model, said)) == found
+    assert len(compare_arguments(model, spec)) == count
 
 
-def test_what_holds_itself_is_compared_once() -> None:
+def test_circular_schema_is_compared_once() -> None:
     def tree(kind: str) -> Any:
-        defs = {"t": of(n={"type": kind}, below={"$ref": "#/$defs/t"})}
+        defs = {"t": make_object(n={"type": kind}, below={"$ref": "#/$defs/t"})}
         return {"$ref": "#/$defs/t", "$defs": defs}
 
-    assert taken(tree("string"), tree("integer")) == [
+    assert compare_arguments(tree("string"), tree("integer")) == [
         "`n` is of type string, but integer in the spec"
     ]
 
 
-def test_a_long_value_is_told_in_part() -> None:
-    for length, shown in ((58, '"' + "a" * 58 + '"'), (59, '"' + "a" * 56 + "...")):
-        said = {"enum": ["a" * length]}
-        assert taken({"enum": ["b"]}, said) == [
-            f"it does not accept {shown}, which callers may send"
+def test_long_value_is_shortened_in_the_message() -> None:
+    for length, formatted in ((58, '"' + "a" * 58 + '"'), (59, '"' + "a" * 56 + "...")):
+        spec = {"enum": ["a" * length]}
+        assert compare_arguments({"enum": ["b"]}, spec) == [
+            f"it does not accept {formatted}, which callers may send"
         ]
 
 
-def test_a_class_is_open_that_keeps_what_it_has_no_field_for() -> None:
+def test_class_is_open_if_it_keeps_undeclared_properties() -> None:
     assert is_open({"additionalProperties": True})
     assert is_open({"additionalProperties": TEXT})
     assert not is_open({"additionalProperties": False})
     assert not is_open({})
 
 
-def test_ten_arguments_that_a_class_refuses_are_told(
+def test_at_most_10_rejected_arguments_are_reported(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    """Places to the caller, kinds of faults to the log; values to nobody."""
+    """The caller gets their names and the log the types of errors; neither gets values."""
 
     class Refusing(BaseModel):
-        """Takes what no schema says."""
+        """A model that rejects every value."""
 
         @field_validator("*")
         @classmethod
-        def refused(cls, value: str) -> str:
+        def reject(cls, value: str) -> str:
             raise ValueError("s3cret")
 
     names = [f"n{number:02}" for number in range(12)]
     annotations = dict.fromkeys(names, str)
-    made = type("Made", (Refusing,), {"__annotations__": annotations})
-    schema = of(*names, **dict.fromkeys(names, TEXT))
-    model = ArgumentsModel(made, schema, has_values=False)
+    model_class = type("Made", (Refusing,), {"__annotations__": annotations})
+    schema = make_object(*names, **dict.fromkeys(names, TEXT))
+    model = ArgumentsModel(model_class, schema, has_values=False)
     with (
         caplog.at_level("INFO", "toolcast"),
-        pytest.raises(ArgumentConversionError) as refused,
+        pytest.raises(ArgumentConversionError) as reject,
     ):
         model.build(dict.fromkeys(names, "s3cret"))
-    assert refused.value.problems == [
+    assert reject.value.problems == [
         f"`{name}` matches the schema, but the tool's class rejects it"
         for name in names[:10]
     ]

@@ -1,4 +1,4 @@
-"""The words of refusals at their limits, and what each kind of rule is told by."""
+"""Messages of validation problems for each keyword, and their maximum lengths."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import pytest
 from toolcast_runtime.core.validation.checker import Checker
 
 
-def said(schema: Any, value: Any) -> list[str]:
+def list_problems(schema: Any, value: Any) -> list[str]:
     return Checker(schema).problems(value)
 
 
-def of_a(schema: Any) -> dict[str, Any]:
+def make_object(schema: Any) -> dict[str, Any]:
     return {"properties": {"a": schema}}
 
 
@@ -91,8 +91,10 @@ def of_a(schema: Any) -> dict[str, Any]:
         (False, 1, "is not allowed"),
     ],
 )
-def test_a_rule_is_told(schema: Any, value: Any, sentence: str | None) -> None:
-    (problem,) = said(of_a(schema), {"a": value})
+def test_message_for_each_keyword(
+    schema: Any, value: Any, sentence: str | None
+) -> None:
+    (problem,) = list_problems(make_object(schema), {"a": value})
     if sentence is None:
         assert problem == "`a[1]` is not allowed"
     else:
@@ -103,10 +105,14 @@ def test_a_rule_is_told(schema: Any, value: Any, sentence: str | None) -> None:
     ("schema", "value", "sentence"),
     [
         ({"minimum": 3}, 1, "the value must be at least 3"),
-        (of_a({"items": of_a({"minimum": 3})}), {"a": [{"a": 1}]}, "`a[0].a` must"),
+        (
+            make_object({"items": make_object({"minimum": 3})}),
+            {"a": [{"a": 1}]},
+            "`a[0].a` must",
+        ),
         ({"items": {"items": {"minimum": 3}}}, [[1]], "`[0][0]` must"),
         ({"required": ["b"]}, {}, "`b` is required"),
-        (of_a({"required": ["b"]}), {"a": {}}, "`a.b` is required"),
+        (make_object({"required": ["b"]}), {"a": {}}, "`a.b` is required"),
         (
             {"dependencies": {"a": ["b"]}, "$schema": "draft-07"},
             {"a": 1},
@@ -128,7 +134,7 @@ def test_a_rule_is_told(schema: Any, value: Any, sentence: str | None) -> None:
             "the value must have at most 1 members (the schema's `if` matches)",
         ),
         (
-            {"if": {"required": ["a"]}, "then": of_a({"minimum": 2})},
+            {"if": {"required": ["a"]}, "then": make_object({"minimum": 2})},
             {"a": 1},
             "`a` must be at least 2",
         ),
@@ -145,26 +151,28 @@ def test_a_rule_is_told(schema: Any, value: Any, sentence: str | None) -> None:
         ),
     ],
 )
-def test_the_place_and_the_condition_are_told(
+def test_message_has_the_path_and_the_condition(
     schema: dict[str, Any], value: Any, sentence: str
 ) -> None:
     if "$schema" in schema:
         schema = {**schema, "$schema": "http://json-schema.org/draft-07/schema#"}
-    (problem,) = said(schema, value)
+    (problem,) = list_problems(schema, value)
     assert problem == sentence or (
         sentence.endswith(" must") and problem == f"{sentence} be at least 3"
     )
 
 
-@pytest.mark.parametrize(("count", "told"), [(9, 9), (10, 10), (11, 10)])
-def test_ten_unknown_parameters_are_told(count: int, told: int) -> None:
+@pytest.mark.parametrize(("count", "expected_count"), [(9, 9), (10, 10), (11, 10)])
+def test_at_most_10_unknown_parameters_are_reported(
+    count: int, expected_count: int
+) -> None:
     value = {f"q{number}": 1 for number in range(count)}
     schema = {"properties": {"p": {}}, "additionalProperties": False}
-    assert len(said(schema, value)) == told
+    assert len(list_problems(schema, value)) == expected_count
 
 
 @pytest.mark.parametrize(
-    ("name", "known", "meant"),
+    ("name", "known", "suggestion"),
     [
         ("Task", ["ask", "task"], "task"),
         ("tsk", ["task"], "task"),
@@ -179,33 +187,37 @@ def test_ten_unknown_parameters_are_told(count: int, told: int) -> None:
         ("TASK", [*(f"{n}{n}{n}" for n in range(1_000)), "task"], None),
     ],
 )
-def test_a_near_name_is_offered(name: str, known: list[str], meant: str | None) -> None:
+def test_similar_name_is_suggested(
+    name: str, known: list[str], suggestion: str | None
+) -> None:
     schema = {"properties": dict.fromkeys(known, True), "additionalProperties": False}
-    (problem,) = said(schema, {name: 1})
+    (problem,) = list_problems(schema, {name: 1})
     _, _, offered = problem.partition("; did you mean ")
-    assert offered == (f"`{meant}`?" if meant else "")
+    assert offered == (f"`{suggestion}`?" if suggestion else "")
 
 
 @pytest.mark.parametrize(
     ("length", "name"),
     [(160, "n" * 160), (161, "n" * 78 + "..." + "n" * 79)],
 )
-def test_a_long_name_loses_its_middle(length: int, name: str) -> None:
-    assert said({"required": ["n" * length]}, {}) == [f"`{name}` is required"]
+def test_long_name_is_shortened_in_the_middle(length: int, name: str) -> None:
+    assert list_problems({"required": ["n" * length]}, {}) == [f"`{name}` is required"]
 
 
 @pytest.mark.parametrize(
-    ("length", "shown"), [(78, '"' + "v" * 78 + '"'), (79, '"' + "v" * 76 + "...")]
+    ("length", "formatted"), [(78, '"' + "v" * 78 + '"'), (79, '"' + "v" * 76 + "...")]
 )
-def test_a_long_value_loses_its_end(length: int, shown: str) -> None:
-    assert said({"const": "v" * length}, 1) == [f"the value must be {shown}"]
+def test_long_value_is_shortened_at_the_end(length: int, formatted: str) -> None:
+    assert list_problems({"const": "v" * length}, 1) == [
+        f"the value must be {formatted}"
+    ]
 
 
 @pytest.mark.parametrize(("length", "is_whole"), [(44, True), (45, False)])
-def test_a_sentence_has_six_hundred_characters(length: int, is_whole: bool) -> None:
+def test_message_has_at_most_600_characters(length: int, is_whole: bool) -> None:
     options = [f"{n}" * 50 for n in range(10)]
     name = "n" * length
-    (problem,) = said({"properties": {name: {"enum": options}}}, {name: 1})
+    (problem,) = list_problems({"properties": {name: {"enum": options}}}, {name: 1})
     assert len(problem) == 600
     assert problem.endswith('9"') is is_whole
     assert problem.endswith("99...") is not is_whole
@@ -217,7 +229,7 @@ TWO = {"required": ["b", "c"], "properties": {"k": {"const": 1}}}
 @pytest.mark.parametrize(
     ("members", "value", "sentence"),
     [
-        # Of one kind of value alone, where the others are of another.
+        # Only one alternative accepts this type.
         (
             [{"type": "string"}, {"type": "object", "required": ["b"]}],
             {},
@@ -240,35 +252,42 @@ TWO = {"required": ["b", "c"], "properties": {"k": {"const": 1}}}
             "number 2 comes nearest: `a.d` is required",
         ),
         (
-            [{"required": ["b"]}, of_a({"required": ["c"]})],
+            [{"required": ["b"]}, make_object({"required": ["c"]})],
             {"a": {}},
             "number 2 comes nearest: `a.a.c` is required",
         ),
         (
-            [of_a({"const": 1}), of_a({"enum": [2, 3]})],
+            [make_object({"const": 1}), make_object({"enum": [2, 3]})],
             {"a": 4},
             "`a.a` must be one of 1, 2, 3",
         ),
         ([{"const": 1}, {"enum": [2, 3]}], 4, "`a` must be one of 1, 2, 3"),
         (
-            [of_a(of_a({"const": 1})), of_a(of_a({"const": 2}))],
+            [
+                make_object(make_object({"const": 1})),
+                make_object(make_object({"const": 2})),
+            ],
             {"a": {"a": 3}},
             "number 1 comes nearest: `a.a.a` must be 1",
         ),
         (
-            [of_a({"const": 1}), {"properties": {"b": {"const": 1}}}],
+            [make_object({"const": 1}), {"properties": {"b": {"const": 1}}}],
             {"a": 2, "b": 2},
             "number 1 (a: 1) comes nearest: `a.a` must be 1",
         ),
-        # The one whose discriminator is right, although more is wrong.
+        # The alternative with the matching discriminator, although it has more
+        # problems.
         (
-            [of_a({"const": 1}), {"required": ["b", "c"], **of_a({"const": 2})}],
+            [
+                make_object({"const": 1}),
+                {"required": ["b", "c"], **make_object({"const": 2})},
+            ],
             {"a": 2},
             "number 2 (a: 2) comes nearest: `a.b` is required; `a.c` is required",
         ),
-        # As many are wrong: the one whose error lies deepest.
+        # With equally many problems, the alternative with the deepest one.
         (
-            [{"minProperties": 2}, of_a({"minimum": 3})],
+            [{"minProperties": 2}, make_object({"minimum": 3})],
             {"a": 1},
             "number 2 comes nearest: `a.a` must be at least 3",
         ),
@@ -285,10 +304,10 @@ TWO = {"required": ["b", "c"], "properties": {"k": {"const": 1}}}
         ),
     ],
 )
-def test_alternatives_are_told_by_the_nearest(
+def test_nearest_alternative_is_explained(
     members: list[Any], value: Any, sentence: str
 ) -> None:
-    (problem,) = said(of_a({"anyOf": members}), {"a": value})
+    (problem,) = list_problems(make_object({"anyOf": members}), {"a": value})
     if sentence.startswith(("`", "one of")) and "; and" not in sentence:
         assert problem == sentence
     else:
@@ -312,16 +331,22 @@ def test_alternatives_are_told_by_the_nearest(
         ({"properties": {**{f"p{n}": {} for n in range(10)}, "a": {"const": 1}}}, ""),
     ],
 )
-def test_an_alternative_is_called_by_a_name(schema: Any, name: str) -> None:
+def test_alternative_is_named_by_its_title_or_definition(
+    schema: Any, name: str
+) -> None:
     defs = {"shape": {"required": ["b"]}}
     member = {"required": ["b"], **schema}
     alternatives = [{"type": "null"}, member]
-    (problem,) = said({"anyOf": alternatives, "$defs": defs}, {})
+    (problem,) = list_problems({"anyOf": alternatives, "$defs": defs}, {})
     assert f"; number 2{name} comes nearest" in problem
 
 
-@pytest.mark.parametrize(("count", "told"), [(2, 2), (10, 10), (11, 10)])
-def test_ten_alternatives_that_match_are_told(count: int, told: int) -> None:
-    (problem,) = said({"oneOf": [True] * count}, 1)
-    assert problem.count("number ") == told
-    assert problem.endswith(f"number {told} of `oneOf` and may match only one")
+@pytest.mark.parametrize(("count", "expected_count"), [(2, 2), (10, 10), (11, 10)])
+def test_at_most_10_matching_alternatives_are_listed(
+    count: int, expected_count: int
+) -> None:
+    (problem,) = list_problems({"oneOf": [True] * count}, 1)
+    assert problem.count("number ") == expected_count
+    assert problem.endswith(
+        f"number {expected_count} of `oneOf` and may match only one"
+    )

@@ -1,4 +1,4 @@
-"""Long texts are broken into pieces that fit, and join to the text."""
+"""Long strings split into Python literals that fit a line and join to the text."""
 
 from __future__ import annotations
 
@@ -31,27 +31,27 @@ TEXTS = st.one_of(st.text(max_size=20), WORDS.map(" ".join), WORDS.map("  ".join
 @given(TEXTS, st.integers(10, WIDTH))
 @example("a " * 60 + "\n", 40)
 @example("x" * 100 + "  y  \n\n z", 40)
-def test_pieces_are_as_long_as_they_can_be(text: str, room: int) -> None:
-    pieces = _split_string(text, room)
+def test_split_string_pieces_are_as_long_as_possible(text: str, width: int) -> None:
+    pieces = _split_string(text, width)
     assert "".join(ast.literal_eval(piece) for piece in pieces) == text
-    assert pieces == list(_word_by_word(text, room))
+    assert pieces == list(_split_word_by_word(text, width))
 
 
-def _word_by_word(text: str, room: int) -> Iterable[str]:
-    """The same pieces, each grown by one word after the other."""
+def _split_word_by_word(text: str, width: int) -> Iterable[str]:
+    """Yield the expected pieces, each extended by one word at a time."""
     for line in text.splitlines(keepends=True) if "\n" in text else [text]:
         piece = ""
-        for word in _words(line):
+        for word in _split_words(line):
             longer = piece + word
             quotes = min(longer.count('"'), longer.count("'"))
-            if piece and text_width(_escape_except_quotes(longer)) + quotes + 2 > room:
+            if piece and text_width(_escape_except_quotes(longer)) + quotes + 2 > width:
                 yield encode_string(piece)
                 longer = word
             piece = longer
         yield encode_string(piece)
 
 
-def _words(line: str) -> Iterable[str]:
+def _split_words(line: str) -> Iterable[str]:
     start = 0
     for index in range(1, len(line)):
         if line[index - 1] == " " and line[index] not in " \n":
@@ -60,8 +60,8 @@ def _words(line: str) -> Iterable[str]:
     yield line[start:]
 
 
-def test_a_text_that_fits_no_line_is_broken_at_every_word() -> None:
+def test_string_in_a_too_narrow_space_is_split_at_every_word() -> None:
     value = " ".join(["plain words"] * 10)
-    drawn = encode_literal(value, " " * 100)
-    assert ast.literal_eval(drawn) == value
-    assert drawn.count('"plain "') == 10
+    literal = encode_literal(value, " " * 100)
+    assert ast.literal_eval(literal) == value
+    assert literal.count('"plain "') == 10

@@ -1,6 +1,6 @@
-"""What each keyword is taken to cost, in nanoseconds: a table of figures that were measured.
+"""Estimated costs of each keyword in nanoseconds, from measurements.
 
-Whoever measures again changes it here and there.
+A new measurement changes the runtime's table and this one.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from toolcast_runtime.core.validation.compiled import PartValidators, build_vali
 _LARGE = 10**20
 
 
-def _cost(schema: Any) -> Bound:
-    """The bound of what a schema costs at a value and all below it."""
+def _get_cost(schema: Any) -> Bound:
+    """Return the cost bound of a schema for a value and everything inside it."""
     return CostEstimate(schema)._bounds[id(schema)]
 
 
@@ -69,66 +69,68 @@ def _cost(schema: Any) -> Bound:
         ({"unevaluatedProperties": False}, Bound(value=5, child=150)),
     ],
 )
-def test_a_keyword_costs(schema: Any, cost: Bound) -> None:
-    assert _cost(schema) == pytest.approx(cost)
+def test_cost_of_a_keyword(schema: Any, cost: Bound) -> None:
+    assert _get_cost(schema) == pytest.approx(cost)
 
 
 @pytest.mark.parametrize(
     ("schema", "cost"),
     [
-        # What applies to one value is added up.
+        # The costs of keywords that apply to the same value are added.
         ({"allOf": [{"minimum": 1}, {"minimum": 2}]}, Bound(value=15, large=2_600)),
-        # And what is not evaluated is looked for in each of them.
+        # Unevaluated members are searched in each subschema.
         (
             {"unevaluatedItems": False, "anyOf": [{}, {}]},
             Bound(value=10, child=3 * 150),
         ),
-        # Of members one applies, of what overlaps all.
+        # Only one of several members applies; overlapping ones all apply.
         (
             {"properties": {"a": {"required": ["b"]}, "c": {"type": "null"}}},
             Bound(value=17),
         ),
         ({"items": {"type": "null"}, "contains": {"title": "a"}}, Bound(value=10)),
-        # What grows with each level has no bound.
+        # A cost that grows with each level is unbounded.
         ({"items": {"allOf": [{"$ref": "#"}]}, "contains": {"$ref": "#"}}, Bound(1e15)),
     ],
 )
-def test_costs_come_together(schema: Any, cost: Bound) -> None:
-    assert _cost(schema) == pytest.approx(cost)
+def test_costs_of_several_keywords_are_combined(schema: Any, cost: Bound) -> None:
+    assert _get_cost(schema) == pytest.approx(cost)
 
 
 @pytest.mark.parametrize(("definitions", "is_bounded"), [(59, True), (60, False)])
-def test_costs_come_to_rest_in_sixty_rounds(definitions: int, is_bounded: bool) -> None:
-    """Each definition leads to the next one, which is looked at after it."""
+def test_costs_are_computed_in_at_most_60_rounds(
+    definitions: int, is_bounded: bool
+) -> None:
+    """Each definition refers to the next one, which is processed after it."""
     leading = [
         {"items": {"$ref": f"#/allOf/{number + 1}"}} for number in range(definitions)
     ]
     schema = {"allOf": [*leading, {"maxLength": 1}]}
-    assert (_cost(schema).value < 1e15) is is_bounded
+    assert (_get_cost(schema).value < 1e15) is is_bounded
 
 
-def test_a_pattern_goes_back_twenty_thousand_steps_and_has_a_mebibyte(
+def test_pattern_limits_are_20000_backtracking_steps_and_1_mib(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    made: list[Any] = []
+    calls: list[Any] = []
     options = jsonschema_rs.FancyRegexOptions
 
-    def noted(**given: Any) -> Any:
-        made.append(given)
+    def record_options(**given: Any) -> Any:
+        calls.append(given)
         return options(**given)
 
-    monkeypatch.setattr(jsonschema_rs, "FancyRegexOptions", noted)
+    monkeypatch.setattr(jsonschema_rs, "FancyRegexOptions", record_options)
     assert build_validator({"pattern": "^a"}).is_valid("ab")
-    assert made == [{"backtrack_limit": 20_000, "size_limit": 1_048_576}]
+    assert calls == [{"backtrack_limit": 20_000, "size_limit": 1_048_576}]
 
 
 @pytest.mark.parametrize("schema", ["", "http://json-schema.org/draft-07/schema#"])
-def test_formats_are_asserted_where_it_is_said(schema: str) -> None:
-    whole = {"$schema": schema, "a": {"format": "date"}} if schema else {}
-    whole |= {"a": {"format": "date"}}
-    for given, is_taken in (({}, True), ({"asserts_formats": True}, False)):
+def test_formats_are_asserted_only_with_asserts_formats(schema: str) -> None:
+    root = {"$schema": schema, "a": {"format": "date"}} if schema else {}
+    root |= {"a": {"format": "date"}}
+    for options, is_valid in (({}, True), ({"asserts_formats": True}, False)):
         assert (
-            PartValidators(whole, **given).get_validator(("a",)).is_valid("soon")
-            is is_taken
+            PartValidators(root, **options).get_validator(("a",)).is_valid("soon")
+            is is_valid
         )
-        assert build_validator(whole["a"], **given).is_valid("soon") is is_taken
+        assert build_validator(root["a"], **options).is_valid("soon") is is_valid

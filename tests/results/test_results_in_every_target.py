@@ -1,4 +1,4 @@
-"""A toolset whose tools say what is sent of their results, on every surface."""
+"""Result budgets, selected fields and forms in every target of a generated toolset."""
 
 from __future__ import annotations
 
@@ -109,22 +109,28 @@ FEW = {"items": [{"id": 1, "title": "Note 1", "body": "Words of it. " * 9}], "to
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
     root = tmp_path_factory.mktemp("results") / "project"
-    made = Project(root)
-    made.write("toolcast.yaml", "version: 1\ntoolsets: [specs/toy]\noutput: casting\n")
+    project_ = Project(root)
+    project_.write(
+        "toolcast.yaml", "version: 1\ntoolsets: [specs/toy]\noutput: casting\n"
+    )
     head = "name: toy\ntitle: Toy\nhandlers: handlers\n"
-    made.write("specs/toy/toolset.yaml", head + TOOLSET)
+    project_.write("specs/toy/toolset.yaml", head + TOOLSET)
     for name, spec in SPECS.items():
-        text = yaml.safe_dump({"name": name, **TOOL, **spec}, sort_keys=False)
-        made.write(f"specs/toy/{name}.yaml", text)
-    made.write("handlers/__init__.py", "")
-    made.write("handlers/toy.py", HANDLERS)
-    made.generate()
-    return made
+        make_text_block = yaml.safe_dump(
+            {"name": name, **TOOL, **spec}, sort_keys=False
+        )
+        project_.write(f"specs/toy/{name}.yaml", make_text_block)
+    project_.write("handlers/__init__.py", "")
+    project_.write("handlers/toy.py", HANDLERS)
+    project_.generate()
+    return project_
 
 
 @pytest.fixture(scope="module")
 def toy(project: Project) -> Iterator[Any]:
-    """What is generated, imported; its ledger is `ledger.sqlite3` of the project."""
+    """Return the imported generated modules; the ledger is `ledger.sqlite3` of the
+    project.
+    """
     before = {*sys.modules}
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(str(project.root))
@@ -139,7 +145,9 @@ def toy(project: Project) -> Iterator[Any]:
 
 
 @pytest.mark.slow
-def test_what_is_generated_says_so_and_agrees_with_itself(project: Project) -> None:
+def test_generated_files_declare_the_result_options_and_pass_their_tests(
+    project: Project,
+) -> None:
     made = json.loads((project.root / "casting/toy/tools/list_notes.json").read_text())
     inner = made["mcp"]["outputSchema"]["properties"]["items"]["items"]
     assert inner["required"] == ["id"]
@@ -150,8 +158,13 @@ def test_what_is_generated_says_so_and_agrees_with_itself(project: Project) -> N
     }
     picks = made["mcp"]["inputSchema"]["properties"]["fields"]
     assert picks["items"]["enum"] == TITLES["allowed"]
-    text = json.loads((project.root / "casting/toy/tools/as_text.json").read_text())
-    assert "outputSchema" not in text["mcp"] and text["result"]["returns"] == NOTES
+    make_text_block = json.loads(
+        (project.root / "casting/toy/tools/as_text.json").read_text()
+    )
+    assert (
+        "outputSchema" not in make_text_block["mcp"]
+        and make_text_block["result"]["returns"] == NOTES
+    )
     assert project.toolcast("check").returncode == 0
     done = project.run("-m", "pytest", "-q", "casting", "-p", "no:cacheprovider")
     assert done.returncode == 0, done.stdout
@@ -164,7 +177,7 @@ def test_what_is_generated_says_so_and_agrees_with_itself(project: Project) -> N
 
 
 @pytest.mark.slow
-def test_a_type_checker_knows_what_may_be_left_out(
+def test_type_checker_reports_access_to_an_optional_result_field(
     project: Project, mypy_cache: str
 ) -> None:
     project.write(
@@ -189,12 +202,12 @@ def test_a_type_checker_knows_what_may_be_left_out(
         capture_output=True,
         text=True,
     )
-    told = [line for line in done.stdout.splitlines() if ": error:" in line]
-    assert len(told) == 1 and told[0].startswith("caller.py:11:"), done.stdout
+    errors = [line for line in done.stdout.splitlines() if ": error:" in line]
+    assert len(errors) == 1 and errors[0].startswith("caller.py:11:"), done.stdout
 
 
 def check_page(value: Any, note: str | None, first: int) -> None:
-    """What is sent of the notes from one on: as many titles as there is room for."""
+    """Check a page of notes from `first` on: all titles that fit, and the note."""
     count = len(value["items"])
     titles = [{"id": n, "title": f"Note {n}"} for n in range(first, first + count)]
     assert value == {"items": titles, "total": 90} and 10 < count < 90 - first
@@ -205,14 +218,14 @@ def check_page(value: Any, note: str | None, first: int) -> None:
     assert estimate_tokens(json.dumps(value)) + estimate_tokens(note or "") <= 300
 
 
-def test_the_registry_sends_what_fits_and_the_ledger_has_all(
+def test_registry_returns_the_shortened_result_and_the_ledger_records_all(
     toy: Any, project: Project
 ) -> None:
     call = toy.registry.call_tool_sync
     response = call("list_notes", {"offset": 5})
     check_page(response.result, response.note, 5)
     first = 5 + len(response.result["items"])
-    check_page(*_of(call("list_notes", {"offset": first})), first)
+    check_page(*_get_result_and_note(call("list_notes", {"offset": first})), first)
     bodies = call("list_notes", {"fields": ["items.body"]})
     assert all(note.keys() == {"id", "body"} for note in bodies.result["items"])
     wrong = call("list_notes", {"fields": ["items.id"]})
@@ -226,11 +239,11 @@ def test_the_registry_sends_what_fits_and_the_ledger_has_all(
     assert results[0]["items"][0]["body"]
 
 
-def _of(response: Any) -> tuple[Any, Any]:
+def _get_result_and_note(response: Any) -> tuple[Any, Any]:
     return response.result, response.note
 
 
-def test_langchain_the_shell_and_providers_tell_it(toy: Any) -> None:
+def test_langchain_cli_and_providers_return_the_note(toy: Any) -> None:
     text = toy.langchain_tools.get_langchain_tool("list_notes").invoke({"offset": 5})
     value, note = text.split("\n\n")
     check_page(json.loads(value), note, 5)
@@ -247,12 +260,12 @@ def test_langchain_the_shell_and_providers_tell_it(toy: Any) -> None:
 MODES: list[Literal["auto", "legacy"]] = ["auto", "legacy"]
 
 
-async def answers(server: Any, mode: Literal["auto", "legacy"]) -> list[Any]:
-    """What the official client gets, which checks values against the list."""
+async def call_all_tools(server: Any, mode: Literal["auto", "legacy"]) -> list[Any]:
+    """Return the results that the official client receives and validates."""
     async with Client(server, mode=mode) as client:
-        listed = {tool.name: tool for tool in (await client.list_tools()).tools}
-        assert listed["as_text"].output_schema is None
-        assert listed["as_value"].output_schema == NOTES
+        tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+        assert tools["as_text"].output_schema is None
+        assert tools["as_value"].output_schema == NOTES
         names = ("as_text", "as_value", "as_both", "too_long")
         called = [("list_notes", {"offset": 5}), *((name, {}) for name in names)]
         return [await client.call_tool(*call) for call in called]
@@ -262,20 +275,20 @@ async def answers(server: Any, mode: Literal["auto", "legacy"]) -> list[Any]:
 @pytest.mark.parametrize(
     "transport", ["stdio", pytest.param("http", marks=pytest.mark.slow)]
 )
-def test_the_official_client_gets_what_fits(
+def test_official_mcp_client_receives_the_shortened_results(
     project: Project, mode: Literal["auto", "legacy"], transport: str
 ) -> None:
     if transport == "http":
         with http_server(project.root, "casting.toy") as server:
-            found = asyncio.run(answers(server.url, mode))
+            results = asyncio.run(call_all_tools(server.url, mode))
     else:
         words = ["-m", "casting.toy.mcp_server"]
         command = StdioServerParameters(
             command=sys.executable, args=words, cwd=project.root
         )
-        found = asyncio.run(answers(command, mode))
-    notes, text, value, both, long = found
-    assert [one.is_error for one in found] == [False] * 4 + [True]
+        results = asyncio.run(call_all_tools(command, mode))
+    notes, make_text_block, value, both, long = results
+    assert [one.is_error for one in results] == [False] * 4 + [True]
     assert (
         "`too_long` was called, but its result is too large to be sent"
         in long.content[0].text
@@ -283,13 +296,16 @@ def test_the_official_client_gets_what_fits(
     blocks = [block.text for block in notes.content]
     check_page(notes.structured_content, blocks[1], 5)
     assert json.loads(blocks[0]) == notes.structured_content
-    assert (text.structured_content, len(text.content)) == (None, 1)
-    assert json.loads(text.content[0].text) == FEW
+    assert (make_text_block.structured_content, len(make_text_block.content)) == (
+        None,
+        1,
+    )
+    assert json.loads(make_text_block.content[0].text) == FEW
     assert (value.structured_content, value.content) == (FEW, [])
     assert json.loads(both.content[0].text) == both.structured_content == FEW
 
 
-def test_tokens_shows_what_an_answer_costs_at_most(project: Project) -> None:
+def test_tokens_command_prints_the_maximum_of_results(project: Project) -> None:
     shown = project.toolcast("tokens", "--by", "tool").stdout.splitlines()
     rows = {
         line.split()[0]: line.split()[-1] for line in shown if line.startswith("  ")
@@ -297,15 +313,17 @@ def test_tokens_shows_what_an_answer_costs_at_most(project: Project) -> None:
     assert shown[0].endswith("prompt     result")
     assert (rows["list_notes"], rows["as_text"]) == ("300", "-")
     assert "result: the maximum for the result of a call; - for no limit." in shown
-    told = json.loads(
+    report = json.loads(
         project.toolcast("tokens", "--by", "tool", "--format", "json").stdout
     )
-    found = {row["name"]: row.get("result") for row in told["tables"][0]["rows"]}
+    found = {row["name"]: row.get("result") for row in report["tables"][0]["rows"]}
     assert (found["list_notes"], found["as_text"]) == (300, None)
 
 
 @pytest.mark.slow
-def test_a_live_server_is_held_to_it(project: Project) -> None:
+def test_verify_compares_a_live_server_with_the_result_options(
+    project: Project,
+) -> None:
     command = f"{sys.executable} -m casting.toy.mcp_server"
     done = project.toolcast("verify", "--mcp-stdio", command)
     assert done.returncode == 0, done.stdout
@@ -315,7 +333,7 @@ def test_a_live_server_is_held_to_it(project: Project) -> None:
     assert done.returncode == 1 and "items.id" in done.stdout
 
 
-def test_a_call_of_a_live_server_tells_what_is_left_out(project: Project) -> None:
+def test_call_to_a_live_server_prints_the_note_to_stderr(project: Project) -> None:
     command = f"{sys.executable} -m casting.toy.mcp_server"
     done = project.toolcast("call", "list_notes", "offset:=5", "--mcp-stdio", command)
     assert done.returncode == 0
@@ -325,33 +343,35 @@ def test_a_call_of_a_live_server_tells_what_is_left_out(project: Project) -> Non
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def text(words: str) -> dict[str, Any]:
+def make_text_block(words: str) -> dict[str, Any]:
     return {"type": "text", "text": words}
 
 
-async def test_a_proxied_tool_gives_way_as_well(opened: Open, tmp_path: Path) -> None:
-    """The server is given no parameter of ours, and what repeats the result is replaced."""
+async def test_result_of_a_proxied_tool_is_shortened(
+    opened: Open, tmp_path: Path
+) -> None:
+    """The server does not receive the selection, and the text block is replaced."""
     result = {
         "budget": {"characters": 600},
         "fields": {"parameter": "fields", "allowed": ["rows.b"], "default": []},
     }
     schema = {"type": "object", "properties": {"fields": {}, "result": {}}}
-    one = definition("answer", proxy="odd", result=result)
-    one["mcp"]["inputSchema"] = schema
-    package = Package(tmp_path, one).load()
+    tool_definition = definition("answer", proxy="odd", result=result)
+    tool_definition["mcp"]["inputSchema"] = schema
+    package = Package(tmp_path, tool_definition).load()
     registry = Registry(package, providers=[opened(odd("well", is_proxied=True))])
     rows = [{"a": "x" * 40, "b": number} for number in range(40)]
     value = {"rows": rows}
-    sent = {"content": [text(json.dumps(value))], "structuredContent": value}
+    sent = {"content": [make_text_block(json.dumps(value))], "structuredContent": value}
     response = await registry.call_tool("answer", {"result": sent, "fields": []})
     kept = len(response.result["rows"])
     assert response.result == {"rows": [{"a": "x" * 40}] * kept} and 5 < kept < 40
-    assert response.content == [text(response.text())]
+    assert response.content == [make_text_block(response.text())]
     assert response.note == f"Omitted: the last {40 - kept} of 40 of `rows`."
 
 
 @pytest.mark.parametrize("send", ["both", "text"])
-async def test_an_external_tool_gives_way_as_well(
+async def test_result_of_an_external_tool_is_shortened(
     opened: Open, tmp_path: Path, send: str
 ) -> None:
     server = odd("well", result={"send": send, "budget": {"characters": 400}})
@@ -368,7 +388,7 @@ async def test_an_external_tool_gives_way_as_well(
 
 @pytest.mark.parametrize("module", ["truncation", "budget"])
 @pytest.mark.parametrize("is_persistent", [False, True])
-def test_where_the_part_is_missing_no_handler_runs(
+def test_missing_results_part_is_an_error_before_the_handler_runs(
     module: str, is_persistent: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     package = "toolcast_runtime.results"
@@ -376,7 +396,9 @@ def test_where_the_part_is_missing_no_handler_runs(
         monkeypatch.delitem(sys.modules, f"{package}.{name}", raising=False)
     monkeypatch.setitem(sys.modules, f"{package}.{module}", None)
     more = {"persistent": True} if is_persistent else {}
-    one = definition("t", handler="nowhere:run", result={"send": "text"}, **more)
-    registry = Registry(Package(tmp_path, one).load(), handlers="nowhere")
-    answered = registry.call_tool_sync("t", {})
-    assert "the part `results` of toolcast-runtime cannot" in str(answered.error)
+    tool_definition = definition(
+        "t", handler="nowhere:run", result={"send": "text"}, **more
+    )
+    registry = Registry(Package(tmp_path, tool_definition).load(), handlers="nowhere")
+    response = registry.call_tool_sync("t", {})
+    assert "the part `results` of toolcast-runtime cannot" in str(response.error)

@@ -1,7 +1,8 @@
-"""The cases of formats of the official test suite of JSON Schema, each decided as it says.
+"""The format cases of the official JSON Schema test suite.
 
-`json_schema_test_suite/` has them for the asserted formats: `tests/draft2020-12/optional/format`
-of https://github.com/json-schema-org/JSON-Schema-Test-Suite at 44401e0c, without its comments.
+`json_schema_test_suite/` has those of the asserted formats:
+`tests/draft2020-12/optional/format` of
+https://github.com/json-schema-org/JSON-Schema-Test-Suite at 44401e0c, without comments.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ FOLDER = Path(__file__).with_name("json_schema_test_suite")
 FILES = sorted(FOLDER.glob("*.json"))
 
 
-def test_every_asserted_format_is_among_them() -> None:
-    own = {"decimal"}  # is OpenAPI's
+def test_every_asserted_format_has_official_cases() -> None:
+    own = {"decimal"}  # The format `decimal` is defined by OpenAPI.
     assert {file.stem for file in FILES} | own == {
         *ASSERTED_FORMATS,
         "ecmascript-regex",
@@ -27,7 +28,7 @@ def test_every_asserted_format_is_among_them() -> None:
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.stem))
-def test_no_case_is_decided_otherwise(file: Path) -> None:
+def test_official_cases_have_the_official_result(file: Path) -> None:
     for group in json.loads(file.read_text(encoding="utf-8")):
         checker = Checker(group["schema"], asserts_formats=True)
         for case in group["tests"]:

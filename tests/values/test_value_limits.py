@@ -1,4 +1,4 @@
-"""How much is converted, compared and told: each limit met exactly, and one step beyond it."""
+"""Limits of conversion, comparison and messages: each at its maximum and one above."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ def _problems(schema: Any, value: Any) -> list[str]:
     return []
 
 
-def test_a_duration_has_numbers_of_twelve_digits() -> None:
+def test_duration_number_has_at_most_12_digits() -> None:
     values = PythonValues({"properties": {"a": {"format": "duration"}}})
     longest = {"a": f"PT{'9' * 12}S"}
     assert values.convert(longest) == {"a": timedelta(seconds=10**12 - 1)}
     assert _problems({"format": "duration"}, f"PT{'9' * 13}S") != []
 
 
-def test_a_hundred_thousand_values_are_held_against_alternatives() -> None:
-    """Each counts at each alternative, and the whole once more."""
+def test_at_most_100000_values_are_compared_with_alternatives() -> None:
+    """Each value counts once per alternative, and the whole value once more."""
     schema = {"anyOf": [{"items": DAY}, {"type": "array"}]}
     assert _problems(schema, [0] * 49_998) == []
     assert _problems(schema, [0] * 49_999) == ["`a` has too many alternatives"]
 
 
-def test_a_problem_is_told_once() -> None:
+def test_duplicate_problem_is_reported_once() -> None:
     schema = {"items": {"format": "uuid"}}
     assert len(_problems(schema, ["no"] * 10)) == 10
     twice = {"allOf": [{"format": "uuid"}, {"format": "uuid"}]}
@@ -50,39 +50,39 @@ def test_a_problem_is_told_once() -> None:
     ]
 
 
-def test_fifty_schemas_of_alternatives_are_compared() -> None:
-    def found(members: int) -> int:
+def test_fewer_than_50_alternatives_are_compared() -> None:
+    def count_mismatches(members: int) -> int:
         model = {"anyOf": [TEXT] * members}
-        said = {"type": "integer"}
-        return len(find_mismatches(model, said, is_result=False, has_values=False))
+        spec = {"type": "integer"}
+        return len(find_mismatches(model, spec, is_result=False, has_values=False))
 
-    assert (found(49), found(50)) == (1, 0)
+    assert (count_mismatches(49), count_mismatches(50)) == (1, 0)
 
 
-def test_twenty_levels_of_objects_are_compared() -> None:
-    def found(levels: int) -> list[str]:
+def test_objects_are_compared_up_to_20_levels() -> None:
+    def list_mismatches(levels: int) -> list[str]:
         model: Any = TEXT
-        said: Any = {"type": "integer"}
+        spec: Any = {"type": "integer"}
         for _ in range(levels):
             model = {"type": "object", "properties": {"a": model}}
-            said = {"type": "object", "properties": {"a": said}}
-        return find_mismatches(model, said, is_result=False, has_values=False)
+            spec = {"type": "object", "properties": {"a": spec}}
+        return find_mismatches(model, spec, is_result=False, has_values=False)
 
-    assert len(found(20)) == 1
-    assert found(21) == []
+    assert len(list_mismatches(20)) == 1
+    assert list_mismatches(21) == []
 
 
-def test_a_condition_that_always_or_never_holds() -> None:
-    def found(condition: bool) -> Any:
+def test_boolean_condition_selects_then_or_else() -> None:
+    def convert(condition: bool) -> Any:
         schema = {"if": condition, "then": DAY, "else": {"format": "uuid"}}
         values = PythonValues({"properties": {"a": schema}})
         return values.convert({"a": "2026-01-02" if condition else ID})["a"]
 
-    assert found(True) == date(2026, 1, 2)
-    assert found(False) == UUID(ID)
+    assert convert(True) == date(2026, 1, 2)
+    assert convert(False) == UUID(ID)
 
 
-def test_a_schema_that_stands_anywhere_is_found_by_its_pointer() -> None:
+def test_reference_into_an_unknown_keyword_is_resolved() -> None:
     either = {"anyOf": [DAY, {"type": "string", "format": "uuid"}]}
     schema = {"properties": {"a": {"$ref": "#/x-own/1/day%20of"}}}
     values = PythonValues({**schema, "x-own": [0, {"day of": either}]})
@@ -90,7 +90,7 @@ def test_a_schema_that_stands_anywhere_is_found_by_its_pointer() -> None:
     assert values.convert({"a": "2026-01-02"}) == {"a": date(2026, 1, 2)}
 
 
-def test_each_alphabet_of_base64_is_its_own() -> None:
+def test_base64_and_base64url_reject_each_others_characters() -> None:
     for text in ("A+==", "A/=="):
         assert _problems({"contentEncoding": "base64url"}, text) != []
         assert _problems({"contentEncoding": "base64"}, text.replace("A", "g")) == []
@@ -99,7 +99,7 @@ def test_each_alphabet_of_base64_is_its_own() -> None:
         assert _problems({"contentEncoding": "base64url"}, text) == []
 
 
-def test_whole_numbers_are_compared_with_whole_numbers() -> None:
+def test_enums_of_integer_and_number_are_not_compared() -> None:
     whole, any_number = {"type": "integer", "enum": [1]}, {
         "type": "number",
         "enum": [2],
@@ -110,23 +110,23 @@ def test_whole_numbers_are_compared_with_whole_numbers() -> None:
     assert find_mismatches(whole, same, is_result=True, has_values=False) != []
 
 
-def test_ten_disagreements_are_told() -> None:
+def test_at_most_10_mismatches_are_reported() -> None:
     names = [f"n{number:02}" for number in range(11)]
-    made = type("Made", (BaseModel,), {"__annotations__": dict.fromkeys(names, int)})
+    model = type("Made", (BaseModel,), {"__annotations__": dict.fromkeys(names, int)})
     schema = {"properties": dict.fromkeys(names, TEXT), "required": names}
     with pytest.raises(ValueError) as refused:
-        ArgumentsModel(made, {"type": "object", **schema}, has_values=False)
-    told = str(refused.value).partition("does not match the spec: ")[2].split("; ")
-    assert [one[:5] for one in told] == [f"`{name}`" for name in names[:10]]
+        ArgumentsModel(model, {"type": "object", **schema}, has_values=False)
+    messages = str(refused.value).partition("does not match the spec: ")[2].split("; ")
+    assert [message[:5] for message in messages] == [f"`{name}`" for name in names[:10]]
 
 
-class _Closed(BaseModel):
+class _Rejecting(BaseModel):
     model_config = ConfigDict(extra="allow")
     a: list[str] = []
 
     @field_validator("a")
     @classmethod
-    def _refused(cls, value: list[str]) -> list[str]:
+    def _reject(cls, value: list[str]) -> list[str]:
         raise ValueError
 
 
@@ -138,22 +138,24 @@ class _Named(BaseModel):
     a: str = Field(alias="as it is")
 
 
-def _refused_by(model: ArgumentsModel, arguments: Any) -> list[str]:
+def _build_and_list_problems(model: ArgumentsModel, arguments: Any) -> list[str]:
     with pytest.raises(ArgumentConversionError) as refused:
         model.build(arguments)
     return list(refused.value.problems)
 
 
-def test_a_name_that_a_class_has_no_field_for_is_told_in_part() -> None:
+def test_rejected_argument_names_are_shortened() -> None:
     schema = {"type": "object", "properties": {"a": TEXT}}
     model = ArgumentsModel(_Plain, schema, has_values=False)
-    assert _refused_by(model, {"x" * 161: 1}) == [f"`{'x' * 160}` is not a parameter"]
+    assert _build_and_list_problems(model, {"x" * 161: 1}) == [
+        f"`{'x' * 160}` is not a parameter"
+    ]
     open_schema = {"type": "object", "properties": {"a": {"type": "array"}}}
-    taking = ArgumentsModel(_Closed, open_schema, has_values=False)
-    assert _refused_by(taking, {"a": ["x"], "more": 1}) == [
+    taking = ArgumentsModel(_Rejecting, open_schema, has_values=False)
+    assert _build_and_list_problems(taking, {"a": ["x"], "more": 1}) == [
         "`a` matches the schema, but the tool's class rejects it"
     ]
-    assert _refused_by(taking, {"a": [1, "x"]}) == [
+    assert _build_and_list_problems(taking, {"a": [1, "x"]}) == [
         "`a[0]` matches the schema, but the tool's class rejects it"
     ]
     plain = model.build({"a": "x"})
@@ -161,7 +163,7 @@ def test_a_name_that_a_class_has_no_field_for_is_told_in_part() -> None:
     assert plain.a == "x"
 
 
-def test_a_result_is_compared_where_it_has_a_schema() -> None:
+def test_result_class_is_compared_only_with_an_object_schema() -> None:
     for schema in (None, True):
         made = ResultModel(_Plain, schema, has_values=False)
         assert made.dump(_Plain(a="x")) == {"a": "x"}
@@ -171,21 +173,21 @@ def test_a_result_is_compared_where_it_has_a_schema() -> None:
         ResultModel(_Plain, {"type": "string"}, has_values=False)
 
 
-def test_bytes_are_written_by_the_first_encoding_of_their_schemas() -> None:
+def test_bytes_are_encoded_by_the_first_encoding_in_their_schemas() -> None:
     hexadecimal, plain = {"contentEncoding": "base16"}, {"contentEncoding": "base64"}
 
-    def written(schema: Any, value: Any) -> Any:
+    def encode(schema: Any, value: Any) -> Any:
         return BytesEncoder({"properties": {"a": schema}}).encode({"a": value})["a"]
 
-    assert written(hexadecimal, b"\xff") == "FF"
-    assert written(plain, b"\xff") == b"\xff"
-    assert written({"allOf": [plain, hexadecimal]}, bytearray(b"\xff")) == "FF"
-    assert written({"items": [plain, hexadecimal]}, (b"\xff", b"\xff", b"\xff")) == [
+    assert encode(hexadecimal, b"\xff") == "FF"
+    assert encode(plain, b"\xff") == b"\xff"
+    assert encode({"allOf": [plain, hexadecimal]}, bytearray(b"\xff")) == "FF"
+    assert encode({"items": [plain, hexadecimal]}, (b"\xff", b"\xff", b"\xff")) == [
         b"\xff",
         "FF",
         b"\xff",
     ]
     more = {"items": [plain], "additionalItems": hexadecimal}
-    assert written(more, [b"\xff", b"\xff"]) == [b"\xff", "FF"]
-    rest = {"prefixItems": [plain], "items": hexadecimal}
-    assert written(rest, [b"\xff", b"\xff"]) == [b"\xff", "FF"]
+    assert encode(more, [b"\xff", b"\xff"]) == [b"\xff", "FF"]
+    prefixed = {"prefixItems": [plain], "items": hexadecimal}
+    assert encode(prefixed, [b"\xff", b"\xff"]) == [b"\xff", "FF"]
