@@ -1,6 +1,6 @@
-"""A handler receives one mapping only if its signature declares it.
+"""Handlers with one mapping parameter, recognized equally by rules and runtime.
 
-The rules read the source, and the runtime inspects the imported function: both decide alike.
+The rules read the source, and the runtime inspects the imported function.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def work({parameters}): ...
 
 @pytest.mark.parametrize(("form", "is_mapping"), FORMS, ids=[f for f, _ in FORMS])
 @pytest.mark.parametrize("has_dependency", [False, True])
-def test_rules_and_runtime_agree_on_the_form(
+def test_rules_and_runtime_recognize_the_same_handler_form(
     form: str,
     is_mapping: bool,
     has_dependency: bool,
@@ -155,7 +155,7 @@ def test_rules_and_runtime_agree_on_the_form(
         ("text: str, other: str", "add `words` to the function"),
     ],
 )
-def test_a_wrong_name_is_reported_with_the_change(
+def test_wrong_parameter_name_is_reported_with_a_correction(
     signature: str, help_: str, tmp_path: Path
 ) -> None:
     lay_out(

@@ -1,4 +1,4 @@
-"""A handler's queries go to the pool and the tables that its spec declares, however written."""
+"""Queries of handlers, compared with the pool and tables that the spec declares."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.handler_code.followed import findings
+from tests.handler_code.handler_findings import find_problems
 
-RIGHT = {
+VALID = {
     "text": """
         from .pools import main
         def work():
@@ -192,20 +192,20 @@ UNDECLARED = {
 }
 
 
-@pytest.mark.parametrize("code", RIGHT.values(), ids=RIGHT)
-def test_a_query_of_the_right_pool_is_let_be(code: str, tmp_path: Path) -> None:
-    assert findings(tmp_path, code) == {}
+@pytest.mark.parametrize("code", VALID.values(), ids=VALID)
+def test_query_to_the_declared_pool_has_no_finding(code: str, tmp_path: Path) -> None:
+    assert find_problems(tmp_path, code) == {}
 
 
 @pytest.mark.parametrize("code", WRONG_POOL.values(), ids=WRONG_POOL)
-def test_a_query_of_the_wrong_pool_is_found(code: str, tmp_path: Path) -> None:
-    found = findings(tmp_path, code)
+def test_query_to_the_wrong_pool_is_reported(code: str, tmp_path: Path) -> None:
+    found = find_problems(tmp_path, code)
     assert set(found) == {"data/wrong-pool"}, found
 
 
 @pytest.mark.parametrize("code", UNDECLARED.values(), ids=UNDECLARED)
-def test_a_table_that_is_not_declared_is_found(code: str, tmp_path: Path) -> None:
-    found = findings(tmp_path, code)
+def test_query_of_an_undeclared_table_is_reported(code: str, tmp_path: Path) -> None:
+    found = find_problems(tmp_path, code)
     assert set(found) == {"data/undeclared-table"}, found
 
 
@@ -220,7 +220,7 @@ def test_a_table_that_is_not_declared_is_found(code: str, tmp_path: Path) -> Non
         ("delete(cards).where(cards.c.id == 1)", "deletes"),
     ],
 )
-def test_writing_where_only_reading_is_declared(
+def test_undeclared_write_is_reported(
     statement: str, kind: str, tmp_path: Path
 ) -> None:
     code = f"""
@@ -229,6 +229,6 @@ def test_writing_where_only_reading_is_declared(
         def work():
             with main() as connection: return connection.execute({statement})
         """
-    found = findings(tmp_path, code)
+    found = find_problems(tmp_path, code)
     assert set(found) == {"data/undeclared-effect"}, found
     assert f"{kind} `cards`" in found["data/undeclared-effect"]

@@ -1,4 +1,4 @@
-"""Handlers are followed by reading: the way is told, there is an end, nothing is imported."""
+"""Static analysis of handlers: the reported call path, bounded work, no imports."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.handler_code.followed import findings
+from tests.handler_code.handler_findings import find_problems
 
 
-def test_the_line_and_the_way_are_told(tmp_path: Path) -> None:
+def test_finding_has_the_line_and_the_call_path(tmp_path: Path) -> None:
     code = """\
         from .pools import main
         from .asking import ask
@@ -25,7 +25,7 @@ def test_the_line_and_the_way_are_told(tmp_path: Path) -> None:
                 '''
             )
         """
-    found = findings(tmp_path, code)
+    found = find_problems(tmp_path, code)
     assert found["data/wrong-pool"] == (
         "handlers/work.py:10 queries `lessons` through the pool `main`, but the table is in"
         " `memory`, called through `work` (handlers/work.py:5) -> `_rows`"
@@ -33,15 +33,15 @@ def test_the_line_and_the_way_are_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_code_without_end_is_bounded(tmp_path: Path) -> None:
+def test_too_long_call_chain_is_reported_as_unanalyzed(tmp_path: Path) -> None:
     many = "\n".join(f"def f{n}(): return f{n + 1}()" for n in range(6000))
-    found = findings(tmp_path, f"def work(): return f0()\n{many}\n")
+    found = find_problems(tmp_path, f"def work(): return f0()\n{many}\n")
     assert set(found) == {"handler/unanalyzed-code"}
 
 
-def test_code_that_is_too_deep_is_told(tmp_path: Path) -> None:
+def test_too_deeply_nested_code_is_reported_as_unanalyzed(tmp_path: Path) -> None:
     deep = "+".join(["x"] * 900)
-    found = findings(tmp_path, f"def work(x=1): return {deep}\n")
+    found = find_problems(tmp_path, f"def work(x=1): return {deep}\n")
     assert set(found) == {"handler/unanalyzed-code"}
 
 
@@ -55,7 +55,7 @@ def test_code_that_is_too_deep_is_told(tmp_path: Path) -> None:
         "Place",
     ],
 )
-def test_annotations_without_end_are_compared_in_no_time(
+def test_recursive_annotations_are_compared_in_bounded_time(
     annotation: str, tmp_path: Path
 ) -> None:
     code = f"""
@@ -69,7 +69,7 @@ def test_annotations_without_end_are_compared_in_no_time(
     deep = "{type: array, items: " * 12 + "{type: string}" + "}" * 12
     spec = f"parameters: {{type: object, properties: {{text: {deep}}}}}\n"
     begun = time.monotonic()
-    assert set(findings(tmp_path, code, spec)) <= {
+    assert set(find_problems(tmp_path, code, spec)) <= {
         "handler/annotation-mismatch",
         "handler/default-mismatch",
         "handler/unanalyzed-code",
@@ -78,11 +78,11 @@ def test_annotations_without_end_are_compared_in_no_time(
     assert time.monotonic() - begun < 10
 
 
-def test_nothing_is_imported(tmp_path: Path) -> None:
+def test_analysis_imports_no_handler(tmp_path: Path) -> None:
     mark = tmp_path / "imported"
     code = f"""
         open({str(mark)!r}, "w").close()
         def work(): return 1
         """
-    assert findings(tmp_path, code) == {}
+    assert find_problems(tmp_path, code) == {}
     assert not mark.exists()

@@ -95,21 +95,21 @@ for name, arguments in json.loads(sys.argv[1]).items():
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    made = Project(tmp_path_factory.mktemp("dependencies"))
-    made.write("toolcast.yaml", "version: 1\ntoolsets: [specs/shop]\n")
-    made.write("specs/shop/toolset.yaml", TOOLSET)
-    made.write("handlers/__init__.py", "")
-    made.write("handlers/state.py", STATE)
-    made.write("shop/__init__.py", "")
-    made.write("shop/work.py", FUNCTIONS.replace('"Missing"', '"Context"', 1))
-    words = [
+    project_ = Project(tmp_path_factory.mktemp("dependencies"))
+    project_.write("toolcast.yaml", "version: 1\ntoolsets: [specs/shop]\n")
+    project_.write("specs/shop/toolset.yaml", TOOLSET)
+    project_.write("handlers/__init__.py", "")
+    project_.write("handlers/state.py", STATE)
+    project_.write("shop/__init__.py", "")
+    project_.write("shop/work.py", FUNCTIONS.replace('"Missing"', '"Context"', 1))
+    options = [
         word for name in CALLS for word in ("--from-function", f"shop.work:{name}")
     ]
-    new = toolcast(made.root, "new", *words)
+    new = toolcast(project_.root, "new", *options)
     assert new.returncode == 0, new.stderr
-    generated = toolcast(made.root, "generate")
+    generated = toolcast(project_.root, "generate")
     assert generated.returncode == 0, generated.stderr
-    return made
+    return project_
 
 
 def read_spec(root: Path, name: str) -> dict[str, object]:
@@ -120,7 +120,9 @@ def read_spec(root: Path, name: str) -> dict[str, object]:
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_a_dependency_is_in_uses_and_no_argument(project: Project, name: str) -> None:
+def test_dependency_parameter_is_in_uses_and_not_in_parameters(
+    project: Project, name: str
+) -> None:
     arguments, uses, _ = CALLS[name]
     spec = read_spec(project.root, name)
     assert spec["uses"] == uses
@@ -137,7 +139,7 @@ def test_calls_receive_the_dependencies(project: Project) -> None:
     ], done.stderr
 
 
-def test_a_json_type_is_an_argument_and_another_name_is_none(project: Project) -> None:
+def test_parameter_of_a_json_type_is_never_a_dependency(project: Project) -> None:
     project.write(
         "shop/other.py",
         "from handlers.state import Context\n"

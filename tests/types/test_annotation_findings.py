@@ -1,4 +1,4 @@
-"""What a handler is given is held to its annotations, where their text is certain."""
+"""Findings about handlers' annotations, compared with what pydantic accepts."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ NAMES = {
     "Sequence": Sequence,
     "Texts": Iterable[str],
 }
-# Of each kind, values that one text, number or list may be taken for, and some that not.
+# Values of each JSON type; some can also be read as another type.
 VALUES: dict[str, list[Any]] = {
     "string": ["", "abc", "1", "true"],
     "integer": [0, 1, 7],
@@ -58,51 +58,57 @@ ANNOTATIONS = """
 
 
 @pytest.mark.parametrize("annotation", ANNOTATIONS)
-def test_what_is_told_of_a_field_is_true(annotation: str, tmp_path: Path) -> None:
+def test_reported_field_type_rejects_a_value_of_the_schema(
+    annotation: str, tmp_path: Path
+) -> None:
     type_ = eval(annotation, {**NAMES})  # the table above
     adapter = TypeAdapter(eval(type_) if isinstance(type_, str) else type_)
-    told = 0
+    reported = 0
     for kind, values in VALUES.items():
         lay_out(HEAD.format(kind=kind, annotation=annotation), tmp_path / kind)
-        found = [f.rule for f in findings_of(tmp_path / kind)]
-        if "handler/type-mismatch" in found:
-            told += 1
-            assert not all(map(adapter_takes(adapter), values)), kind
-    assert bool(told) is (annotation != "Optional[str]")  # nobody compares unions
+        rule_ids = [f.rule for f in findings_of(tmp_path / kind)]
+        if "handler/type-mismatch" in rule_ids:
+            reported += 1
+            assert not all(map(build_acceptance_test(adapter), values)), kind
+    assert bool(reported) is (annotation != "Optional[str]")  # Unions are not compared.
 
 
-def adapter_takes(adapter: TypeAdapter[Any]) -> Any:
-    """Whether pydantic makes the type of a value."""
+def build_acceptance_test(adapter: TypeAdapter[Any]) -> Any:
+    """Return a function that returns whether pydantic accepts a value."""
 
-    def takes(value: Any) -> bool:
+    def is_accepted(value: Any) -> bool:
         try:
             adapter.validate_python(value)
         except ValidationError:
             return False
         return True
 
-    return takes
+    return is_accepted
 
 
 @pytest.mark.parametrize(
     "annotation", [*ANNOTATIONS, "Iterable", "Iterable[int]", "Optional[Iterable[str]]"]
 )
-def test_what_is_told_of_a_parameter_is_true(annotation: str, tmp_path: Path) -> None:
+def test_reported_parameter_type_rejects_a_value_of_the_schema(
+    annotation: str, tmp_path: Path
+) -> None:
     type_ = eval(annotation, {**NAMES})  # the table above
     adapter = TypeAdapter(eval(type_) if isinstance(type_, str) else type_)
-    told = set()
+    reported = set()
     for kind, values in VALUES.items():
         lay_out(FUNCTION.format(kind=kind, annotation=annotation), tmp_path / kind)
-        found = [f.rule for f in findings_of(tmp_path / kind)]
-        if "handler/annotation-mismatch" in found:
-            told.add(kind)
-            assert not all(taken_whole(adapter, value) for value in values), kind
-    assert told >= {"integer", "number"} or annotation in ("int", "float")
-    assert "string" in told or annotation != "Iterable[int]"
+        rule_ids = [f.rule for f in findings_of(tmp_path / kind)]
+        if "handler/annotation-mismatch" in rule_ids:
+            reported.add(kind)
+            assert not all(
+                is_accepted_completely(adapter, value) for value in values
+            ), kind
+    assert reported >= {"integer", "number"} or annotation in ("int", "float")
+    assert "string" in reported or annotation != "Iterable[int]"
 
 
-def taken_whole(adapter: TypeAdapter[Any], value: Any) -> bool:
-    """Whether a value is of the type, with every item of what is iterated."""
+def is_accepted_completely(adapter: TypeAdapter[Any], value: Any) -> bool:
+    """Return whether pydantic accepts a value and every item that it iterates lazily."""
     try:
         made = adapter.validate_python(value, strict=True)
         list(made) if hasattr(made, "__next__") else None

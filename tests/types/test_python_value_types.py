@@ -1,4 +1,4 @@
-"""With `values: python` the types of handlers say what handlers are given."""
+"""With `values: python`, handlers' types match the converted arguments."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import yaml
 from pydantic import TypeAdapter, ValidationError
 
 from tests.mcp.projects import generate_project
-from tests.types.test_types_of_schemas import loaded
+from tests.types.test_schema_types import load_module
 from toolcast_runtime.core.validation.compiled import compile_schema
 from toolcast_runtime.values.annotated_types import class_name
 from toolcast_runtime.values.python_values import PythonValues
@@ -62,7 +62,7 @@ formats_in_two_combinations:
 
 @pytest.fixture(scope="module")
 def tools(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The generated types of all of them."""
+    """Return the folder of the generated types of all cases."""
     root = tmp_path_factory.mktemp("given")
     specs = root / "specs" / "toy"
     specs.mkdir(parents=True)
@@ -73,35 +73,37 @@ def tools(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in CASES:
         spec = {"name": name, "summary": "Try.", "handler": f"handlers.toy:{name}"}
         (specs / f"{name}.yaml").write_text(
-            yaml.safe_dump({**spec, "parameters": _schema(name)}, sort_keys=False)
+            yaml.safe_dump({**spec, "parameters": _get_schema(name)}, sort_keys=False)
         )
     generate_project(root)
     return root / "generated/toy/tools"
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_the_types_say_what_is_given(tools: Path, name: str) -> None:
-    module = loaded(tools / f"{name}.py", f"given_{name}")
+def test_handler_types_accept_the_converted_arguments(tools: Path, name: str) -> None:
+    module = load_module(tools / f"{name}.py", f"given_{name}")
     class_ = getattr(module, f"{class_name(name)}HandlerArguments")
-    said = {key: class_.__annotations__[key] for key in CASES[name]["types"]}
-    assert {key: _shown(one) for key, one in said.items()} == CASES[name]["types"]
+    annotations = {key: class_.__annotations__[key] for key in CASES[name]["types"]}
+    assert {
+        key: _format_annotation(value) for key, value in annotations.items()
+    } == CASES[name]["types"]
 
-    schema = _schema(name)
+    schema = _get_schema(name)
     assert compile_schema(schema).is_valid(CASES[name]["given"])
-    given = PythonValues(schema).convert(CASES[name]["given"])
-    assert given != CASES[name]["given"]
+    converted = PythonValues(schema).convert(CASES[name]["given"])
+    assert converted != CASES[name]["given"]
     adapter: Any = TypeAdapter(class_)
-    adapter.validate_python(given, strict=True)
+    adapter.validate_python(converted, strict=True)
     if "Any" not in CASES[name]["types"].values():
         with pytest.raises(ValidationError):
             adapter.validate_python(CASES[name]["given"], strict=True)
 
 
-def _schema(name: str) -> dict[str, Any]:
-    own = {k: v for k, v in CASES[name].items() if k not in ("given", "types")}
-    return {"type": "object", **own}
+def _get_schema(name: str) -> dict[str, Any]:
+    keywords = {k: v for k, v in CASES[name].items() if k not in ("given", "types")}
+    return {"type": "object", **keywords}
 
 
-def _shown(annotation: Any) -> str:
+def _format_annotation(annotation: Any) -> str:
     text: str = annotation.__forward_arg__
     return text.removeprefix("NotRequired[").removesuffix("]")

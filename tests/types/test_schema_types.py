@@ -1,7 +1,7 @@
-"""What each schema of `cases/` becomes: `expected.py` is the generated module.
+"""Generated types of the schemas in `cases/`, each with its `expected.py`.
 
-The values that a schema lets through fit the type: pydantic finds them valid, and finds a
-wrong one, where the type can tell, invalid.
+Pydantic accepts the schemas' valid values for these types, and rejects invalid ones
+where the type can express the constraint.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ from toolcast_runtime.values.annotated_types import (
 )
 from toolcast_runtime.values.schema_types import SchemaTypes
 
-# A reader of results is told that nobody writes them; pydantic says that it does not stop them.
+# pydantic warns that it does not enforce `ReadOnly`, which documents results.
 pytestmark = pytest.mark.filterwarnings("ignore:.*using the `ReadOnly` qualifier")
 CASES = sorted((Path(__file__).parent / "cases").iterdir())
 
 
-def loaded(path: Path, name: str) -> ModuleType:
+def load_module(path: Path, name: str) -> ModuleType:
     spec = spec_from_file_location(name, path)
     assert spec is not None
     assert spec.loader is not None
@@ -49,15 +49,17 @@ def loaded(path: Path, name: str) -> ModuleType:
 
 
 @pytest.mark.parametrize("folder", CASES, ids=lambda path: path.name)
-def test_what_is_generated(folder: Path, make_project: Callable[..., Any]) -> None:
+def test_generated_module_equals_the_expected_one(
+    folder: Path, make_project: Callable[..., Any]
+) -> None:
     spec = (folder / "spec.yaml").read_text("utf-8")
     project = make_project({"try_it": spec}, toolset="targets: {registry: {}}\n")
     project.generate()
-    made = (project.root / "generated/toy/tools/try_it.py").read_text("utf-8")
+    generated = (project.root / "generated/toy/tools/try_it.py").read_text("utf-8")
     expected = folder / "expected.py"
     if os.environ.get("REGENERATE"):
-        expected.write_text(made, "utf-8")
-    assert made == expected.read_text("utf-8")
+        expected.write_text(generated, "utf-8")
+    assert generated == expected.read_text("utf-8")
 
 
 def test_generated_modules_pass_the_default_rules_of_ruff() -> None:
@@ -74,9 +76,9 @@ def test_generated_modules_pass_the_default_rules_of_ruff() -> None:
 
 @pytest.mark.rows(4)
 @pytest.mark.parametrize("folder", CASES, ids=lambda path: path.name)
-def test_every_valid_value_fits(folder: Path) -> None:
+def test_valid_values_are_accepted_by_the_generated_types(folder: Path) -> None:
     name = f"types_of_{folder.name.replace('-', '_')}"
-    module = loaded(folder / "expected.py", name)
+    module = load_module(folder / "expected.py", name)
     spec = yaml.safe_load((folder / "spec.yaml").read_text("utf-8"))
 
     for field, class_ in (
@@ -87,13 +89,13 @@ def test_every_valid_value_fits(folder: Path) -> None:
             continue
         adapter: Any = TypeAdapter(getattr(module, class_))
 
-        def fits(value: Any) -> None:
+        def validate(value: Any) -> None:
             adapter.validate_python(value)  # noqa: B023
 
-        tried(60)(given(valid_values(spec[field]))(fits))()
+        tried(60)(given(valid_values(spec[field]))(validate))()
 
 
-WRONG = [
+INVALID = [
     ("nested-objects", {}),
     ("nested-objects", {"filter": {"status": ["lost"]}}),
     ("nested-objects", {"filter": {"status": [], "placed": {"after": 1}}}),
@@ -110,19 +112,21 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("case", "value"), WRONG)
-def test_a_wrong_value_in_depth_does_not(case: str, value: Any) -> None:
+@pytest.mark.parametrize(("case", "value"), INVALID)
+def test_invalid_nested_value_is_rejected_by_the_generated_types(
+    case: str, value: Any
+) -> None:
     folder = Path(__file__).parent / "cases" / case
-    module = loaded(folder / "expected.py", f"wrong_{case.replace('-', '_')}")
+    module = load_module(folder / "expected.py", f"wrong_{case.replace('-', '_')}")
     with pytest.raises(ValidationError):
         TypeAdapter(module.TryItArguments).validate_python(value)
 
 
-def test_a_union_of_very_many_classes_is_no_type() -> None:
-    """A type checker would take minutes for it; many texts are no trouble."""
+def test_union_of_too_many_classes_is_typed_as_a_mapping() -> None:
+    """A type checker would take minutes for it; many literals are fast."""
 
-    def members(many: int) -> list[Any]:
-        return [{"properties": {"kind": {"const": str(i)}}} for i in range(many)]
+    def members(count: int) -> list[Any]:
+        return [{"properties": {"kind": {"const": str(i)}}} for i in range(count)]
 
     root = {
         "properties": {
@@ -131,18 +135,20 @@ def test_a_union_of_very_many_classes_is_no_type() -> None:
             "texts": {"oneOf": [{"const": str(i), "title": "a"} for i in range(51)]},
         }
     }
-    found = SchemaTypes(root, "Try").build_arguments_class("TryArguments").members
-    assert isinstance(found["few"].type, OneOf)
-    assert found["many"] == Member(Table(ANY), False, ("oneOf",))
-    assert isinstance(found["texts"].type, Choice)
+    member_types = (
+        SchemaTypes(root, "Try").build_arguments_class("TryArguments").members
+    )
+    assert isinstance(member_types["few"].type, OneOf)
+    assert member_types["many"] == Member(Table(ANY), False, ("oneOf",))
+    assert isinstance(member_types["texts"].type, Choice)
 
 
-def test_kinds_that_exclude_each_other_are_told() -> None:
+def test_contradictory_types_are_typed_as_any_and_reported() -> None:
     both = {"allOf": [{"type": "string"}, {"type": "integer"}]}
-    found = SchemaTypes({"properties": {"both": both}}, "Try").build_arguments_class(
+    class_ = SchemaTypes({"properties": {"both": both}}, "Try").build_arguments_class(
         "TryArguments"
     )
-    assert found.members["both"] == Member(ANY, False, ("type",))
+    assert class_.members["both"] == Member(ANY, False, ("type",))
 
 
 @pytest.mark.parametrize(
@@ -159,5 +165,5 @@ def test_kinds_that_exclude_each_other_are_told() -> None:
         ([], False),
     ],
 )
-def test_a_value_stands_in_a_literal_or_not(value: Any, expected: bool) -> None:
+def test_value_can_be_in_a_literal_type(value: Any, expected: bool) -> None:
     assert is_literal(value) is expected

@@ -1,6 +1,7 @@
-"""What a type checker says of handlers that do not fit their spec, and of their callers.
+"""mypy's errors for handlers and callers that do not match their specs.
 
-`# error:` behind a function is what is said of it: each names the handler and the parameter.
+`# error:` after a function is an expected error; each names the handler and the
+parameter.
 """
 
 from __future__ import annotations
@@ -162,7 +163,7 @@ async def no_result(
 ) -> str:
     raise NotImplementedError  # error: Argument 1 to "check_no_result_result"
 """
-LENT = """
+WITH_DEPENDENCIES = """
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -326,11 +327,11 @@ async def called() -> None:
 """
 MODULES = {
     "plain": (SPEC, PLAIN),
-    "lent": (SPEC + "uses: [db]\n", LENT),
+    "lent": (SPEC + "uses: [db]\n", WITH_DEPENDENCIES),
     "dates": (DATES_SPEC, DATES),
     "classes": (CLASSES_SPEC, CLASSES),
 }
-SAID = {
+EXPECTED_ERRORS = {
     module: {
         name: re.findall("# error: (.*)", body)
         for name, body in re.findall(
@@ -342,18 +343,18 @@ SAID = {
 
 
 @pytest.fixture
-def said(make_project: Callable[..., Any], mypy_cache: str) -> str:
-    """What mypy says of all of them."""
+def mypy_output(make_project: Callable[..., Any], mypy_cache: str) -> str:
+    """Return mypy's output for all handlers and their callers."""
     project = make_project(
         {
             name: MODULES[module][0].replace("MODULE:HANDLER", f"{module}:{name}")
-            for module, names in SAID.items()
+            for module, names in EXPECTED_ERRORS.items()
             for name in names
         },
         toolset="targets: {registry: {}}\nlifespan: handlers.app:lifespan\n"
         "dependencies: {db: handlers.app:Database}\n",
     )
-    # `check` finds most of these, too.
+    # `generate_project` skips the checks, which would report most of these handlers.
     generate_project(project.root)
     for module, (_, text) in MODULES.items():
         project.write(f"handlers/{module}.py", text)
@@ -369,14 +370,14 @@ def said(make_project: Callable[..., Any], mypy_cache: str) -> str:
 
 
 @pytest.mark.slow
-def test_a_type_checker_names_handler_and_parameter(said: str) -> None:
-    wrong = [sum(map(bool, of_names.values())) for of_names in SAID.values()]
+def test_mypy_names_the_mismatched_handler_and_parameter(mypy_output: str) -> None:
+    wrong = [sum(map(bool, of_names.values())) for of_names in EXPECTED_ERRORS.values()]
     assert wrong == [9, 4, 3, 4]
     for name, expected in {
-        k: v for one in SAID.values() for k, v in one.items()
+        k: v for one in EXPECTED_ERRORS.values() for k, v in one.items()
     }.items():
         found = re.findall(
-            rf"^generated/toy/tools/{name}\.py:\d+: error: (.*)", said, re.M
+            rf"^generated/toy/tools/{name}\.py:\d+: error: (.*)", mypy_output, re.M
         )
         assert bool(found) == bool(expected), (name, found)
         assert all(re.search(rf'{name}(_result)?"', line) for line in found), (
@@ -385,9 +386,11 @@ def test_a_type_checker_names_handler_and_parameter(said: str) -> None:
         )
         for start in expected:
             assert any(line.startswith(start) for line in found), (name, found)
-    others = re.findall(r"^(?!generated/toy/tools/|caller).*: error: .*", said, re.M)
+    others = re.findall(
+        r"^(?!generated/toy/tools/|caller).*: error: .*", mypy_output, re.M
+    )
     assert not [line for line in others if "[empty-body]" not in line]
-    callers = re.findall(r"^caller\.py:\d+: (.*)", said, re.MULTILINE)
+    callers = re.findall(r"^caller\.py:\d+: (.*)", mypy_output, re.MULTILINE)
     starts = [
         'note: Revealed type is "str"',
         'error: Missing named argument "customer" for "call"',

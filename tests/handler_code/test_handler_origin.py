@@ -1,4 +1,4 @@
-"""A handler is what the package of handlers defines; whatever else it has is no handler."""
+"""A handler must be defined in the handlers' package; imported functions are rejected."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def own(): ...
 def __getattr__(name): return getattr(os, name)
 """
 
-# Python imports a module below a package only where that has no such name already.
+# Python imports a submodule only if the package has no attribute with its name.
 HIDING = """
 from .hiding import {name}
 run = {name}.own
@@ -54,17 +54,17 @@ def own(): ...
 """
 
 
-def hiding(
+def make_hiding_package(
     before: str,
     imported: str = "from . import path",
     name: str = "path",
     behind: str = "",
 ) -> str:
-    """A module below a package, and what the package has by that name beside it."""
+    """Return a package with a submodule and an attribute of the same name."""
     return HIDING.format(name=name, before=before, imported=imported, behind=behind)
 
 
-FOREIGN = {
+IMPORTED = {
     "imported by a module that is called nearly as a package's file": """
         from .my__init__ import run
         # handlers/my__init__.py
@@ -199,18 +199,18 @@ FOREIGN = {
         """,
     "a package's way out": "from .. import os as run",
     "__getattr__": "from .lazy import system as run",
-    "a name that hides a module": hiding("from os import path"),
-    "a name that hides a module that gets another": hiding(
+    "a name that hides a module": make_hiding_package("from os import path"),
+    "a name that hides a module that gets another": make_hiding_package(
         "from os import path", "from . import path as under", "under"
     ),
-    "every name, above a module": hiding("from os import *"),
-    "every name, above a module that gets another": hiding(
+    "every name, above a module": make_hiding_package("from os import *"),
+    "every name, above a module that gets another": make_hiding_package(
         "from os import *", "from . import path as under", "under"
     ),
-    "__getattr__ above a module": hiding(
+    "__getattr__ above a module": make_hiding_package(
         "import os\ndef __getattr__(name): return getattr(os, name)"
     ),
-    "global above a module": hiding(
+    "global above a module": make_hiding_package(
         "def first():\n    global path\n    from os import path\nfirst()"
     ),
     "a class attribute of the module's own": """
@@ -220,7 +220,7 @@ FOREIGN = {
         """,
 }
 
-OWN = {
+DEFINED = {
     "a def": "def run(): ...",
     "an async def": "async def run(): ...",
     "a class": "class run: ...",
@@ -242,9 +242,15 @@ OWN = {
     "an instance that can be called": "from .shelling import Box\nrun = Box()",
     "an instance of a class that inherits": "from .shelling import Mine\nrun = Mine()",
     "a module of the package that its `__init__` imports": "from .inner import deep\nrun = deep.own",
-    "a module under another name": hiding("", "from . import path as under", "under"),
-    "a module below every name of one without it": hiding("from ..deep import *"),
-    "a module, and a name below it": hiding("import os", behind="system = os.system"),
+    "a module under another name": make_hiding_package(
+        "", "from . import path as under", "under"
+    ),
+    "a module below every name of one without it": make_hiding_package(
+        "from ..deep import *"
+    ),
+    "a module, and a name below it": make_hiding_package(
+        "import os", behind="system = os.system"
+    ),
     "a method": "from .shelling import BOX\nrun = BOX.act",
     "an inherited method": "from .shelling import Mine\nrun = Mine().act",
     "its own decorator": """
@@ -268,32 +274,34 @@ OWN = {
 }
 
 
-def rules_of(tmp_path: Path, code: str, more: str = "") -> set[str]:
-    """The rules that find something in a tool whose handler is `handlers.work:run`."""
-    example = f"{more}{MODULES}# handlers/work.py\n{textwrap.dedent(code)}\n"
+def list_rule_ids(tmp_path: Path, code: str, spec_lines: str = "") -> set[str]:
+    """Return the ids of the rules that report a tool with the handler
+    `handlers.work:run`.
+    """
+    example = f"{spec_lines}{MODULES}# handlers/work.py\n{textwrap.dedent(code)}\n"
     lay_out(example, tmp_path)
     return {finding.rule for finding in findings_of(tmp_path)}
 
 
-@pytest.mark.parametrize("code", FOREIGN.values(), ids=FOREIGN)
-def test_what_is_not_defined_in_the_package_is_no_handler(
+@pytest.mark.parametrize("code", IMPORTED.values(), ids=IMPORTED)
+def test_function_from_outside_the_package_is_rejected(
     code: str, tmp_path: Path
 ) -> None:
-    assert "handler/imported" in rules_of(tmp_path, code)
+    assert "handler/imported" in list_rule_ids(tmp_path, code)
 
 
-@pytest.mark.parametrize("code", OWN.values(), ids=OWN)
-def test_what_is_defined_in_the_package_may_be_a_handler(
-    code: str, tmp_path: Path
-) -> None:
-    assert rules_of(tmp_path, code) <= {
+@pytest.mark.parametrize("code", DEFINED.values(), ids=DEFINED)
+def test_function_defined_in_the_package_is_accepted(code: str, tmp_path: Path) -> None:
+    assert list_rule_ids(tmp_path, code) <= {
         "handler/signature",
         "handler/undeclared-parameter",
     }
 
 
-@pytest.mark.parametrize("code", FOREIGN.values(), ids=FOREIGN)
-def test_the_same_holds_for_a_ledgers_function(code: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("code", IMPORTED.values(), ids=IMPORTED)
+def test_ledger_sink_from_outside_the_package_is_rejected(
+    code: str, tmp_path: Path
+) -> None:
     ledger = 'ledger: {sink: "handlers.work:run"}\n'
     example = MODULES.replace(
         "handler: handlers.work:run\n", "handler: handlers.shelling:own\n"
@@ -306,7 +314,7 @@ def test_the_same_holds_for_a_ledgers_function(code: str, tmp_path: Path) -> Non
     assert places == {"specs/example/toolset.yaml"}
 
 
-MANY = {
+HARD_TO_RESOLVE = {
     "conditions": "".join(f"f{n} = f{n + 1}\n" * 50 for n in range(8))
     + "def f8(): ...\nrun = f0\n",
     "imports": "from .more0 import *\nfrom .more1 import *\n",
@@ -324,20 +332,20 @@ MANY = {
 }
 
 
-@pytest.mark.parametrize("code", MANY.values(), ids=MANY)
-def test_names_that_lead_to_each_other_in_many_ways_cost_no_time(
+@pytest.mark.parametrize("code", HARD_TO_RESOLVE.values(), ids=HARD_TO_RESOLVE)
+def test_names_with_many_import_paths_are_resolved_in_bounded_time(
     code: str, tmp_path: Path
 ) -> None:
     stars = "".join(f"from .more{n} import *\n" for n in range(12))
     modules = "".join(f"# handlers/more{n}.py\n{stars}" for n in range(12))
     begun = time.monotonic()
-    found = rules_of(tmp_path, f"{code}{modules}", "data: {reads: []}\n")
+    found = list_rule_ids(tmp_path, f"{code}{modules}", "data: {reads: []}\n")
     assert found & {"handler/imported", "handler/not-found"}
     assert time.monotonic() - begun < 10
 
 
-def test_where_it_comes_from_is_told(tmp_path: Path) -> None:
-    rules_of(tmp_path, "import subprocess as sp; run = sp.getoutput")
+def test_message_names_the_origin_of_an_imported_function(tmp_path: Path) -> None:
+    list_rule_ids(tmp_path, "import subprocess as sp; run = sp.getoutput")
     messages = [
         f.message for f in findings_of(tmp_path) if f.rule == "handler/imported"
     ]
@@ -355,7 +363,7 @@ UNSUPPRESSABLE = {
 
 
 @pytest.mark.parametrize("rule", UNSUPPRESSABLE)
-def test_a_spec_cannot_suppress_what_keeps_code_away_from_it(
+def test_tool_spec_cannot_suppress_rules_on_handler_origin(
     rule: str, tmp_path: Path
 ) -> None:
     suppressed = f"suppress: [{{rule: {rule}, reason: Trust me.}}]\n"
@@ -365,7 +373,7 @@ def test_a_spec_cannot_suppress_what_keeps_code_away_from_it(
     assert {rule, "spec/unsuppressable-rule"} <= found
 
 
-def test_a_toolset_cannot_suppress_it_either(tmp_path: Path) -> None:
+def test_toolset_cannot_suppress_rules_on_handler_origin(tmp_path: Path) -> None:
     example = (
         "handler: handlers.work:work\n# toolset.yaml\nhandlers: handlers\n"
         'ledger: {sink: "os:system"}\n'

@@ -58,7 +58,7 @@ def walk_pools(calls: Calls, name: str) -> set[str]:
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_pools_of_random_call_graphs(seed: int, tmp_path: Path) -> None:
+def test_pools_in_random_call_graphs(seed: int, tmp_path: Path) -> None:
     chance = random.Random(seed)
     names = [f"f{n}" for n in range(chance.randint(1, 14))]
     callees = [*names, *names, "pool0", "pool1", "pool2"]
@@ -69,7 +69,7 @@ def test_pools_of_random_call_graphs(seed: int, tmp_path: Path) -> None:
     assert set(functions.read_counts.values()) == {1}
 
 
-def test_functions_of_a_long_chain_are_read_once(tmp_path: Path) -> None:
+def test_functions_in_a_long_call_chain_are_read_once(tmp_path: Path) -> None:
     calls = {f"f{n}": [f"f{n + 1}"] for n in range(3000)} | {"f3000": ["pool1"]}
     functions = GeneratedFunctions(tmp_path, calls)
     assert all(functions.find_pools(name) == {"p1"} for name in calls)

@@ -1,4 +1,4 @@
-"""Finds what a handler does, beside a project with pools, tables and an agent's client."""
+"""Findings about a handler in a project with pools, tables and an agent's client."""
 
 from __future__ import annotations
 
@@ -44,15 +44,15 @@ def read(label): return Letta().agents.blocks.retrieve(label, agent_id="agent-1"
 """
 
 
-def findings(
+def find_problems(
     tmp_path: Path, code: str, spec: str = "", extensions: str = ""
 ) -> dict[str, str]:
-    """The findings by rule of a tool with this handler.
+    """Return the messages of a tool with this handler, by rule id.
 
-    `spec` holds further lines of its spec, for which `extensions` are needed.
+    `spec` has further lines of the tool's spec, which can require `extensions`.
     """
     example = f"{spec}{SPECS}# handlers/work.py\n{textwrap.dedent(code)}"
     lay_out(example, tmp_path, extensions)
-    found = {f.rule: f.message for f in findings_of(tmp_path)}
+    messages = {f.rule: f.message for f in findings_of(tmp_path)}
     ignored = ("spec/unread-field", "handler/undeclared-parameter")
-    return {rule: text for rule, text in found.items() if rule not in ignored}
+    return {rule: text for rule, text in messages.items() if rule not in ignored}

@@ -1,4 +1,4 @@
-"""Queries whose tables are not written in them: they are found all the same."""
+"""Queries composed of several strings, or read from files, are analyzed as well."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.handler_code.followed import findings
+from tests.handler_code.handler_findings import find_problems
 
-# The handler asks the pool `main` for the table `lessons`, which is in the pool `memory`.
-PUT_TOGETHER = {
+# The handler queries `lessons` in the pool `main`, but the table is in the pool
+# `memory`.
+COMPOSED = {
     "a loop over names": """
         for table in ("cards", "lessons"):
             c.execute(f"SELECT * FROM {table}")
@@ -179,30 +180,32 @@ def work(kind=None):
 """
 
 
-@pytest.mark.parametrize("code", PUT_TOGETHER.values(), ids=PUT_TOGETHER)
-def test_a_query_that_is_put_together_is_found(code: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("code", COMPOSED.values(), ids=COMPOSED)
+def test_composed_query_to_the_wrong_pool_is_reported(
+    code: str, tmp_path: Path
+) -> None:
     folder = tmp_path / "handlers" / "sql"
     folder.mkdir(parents=True)
     (folder / "lessons.sql").write_text("SELECT *\nFROM lessons\n")
     body = "\n".join(f"    {line}" for line in code.strip("\n").splitlines())
-    found = findings(tmp_path, CODE + body)
+    found = find_problems(tmp_path, CODE + body)
     assert set(found) == {"data/wrong-pool"}, found
 
 
-def test_a_statement_of_a_file_is_told_where_the_file_is_named(tmp_path: Path) -> None:
+def test_statement_in_a_file_is_reported_at_its_use(tmp_path: Path) -> None:
     code = """
         from .pools import main
         def work():
             with main() as c: return c.execute(open("chats.sql").read())
         """
     (tmp_path / "chats.sql").write_text("-- all of them\nDELETE FROM cards;\n")
-    found = findings(tmp_path, code)
+    found = find_problems(tmp_path, code)
     assert found["data/undeclared-effect"] == (
         "handlers/work.py:4 deletes `cards`, but `data.deletes` does not contain it"
     )
 
 
-OUTSIDE = {
+UNSAFE_FILES = {
     "a link": lambda root: (root / "q.sql").symlink_to("/etc/passwd"),
     "a pipe": lambda root: __import__("os").mkfifo(root / "q.sql"),
     "a folder": lambda root: (root / "q.sql").mkdir(),
@@ -210,9 +213,9 @@ OUTSIDE = {
 }
 
 
-@pytest.mark.parametrize("make", OUTSIDE.values(), ids=OUTSIDE)
+@pytest.mark.parametrize("make", UNSAFE_FILES.values(), ids=UNSAFE_FILES)
 @pytest.mark.parametrize("name", ["q.sql", "../q.sql", "/etc/q.sql", "a\\0b.sql"])
-def test_what_is_no_file_of_the_project_is_not_read(
+def test_file_outside_the_project_is_not_read(
     make: object, name: str, tmp_path: Path
 ) -> None:
     assert callable(make)
@@ -225,10 +228,12 @@ def test_what_is_no_file_of_the_project_is_not_read(
         def work():
             with main() as c: return c.execute(open("{name}").read())
         """
-    assert findings(root, code) == {}
+    assert find_problems(root, code) == {}
 
 
-def test_texts_without_end_are_bounded(tmp_path: Path) -> None:
+def test_exponentially_growing_strings_are_analyzed_in_bounded_time(
+    tmp_path: Path,
+) -> None:
     twice = "\n".join(
         f"def f{n}(a): return f{n + 1}(a) + f{n + 1}(a + 'x')" for n in range(40)
     )
@@ -246,4 +251,4 @@ def work(kind=1):
         c.execute(f0("SELECT * FROM cards"))
         return c.execute("SELECT * FROM " + {wide})
 """
-    assert "data/wrong-pool" not in findings(tmp_path, code)
+    assert "data/wrong-pool" not in find_problems(tmp_path, code)

@@ -1,4 +1,4 @@
-"""What trying a package's start finds, in this process, of packages that the test writes."""
+"""The import check of a package: handlers, servers and settings that fail at start."""
 
 from __future__ import annotations
 
@@ -31,13 +31,15 @@ Write = Callable[..., str]
 
 
 @pytest.fixture
-def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Write:
-    """Writes a package and makes its folder the present one; gives the package's name."""
+def write_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Write:
+    """Return a function that writes a package into the working directory, and returns
+    its name.
+    """
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
     before = {*sys.modules}
 
-    def made(**files: str) -> str:
+    def write(**files: str) -> str:
         package = tmp_path / f"tried_{tmp_path.name.replace('-', '_')}"
         package.mkdir()
         (package / "__init__.py").touch()
@@ -46,21 +48,21 @@ def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Write:
             (folder / f"{name}.py").write_text(text, "utf-8")
         return package.name
 
-    yield made
+    yield write
     for name in {*sys.modules} - before:
         if name.startswith(("tried_", "own_")):
             del sys.modules[name]
 
 
-def registry(module: str = "json", unset: Any = "{}") -> str:
+def format_registry(module: str = "json", unset: Any = "{}") -> str:
     return REGISTRY.replace("{module}", module).replace("{unset}", repr(unset))
 
 
-def test_what_is_right_has_no_problem(write: Write) -> None:
-    begun: list[str] = []
-    package = write(registry=registry(unset={}))
-    assert list(find_problems(package, begun.append)) == []
-    assert begun == ["", "work"]
+def test_valid_package_has_no_problem(write_package: Write) -> None:
+    progress: list[str] = []
+    package = write_package(registry=format_registry(unset={}))
+    assert list(find_problems(package, progress.append)) == []
+    assert progress == ["", "work"]
 
 
 @pytest.mark.parametrize(
@@ -75,10 +77,10 @@ def test_what_is_right_has_no_problem(write: Write) -> None:
         ("exec('raise KeyError(1)')\n", "KeyError: 1", 1),
     ],
 )
-def test_a_handler_is_told_at_its_place(
-    write: Write, source: str, error: str | None, line: int
+def test_handler_problem_has_file_and_line(
+    write_package: Write, source: str, error: str | None, line: int
 ) -> None:
-    package = write(registry=registry("own_work", {}), own_work=source)
+    package = write_package(registry=format_registry("own_work", {}), own_work=source)
     (found,) = find_problems(package)
     assert (found["name"], found["file"], found["line"]) == (
         "work",
@@ -88,8 +90,8 @@ def test_a_handler_is_told_at_its_place(
     assert error is None or found["error"] == error
 
 
-def test_what_is_not_the_projects_has_no_place(write: Write) -> None:
-    package = write(registry=registry("no_such_module_at_all", {}))
+def test_problem_outside_the_project_has_no_line_in_it(write_package: Write) -> None:
+    package = write_package(registry=format_registry("no_such_module_at_all", {}))
     (found,) = find_problems(package)
     assert (
         found["error"] == "ModuleNotFoundError: No module named 'no_such_module_at_all'"
@@ -99,8 +101,10 @@ def test_what_is_not_the_projects_has_no_place(write: Write) -> None:
     assert (found["name"], found["file"], found["line"]) == ("", "", 0)
 
 
-def test_a_package_that_cannot_be_imported_is_told_alone(write: Write) -> None:
-    package = write(registry="x = 1\nraise SystemExit('over')\n")
+def test_package_that_cannot_be_imported_is_the_only_problem(
+    write_package: Write,
+) -> None:
+    package = write_package(registry="x = 1\nraise SystemExit('over')\n")
     (found,) = find_problems(package)
     assert found == {
         "name": "",
@@ -110,8 +114,8 @@ def test_a_package_that_cannot_be_imported_is_told_alone(write: Write) -> None:
     }
 
 
-def test_a_server_goes_before_the_registry(write: Write) -> None:
-    package = write(
+def test_server_module_is_imported_before_the_registry(write_package: Write) -> None:
+    package = write_package(
         registry="raise KeyError\n", mcp_server="raise ValueError('mine')\n"
     )
     (found,) = find_problems(package)
@@ -119,8 +123,10 @@ def test_a_server_goes_before_the_registry(write: Write) -> None:
     assert found["file"] == f"{package}/mcp_server.py"
 
 
-def test_what_servers_do_not_find_is_told(write: Write) -> None:
-    package = write(registry=registry(unset={"far": "TOKEN is not set"}))
+def test_missing_variable_of_an_external_server_is_reported(
+    write_package: Write,
+) -> None:
+    package = write_package(registry=format_registry(unset={"far": "TOKEN is not set"}))
     assert list(find_problems(package)) == [
         {"unset": "the external server `far`: TOKEN is not set"}
     ]

@@ -1,4 +1,4 @@
-"""The type of each kind of schema, and the keywords that it does not say."""
+"""The Python type of each kind of schema, and the keywords that it cannot express."""
 
 from __future__ import annotations
 
@@ -33,32 +33,32 @@ K: Schema = {"type": "object", "properties": {"k": S}}
 DAY: Schema = {"type": "string", "format": "date"}
 
 
-def _said(schema: Schema) -> str:
-    """The type of a property, and after a bar what it is wider than."""
-    whole = {"type": "object", "properties": {"a": schema}}
-    types = format_tool_types({"mcp": {"name": "try", "inputSchema": whole}}, False)
+def _format_type(schema: Schema) -> str:
+    """Return the type of a property and, after a bar, the keywords it does not express."""
+    root = {"type": "object", "properties": {"a": schema}}
+    types = format_tool_types({"mcp": {"name": "try", "inputSchema": root}}, False)
     text = types["TryArguments"]["a"].removeprefix("NotRequired[").removesuffix("]")
-    found = SchemaTypes(whole, "Try")
-    member = found.build_arguments_class("TryArguments").members["a"]
+    types_ = SchemaTypes(root, "Try")
+    member = types_.build_arguments_class("TryArguments").members["a"]
     wider = list(member.wider)
     if isinstance(member.type, ObjectName):
-        wider += found.objects[1].wider
+        wider += types_.objects[1].wider
     return f"{text} | {' '.join(wider)}".removesuffix(" | ")
 
 
-def _objects(**keywords: Any) -> Schema:
+def _make_object(**keywords: Any) -> Schema:
     return {"type": "object", **keywords}
 
 
-def _array(**keywords: Any) -> Schema:
+def _make_array(**keywords: Any) -> Schema:
     return {"type": "array", **keywords}
 
 
 def _check(cases: list[tuple[Schema, str]]) -> None:
-    assert [_said(schema) for schema, _ in cases] == [text for _, text in cases]
+    assert [_format_type(schema) for schema, _ in cases] == [text for _, text in cases]
 
 
-def test_the_kinds_of_a_value() -> None:
+def test_type_of_each_json_type() -> None:
     _check(
         [
             ({}, "Any"),
@@ -84,7 +84,7 @@ def test_the_kinds_of_a_value() -> None:
     )
 
 
-def test_the_values_that_are_listed() -> None:
+def test_type_of_enum_and_const_values() -> None:
     _check(
         [
             ({"enum": ["a", "a", 1, True, None]}, "Literal['a', 1, True] | None"),
@@ -102,10 +102,10 @@ def test_the_values_that_are_listed() -> None:
     )
 
 
-def test_one_of_several_schemas() -> None:
-    deep: Schema = {"anyOf": [S, I]}
+def test_type_of_alternatives() -> None:
+    nested: Schema = {"anyOf": [S, I]}
     for inner in ("boolean", "null"):
-        deep = {"anyOf": [deep, {"type": inner}]}
+        nested = {"anyOf": [nested, {"type": inner}]}
     _check(
         [
             ({"anyOf": [S, I]}, "str | int"),
@@ -130,64 +130,69 @@ def test_one_of_several_schemas() -> None:
                 {"anyOf": [S, I], "oneOf": [{"const": "a"}, {"const": 1}]},
                 "Literal['a', 1] | oneOf",
             ),
-            (deep, "str | int | bool | None"),
+            (nested, "str | int | bool | None"),
         ]
     )
 
 
-def test_the_items_of_arrays() -> None:
+def test_type_of_arrays_and_their_items() -> None:
     _check(
         [
-            (_array(), "Sequence[Any]"),
-            (_array(items=S), "Sequence[str]"),
-            (_array(items=[S, I]), "Sequence[Any]"),
-            (_array(items=[S, I], additionalItems=False), "Sequence[str | int]"),
+            (_make_array(), "Sequence[Any]"),
+            (_make_array(items=S), "Sequence[str]"),
+            (_make_array(items=[S, I]), "Sequence[Any]"),
+            (_make_array(items=[S, I], additionalItems=False), "Sequence[str | int]"),
             (
-                _array(items=[S], additionalItems=I),
+                _make_array(items=[S], additionalItems=I),
                 "Sequence[str | int] | additionalItems",
             ),
-            (_array(prefixItems=[S, I]), "Sequence[Any] | prefixItems"),
-            (_array(prefixItems=[S], items=False), "Sequence[str] | prefixItems"),
-            (_array(prefixItems=[S], items=I), "Sequence[str | int] | prefixItems"),
-            (_array(prefixItems=[]), "Sequence[Any]"),
-            (_array(items={"$ref": "#/properties/a"}), "Sequence[Any] | $ref"),
+            (_make_array(prefixItems=[S, I]), "Sequence[Any] | prefixItems"),
+            (_make_array(prefixItems=[S], items=False), "Sequence[str] | prefixItems"),
+            (
+                _make_array(prefixItems=[S], items=I),
+                "Sequence[str | int] | prefixItems",
+            ),
+            (_make_array(prefixItems=[]), "Sequence[Any]"),
+            (_make_array(items={"$ref": "#/properties/a"}), "Sequence[Any] | $ref"),
         ]
     )
 
 
-def test_the_members_of_objects() -> None:
+def test_type_of_objects_and_their_properties() -> None:
     by_pattern = {"a": S}
     _check(
         [
-            (_objects(), "Mapping[str, Any]"),
-            (_objects(additionalProperties=S), "Mapping[str, str]"),
-            (_objects(patternProperties=by_pattern), "Mapping[str, Any]"),
+            (_make_object(), "Mapping[str, Any]"),
+            (_make_object(additionalProperties=S), "Mapping[str, str]"),
+            (_make_object(patternProperties=by_pattern), "Mapping[str, Any]"),
             (
-                _objects(patternProperties=by_pattern, additionalProperties=False),
+                _make_object(patternProperties=by_pattern, additionalProperties=False),
                 "Mapping[str, str]",
             ),
             (
-                _objects(patternProperties=by_pattern, additionalProperties=I),
+                _make_object(patternProperties=by_pattern, additionalProperties=I),
                 "Mapping[str, str | int]",
             ),
             (
-                _objects(additionalProperties=S, allOf=[{"additionalProperties": I}]),
+                _make_object(
+                    additionalProperties=S, allOf=[{"additionalProperties": I}]
+                ),
                 "Mapping[str, Any]",
             ),
             (
-                _objects(additionalProperties=S, allOf=[{"required": []}]),
+                _make_object(additionalProperties=S, allOf=[{"required": []}]),
                 "Mapping[str, str]",
             ),
             (
-                _objects(
+                _make_object(
                     allOf=[{"patternProperties": by_pattern, "additionalProperties": I}]
                 ),
                 "Mapping[str, Any]",
             ),
-            (_objects(required=[]), "Mapping[str, Any]"),
+            (_make_object(required=[]), "Mapping[str, Any]"),
             ({"type": "object", "not": {}}, "Mapping[str, Any] | not"),
             (K, "TryA"),
-            (_objects(required=["k"]), "TryA"),
+            (_make_object(required=["k"]), "TryA"),
             ({**K, "type": ["object", "null"]}, "TryA | None"),
             ({**K, "additionalProperties": S}, "TryA | additionalProperties"),
             ({**K, "additionalProperties": {}}, "TryA"),
@@ -195,19 +200,19 @@ def test_the_members_of_objects() -> None:
             ({**K, "patternProperties": by_pattern}, "TryA | patternProperties"),
             ({**K, "patternProperties": {}}, "TryA"),
             ({**K, "not": {}}, "TryA | not"),
-            (_objects(properties={"in": {"$ref": "#/properties/a"}}), "TryA"),
+            (_make_object(properties={"in": {"$ref": "#/properties/a"}}), "TryA"),
         ]
     )
 
 
-def test_what_is_required_is_told_of_each_member() -> None:
+def test_required_properties_are_marked_in_the_class() -> None:
     root = {
         "properties": {"a": S, "b": {"enum": [1]}, "c": S, "d": {"enum": [2]}},
         "required": ["a", "b", "x", 7],
         "oneOf": [{"properties": {"y": S}}],
     }
-    made = SchemaTypes(root, "Try").build_arguments_class("TryArguments")
-    assert made.members == {
+    class_ = SchemaTypes(root, "Try").build_arguments_class("TryArguments")
+    assert class_.members == {
         "a": Member(NamedType("str"), True),
         "b": Member(Choice((1,)), True),
         "c": Member(NamedType("str"), False),
@@ -215,32 +220,34 @@ def test_what_is_required_is_told_of_each_member() -> None:
         "x": Member(ANY, True),
         "y": Member(ANY, False),
     }
-    assert made.wider == ("oneOf",)
+    assert class_.wider == ("oneOf",)
 
 
-AROUND: list[tuple[str, Any]] = [
-    ("items", lambda inner: _array(items=inner)),
-    ("first items", lambda inner: _array(prefixItems=[inner], items=False)),
-    ("any member", lambda inner: _objects(additionalProperties=inner)),
+WRAPPERS: list[tuple[str, Any]] = [
+    ("items", lambda inner: _make_array(items=inner)),
+    ("first items", lambda inner: _make_array(prefixItems=[inner], items=False)),
+    ("any member", lambda inner: _make_object(additionalProperties=inner)),
     (
         "members by pattern",
-        lambda inner: _objects(
+        lambda inner: _make_object(
             patternProperties={"a": inner}, additionalProperties=False
         ),
     ),
-    ("members", lambda inner: _objects(properties={"k": inner, "x": I})),
+    ("members", lambda inner: _make_object(properties={"k": inner, "x": I})),
 ]
 
 
-@pytest.mark.parametrize(("where", "around"), AROUND, ids=[name for name, _ in AROUND])
-def test_types_are_twenty_four_levels_deep(where: str, around: Any) -> None:
-    """What is deeper is anything."""
+@pytest.mark.parametrize(
+    ("keyword", "wrap"), WRAPPERS, ids=[name for name, _ in WRAPPERS]
+)
+def test_types_are_built_up_to_24_levels(keyword: str, wrap: Any) -> None:
+    """Schemas on deeper levels are typed as Any."""
 
-    def found(levels: int, schema: Schema) -> list[str]:
+    def list_types(levels: int, schema: Schema) -> list[str]:
         for _ in range(levels):
-            schema = around(schema)
-        whole = {"type": "object", "properties": {"a": schema}}
-        types = format_tool_types({"mcp": {"name": "try", "inputSchema": whole}}, False)
+            schema = wrap(schema)
+        root = {"type": "object", "properties": {"a": schema}}
+        types = format_tool_types({"mcp": {"name": "try", "inputSchema": root}}, False)
         return re.findall(r"\bstr\b(?!,)|Any|\[1\]", str(types["TryArguments"])) + [
             text
             for name, fields in types.items()
@@ -248,13 +255,13 @@ def test_types_are_twenty_four_levels_deep(where: str, around: Any) -> None:
             for text in re.findall(r"\bstr\b(?!,)|Any|\[1\]", fields.get("k", ""))
         ]
 
-    assert found(23, S) == ["str"]
-    assert found(24, S) == ["Any"]
-    assert found(23, {"enum": [1]}) == ["[1]"]
-    assert found(24, {"enum": [1]}) == ["Any"]
+    assert list_types(23, S) == ["str"]
+    assert list_types(24, S) == ["Any"]
+    assert list_types(23, {"enum": [1]}) == ["[1]"]
+    assert list_types(24, {"enum": [1]}) == ["Any"]
 
 
-def test_the_same_schema_says_the_same_wherever_it_stands() -> None:
+def test_equal_schemas_have_equal_types() -> None:
     loose: Schema = {"type": "string", "not": {}}
     types = SchemaTypes({"properties": {"a": loose, "b": loose, "c": K, "d": K}}, "Try")
     members = types.build_arguments_class("TryArguments").members
@@ -262,40 +269,44 @@ def test_the_same_schema_says_the_same_wherever_it_stands() -> None:
     assert members["c"] == members["d"] == Member(ObjectName("TryC"), False)
 
 
-def test_the_class_of_a_whole_has_its_name_where_it_is_all_of_it() -> None:
+def test_root_class_has_the_given_name_only_if_the_root_is_no_union() -> None:
     for kinds, name in (("object", "GetResult"), (["object", "null"], "Get")):
         types = SchemaTypes({**K, "type": kinds}, "Get")
         assert types.build_type("GetResult")[1] == ()
-        assert [one.name for one in types.objects] == [name]
+        assert [class_.name for class_ in types.objects] == [name]
 
 
-def test_twenty_thousand_schemas_are_looked_at() -> None:
-    """What is not resolved by then is anything."""
+def test_types_are_built_for_up_to_20000_schemas() -> None:
+    """Schemas above this limit are typed as Any."""
 
-    def found(plain: int, last: Schema) -> Member:
-        parts: Schema = {f"p{n}": S for n in range(plain)}
+    def build_last_member(count: int, last: Schema) -> Member:
+        parts: Schema = {f"p{n}": S for n in range(count)}
         root = {"properties": {**parts, "last": last}}
         types = SchemaTypes(root, "Try")
         return types.build_arguments_class("TryArguments").members["last"]
 
     text, unresolved = Member(NamedType("str"), False), Member(ANY, False, ("$ref",))
-    assert found(19_997, {"allOf": [S]}) == text
-    assert found(19_998, {"allOf": [S]}) == unresolved
-    assert found(19_998, S) == found(19_998, {"type": ["string"]}) == text
-    assert found(19_999, S) == unresolved
+    assert build_last_member(19_997, {"allOf": [S]}) == text
+    assert build_last_member(19_998, {"allOf": [S]}) == unresolved
+    assert (
+        build_last_member(19_998, S)
+        == build_last_member(19_998, {"type": ["string"]})
+        == text
+    )
+    assert build_last_member(19_999, S) == unresolved
 
 
-def test_classes_of_one_name_are_numbered() -> None:
+def test_classes_with_the_same_name_are_numbered() -> None:
     root = {
         "properties": {"a b": K, "a-b": K | {"title": "B"}, "a_b": K | {"title": "C"}}
     }
     types = SchemaTypes(root, "Try", ["TryAB"])
     types.build_arguments_class("TryArguments")
-    names = [one.name for one in types.objects]
+    names = [class_.name for class_ in types.objects]
     assert names == ["TryArguments", "TryAB2", "TryAB3", "TryAB4"]
 
 
-def test_classes_are_called_after_what_tells_them_apart() -> None:
+def test_alternative_classes_are_named_by_their_distinguishing_property() -> None:
     shapes = [
         {"type": "object", "properties": {"kind": {"const": "circle"}}},
         {"type": "object", "properties": {"size": S}},
@@ -322,40 +333,42 @@ def test_classes_are_called_after_what_tells_them_apart() -> None:
     ]
 
 
-def test_a_type_of_several_is_each_once() -> None:
-    text, whole, number, one, yes = (
+def test_union_contains_each_type_once() -> None:
+    text, integer, number, literal_1, literal_true = (
         NamedType("str"),
         NamedType("int"),
         NamedType("float"),
         Choice((1,)),
         Choice((True,)),
     )
-    assert one != yes
-    assert one == Choice((1,))
-    assert hash(one) == hash(Choice((1,)))
+    assert literal_1 != literal_true
+    assert literal_1 == Choice((1,))
+    assert hash(literal_1) == hash(Choice((1,)))
     assert make_union([]) == ANY
     assert make_union([text]) == text
     assert make_union([text, text]) == text
     assert make_union([text, ANY]) == ANY
-    assert make_union([OneOf((text, whole)), whole]) == OneOf((text, whole))
-    assert make_union([whole, number]) == number
-    assert make_union([one, whole]) == whole
-    assert make_union([one, text]) == OneOf((one, text))
-    assert make_union([Choice(("a", 1)), text, whole]) == OneOf(
-        (Choice(("a", 1)), text, whole)
+    assert make_union([OneOf((text, integer)), integer]) == OneOf((text, integer))
+    assert make_union([integer, number]) == number
+    assert make_union([literal_1, integer]) == integer
+    assert make_union([literal_1, text]) == OneOf((literal_1, text))
+    assert make_union([Choice(("a", 1)), text, integer]) == OneOf(
+        (Choice(("a", 1)), text, integer)
     )
-    assert make_union([one, text, yes]) == OneOf((Choice((1, True)), text))
-    assert make_union([one, Choice((1, 2))]) == Choice((1, 2))
+    assert make_union([literal_1, text, literal_true]) == OneOf(
+        (Choice((1, True)), text)
+    )
+    assert make_union([literal_1, Choice((1, 2))]) == Choice((1, 2))
 
 
-def test_a_constant_text_tells_a_member_of_a_union() -> None:
+def test_union_tag_is_a_constant_string_property() -> None:
     assert find_tag({"properties": {"n": {"const": 1}, "k": {"const": "x"}}}) == "x"
     assert find_tag({"properties": {"k": True}}) == ""
     assert find_tag({"properties": ["k"]}) == ""
     assert find_tag(True) == ""
 
 
-def test_names_of_classes() -> None:
+def test_class_names_are_derived_from_tool_and_property_names() -> None:
     assert class_name("delegate_task") == "DelegateTask"
     assert class_name("2fa") == "Tool2fa"
     assert class_name("none") == "ToolNone"
@@ -369,38 +382,42 @@ def test_names_of_classes() -> None:
     assert nested_class_name("Find", ["x" * 63]) == "FindX" + "x" * 53 + "75220b47"
 
 
-def test_parameters_that_are_keyword_arguments() -> None:
+def test_parameters_that_can_be_keyword_arguments() -> None:
     names = ["a", "é", "a-b", "class", "__a", "_a", "self", "selves"]
     assert list(filter(is_keyword_argument, names)) == ["a", "_a", "selves"]
 
 
-def _may_be(schema: Schema, *followed: str, **root: Any) -> bool:
+def _is_converted_conditionally(
+    schema: Schema, *visited_keywords: str, **root: Any
+) -> bool:
     texts = ConditionalTexts({"allOf": [schema], **root})
-    left = frozenset((id(schema), keyword) for keyword in followed)
+    left = frozenset((id(schema), keyword) for keyword in visited_keywords)
     return texts.may_be(SchemaNode((schema,), 0, (), left))
 
 
-def test_texts_that_are_converted_in_some_cases() -> None:
-    assert not _may_be(DAY)
-    assert not _may_be({"allOf": [DAY]})
-    assert not _may_be({"if": DAY})
-    assert _may_be({"if": {}, "then": DAY})
-    assert _may_be({"if": {}, "else": DAY})
-    assert _may_be({"if": {}, "then": {"allOf": [DAY]}})
-    assert _may_be(
+def test_strings_under_conditions_are_converted_conditionally() -> None:
+    assert not _is_converted_conditionally(DAY)
+    assert not _is_converted_conditionally({"allOf": [DAY]})
+    assert not _is_converted_conditionally({"if": DAY})
+    assert _is_converted_conditionally({"if": {}, "then": DAY})
+    assert _is_converted_conditionally({"if": {}, "else": DAY})
+    assert _is_converted_conditionally({"if": {}, "then": {"allOf": [DAY]}})
+    assert _is_converted_conditionally(
         {"if": {}, "then": {"$ref": "#/$defs/day"}}, **{"$defs": {"day": DAY}}
     )
-    assert _may_be({"dependentSchemas": {"x": DAY}})
-    assert _may_be({"dependencies": {"x": DAY}})
+    assert _is_converted_conditionally({"dependentSchemas": {"x": DAY}})
+    assert _is_converted_conditionally({"dependencies": {"x": DAY}})
     for keyword in ("anyOf", "oneOf"):
-        assert _may_be({keyword: [S, DAY]})
-        assert not _may_be({keyword: [S, S]})
-        assert not _may_be({keyword: [S, DAY]}, keyword)
-        assert _may_be({keyword: [S, DAY], "if": {}, "then": DAY}, keyword)
-    assert _may_be({"anyOf": [DAY], "oneOf": [DAY]}, "anyOf")
+        assert _is_converted_conditionally({keyword: [S, DAY]})
+        assert not _is_converted_conditionally({keyword: [S, S]})
+        assert not _is_converted_conditionally({keyword: [S, DAY]}, keyword)
+        assert _is_converted_conditionally(
+            {keyword: [S, DAY], "if": {}, "then": DAY}, keyword
+        )
+    assert _is_converted_conditionally({"anyOf": [DAY], "oneOf": [DAY]}, "anyOf")
 
 
-def test_members_that_are_converted_in_some_cases() -> None:
+def test_properties_under_conditions_are_converted_conditionally() -> None:
     then = {"properties": {"a": DAY, "b": S}}
     schema: Schema = {
         "properties": {"a": S, "b": S, "c": DAY, "d_day": S},
@@ -408,6 +425,6 @@ def test_members_that_are_converted_in_some_cases() -> None:
         "then": then,
     }
     texts = ConditionalTexts(schema)
-    place = SchemaNode((schema,), 0, ())
-    assert list(texts.members(place, ["a", "b", "c", "d_day"])) == ["a", "d_day"]
+    node = SchemaNode((schema,), 0, ())
+    assert list(texts.members(node, ["a", "b", "c", "d_day"])) == ["a", "d_day"]
     assert list(texts.members(SchemaNode((), 0, ()), ["a"])) == []

@@ -1,0 +1,277 @@
+"""Property tests of signatures: the schema accepts what the function accepts.
+
+Functions are generated with matching arguments, read from their source, and compared
+with pydantic's validation of the imported function.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+import time
+import types
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import jsonschema_rs
+import pydantic
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.properties import tried
+from toolcast.static_analysis.function_tool import (
+    FunctionTool,
+    FunctionToolError,
+    read_function,
+)
+from toolcast.static_analysis.modules import PythonModule
+
+
+class Annotation(NamedTuple):
+    """An annotation, and the JSON values that it accepts."""
+
+    text: str
+    values: st.SearchStrategy[Any]
+
+
+BEGIN = """\
+import dataclasses, enum, pathlib, typing as t, uuid
+from dataclasses import dataclass, field
+from datetime import date, timedelta
+from typing import Annotated, Literal, NotRequired, Optional, TypedDict, Union
+import pydantic
+class Colour(enum.Enum):
+    RED = "red"
+    BLUE = "blue"
+class Level(enum.IntEnum):
+    LOW = enum.auto()
+    HIGH = enum.auto()
+class Place(TypedDict, total=False):
+    town: t.Required[str]
+    number: int
+@dataclass
+class Order:
+    item: str
+    count: int = 1
+    tags: list[str] = field(default_factory=list)
+class Line(pydantic.BaseModel):
+    sku: Annotated[str, pydantic.Field(min_length=1)]
+    colour: Optional[Colour] = None
+    note: Optional[str] = pydantic.Field(None, description="More.")
+    place: str = pydantic.Field(..., max_length=9)
+Digit = Annotated[int, pydantic.Field(ge=0, le=9)]
+"""
+TEXT = st.text("ab é\"'#:\n", max_size=4)
+NUMBER = st.integers(-5, 20)
+COLOR = st.sampled_from(["red", "blue"])
+
+
+def make_record(
+    required: dict[str, Any], optional: dict[str, Any]
+) -> st.SearchStrategy[Any]:
+    return st.fixed_dictionaries(required, optional=optional)
+
+
+PLAIN = [
+    Annotation("str", TEXT),
+    Annotation("int", NUMBER),
+    Annotation("float", st.floats(-9, 9) | NUMBER),
+    Annotation("bool", st.booleans()),
+    Annotation("None", st.none()),
+    Annotation("date", st.dates().map(str)),
+    Annotation("uuid.UUID", st.uuids().map(str)),
+    Annotation("pathlib.Path", TEXT),
+    Annotation("timedelta", st.sampled_from(["P1D", "PT5M"])),
+    Annotation("Colour", COLOR),
+    Annotation("set[str]", st.lists(TEXT, unique=True, max_size=3)),
+    Annotation("Level", st.sampled_from([1, 2])),
+    Annotation("Digit", st.integers(0, 9)),
+    Annotation("Literal['a', 'b', 3]", st.sampled_from(["a", "b", 3])),
+    Annotation("Literal[True, 2]", st.sampled_from([True, 2])),
+    Annotation(
+        "Annotated[str | None, pydantic.Field(max_length=3)]",
+        st.none() | TEXT.map(lambda t: t[:3]),
+    ),
+    Annotation(
+        "Annotated[Optional[list[int]], pydantic.Field(..., min_length=1)]",
+        st.none() | st.lists(NUMBER, min_size=1, max_size=2),
+    ),
+    Annotation(
+        "'Order'",
+        make_record({"item": TEXT}, {"count": NUMBER, "tags": st.lists(TEXT)}),
+    ),
+    Annotation("Place", make_record({"town": TEXT}, {"number": NUMBER})),
+    Annotation(
+        "Line",
+        make_record(
+            {"sku": TEXT.filter(bool), "place": TEXT},
+            {"colour": COLOR | st.none(), "note": TEXT | st.none()},
+        ),
+    ),
+]
+
+
+def combine_annotations(
+    annotations: st.SearchStrategy[Annotation],
+) -> st.SearchStrategy[Annotation]:
+    return st.one_of(
+        annotations.map(
+            lambda annotation: Annotation(
+                f"list[{annotation.text}]", st.lists(annotation.values, max_size=3)
+            )
+        ),
+        annotations.map(
+            lambda annotation: Annotation(
+                f"dict[str, {annotation.text}]",
+                st.dictionaries(TEXT, annotation.values),
+            )
+        ),
+        annotations.map(
+            lambda annotation: Annotation(
+                f"Optional[{annotation.text}]", annotation.values | st.none()
+            )
+        ),
+        annotations.map(
+            lambda annotation: Annotation(
+                f"tuple[{annotation.text}, ...]",
+                st.lists(annotation.values, max_size=2),
+            )
+        ),
+        st.tuples(annotations, annotations).map(
+            lambda pair: Annotation(
+                f"tuple[{pair[0].text}, {pair[1].text}]",
+                st.tuples(pair[0].values, pair[1].values).map(list),
+            )
+        ),
+        st.tuples(annotations, annotations).map(
+            lambda pair: Annotation(
+                f"Union[{pair[0].text}, {pair[1].text}]",
+                pair[0].values | pair[1].values,
+            )
+        ),
+    )
+
+
+TYPES = st.recursive(st.sampled_from(PLAIN), combine_annotations, max_leaves=4)
+JSON = st.recursive(
+    st.none() | st.booleans() | NUMBER | st.floats(-9, 9) | TEXT | COLOR,
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(TEXT, inner),
+    max_leaves=3,
+)
+
+
+def read(text: str) -> FunctionTool:
+    tree = ast.parse(text)
+    module = PythonModule("m", "m.py", tree=tree)
+    return read_function({"m": module}.get, "m", "function")
+
+
+@dataclass(frozen=True)
+class GeneratedFunction:
+    """A function as a tool, and validated by pydantic."""
+
+    tool: FunctionTool
+    call: Callable[..., Any]
+
+
+def make_function(annotations: list[str]) -> GeneratedFunction:
+    parameters = ", ".join(f"p{n}: {text}" for n, text in enumerate(annotations))
+    text = f"{BEGIN}def function({parameters}):\n    return True\n"
+    # Before Python 3.12, pydantic requires the TypedDict of typing_extensions.
+    text = text.replace("NotRequired, Optional, TypedDict", "NotRequired, Optional")
+    text = text.replace(
+        "import pydantic\n",
+        "import pydantic\nfrom typing_extensions import TypedDict\n",
+        1,
+    )
+    # pydantic resolves quoted annotations in this module.
+    module = sys.modules["made"] = types.ModuleType("made")
+    exec(compile(text, "made", "exec", dont_inherit=True), module.__dict__)
+    return GeneratedFunction(
+        read(text), pydantic.validate_call(module.__dict__["function"])
+    )
+
+
+def is_valid(schema: Any, value: Any) -> bool:
+    return jsonschema_rs.is_valid(schema, value, validate_formats=True)
+
+
+@tried(200)
+@given(st.lists(TYPES, min_size=1, max_size=3), st.data())
+def test_arguments_that_match_the_annotations_are_valid(
+    annotations: list[Annotation], data: Any
+) -> None:
+    function = make_function([annotation.text for annotation in annotations])
+    arguments = {
+        f"p{n}": data.draw(annotation.values)
+        for n, annotation in enumerate(annotations)
+    }
+    assert is_valid(function.tool.parameters, arguments), function.tool.parameters
+    assert function.call(**arguments)
+
+
+@tried(300)
+@given(TYPES, JSON)
+def test_valid_arguments_are_accepted_by_the_function(
+    annotation: Annotation, value: Any
+) -> None:
+    function = make_function([annotation.text])
+    if is_valid(function.tool.parameters, {"p0": value}):
+        assert function.call(p0=value)
+
+
+@pytest.mark.parametrize(
+    ("annotation", "expected_error"),
+    [
+        ("Literal[1.5]", "`1.5` is not a valid value of a `Literal`"),
+        ("Literal[{}]", "`{}` is not a valid value of a `Literal`"),
+        ("Literal['\\ud800']", "`'\\ud800'` is not a JSON value"),
+        ("list[...]", "`builtins.list` of `...` has no item type"),
+        ("dict[...]", "`builtins.dict` of `...` has no item type"),
+        ("tuple[...]", "`builtins.tuple` of `...` has no item type"),
+        ("Union[...]", "`typing.Union` of `...` has no item type"),
+    ],
+)
+def test_annotation_without_json_values_is_rejected(
+    annotation: str, expected_error: str
+) -> None:
+    with pytest.raises(FunctionToolError) as refused:
+        read(f"{BEGIN}def function(a: {annotation}): ...")
+    assert expected_error in str(refused.value)
+
+
+@pytest.mark.parametrize("other_parameters", ["", ", *, b: int", ", b: int = 2"])
+def test_positional_only_parameter_is_rejected_with_or_without_default(
+    other_parameters: str,
+) -> None:
+    with pytest.raises(FunctionToolError) as refused:
+        read(f"def function(a: int = 1, /{other_parameters}): ...")
+    assert "`a` is positional-only" in str(refused.value)
+
+
+DEEP = {
+    "attributes": "t" + ".a" * 900,
+    "calls": "f(" * 80 + ")" * 80,
+    "a union": " | ".join(["int"] * 900),
+    "an unknown union": " | ".join(["Absent"] * 900),
+    "brackets": "list[" * 80 + "int" + "]" * 80,
+}
+
+
+@pytest.mark.parametrize("annotation", DEEP.values(), ids=DEEP)
+def test_deeply_nested_annotation_is_rejected(annotation: str) -> None:
+    with pytest.raises(FunctionToolError):
+        read(f"{BEGIN}def function(a: {annotation}) -> {annotation}: ...")
+
+
+def test_class_hierarchy_with_many_paths_is_read_in_bounded_time() -> None:
+    classes = "".join(
+        f"@dataclass\nclass C{n}({', '.join([f'C{n + 1}'] * 9)}):\n    x{n}: int\n"
+        for n in range(11)
+    )
+    begun = time.monotonic()
+    with pytest.raises(FunctionToolError):
+        read(f"{BEGIN}{classes}class C11: ...\ndef function(a: C0): ...")
+    assert time.monotonic() - begun < 5
