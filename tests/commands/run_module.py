@@ -1,4 +1,4 @@
-"""Runs a module as a program."""
+"""Run Python modules as programs."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ __all__ = ["run"]
 def run(
     folder: Path, *command: str, expect: int = 0
 ) -> subprocess.CompletedProcess[str]:
-    """`python -m COMMAND` in a folder, without what this run of pytest has set.
+    """Run `python -m COMMAND` in a folder, without the environment of this pytest run.
 
-    `toolcast` takes no process of its own.
+    `toolcast` runs in this process.
     """
     if command[0] == "toolcast":
         done = toolcast(folder, *command[1:])
         assert done.returncode == expect, done.stdout + done.stderr
         return done
     env = {k: v for k, v in os.environ.items() if not k.startswith("PYTEST")}
-    # The plugins of this repository's tests are nothing to a project of its own.
+    # A generated project does not use the pytest plugins of this repository.
     env["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     done = subprocess.run(
         [sys.executable, "-m", *command],

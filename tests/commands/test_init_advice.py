@@ -1,4 +1,4 @@
-"""What `toolcast init --into` advises: what a repository lacks, and nothing that it has."""
+"""Advice of `toolcast init --into`: only settings that the repository lacks."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands.running import run
+from tests.commands.run_module import run
 
 PYPROJECT = """\
 [project]
@@ -27,37 +27,39 @@ pythonpath = ["src"]
 """
 
 
-def advice(folder: Path, files: dict[str, str]) -> str:
-    """What is said to a repository with these files and a package `shop` below src/."""
+def init_and_read_advice(folder: Path, files: dict[str, str]) -> str:
+    """Return the advice for a repository with these files and a package `src/shop`."""
     for path, text in {"src/shop/__init__.py": "", **files}.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_text(text)
-    said = run(folder, "toolcast", "init", "--into", ".", "--name", "store").stdout
-    return said.partition("Your files were not changed")[2]
+    output = run(folder, "toolcast", "init", "--into", ".", "--name", "store").stdout
+    return output.partition("Your files were not changed")[2]
 
 
-def test_of_a_repository_that_has_all_only_what_runs_is_left(tmp_path: Path) -> None:
+def test_complete_repository_gets_only_advice_on_ci(tmp_path: Path) -> None:
     files = {
         "pyproject.toml": PYPROJECT,
         "Makefile": "tools: ; toolcast generate\ncheck: ; toolcast check\n",
         ".gitattributes": "* text=auto eol=lf\n",
     }
-    said = advice(tmp_path, files)
+    advice = init_and_read_advice(tmp_path, files)
     for path in ("pyproject.toml", "Makefile", ".gitattributes"):
-        assert f"\n  {path}\n" not in said
-    assert "\n  CI\n    toolcast check --format github\n" in said
+        assert f"\n  {path}\n" not in advice
+    assert "\n  CI\n    toolcast check --format github\n" in advice
 
 
-def test_a_linter_that_is_not_used_is_not_spoken_of(tmp_path: Path) -> None:
-    said = advice(tmp_path, {"pyproject.toml": "[project]\nname = 'shop'\n"})
-    assert "black" not in said and "ruff" not in said
-    # Without testpaths pytest looks everywhere.
-    assert "testpaths" not in said
-    assert 'pythonpath = [..., "src"]' in said
+def test_unused_linters_get_no_advice(tmp_path: Path) -> None:
+    advice = init_and_read_advice(
+        tmp_path, {"pyproject.toml": "[project]\nname = 'shop'\n"}
+    )
+    assert "black" not in advice and "ruff" not in advice
+    # Without testpaths, pytest collects all folders.
+    assert "testpaths" not in advice
+    assert 'pythonpath = [..., "src"]' in advice
 
 
 @pytest.mark.parametrize(
-    ("path", "text", "told"),
+    ("path", "text", "expected_advice"),
     [
         ("pyproject.toml", "[tool.black]\nline-length = 99\n", "force-exclude = "),
         ("ruff.toml", "# ruff\n", "extend-exclude = "),
@@ -66,7 +68,7 @@ def test_a_linter_that_is_not_used_is_not_spoken_of(tmp_path: Path) -> None:
         ("setup.cfg", "[tool:pytest]\ntestpaths = tests\n", "testpaths = ... src/shop"),
     ],
 )
-def test_what_is_used_is_told_of(
-    tmp_path: Path, path: str, text: str, told: str
+def test_tool_in_use_gets_advice(
+    tmp_path: Path, path: str, text: str, expected_advice: str
 ) -> None:
-    assert told in advice(tmp_path, {path: text})
+    assert expected_advice in init_and_read_advice(tmp_path, {path: text})

@@ -1,4 +1,4 @@
-"""What lies in a toolset's folder is read, or somebody is told."""
+"""Folders inside a toolset's folder: their specs are read, or a finding names them."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ SPEC = "summary: Do nothing.\nparameters: {type: object}\nhandler: handlers.toy:
 
 @pytest.fixture
 def project(make_project: Make) -> Any:
-    """One tool in its place, generated."""
-    made = make_project(
+    """Return a generated project with two tools."""
+    project_ = make_project(
         {"first": SPEC, "second": SPEC},
         toolset="targets: {registry: {}}\n",
         handlers="def work() -> None: ...\n",
     )
-    made.generate()
-    return made
+    project_.generate()
+    return project_
 
 
-def contents(root: Path) -> dict[str, bytes]:
+def read_outputs(root: Path) -> dict[str, bytes]:
     folder = root / "generated"
     return {
         str(path.relative_to(folder)): path.read_bytes()
@@ -34,40 +34,41 @@ def contents(root: Path) -> dict[str, bytes]:
     }
 
 
-def test_a_spec_that_was_moved_into_a_sub_folder_is_read_there(project: Any) -> None:
-    before = contents(project.root)
+def test_spec_in_a_subfolder_is_read(project: Any) -> None:
+    before = read_outputs(project.root)
     (project.root / "specs/toy/group/deeper").mkdir(parents=True)
     os.rename(
         project.root / "specs/toy/second.yaml",
         project.root / "specs/toy/group/deeper/second.yaml",
     )
     project.generate()
-    after = contents(project.root)
+    after = read_outputs(project.root)
     assert after.keys() == before.keys()
     changed = {path for path in after if after[path] != before[path]}
     assert changed == {"toy/tools/second.json", "toy/tools/second.py"}
-    signed = after["toy/tools/second.json"].decode()
-    assert "by Toolcast from specs/toy/group/deeper/second.yaml." in signed
+    definition = after["toy/tools/second.json"].decode()
+    assert "by Toolcast from specs/toy/group/deeper/second.yaml." in definition
     assert project.toolcast("check").returncode == 0
-    listed = project.run(
+    done = project.run(
         "-c", "from generated.toy.registry import *; print(REGISTRY.names())"
     )
-    assert listed.stdout == "('first', 'second')\n", listed.stderr
+    assert done.stdout == "('first', 'second')\n", done.stderr
 
 
-def test_a_name_in_two_folders_is_refused(project: Any) -> None:
+def test_duplicate_tool_name_in_subfolders_is_an_error(project: Any) -> None:
     for folder in ("one", "one/two"):
         project.write(f"specs/toy/{folder}/second.yaml", f"name: second\n{SPEC}")
-    said = project.toolcast("check").stderr
-    twice = "spec/duplicate-tool: the tool `second` is defined twice, first in"
+    output = project.toolcast("check").stderr
+    message = "spec/duplicate-tool: the tool `second` is defined twice, first in"
     assert (
-        f"specs/toy/one/second.yaml:1:7: error: {twice} specs/toy/second.yaml" in said
+        f"specs/toy/one/second.yaml:1:7: error: {message} specs/toy/second.yaml"
+        in output
     )
-    assert f"specs/toy/one/two/second.yaml:1:7: error: {twice}" in said
+    assert f"specs/toy/one/two/second.yaml:1:7: error: {message}" in output
 
 
 @pytest.mark.parametrize(
-    ("path", "said"),
+    ("path", "message"),
     [
         (".drafts/other.yaml", "specs in specs/toy/.drafts/ are not read: other.yaml"),
         ("a/.b/other.yaml", "specs in specs/toy/a/.b/ are not read: other.yaml"),
@@ -82,33 +83,35 @@ def test_a_name_in_two_folders_is_refused(project: Any) -> None:
         ),
     ],
 )
-def test_what_is_not_read_below_is_told(project: Any, path: str, said: str) -> None:
-    before = contents(project.root)
+def test_unread_subfolder_with_specs_is_an_error(
+    project: Any, path: str, message: str
+) -> None:
+    before = read_outputs(project.root)
     project.write(f"specs/toy/{path}", "name: other\n")
     done = project.toolcast("generate")
     assert done.returncode == 1
-    assert f"error: spec/unread-sub-folder: {said}" in done.stderr
-    assert contents(project.root) == before
+    assert f"error: spec/unread-sub-folder: {message}" in done.stderr
+    assert read_outputs(project.root) == before
 
 
-def test_a_thousand_specs_in_a_folder_that_is_not_read_are_one_finding(
+def test_unread_subfolder_with_many_specs_is_one_finding(
     project: Any,
 ) -> None:
     for number in range(1000):
         project.write(f"specs/toy/.group/tool_{number}.yaml", "name: x\n")
-    said = project.toolcast("check").stderr
-    assert said.count("spec/unread-sub-folder: ") == 1
-    assert "and 997 more" in said
+    output = project.toolcast("check").stderr
+    assert output.count("spec/unread-sub-folder: ") == 1
+    assert "and 997 more" in output
 
 
-def test_too_many_folders_are_told(project: Any) -> None:
+def test_too_many_subfolders_are_an_error(project: Any) -> None:
     for number in range(1001):
         (project.root / f"specs/toy/folder_{number}").mkdir()
-    said = project.toolcast("check").stderr
-    assert "there are more than 1000 folders below specs/toy/" in said
+    output = project.toolcast("check").stderr
+    assert "there are more than 1000 folders below specs/toy/" in output
 
 
-def test_edits_keep_a_spec_in_its_folder(project: Any) -> None:
+def test_rename_and_remove_work_in_a_subfolder(project: Any) -> None:
     spec = project.root / "specs/toy/group/second.yaml"
     spec.parent.mkdir()
     schema = "# yaml-language-server: $schema=../../schemas/tool.schema.json\n"
@@ -131,7 +134,7 @@ def test_edits_keep_a_spec_in_its_folder(project: Any) -> None:
     assert not renamed.exists()
 
 
-def test_other_files_and_what_editors_leave_are_nobodys_concern(project: Any) -> None:
+def test_other_files_and_editor_files_are_ignored(project: Any) -> None:
     for name in (
         "README.md",
         "notes/plan.md",
@@ -144,7 +147,7 @@ def test_other_files_and_what_editors_leave_are_nobodys_concern(project: Any) ->
     assert project.toolcast("check").returncode == 0
 
 
-def test_a_folder_that_is_a_link_is_named(project: Any, tmp_path: Path) -> None:
+def test_symlinked_subfolder_is_an_error(project: Any, tmp_path: Path) -> None:
     (tmp_path / "shared").mkdir()
     (project.root / "specs/toy/shared").symlink_to(tmp_path / "shared")
     done = project.toolcast("check")
@@ -155,7 +158,7 @@ def test_a_folder_that_is_a_link_is_named(project: Any, tmp_path: Path) -> None:
     )
 
 
-def test_a_toolset_within_another_is_read_when_it_is_listed(project: Any) -> None:
+def test_nested_toolset_is_read_if_it_is_listed(project: Any) -> None:
     project.write("specs/toy/inner/toolset.yaml", "name: inner\ntitle: Inner\n")
     assert (
         "the toolset specs/toy/inner is not listed" in project.toolcast("check").stderr
@@ -164,14 +167,14 @@ def test_a_toolset_within_another_is_read_when_it_is_listed(project: Any) -> Non
     assert "spec/unread-sub-folder" not in project.toolcast("check").stderr
 
 
-def test_a_toolset_that_is_taken_from_the_list_is_told(project: Any) -> None:
+def test_unlisted_toolset_is_a_warning(project: Any) -> None:
     project.write("specs/other/toolset.yaml", "name: other\ntitle: Other\n")
-    said = project.toolcast("check").stderr
-    assert "specs/other/toolset.yaml: warning: spec/unlisted-toolset" in said
+    output = project.toolcast("check").stderr
+    assert "specs/other/toolset.yaml: warning: spec/unlisted-toolset" in output
 
 
-def test_a_run_that_is_repeated_sees_a_new_sub_folder(project: Any) -> None:
-    # In processes of their own: only these remember an earlier run.
+def test_repeated_run_detects_a_new_subfolder(project: Any) -> None:
+    # In separate processes, because only these use the stamp of an earlier run.
     words = ("-m", "toolcast", "generate")
     assert project.run(*words).returncode == 0
     project.write("specs/toy/group/third.yaml", SPEC)
@@ -188,7 +191,7 @@ def test_a_misnamed_toolset_file(project: Any, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["toolcast.yml", "Toolcast.yaml"])
-def test_a_misnamed_file_of_the_project(project: Any, name: str) -> None:
+def test_misnamed_project_file_gets_a_suggestion(project: Any, name: str) -> None:
     os.rename(project.root / "toolcast.yaml", project.root / name)
     done = project.toolcast("check")
     assert done.returncode == 2

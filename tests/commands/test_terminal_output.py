@@ -1,4 +1,4 @@
-"""What a new user reads: help, errors and empty states, in 80 columns and without colour."""
+"""Help texts, errors and empty states in 80 columns and without colors."""
 
 from __future__ import annotations
 
@@ -15,37 +15,43 @@ import pytest
 from tests.program import toolcast
 from toolcast.commands.command_group import main
 
-# Where no project adds those of extensions.
+# Outside of a project, which could add commands of extensions.
 with contextlib.chdir(os.sep):
     NAMES = sorted(main.list_commands(click.Context(main)))
 PROJECT = "error: no toolcast.yaml here or above\n  help: run `toolcast init` to create a project\n"
 
 
 @pytest.fixture(autouse=True)
-def _narrow(monkeypatch: pytest.MonkeyPatch) -> None:
+def _set_narrow_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setenv("NO_COLOR", "1")
 
 
-@pytest.mark.parametrize("words", [[], *([name] for name in NAMES)], ids=" ".join)
-def test_help(tmp_path: Path, words: list[str]) -> None:
-    done = toolcast(tmp_path, *words, "--help")
+@pytest.mark.parametrize("arguments", [[], *([name] for name in NAMES)], ids=" ".join)
+def test_help_fits_in_80_columns_and_describes_every_option(
+    tmp_path: Path, arguments: list[str]
+) -> None:
+    done = toolcast(tmp_path, *arguments, "--help")
     assert done.returncode == 0
-    assert done.stdout.startswith(f"Usage: toolcast {' '.join(words)}".rstrip())
+    assert done.stdout.startswith(f"Usage: toolcast {' '.join(arguments)}".rstrip())
     assert max(map(len, done.stdout.split("\n"))) <= 80
     assert "\x1b" not in done.stdout
     options = done.stdout.partition("Options:\n")[2].partition("\n\n")[0].split("\n")
     for line, following in zip(options, [*options[1:], ""], strict=True):
         if line.startswith("  -"):
-            says = "   " in line.strip() or "  " in line.strip()
-            assert says or following.startswith("     "), f"{line} says nothing"
+            has_description = "   " in line.strip() or "  " in line.strip()
+            assert has_description or following.startswith(
+                "     "
+            ), f"{line} says nothing"
 
 
-def test_every_command_has_one_line(tmp_path: Path) -> None:
+def test_main_help_lists_every_command(tmp_path: Path) -> None:
     text = toolcast(tmp_path, "--help").stdout
-    listed = [line.split()[0] for line in text.split("\n") if line.startswith("  ")]
-    assert set(NAMES) <= set(listed)
-    assert listed.index("init") < listed.index("generate") < listed.index("rename")
+    commands = [line.split()[0] for line in text.split("\n") if line.startswith("  ")]
+    assert set(NAMES) <= set(commands)
+    assert (
+        commands.index("init") < commands.index("generate") < commands.index("rename")
+    )
 
 
 @pytest.mark.parametrize(
@@ -65,13 +71,13 @@ def test_every_command_has_one_line(tmp_path: Path) -> None:
         "schema --write",
     ],
 )
-def test_outside_of_a_project(tmp_path: Path, command: str) -> None:
+def test_command_outside_a_project_suggests_init(tmp_path: Path, command: str) -> None:
     done = toolcast(tmp_path, *command.split())
     assert (done.returncode, done.stdout, done.stderr) == (2, "", PROJECT)
 
 
 @pytest.mark.parametrize(
-    ("command", "said"),
+    ("command", "expected_error"),
     [
         ("generat", "Error: No such command 'generat'. Did you mean `generate`?"),
         (
@@ -89,13 +95,17 @@ def test_outside_of_a_project(tmp_path: Path, command: str) -> None:
         ("rename a", "Error: Missing argument 'NEW'."),
     ],
 )
-def test_a_wrong_word(tmp_path: Path, command: str, said: str) -> None:
+def test_misspelled_argument_gets_a_suggestion(
+    tmp_path: Path, command: str, expected_error: str
+) -> None:
     done = toolcast(tmp_path, *command.split())
     assert done.returncode == 2
-    assert said in done.stderr
+    assert expected_error in done.stderr
 
 
-def test_comparing_without_git(make_project: Callable[..., Any]) -> None:
+def test_comparison_without_git_or_commits_is_an_error(
+    make_project: Callable[..., Any],
+) -> None:
     root = make_project({}).root
     helps = "\n  help: pass a commit, a branch or a folder to `--against`\n"
     no_git = f"error: the project is not in a git repository{helps}"
@@ -110,7 +120,7 @@ def test_comparing_without_git(make_project: Callable[..., Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("command", "said"),
+    ("command", "expected_output"),
     [
         ("generate", "0 tools in 1 toolset -> "),
         ("select", "no selection cases\n"),
@@ -119,15 +129,15 @@ def test_comparing_without_git(make_project: Callable[..., Any]) -> None:
         ("catalog --output page.html", "0 tools -> page.html ("),
     ],
 )
-def test_a_project_without_tools(
-    make_project: Callable[..., Any], command: str, said: str
+def test_project_without_tools_prints_a_short_message(
+    make_project: Callable[..., Any], command: str, expected_output: str
 ) -> None:
     done = toolcast(make_project({}).root, *command.split())
     assert (done.returncode, done.stderr) == (0, "")
-    assert said in done.stdout
+    assert expected_output in done.stdout
 
 
-def test_the_list_of_rules_fits(tmp_path: Path) -> None:
+def test_explain_lists_the_rules_in_80_columns(tmp_path: Path) -> None:
     text = toolcast(tmp_path, "explain").stdout
     assert max(map(len, text.split("\n"))) <= 80
     assert "prompt/todo " in text

@@ -1,4 +1,4 @@
-"""How the program ends: at once, with everything said, and without a traceback."""
+"""How `toolcast` exits: exit codes, complete output and no traceback."""
 
 from __future__ import annotations
 
@@ -40,30 +40,30 @@ main()
 @pytest.fixture
 def project(make_project: Callable[..., Any]) -> Any:
     handlers = "def greet() -> str:\n    return 'hello'\n"
-    made = make_project(
+    project_ = make_project(
         {"ann": SPEC}, toolset="targets: {registry: {}}\n", handlers=handlers
     )
-    made.generate()
-    made.edit("specs/toy/ann.yaml", "Greet.", "Greet Ann.")
-    return made
+    project_.generate()
+    project_.edit("specs/toy/ann.yaml", "Greet.", "Greet Ann.")
+    return project_
 
 
 @pytest.mark.parametrize(
-    ("words", "code", "said"),
+    ("arguments", "code", "expected_text"),
     [(["--version"], 0, "toolcast"), (["check", "--nonsense"], 2, "--nonsense")],
 )
-def test_what_was_said_reaches_a_pipe_with_the_code(
-    project: Any, words: list[str], code: int, said: str
+def test_output_and_exit_code_reach_a_pipe(
+    project: Any, arguments: list[str], code: int, expected_text: str
 ) -> None:
-    done = project.toolcast(*words)
+    done = project.toolcast(*arguments)
     assert done.returncode == code
-    assert said in done.stdout + done.stderr
+    assert expected_text in done.stdout + done.stderr
 
 
-def test_a_profile_of_the_program_is_written(tmp_path: Path) -> None:
+def test_program_can_be_profiled(tmp_path: Path) -> None:
     profile = tmp_path / "profile"
     command = [sys.executable, "-m", "cProfile", "-o", str(profile)]
-    # Python 3.13 looks for the profiled module in the folder that it is called in.
+    # Python 3.13 searches the profiled module in the working directory.
     program = tmp_path / "program.py"
     program.write_text("from toolcast.commands.main import main\nmain()\n")
     subprocess.run(
@@ -72,7 +72,7 @@ def test_a_profile_of_the_program_is_written(tmp_path: Path) -> None:
     assert pstats.Stats(str(profile)).total_calls  # type: ignore[attr-defined]  # its stub lacks it
 
 
-def test_findings_end_it_with_1(project: Any) -> None:
+def test_findings_exit_with_1(project: Any) -> None:
     project.edit("specs/toy/ann.yaml", "summary:", "sumary:")
     run = project.toolcast("generate")
     assert run.returncode == 1
@@ -80,7 +80,7 @@ def test_findings_end_it_with_1(project: Any) -> None:
     assert run.stderr.endswith("nothing was written\n")
 
 
-def test_other_letters_than_ascii_are_said_too(project: Any) -> None:
+def test_non_ascii_messages_are_printed_in_any_encoding(project: Any) -> None:
     project.edit("specs/toy/ann.yaml", "summary:", "grüße:")
     for _ in range(2):
         run = project.toolcast("generate")
@@ -89,15 +89,15 @@ def test_other_letters_than_ascii_are_said_too(project: Any) -> None:
         assert (plain.returncode, "Traceback" in plain.stderr) == (1, False)
 
 
-def test_an_interrupt_ends_it_with_1_and_no_traceback(project: Any) -> None:
+def test_interrupt_exits_with_1_without_traceback(project: Any) -> None:
     run = project.run("-c", INTERRUPTED)
     assert (run.returncode, run.stderr.strip()) == (1, "Aborted!")
 
 
 @pytest.mark.slow
-def test_so_it_does_where_a_shell_ignores_interrupts() -> None:
-    """nohup and background jobs do, and whatever they start inherits it."""
-    test = f"{__file__}::test_an_interrupt_ends_it_with_1_and_no_traceback"
+def test_interrupt_is_handled_although_the_shell_ignores_it() -> None:
+    """nohup and background jobs ignore interrupts, and child processes inherit that."""
+    test = f"{__file__}::test_interrupt_exits_with_1_without_traceback"
     done = subprocess.run(
         [
             sys.executable,
@@ -118,7 +118,7 @@ def test_so_it_does_where_a_shell_ignores_interrupts() -> None:
     assert done.returncode == 0, done.stdout
 
 
-def test_a_reader_that_goes_away_ends_it_quietly(project: Any) -> None:
+def test_closed_stdout_exits_with_1_without_message(project: Any) -> None:
     for _ in range(3):
         reader, writer = os.pipe()
         os.close(reader)
@@ -134,17 +134,17 @@ def test_a_reader_that_goes_away_ends_it_quietly(project: Any) -> None:
         assert (run.returncode, run.stderr) == (1, "")
 
 
-def test_where_a_project_is(project: Any) -> None:
+def test_project_is_found_by_option_or_working_directory(project: Any) -> None:
     folder = Path(project.root)
     assert project.toolcast("generate", "--force").returncode == 0
     named = project.toolcast("generate", f"--project={folder}", cwd=folder.parent)
     assert named.returncode == 0
-    lacking = project.toolcast("generate", cwd=folder.parent)
-    assert lacking.returncode == 2
-    assert lacking.stderr.startswith("error: no toolcast.yaml here or above\n")
+    missing = project.toolcast("generate", cwd=folder.parent)
+    assert missing.returncode == 2
+    assert missing.stderr.startswith("error: no toolcast.yaml here or above\n")
 
 
-def test_a_limit_on_file_sizes(project: Any) -> None:
+def test_file_size_limit_is_reported_as_an_error(project: Any) -> None:
     failed = project.run("-c", LIMITED)
     assert failed.returncode == 2
     assert failed.stderr.startswith("error: generated/")
@@ -154,10 +154,10 @@ def test_a_limit_on_file_sizes(project: Any) -> None:
 
 
 @pytest.mark.parametrize("folder", ["generated/toy/tools", "."])
-def test_a_read_only_folder(project: Any, folder: str) -> None:
+def test_read_only_folder_is_reported_as_an_error(project: Any, folder: str) -> None:
     if folder == ".":
         (project.root / "generated").rename(project.root.parent / "generated")
-    # Root may write anywhere, unless it gives that power up.
+    # Root can write anywhere unless it drops this capability.
     plain = ["setpriv", "--bounding-set", "-dac_override"] if os.geteuid() == 0 else []
     os.chmod(project.root / folder, 0o555)
     try:
@@ -177,7 +177,7 @@ def test_a_read_only_folder(project: Any, folder: str) -> None:
     assert not list(project.root.rglob("*.tmp"))
 
 
-def test_another_run_is_writing(project: Any) -> None:
+def test_concurrent_generate_is_rejected(project: Any) -> None:
     from toolcast_runtime.core.safe_folder import Folder, lock_output_folder
 
     with (
@@ -187,18 +187,18 @@ def test_another_run_is_writing(project: Any) -> None:
         second = project.toolcast("generate")
         assert second.returncode == 2
         assert second.stderr == "error: another run is writing into this folder\n"
-        # Looking is allowed meanwhile.
+        # `check` is allowed during the other run.
         assert project.toolcast("check").returncode == 1
     assert project.toolcast("generate").returncode == 0
 
 
-def test_a_folder_within_a_project_is_answered_with_the_project(tmp_path: Path) -> None:
+def test_folder_inside_a_project_gets_a_suggestion(tmp_path: Path) -> None:
     (tmp_path / "toolcast.yaml").write_text("version: 1\ntoolsets: []\n")
     (tmp_path / "specs").mkdir()
-    within = toolcast(tmp_path, "check", "--project", "specs")
-    assert within.returncode == 2
-    assert within.stderr == (
+    subfolder = toolcast(tmp_path, "check", "--project", "specs")
+    assert subfolder.returncode == 2
+    assert subfolder.stderr == (
         f"error: specs has no toolcast.yaml\n  help: use --project {tmp_path}\n"
     )
-    nowhere = toolcast(tmp_path, "check", "--project", "nowhere")
-    assert nowhere.stderr == "error: nowhere has no toolcast.yaml\n"
+    missing = toolcast(tmp_path, "check", "--project", "nowhere")
+    assert missing.stderr == "error: nowhere has no toolcast.yaml\n"

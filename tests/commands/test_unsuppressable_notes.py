@@ -1,4 +1,4 @@
-"""Notes that no spec can suppress: counted as text, and whole wherever they are asked for."""
+"""Notes that cannot be suppressed: hidden with a count, and printed on request."""
 
 from __future__ import annotations
 
@@ -18,40 +18,46 @@ mcp_servers: {mail: {url: "https://mail.example/mcp"}}
 
 @pytest.fixture
 def project(make_project: Callable[..., Project]) -> Project:
-    made = make_project(
+    project_ = make_project(
         {"ask": SPEC}, toolset=TOOLSET, handlers="def ask() -> str: ...\n"
     )
-    made.generate()
-    return made
+    project_.generate()
+    return project_
 
 
-def test_they_are_one_line(project: Project) -> None:
+def test_unsuppressable_notes_are_hidden_with_a_count(project: Project) -> None:
     done = project.toolcast("check")
     assert done.stdout.startswith("1 tool checked, ")
     line = "1 note that cannot be suppressed is hidden; run `toolcast check --all` to print all notes\n"
     assert (done.returncode, done.stderr) == (0, line)
 
 
-def test_they_are_whole_where_they_are_asked_for(project: Project) -> None:
-    said = "note: access/external-systems: external systems used: host `mail.example`"
+def test_unsuppressable_notes_are_printed_on_request_and_in_json(
+    project: Project,
+) -> None:
+    message = (
+        "note: access/external-systems: external systems used: host `mail.example`"
+    )
     for words, code in ((["--all"], 0), (["--fail-on", "note"], 1)):
         done = project.toolcast("check", *words)
-        assert done.returncode == code and said in done.stderr
+        assert done.returncode == code and message in done.stderr
         assert "hidden" not in done.stderr
-    found = json.loads(project.toolcast("check", "--format", "json").stdout)["findings"]
-    assert [one["rule"] for one in found] == ["access/external-systems"]
+    findings = json.loads(project.toolcast("check", "--format", "json").stdout)[
+        "findings"
+    ]
+    assert [finding["rule"] for finding in findings] == ["access/external-systems"]
 
 
-def test_other_notes_are_printed_as_ever(project: Project) -> None:
+def test_other_notes_are_printed(project: Project) -> None:
     project.edit("specs/toy/ask.yaml", "{type: object}", "{properties: {a: {}}}")
-    said = project.toolcast("check").stderr
+    output = project.toolcast("check").stderr
     assert (
-        "note: prompt/parameter-undescribed: " in said
-        and "1 note that cannot be suppressed is hidden" in said
+        "note: prompt/parameter-undescribed: " in output
+        and "1 note that cannot be suppressed is hidden" in output
     )
 
 
-def test_wheel_that_was_not_built_is_not_counted(project: Project) -> None:
+def test_note_on_an_unbuilt_wheel_is_not_counted(project: Project) -> None:
     """A new project has this note until `--preflight` builds the wheel."""
     project.edit(
         "specs/toy/toolset.yaml",

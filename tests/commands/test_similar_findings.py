@@ -1,4 +1,4 @@
-"""Findings that say the same of many names: a handful of lines, and how to see each."""
+"""Many similar findings, printed as one finding with a count."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ MANY = 40
 
 
 @pytest.fixture
-def large(make_project: Make) -> Any:
-    """Forty tools without a handler, one with a description that models stumble over."""
+def large_project(make_project: Make) -> Any:
+    """Return a project with 40 tools without handler, and one with a template
+    expression.
+    """
     specs = {f"tool_{number}": BARE for number in range(MANY)}
     specs["odd"] = (
         f"{BARE}handler: handlers.toy:odd\ndescription: 'Does nothing: {{{{hole}}}}.'\n"
@@ -29,8 +31,10 @@ def large(make_project: Make) -> Any:
 
 
 @pytest.mark.parametrize("command", ["check", "generate"])
-def test_what_repeats_is_said_once(large: Any, command: str) -> None:
-    done = large.toolcast(command)
+def test_similar_findings_are_printed_once_with_a_count(
+    large_project: Any, command: str
+) -> None:
+    done = large_project.toolcast(command)
     lines = done.stderr.splitlines()
     warnings = [line for line in lines if ": warning: handler/missing: " in line]
     assert warnings[0].startswith("specs/toy/tool_0.yaml:1:7: warning: ")
@@ -43,28 +47,28 @@ def test_what_repeats_is_said_once(large: Any, command: str) -> None:
     assert "40 warnings" in lines[-1]
 
 
-def test_all_shows_each(large: Any) -> None:
-    done = large.toolcast("check", "--all")
+def test_all_option_prints_every_finding(large_project: Any) -> None:
+    done = large_project.toolcast("check", "--all")
     assert done.stderr.count(": warning: handler/missing: ") == MANY
     assert "similar findings" not in done.stderr
 
 
-def test_a_few_alike_stay_as_they_are(make_project: Make) -> None:
+def test_few_similar_findings_are_not_grouped(make_project: Make) -> None:
     project = make_project(
         {f"tool_{number}": BARE for number in range(5)},
         toolset="targets: {registry: {}}\n",
     )
-    said = project.toolcast("check").stderr
-    assert said.count(": warning: handler/missing: ") == 5
-    assert "similar findings" not in said
+    output = project.toolcast("check").stderr
+    assert output.count(": warning: handler/missing: ") == 5
+    assert "similar findings" not in output
 
 
-def test_errors_alike_are_counted_as_errors(make_project: Make) -> None:
-    wrong = (
+def test_grouped_errors_are_counted_as_errors(make_project: Make) -> None:
+    spec = (
         "summary: Do nothing.\nparameters: {type: object, required: [a%d]}\n"
         "when_to_use: At no time.\n"
     )
-    project = make_project({f"tool_{n}": wrong % n for n in range(9)})
+    project = make_project({f"tool_{n}": spec % n for n in range(9)})
     done = project.toolcast("check")
     assert done.returncode == 1
     assert done.stderr.count("error: schema/required-unknown") == 1
@@ -72,12 +76,12 @@ def test_errors_alike_are_counted_as_errors(make_project: Make) -> None:
     assert "9 errors, 9 warnings" in done.stderr.splitlines()[-1]
 
 
-def test_json_tells_each_and_has_a_summary(large: Any) -> None:
-    large.toolcast("generate")
-    value = json.loads(large.toolcast("check", "--format", "json").stdout)
+def test_json_output_has_every_finding_and_a_summary(large_project: Any) -> None:
+    large_project.toolcast("generate")
+    value = json.loads(large_project.toolcast("check", "--format", "json").stdout)
     summary = value["summary"]
     assert summary["tools"] == MANY + 1
-    assert summary["outputs"] == len([*_files(large.root / "generated")])
+    assert summary["outputs"] == len([*_list_files(large_project.root / "generated")])
     assert summary["severities"]["error"] == 0
     assert summary["severities"]["warning"] == MANY
     assert summary["rules"]["handler/missing"] == MANY
@@ -85,11 +89,11 @@ def test_json_tells_each_and_has_a_summary(large: Any) -> None:
     assert sum(summary["rules"].values()) == len(value["findings"])
 
 
-def _files(folder: Path) -> list[Path]:
+def _list_files(folder: Path) -> list[Path]:
     return [path for path in folder.rglob("*") if path.is_file()]
 
 
-def test_the_summary_counts_what_is_not_shown(make_project: Make) -> None:
+def test_json_summary_counts_findings_that_are_not_listed(make_project: Make) -> None:
     required = ", ".join(f"a{number}" for number in range(150))
     spec = f"summary: Do.\nparameters: {{type: object, required: [{required}]}}\n"
     project = make_project({"wide": spec})
@@ -98,7 +102,7 @@ def test_the_summary_counts_what_is_not_shown(make_project: Make) -> None:
     assert len(value["findings"]) == 101
 
 
-def test_of_a_clean_project_the_summary_counts_nothing(make_project: Make) -> None:
+def test_json_summary_for_a_clean_project_is_zero(make_project: Make) -> None:
     project = make_project({}, toolset="targets: {registry: {}}\n")
     project.generate()
     value = json.loads(project.toolcast("check", "--format", "json").stdout)
