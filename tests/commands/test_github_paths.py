@@ -1,6 +1,6 @@
 """File paths in GitHub annotations, relative to the repository's root."""
 
-from __future__ import list_annotated_files
+from __future__ import annotations
 
 import subprocess
 from collections.abc import Callable

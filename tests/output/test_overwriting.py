@@ -1,4 +1,4 @@
-"""What `generate` overwrites and deletes: only bytes that can be had back."""
+"""Files that `generate` overwrites and deletes: only those that can be recovered."""
 
 from __future__ import annotations
 
@@ -18,53 +18,53 @@ Run = Callable[..., Result]
 Git = Callable[..., str]
 
 
-def change(
+def change_summary(
     small: Any, old: str = "Greet somebody.", new: str = "Greet someone."
 ) -> None:
     small.edit("specs/toy/greet.yaml", old, new)
 
 
-def edit(small: Any, path: str = TOOL) -> Path:
+def append_comment(small: Any, path: str = TOOL) -> Path:
     edited: Path = small.root / path
     edited.write_bytes(edited.read_bytes() + b"\n# mine\n")
     return edited
 
 
-def test_what_an_earlier_run_left_is_overwritten(small: Any, run: Run) -> None:
-    change(small)
+def test_unmodified_output_is_overwritten(small: Any, run: Run) -> None:
+    change_summary(small)
     assert run("generate").exit_code == 0
     assert run("check").exit_code == 0
 
 
-def test_what_neither_git_nor_a_run_has_is_named_and_left(
+def test_output_unknown_to_git_and_cache_is_reported_and_kept(
     small: Any, run: Run, own_cache: Path
 ) -> None:
     shutil.rmtree(own_cache)
-    change(small)
+    change_summary(small)
     before = contents(small.root)
-    refused = run("generate")
-    assert refused.exit_code == 1
-    assert refused.stderr.count(f"{DEFINITION}: error: output/outdated: ") == 1
-    assert refused.stderr.endswith("nothing was written\n")
+    done = run("generate")
+    assert done.exit_code == 1
+    assert done.stderr.count(f"{DEFINITION}: error: output/outdated: ") == 1
+    assert done.stderr.endswith("nothing was written\n")
     assert contents(small.root) == before
-    # The bytes that are right pass without anybody knowing them.
-    change(small, "Greet someone.", "Greet somebody.")
+    # A file with the expected bytes is accepted without git and cache.
+    change_summary(small, "Greet someone.", "Greet somebody.")
     assert run("generate").exit_code == 0
 
 
-def test_what_git_has_is_overwritten_without_any_stamp(
+def test_output_in_git_is_overwritten_without_a_cache(
     small: Any, run: Run, git: Git, own_cache: Path
 ) -> None:
     shutil.rmtree(own_cache)
-    change(small)
+    change_summary(small)
     assert run("generate").exit_code == 0
     assert run("check").exit_code == 0
 
 
-def test_an_edit_is_named_and_left_until_it_is_in_the_index(
+def test_edited_output_is_kept_until_it_is_in_the_git_index(
     small: Any, run: Run, git: Git
 ) -> None:
-    edited = edit(small)
+    edited = append_comment(small)
     refused = run("generate")
     assert refused.exit_code == 1
     assert f"{TOOL}: error: output/outdated: " in refused.stderr
@@ -74,8 +74,8 @@ def test_an_edit_is_named_and_left_until_it_is_in_the_index(
     assert "# mine" not in edited.read_text()
 
 
-def test_force_overwrites_an_edit(small: Any, run: Run) -> None:
-    edited = edit(small)
+def test_force_overwrites_an_edited_output(small: Any, run: Run) -> None:
+    edited = append_comment(small)
     assert run("generate").exit_code == 1
     forced = run("generate", "--force")
     assert (forced.exit_code, "(1 written," in forced.stdout) == (0, True)
@@ -83,16 +83,18 @@ def test_force_overwrites_an_edit(small: Any, run: Run) -> None:
     assert run("check").exit_code == 0
 
 
-def test_nothing_is_written_when_one_file_is_refused(small: Any, run: Run) -> None:
-    edit(small)
-    change(small)
+def test_no_output_is_written_if_one_is_refused(small: Any, run: Run) -> None:
+    append_comment(small)
+    change_summary(small)
     before = contents(small.root)
     assert run("generate").exit_code == 1
     assert contents(small.root) == before
 
 
-def test_of_an_edited_orphan_nothing_is_lost(small: Any, run: Run) -> None:
-    edited = edit(small, "generated/toy/tools/part.py")
+def test_edited_output_from_a_removed_spec_is_kept_without_force(
+    small: Any, run: Run
+) -> None:
+    edited = append_comment(small, "generated/toy/tools/part.py")
     (small.root / "specs/toy/part.yaml").unlink()
     refused = run("generate")
     assert refused.exit_code == 1
@@ -103,11 +105,11 @@ def test_of_an_edited_orphan_nothing_is_lost(small: Any, run: Run) -> None:
     assert run("check").exit_code == 0
 
 
-def test_the_last_twenty_versions_of_a_file_are_known(small: Any, run: Run) -> None:
+def test_last_20_versions_of_an_output_can_be_overwritten(small: Any, run: Run) -> None:
     versions = [(small.root / DEFINITION).read_bytes()]
     for number in range(21):
         old = f"Greet {number - 1}." if number else "Greet somebody."
-        change(small, old, f"Greet {number}.")
+        change_summary(small, old, f"Greet {number}.")
         assert run("generate").exit_code == 0
         versions.append((small.root / DEFINITION).read_bytes())
     (small.root / DEFINITION).write_bytes(versions[2])
@@ -116,11 +118,11 @@ def test_the_last_twenty_versions_of_a_file_are_known(small: Any, run: Run) -> N
     assert run("generate").exit_code == 1
 
 
-def test_a_foreign_file_is_named_and_the_outputs_are_written(
+def test_foreign_file_is_reported_and_the_outputs_are_written(
     small: Any, run: Run
 ) -> None:
     note = small.write("generated/toy/notes.txt", "mine\n")
-    change(small)
+    change_summary(small)
     done = run("generate")
     assert (done.exit_code, "(1 written," in done.stdout) == (1, False)
     assert "generated/toy/notes.txt: error: output/foreign-file" in done.stderr
@@ -128,8 +130,10 @@ def test_a_foreign_file_is_named_and_the_outputs_are_written(
     assert note.read_text() == "mine\n"
 
 
-def test_a_foreign_file_in_an_outputs_place(small: Any, run: Run) -> None:
-    theirs = small.write("generated/toy/tools/leave.py", "mine = 1\n")
+def test_foreign_file_at_an_output_path_is_replaced_only_with_force(
+    small: Any, run: Run
+) -> None:
+    foreign_file = small.write("generated/toy/tools/leave.py", "mine = 1\n")
     small.write("specs/toy/leave.yaml", f"name: leave\n{PART}")
     refused = run("generate")
     assert refused.exit_code == 1
@@ -138,13 +142,13 @@ def test_a_foreign_file_in_an_outputs_place(small: Any, run: Run) -> None:
         in refused.stderr
     )
     assert "replace it with `toolcast generate --force`" in refused.stderr
-    assert theirs.read_text() == "mine = 1\n"
+    assert foreign_file.read_text() == "mine = 1\n"
     assert run("generate", "--force").exit_code == 0
     assert run("check").exit_code == 0
 
 
-def test_left_overs_of_a_stash_are_removed(small: Any, run: Run, git: Git) -> None:
-    """`git stash` takes back what git knows, and leaves the new files of a run."""
+def test_outputs_left_by_git_stash_are_removed(small: Any, run: Run, git: Git) -> None:
+    """`git stash` restores tracked files, and leaves new outputs."""
     small.write("specs/toy/leave.yaml", f"name: leave\n{PART}")
     git("add", "specs")
     assert run("generate").exit_code == 0
@@ -158,7 +162,7 @@ def test_left_overs_of_a_stash_are_removed(small: Any, run: Run, git: Git) -> No
     assert run("check").exit_code == 0
 
 
-def test_left_overs_of_a_checkout_are_removed_by_force_without_a_stamp(
+def test_outputs_left_by_git_checkout_without_cache_are_removed_with_force(
     small: Any, run: Run, git: Git, own_cache: Path
 ) -> None:
     small.write("specs/toy/leave.yaml", f"name: leave\n{PART}")
@@ -174,29 +178,29 @@ def test_left_overs_of_a_checkout_are_removed_by_force_without_a_stamp(
     assert run("check").exit_code == 0
 
 
-def conflict(small: Any, run: Run, git: Git) -> None:
-    """A merge of two branches that changed one line of a prompt file."""
+def make_conflict(small: Any, run: Run, git: Git) -> None:
+    """Merge two branches that changed the same line of a prompt file."""
     git("checkout", "--quiet", "-b", "theirs")
-    change(small, new="Greet anyone.")
+    change_summary(small, new="Greet anyone.")
     run("generate")
     git("commit", "--quiet", "--all", "-m", "theirs")
     git("checkout", "--quiet", "main")
-    change(small, new="Greet everyone.")
+    change_summary(small, new="Greet everyone.")
     run("generate")
     git("commit", "--quiet", "--all", "-m", "ours")
     assert "CONFLICT" in git("merge", "theirs")
 
 
-def test_a_merge_with_conflicts_heals(
+def test_generate_repairs_outputs_with_merge_conflicts(
     small: Any, run: Run, git: Git, own_cache: Path
 ) -> None:
-    conflict(small, run, git)
+    make_conflict(small, run, git)
     shutil.rmtree(own_cache)
     assert "<<<<<<<" in (small.root / DEFINITION).read_text()
     git("checkout", "--theirs", "specs/toy/greet.yaml")
-    said = run("check").stderr
-    assert "specs/toy/greet.yaml: error: output/outdated" in said
-    assert "edited by hand" not in said
+    errors = run("check").stderr
+    assert "specs/toy/greet.yaml: error: output/outdated" in errors
+    assert "edited by hand" not in errors
     assert run("generate").exit_code == 0
     assert run("check").exit_code == 0
     git("add", ".")
@@ -204,7 +208,7 @@ def test_a_merge_with_conflicts_heals(
     assert run("check").exit_code == 0
 
 
-def test_a_merge_that_deletes_heals(
+def test_generate_repairs_outputs_after_a_modify_delete_conflict(
     small: Any, run: Run, git: Git, own_cache: Path
 ) -> None:
     git("checkout", "--quiet", "-b", "theirs")
@@ -212,7 +216,7 @@ def test_a_merge_that_deletes_heals(
     run("generate")
     git("commit", "--quiet", "--all", "-m", "theirs")
     git("checkout", "--quiet", "main")
-    change(small)
+    change_summary(small)
     run("generate")
     git("commit", "--quiet", "--all", "-m", "ours")
     assert "CONFLICT (modify/delete)" in git("merge", "theirs")
@@ -223,56 +227,61 @@ def test_a_merge_that_deletes_heals(
     assert run("check").exit_code == 0
 
 
-@pytest.mark.parametrize("format_", ["sha1", "sha256"])
-@pytest.mark.parametrize("ends", [b"\n", b"\r\n"])
-def test_every_kind_of_repository_is_understood(
-    small: Any, run: Run, git: Git, own_cache: Path, format_: str, ends: bytes
+@pytest.mark.parametrize("object_format", ["sha1", "sha256"])
+@pytest.mark.parametrize("line_ending", [b"\n", b"\r\n"])
+def test_outputs_are_recognized_for_any_object_format_and_line_ending(
+    small: Any,
+    run: Run,
+    git: Git,
+    own_cache: Path,
+    object_format: str,
+    line_ending: bytes,
 ) -> None:
     shutil.rmtree(small.root / ".git")
-    git("init", "--quiet", f"--object-format={format_}")
+    git("init", "--quiet", f"--object-format={object_format}")
     git("config", "core.autocrlf", "true")
     git("add", ".")
     for path in (small.root / "generated").rglob("*.*"):
-        path.write_bytes(path.read_bytes().replace(b"\n", ends))
+        path.write_bytes(path.read_bytes().replace(b"\n", line_ending))
     shutil.rmtree(own_cache)
-    change(small)
+    change_summary(small)
     assert run("generate").exit_code == 0
     assert run("check").exit_code == 0
 
 
-def test_a_project_in_a_folder_of_its_repository(
+def test_outputs_in_a_repository_subfolder_are_recognized(
     small: Any, run: Run, git: Git, own_cache: Path
 ) -> None:
     git("rev-parse")
     (small.root / ".git").rename(small.root.parent / ".git")
     git("add", ".")
     shutil.rmtree(own_cache)
-    change(small)
+    change_summary(small)
     assert run("generate").exit_code == 0
 
 
-def test_an_unwritable_cache_folder_is_no_error(
+def test_unwritable_cache_folder_is_ignored(
     small: Any, run: Run, git: Git, own_cache: Path
 ) -> None:
     shutil.rmtree(own_cache)
     own_cache.write_text("a file")
-    change(small)
+    change_summary(small)
     assert run("generate").exit_code == 0
 
 
-def test_a_cache_folder_in_the_project_is_none(
+def test_cache_folder_inside_the_project_is_not_used(
     small: Any, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(small.root / "cache"))
-    change(small)
+    change_summary(small)
     assert run("generate").exit_code == 1
     assert not (small.root / "cache").exists()
 
 
-def test_state_that_a_project_brings_is_none_of_ours(
+def test_state_files_inside_the_project_are_not_trusted(
     small: Any, run: Run, tmp_path: Path
 ) -> None:
-    """Earlier versions kept a cache, a lock, a manifest and a journal in the project."""
+    """Earlier versions stored a cache, a lock, a manifest and a journal in the project."""
     victim = tmp_path / "victim"
     victim.mkdir()
     (victim / "lock").write_text("mine")
@@ -280,7 +289,7 @@ def test_state_that_a_project_brings_is_none_of_ours(
     forged = '{"files": {"toy/tools/greet.json": "sha256:0", "../victim/lock": "x"}}'
     for name in ("MANIFEST.json", ".toolcast-run.json"):
         small.write(f"generated/{name}", forged)
-    change(small)
+    change_summary(small)
     done = run("generate")
     assert done.exit_code == 1
     assert done.stderr.count("output/foreign-file: the file was not generated") == 2

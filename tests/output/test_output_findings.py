@@ -1,4 +1,4 @@
-"""What `check` says about each kind of difference: a line for each spec that caused some."""
+"""Findings of `check` for each kind of changed output, grouped by the causing spec."""
 
 from __future__ import annotations
 
@@ -20,30 +20,30 @@ PREAMBLE = "generated/toy/prompts/preamble.md"
 Run = Callable[..., Result]
 
 
-def lines(done: Result) -> list[str]:
-    """The findings without their helps."""
+def list_errors(done: Result) -> list[str]:
+    """Return the lines of findings, without helps."""
     return [line for line in done.stderr.splitlines() if ": error: " in line]
 
 
-def change(small: Any) -> None:
-    """A summary goes into the definition and the prompt files."""
+def change_summary(small: Any) -> None:
+    """Change a summary, which is in the definition and in the prompt files."""
     small.edit("specs/toy/greet.yaml", "Greet somebody.", "Greet someone.")
 
 
-def test_clean(small: Any, run: Run) -> None:
+def test_check_of_unchanged_outputs_has_no_finding(small: Any, run: Run) -> None:
     checked = run("check")
     assert (checked.exit_code, checked.stderr) == (0, "")
     number = len(contents(small.root))
     assert checked.stdout == f"2 tools checked, {number} files up to date\n"
 
 
-def test_a_stale_spec_is_named_once_however_many_files_it_goes_into(
+def test_changed_spec_with_several_outdated_outputs_is_one_finding(
     small: Any, run: Run, git: Callable[..., str]
 ) -> None:
-    change(small)
+    change_summary(small)
     checked = run("check")
     assert checked.exit_code == 1
-    [line] = lines(checked)
+    [line] = list_errors(checked)
     assert line.startswith("specs/toy/greet.yaml: error: output/outdated: ")
     assert DEFINITION in line and "are out of date" in line
     assert "help: run `toolcast generate` and commit the result" in checked.stderr
@@ -51,62 +51,62 @@ def test_a_stale_spec_is_named_once_however_many_files_it_goes_into(
     assert run("check").exit_code == 0
 
 
-def test_two_stale_specs_are_two_lines(small: Any, run: Run) -> None:
-    change(small)
+def test_two_changed_specs_are_two_findings(small: Any, run: Run) -> None:
+    change_summary(small)
     small.edit("specs/toy/part.yaml", "Part from", "Take leave of")
-    assert [line.partition(":")[0] for line in lines(run("check"))] == [
+    assert [line.partition(":")[0] for line in list_errors(run("check"))] == [
         "specs/toy/greet.yaml",
         "specs/toy/part.yaml",
     ]
 
 
-def test_a_change_that_nothing_tells_from_an_edit_is_said_to_be_either(
+def test_outdated_output_without_git_may_be_edited_by_hand(
     small: Any, run: Run
 ) -> None:
-    change(small)
-    [line] = lines(run("check"))
+    change_summary(small)
+    [line] = list_errors(run("check"))
     assert line.endswith("are out of date or edited by hand")
 
 
-def test_what_git_has_right_was_edited_by_hand(
+def test_output_that_differs_from_a_correct_git_index_was_edited_by_hand(
     small: Any, run: Run, git: Callable[..., str]
 ) -> None:
     for path in (TOOL, PREAMBLE):
         small.write(path, (small.root / path).read_text() + "# mine\n")
     checked = run("check")
-    said = "error: output/outdated: the file was edited by hand"
-    assert [line.partition(": git")[0] for line in lines(checked)] == [
-        f"{PREAMBLE}: {said}",
-        f"{TOOL}: {said}",
+    message = "error: output/outdated: the file was edited by hand"
+    assert [line.partition(": git")[0] for line in list_errors(checked)] == [
+        f"{PREAMBLE}: {message}",
+        f"{TOOL}: {message}",
     ]
     assert "help: move the change to the spec or a template" in checked.stderr
 
 
-def test_an_edit_beside_a_stale_spec_has_a_line_of_its_own(
+def test_edited_output_is_reported_separately_from_a_changed_spec(
     small: Any, run: Run, git: Callable[..., str]
 ) -> None:
     small.write(TOOL, (small.root / TOOL).read_text() + "# mine\n")
-    change(small)
-    edited, stale = lines(run("check"))
+    change_summary(small)
+    edited, stale = list_errors(run("check"))
     assert edited.startswith(f"{TOOL}: ") and "edited by hand" in edited
     assert stale.startswith("specs/toy/greet.yaml: ") and TOOL not in stale
 
 
-def test_many_stale_specs_of_a_folder_are_one_line(small: Any, run: Run) -> None:
+def test_many_changed_specs_in_a_folder_are_one_finding(small: Any, run: Run) -> None:
     for number in range(30):
         small.write(f"specs/toy/t{number}.yaml", f"name: t{number}\n{PART}")
     small.generate()
     for number in range(30):
         small.edit(f"specs/toy/t{number}.yaml", "Part from", "Leave")
-    [line] = lines(run("check"))
+    [line] = list_errors(run("check"))
     assert line.startswith("specs/toy/t0.yaml: error: output/outdated: ")
     assert " outputs of 30 specs in specs/toy/ are out of date" in line
 
 
-def test_a_missing_file_is_said_at_its_spec(small: Any, run: Run) -> None:
+def test_missing_output_is_reported_at_its_spec(small: Any, run: Run) -> None:
     (small.root / TOOL).unlink()
     (small.root / DEFINITION).unlink()
-    [line] = lines(run("check"))
+    [line] = list_errors(run("check"))
     assert line == (
         f"specs/toy/greet.yaml: error: output/missing: {DEFINITION}, {TOOL} are missing"
     )
@@ -117,17 +117,21 @@ def test_a_missing_file_is_said_at_its_spec(small: Any, run: Run) -> None:
 @pytest.mark.parametrize(
     "folder", ["generated", "generated/toy", "generated/toy/tools"]
 )
-def test_a_missing_folder_is_one_line(small: Any, run: Run, folder: str) -> None:
+def test_missing_output_folder_is_one_finding(
+    small: Any, run: Run, folder: str
+) -> None:
     shutil.rmtree(small.root / folder)
     checked = run("check")
-    assert lines(checked) == [f"{folder}: error: output/missing: the folder is missing"]
+    assert list_errors(checked) == [
+        f"{folder}: error: output/missing: the folder is missing"
+    ]
     assert run("generate").exit_code == 0
     assert run("check").exit_code == 0
 
 
-def test_the_files_of_a_spec_that_is_gone_are_one_line(small: Any, run: Run) -> None:
+def test_outputs_from_a_removed_spec_are_one_finding(small: Any, run: Run) -> None:
     (small.root / "specs/toy/part.yaml").unlink()
-    orphans = [line for line in lines(run("check")) if "output/orphaned" in line]
+    orphans = [line for line in list_errors(run("check")) if "output/orphaned" in line]
     assert orphans == [
         "generated/toy/tools/part.json: error: output/orphaned: this file and 1 more are"
         " no longer generated; the source was specs/toy/part.yaml"
@@ -138,10 +142,10 @@ def test_the_files_of_a_spec_that_is_gone_are_one_line(small: Any, run: Run) -> 
     assert run("check").exit_code == 0
 
 
-def test_a_foreign_file(small: Any, run: Run) -> None:
+def test_foreign_file_in_the_output_folder_is_reported(small: Any, run: Run) -> None:
     small.write("generated/toy/notes.txt", "mine\n")
     checked = run("check")
-    assert lines(checked) == [
+    assert list_errors(checked) == [
         "generated/toy/notes.txt: error: output/foreign-file: the file was not generated,"
         " but is in the output folder"
     ]
@@ -157,20 +161,20 @@ def test_a_foreign_file(small: Any, run: Run) -> None:
         *"__pycache__/greet.pyc .mypy_cache/x .pytest_cache/x .idea/x .vscode/x".split(),
     ],
 )
-def test_what_systems_and_editors_leave_does_not_count(
-    small: Any, run: Run, name: str
-) -> None:
-    left = small.write(f"generated/toy/tools/{name}", "left\n")
+def test_system_and_editor_files_are_ignored(small: Any, run: Run, name: str) -> None:
+    ignored_file = small.write(f"generated/toy/tools/{name}", "left\n")
     assert run("check").exit_code == 0
-    change(small)
+    change_summary(small)
     assert run("generate").exit_code == 0
-    assert left.read_text() == "left\n"
+    assert ignored_file.read_text() == "left\n"
 
 
-def test_what_a_killed_run_left(small: Any, run: Run) -> None:
+def test_temporary_file_from_a_killed_run_is_reported_and_removed(
+    small: Any, run: Run
+) -> None:
     small.write("generated/toy/.toolcast-0123456789abcdef.tmp", "half a fi")
     small.write("generated/.toolcast-mine.txt", "not a temporary file")
-    checked = "\n".join(lines(run("check")))
+    checked = "\n".join(list_errors(run("check")))
     assert "abcdef.tmp: error: output/orphaned: temporary file of" in checked
     assert ".toolcast-mine.txt: error: output/foreign-file" in checked
     (small.root / "generated/.toolcast-mine.txt").unlink()
@@ -178,11 +182,11 @@ def test_what_a_killed_run_left(small: Any, run: Run) -> None:
     assert run("check").exit_code == 0
 
 
-def test_all_kinds_at_once_for_machines(
+def test_json_and_github_formats_have_every_kind_of_finding(
     small: Any, run: Run, git: Callable[..., str]
 ) -> None:
     small.edit("specs/toy/toolset.yaml", ", prompts: {}", "")
-    change(small)
+    change_summary(small)
     (small.root / "generated/toy/registry.py").unlink()
     small.write("generated/__init__.py", "# mine\n")
     small.write("generated/%odd, name\n.txt", "")
@@ -208,7 +212,9 @@ def test_all_kinds_at_once_for_machines(
     assert "%25odd%2C name" in odd
 
 
-def test_a_signature_cannot_steer_a_terminal(small: Any, run: Run) -> None:
+def test_control_characters_in_a_generated_header_are_not_printed(
+    small: Any, run: Run
+) -> None:
     mark = "# Generated by Toolcast from \x1b[2Jspecs. DO NOT EDIT.\n"
     small.write("generated/toy/tools/old.py", mark)
     checked = run("check")
@@ -216,36 +222,37 @@ def test_a_signature_cannot_steer_a_terminal(small: Any, run: Run) -> None:
     assert "\x1b" not in checked.stderr
 
 
-def test_check_opens_nothing_for_writing_and_reads_no_cache(
+def test_check_writes_no_file_and_reads_no_cache(
     small: Any, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened: list[str] = []
-    # A ledger that an earlier test has left may still post its rows.
-    real, here = os.open, threading.get_ident()
+    # A ledger thread from another test can still write, so only this thread's calls
+    # count.
+    real, thread_id = os.open, threading.get_ident()
 
-    def noted(path: Any, flags: int, *rest: Any, **more: Any) -> int:
+    def record_open(path: Any, flags: int, *rest: Any, **more: Any) -> int:
         is_written = flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT)
-        if is_written and threading.get_ident() == here:
+        if is_written and threading.get_ident() == thread_id:
             opened.append(str(path))
         return real(path, flags, *rest, **more)
 
-    monkeypatch.setattr(os, "open", noted)
+    monkeypatch.setattr(os, "open", record_open)
     monkeypatch.setattr(
         "toolcast.up_to_date._find_cache_folder", None
-    )  # Calling it fails.
-    change(small)
+    )  # `None` fails when it is called.
+    change_summary(small)
     assert run("check").exit_code == 1
     assert set(opened) <= {os.devnull}
 
 
-def test_what_editors_leave_that_is_no_file(small: Any, run: Run) -> None:
-    """Emacs locks a file by a link to nowhere; some keep whole folders."""
+def test_editor_links_and_folders_are_ignored(small: Any, run: Run) -> None:
+    """Emacs locks a file with a dangling link, and some editors create folders."""
     tools = small.root / "generated/toy/tools"
     (tools / ".#greet.py").symlink_to("ann@example.org.4711:1700000000")
     for folder in (".idea", ".vscode", "__pycache__"):
         (small.root / "generated" / folder / "deep").mkdir(parents=True)
     os.mkfifo(small.root / "generated/.x.swp")
-    change(small)
+    change_summary(small)
     assert run("generate").exit_code == 0
     assert run("check").exit_code == 0
     assert (tools / ".#greet.py").is_symlink()

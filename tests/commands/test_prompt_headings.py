@@ -1,4 +1,4 @@
-"""Headings of prompt docs: none over nothing, and each on one line."""
+"""Headings of prompt files: none without content, and each on one line."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ CASES = {
 }
 
 
-def test_only_what_has_guidance_has_a_heading(make_project: Callable[..., Any]) -> None:
+def test_only_tools_with_guidance_have_a_heading(
+    make_project: Callable[..., Any],
+) -> None:
     project = make_project(
         {name: SPEC.format(more=more) for name, more in CASES.items()},
         toolset="targets: {registry: {}, prompts: {}}\n",
@@ -35,7 +37,7 @@ def test_only_what_has_guidance_has_a_heading(make_project: Callable[..., Any]) 
     assert project.run("-c", code).stdout.strip() == page.partition("\n")[2].strip()
 
 
-def test_a_title_of_two_lines_is_a_heading_of_one(
+def test_title_with_a_line_break_is_a_heading_on_one_line(
     make_project: Callable[..., Any],
 ) -> None:
     project = make_project(

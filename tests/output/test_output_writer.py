@@ -1,4 +1,4 @@
-"""The writer by itself: whole files only, nothing through links, and every run heals."""
+"""The output writer: complete files, no followed links, and repair after any failure."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ CHANGES = ("replace", "unlink", "rmdir", "mkdir", "write")
 
 
 class Project:
-    """A folder with outputs, and the digests of what runs left in it."""
+    """A folder with outputs, and the digests of outputs from previous runs."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -39,15 +39,15 @@ class Project:
     def folder(self) -> Path:
         return self.root / "out"
 
-    def known(self) -> dict[str, list[str]]:
-        known: dict[str, list[str]] = {}
+    def load_digests(self) -> dict[str, list[str]]:
+        load_digests: dict[str, list[str]] = {}
         if self.notes.exists():
             for line in self.notes.read_text().splitlines():
-                path, noted = line.split(" ")
-                known.setdefault(path, []).append(noted)
-        return known
+                path, digest = line.split(" ")
+                load_digests.setdefault(path, []).append(digest)
+        return load_digests
 
-    def note(self, files: Mapping[str, bytes]) -> None:
+    def record_digests(self, files: Mapping[str, bytes]) -> None:
         with self.notes.open("a", encoding="utf-8") as stream:
             for path, data in files.items():
                 stream.write(f"{path} {compute_digest(data)}\n")
@@ -60,9 +60,9 @@ class Project:
         force: bool = False,
         step: Callable[[], object] = bool,
     ) -> WriteResult:
-        """One run, as `generate` does it."""
-        recoverable = RecoverableContent(str(self.root), output, self.known())
-        before = partial(self.note, files)
+        """Write the outputs as `generate` does."""
+        recoverable = RecoverableContent(str(self.root), output, self.load_digests())
+        before = partial(self.record_digests, files)
         return write_output(
             str(self.root),
             output,
@@ -73,8 +73,8 @@ class Project:
             step=step,
         )
 
-    def settled(self, files: Mapping[str, bytes]) -> None:
-        """A run that has nothing to refuse."""
+    def run_successfully(self, files: Mapping[str, bytes]) -> None:
+        """Write the outputs, and check that no output is refused."""
         assert self.run(files).decision.refused == []
 
 
@@ -83,14 +83,14 @@ def project(tmp_path: Path) -> Project:
     return Project(tmp_path / "project")
 
 
-def on_disk(folder: Path) -> dict[str, bytes]:
-    """Every file of a folder."""
+def read_files(folder: Path) -> dict[str, bytes]:
+    """Return the bytes of every file in a folder."""
     found = [path for path in folder.rglob("*") if path.is_file()]
     return {str(path.relative_to(folder)): path.read_bytes() for path in found}
 
 
-def files_for(version: int) -> dict[str, bytes]:
-    """The outputs of a version of the specs; each has files that the others lack."""
+def make_files(version: int) -> dict[str, bytes]:
+    """Return the outputs for a version; each version has files that others lack."""
     return {
         "a.txt": SIGNED + f"a{version}".encode(),
         "same.txt": SIGNED,
@@ -99,16 +99,17 @@ def files_for(version: int) -> dict[str, bytes]:
     }
 
 
-def killed_at(step: int, action: Callable[[], object]) -> bool:
-    """Runs an action in a child that dies by SIGKILL at its step-th change of the disk.
+def kill_at(step: int, action: Callable[[], object]) -> bool:
+    """Run an action in a child process that is killed at its step-th change of the
+    disk.
 
-    Returns whether it died; False when it came to its end first.
+    Return True if it was killed, and False if it ended before.
     """
     child = os.fork()
     if child == 0:
         count = 0
 
-        def counted(real: Callable[..., Any]) -> Callable[..., Any]:
+        def count_calls(real: Callable[..., Any]) -> Callable[..., Any]:
             def change(*given: Any, **named: Any) -> Any:
                 nonlocal count
                 count += 1
@@ -119,7 +120,7 @@ def killed_at(step: int, action: Callable[[], object]) -> bool:
             return change
 
         for name in CHANGES:
-            setattr(os, name, counted(getattr(os, name)))
+            setattr(os, name, count_calls(getattr(os, name)))
         try:
             action()
         finally:
@@ -127,202 +128,209 @@ def killed_at(step: int, action: Callable[[], object]) -> bool:
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
 
 
-def test_a_run_killed_at_any_step_heals(tmp_path: Path) -> None:
-    old, new = files_for(1), files_for(2)
+def test_run_after_a_kill_at_any_step_repairs_the_outputs(tmp_path: Path) -> None:
+    old, new = make_files(1), make_files(2)
     step = 0
     while True:
         step += 1
         project = Project(tmp_path / str(step))
-        project.settled(old)
-        if not killed_at(step, partial(project.run, new)):
+        project.run_successfully(old)
+        if not kill_at(step, partial(project.run, new)):
             break
         whole = {value for files in (old, new) for value in files.values()}
-        for path, data in on_disk(project.folder).items():
+        for path, data in read_files(project.folder).items():
             assert ".toolcast-" in path or data in whole, f"step {step}: {path} is torn"
         difference = compare_with_disk(str(project.root), "out", new)
         assert not difference.is_exact, f"step {step}: nobody sees that it was killed"
-        project.settled(new)
-        assert on_disk(project.folder) == new
+        project.run_successfully(new)
+        assert read_files(project.folder) == new
         assert compare_with_disk(str(project.root), "out", new).is_exact
     assert step > 12
 
 
 @pytest.mark.rows(4)
 @pytest.mark.parametrize("step", range(1, 10))
-def test_a_first_run_killed_at_any_step_heals(project: Project, step: int) -> None:
-    files = files_for(1)
-    assert killed_at(step, partial(project.run, files))
-    project.settled(files)
-    assert on_disk(project.folder) == files
+def test_run_after_a_killed_first_run_repairs_the_outputs(
+    project: Project, step: int
+) -> None:
+    files = make_files(1)
+    assert kill_at(step, partial(project.run, files))
+    project.run_successfully(files)
+    assert read_files(project.folder) == files
 
 
 @pytest.mark.slow
-def test_runs_killed_again_and_again_while_the_specs_change(project: Project) -> None:
-    """What any of the killed runs wrote is known to be the generator's."""
+def test_run_after_repeated_kills_recognizes_all_outputs(project: Project) -> None:
+    """Outputs of every killed run are recognized as generated."""
     chance = random.Random(7)
-    project.settled(files_for(0))
+    project.run_successfully(make_files(0))
     for version in range(1, 40):
-        killed_at(chance.randint(1, 14), partial(project.run, files_for(version)))
-    project.settled(files_for(99))
-    assert on_disk(project.folder) == files_for(99)
+        kill_at(chance.randint(1, 14), partial(project.run, make_files(version)))
+    project.run_successfully(make_files(99))
+    assert read_files(project.folder) == make_files(99)
 
 
 @pytest.mark.parametrize("name", CHANGES)
 @pytest.mark.parametrize("nth", [1, 2])
-def test_a_full_disk_leaves_every_file_whole(
+def test_full_disk_leaves_every_file_old_or_new(
     project: Project, monkeypatch: pytest.MonkeyPatch, name: str, nth: int
 ) -> None:
-    old, new = files_for(1), files_for(2)
-    project.settled(old)
+    old, new = make_files(1), make_files(2)
+    project.run_successfully(old)
     count, real = 0, getattr(os, name)
 
     caller = threading.get_ident()
 
-    def full(*given: Any, **named: Any) -> Any:
+    def raise_on_full_disk(*given: Any, **named: Any) -> Any:
         nonlocal count
-        # Threads that other tests left may make temporary files meanwhile.
+        # Threads of other tests can create temporary files at the same time.
         count += threading.get_ident() == caller
         if count == nth and threading.get_ident() == caller:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         return real(*given, **named)
 
     with monkeypatch.context() as patched:
-        patched.setattr(os, name, full)
-        if name == "rmdir":  # That an empty folder stays is no reason to stop.
-            project.settled(new)
+        patched.setattr(os, name, raise_on_full_disk)
+        # An empty folder that cannot be removed does not stop the run.
+        if name == "rmdir":
+            project.run_successfully(new)
         else:
             with pytest.raises(OSError, match="No space") as caught:
                 project.run(new)
             assert str(caught.value.filename).startswith(str(project.folder))
     whole = {value for files in (old, new) for value in files.values()}
-    assert set(on_disk(project.folder).values()) <= whole, "or a temporary file is left"
-    project.settled(new)
-    assert on_disk(project.folder) == new
+    assert (
+        set(read_files(project.folder).values()) <= whole
+    ), "or a temporary file is left"
+    project.run_successfully(new)
+    assert read_files(project.folder) == new
 
 
-def test_unchanged_files_are_not_touched(project: Project) -> None:
-    project.settled(files_for(1))
+def test_unchanged_files_are_not_written(project: Project) -> None:
+    project.run_successfully(make_files(1))
 
-    def written(path: Path) -> tuple[int, int, int]:
-        """What a write changes; that a file is read is no matter."""
+    def read_status(path: Path) -> tuple[int, int, int]:
+        """Return what a write changes; reading changes only the access time."""
         status = path.stat()
         return status.st_ino, status.st_mtime_ns, status.st_ctime_ns
 
-    before = {path: written(path) for path in project.folder.rglob("*.txt")}
-    project.settled({**files_for(1), "a.txt": SIGNED + b"other"})
+    before = {path: read_status(path) for path in project.folder.rglob("*.txt")}
+    project.run_successfully({**make_files(1), "a.txt": SIGNED + b"other"})
     for path, status in before.items():
-        assert (written(path) == status) == (path.name != "a.txt")
+        assert (read_status(path) == status) == (path.name != "a.txt")
 
 
-def test_new_files_get_the_umask_and_replaced_ones_keep_their_mode(
+def test_new_files_follow_the_umask_and_replaced_files_keep_their_mode(
     project: Project,
 ) -> None:
     before = os.umask(0o027)
     try:
-        project.settled(files_for(1))
+        project.run_successfully(make_files(1))
     finally:
         os.umask(before)
     assert stat.S_IMODE((project.folder / "v1").stat().st_mode) == 0o750
     assert stat.S_IMODE((project.folder / "a.txt").stat().st_mode) == 0o640
     (project.folder / "a.txt").chmod(0o600)
-    project.settled({**files_for(1), "a.txt": SIGNED + b"other"})
+    project.run_successfully({**make_files(1), "a.txt": SIGNED + b"other"})
     assert stat.S_IMODE((project.folder / "a.txt").stat().st_mode) == 0o600
 
 
-def test_empty_folders_go_with_their_files(project: Project) -> None:
-    project.settled(files_for(1))
+def test_empty_folders_are_removed_with_their_files(project: Project) -> None:
+    project.run_successfully(make_files(1))
     compiled = project.folder / "v1/deep/__pycache__/x.cpython-311.pyc"
     compiled.parent.mkdir()
     compiled.write_bytes(b"")
-    project.settled(files_for(2))
+    project.run_successfully(make_files(2))
     assert not (project.folder / "v1").exists()
 
 
-def test_of_a_folder_of_compiled_modules_only_those_are_removed(
+def test_other_files_in_pycache_are_kept(
     project: Project,
 ) -> None:
-    project.settled(files_for(1))
+    project.run_successfully(make_files(1))
     mine = project.folder / "v1/__pycache__/notes.txt"
     mine.parent.mkdir()
     mine.write_text("mine")
-    project.settled(files_for(2))
+    project.run_successfully(make_files(2))
     assert mine.read_text() == "mine"
-    assert compare_with_disk(str(project.root), "out", files_for(2)).is_exact
+    assert compare_with_disk(str(project.root), "out", make_files(2)).is_exact
 
 
-@pytest.mark.parametrize("what", ["a folder with a file", "a pipe", "a device"])
-def test_what_no_file_can_replace(project: Project, what: str) -> None:
-    place = project.folder / "a.txt"
+@pytest.mark.parametrize("kind", ["a folder with a file", "a pipe", "a device"])
+def test_folder_pipe_or_device_at_an_output_path_is_refused(
+    project: Project, kind: str
+) -> None:
+    path = project.folder / "a.txt"
     project.folder.mkdir()
-    if what == "a pipe":
-        os.mkfifo(place)
-    elif what == "a device":
+    if kind == "a pipe":
+        os.mkfifo(path)
+    elif kind == "a device":
         if os.geteuid() != 0:
             pytest.skip("only root can make one")
-        os.mknod(place, stat.S_IFCHR | 0o666, os.makedev(1, 5))  # /dev/zero
+        os.mknod(path, stat.S_IFCHR | 0o666, os.makedev(1, 5))  # /dev/zero
     else:
-        place.mkdir()
-        (place / "mine.txt").write_text("mine")
-    refused = project.run(files_for(1), force=True).decision.refused
+        path.mkdir()
+        (path / "mine.txt").write_text("mine")
+    refused = project.run(make_files(1), force=True).decision.refused
     assert [(found.rule, found.location.file) for found in refused] == [
         ("output/foreign-file", "out/a.txt")
     ]
-    assert set(project.folder.iterdir()) == {place}
+    assert set(project.folder.iterdir()) == {path}
 
 
-def test_a_pipe_among_the_outputs_is_foreign(project: Project) -> None:
-    project.settled(files_for(1))
+def test_pipe_in_the_output_folder_is_foreign(project: Project) -> None:
+    project.run_successfully(make_files(1))
     os.mkfifo(project.folder / "pipe")
-    [found] = project.run(files_for(1)).decision.foreign
+    [found] = project.run(make_files(1)).decision.foreign
     assert found.location.file == "out/pipe"
 
 
-def test_an_empty_folder_in_an_outputs_place(project: Project) -> None:
+def test_empty_folder_at_an_output_path_is_replaced(project: Project) -> None:
     (project.folder / "a.txt").mkdir(parents=True)
-    project.settled(files_for(1))
-    assert on_disk(project.folder) == files_for(1)
+    project.run_successfully(make_files(1))
+    assert read_files(project.folder) == make_files(1)
 
 
-def test_a_file_where_a_folder_goes(project: Project) -> None:
+def test_foreign_file_at_a_folder_path_is_refused(project: Project) -> None:
     project.folder.mkdir()
     (project.folder / "v1").write_text("mine")
-    refused = project.run(files_for(1), force=True).decision.refused
+    refused = project.run(make_files(1), force=True).decision.refused
     assert [found.location.file for found in refused] == ["out/v1"]
-    # One of ours gives way.
+    # A generated file is replaced.
     (project.folder / "v1").write_bytes(SIGNED)
-    assert project.run(files_for(1), force=True).decision.refused == []
-    assert on_disk(project.folder) == files_for(1)
+    assert project.run(make_files(1), force=True).decision.refused == []
+    assert read_files(project.folder) == make_files(1)
 
 
-def test_a_file_in_the_output_folders_place(project: Project) -> None:
+def test_file_at_the_output_folder_path_is_refused(project: Project) -> None:
     project.folder.write_text("mine")
-    refused = project.run(files_for(1), force=True).decision.refused
+    refused = project.run(make_files(1), force=True).decision.refused
     assert [found.location.file for found in refused] == ["out"]
     assert project.folder.read_text() == "mine"
 
 
-@pytest.mark.parametrize("place", ["out", "out/v1", "out/a.txt", "above"])
+@pytest.mark.parametrize("link", ["out", "out/v1", "out/a.txt", "above"])
 @pytest.mark.parametrize("force", [False, True])
-def test_links_are_not_written_through(
-    project: Project, tmp_path: Path, place: str, force: bool
+def test_symlinks_are_not_written_through(
+    project: Project, tmp_path: Path, link: str, force: bool
 ) -> None:
     output = "out"
     victim = tmp_path / "victim"
-    if place == "above":
+    if link == "above":
         output = "above/out"
         victim.mkdir()
     else:
-        project.settled(files_for(1))
-        (project.root / place).rename(victim)
-    (project.root / place).symlink_to(victim)
-    before = on_disk(tmp_path)
-    new = {path: data + b"new" for path, data in files_for(1).items()}
+        project.run_successfully(make_files(1))
+        (project.root / link).rename(victim)
+    (project.root / link).symlink_to(victim)
+    before = read_files(tmp_path)
+    new = {path: data + b"new" for path, data in make_files(1).items()}
     refused = project.run(new, output=output, force=force).decision.refused
     assert "output/symlink" in {found.rule for found in refused}
-    assert on_disk(tmp_path) == before
+    assert read_files(tmp_path) == before
 
 
-def test_a_folder_swapped_for_a_link_is_not_written_through(
+def test_folder_replaced_by_a_link_during_a_run_is_not_followed(
     project: Project, tmp_path: Path
 ) -> None:
     victim = tmp_path / "victim"
@@ -337,10 +345,10 @@ def test_a_folder_swapped_for_a_link_is_not_written_through(
 
     project.run(files, step=swap)
     assert list(victim.iterdir()) == []
-    assert on_disk(tmp_path / "moved") == {f"{n}.txt": SIGNED for n in range(5)}
+    assert read_files(tmp_path / "moved") == {f"{n}.txt": SIGNED for n in range(5)}
 
 
-def test_a_temporary_file_is_never_one_that_is_there(
+def test_temporary_file_never_overwrites_an_existing_path(
     project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     victim = tmp_path / "victim"
@@ -348,43 +356,43 @@ def test_a_temporary_file_is_never_one_that_is_there(
     project.folder.mkdir()
     real = os.open
 
-    def planting(path: Any, flags: int, *rest: Any, **more: Any) -> int:
+    def open_planted(path: Any, flags: int, *rest: Any, **more: Any) -> int:
         if str(path).endswith(".tmp"):
             (project.folder / path).symlink_to(victim)
         return real(path, flags, *rest, **more)
 
-    monkeypatch.setattr(os, "open", planting)
+    monkeypatch.setattr(os, "open", open_planted)
     with pytest.raises(FileExistsError):
         project.run({"a.txt": SIGNED})
     assert victim.read_text() == "mine"
 
 
-def test_two_runs_at_once(project: Project) -> None:
-    files = files_for(1)
+def test_concurrent_run_is_rejected(project: Project) -> None:
+    files = make_files(1)
 
     def second() -> None:
         with pytest.raises(ConcurrentRunError):
-            project.run(files_for(2))
+            project.run(make_files(2))
 
     project.run(files, step=second)
-    assert on_disk(project.folder) == files
-    project.settled(files_for(2))
+    assert read_files(project.folder) == files
+    project.run_successfully(make_files(2))
 
 
-def test_nothing_but_the_output_folder_is_left_in_a_project(project: Project) -> None:
-    project.settled(files_for(1))
+def test_run_creates_only_the_output_folder(project: Project) -> None:
+    project.run_successfully(make_files(1))
     assert set(project.root.iterdir()) == {project.folder, project.notes}
 
 
-def test_a_large_file_of_somebody_is_not_read_whole(project: Project) -> None:
+def test_large_foreign_file_is_not_read_completely(project: Project) -> None:
     project.folder.mkdir()
     with (project.folder / "large.bin").open("wb") as stream:
         stream.truncate(1 << 40)
-    [found] = project.run(files_for(1)).decision.foreign
+    [found] = project.run(make_files(1)).decision.foreign
     assert found.location.file == "out/large.bin"
 
 
-def test_a_very_deep_folder_is_named_and_left(project: Project) -> None:
+def test_very_deep_foreign_folder_is_reported(project: Project) -> None:
     descriptor = os.open(project.root, os.O_RDONLY)
     project.folder.mkdir()
     for name in ["out", *["d"] * 300]:
@@ -394,5 +402,5 @@ def test_a_very_deep_folder_is_named_and_left(project: Project) -> None:
         os.close(descriptor)
         descriptor = below
     os.close(descriptor)
-    [found] = project.run(files_for(1)).decision.foreign
+    [found] = project.run(make_files(1)).decision.foreign
     assert found.location.file.startswith("out/d/d/")

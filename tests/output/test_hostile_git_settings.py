@@ -1,4 +1,4 @@
-"""A project's own git settings may name programs: none of them runs when somebody generates."""
+"""Git settings of a project that name programs, none of which `generate` runs."""
 
 from __future__ import annotations
 
@@ -57,21 +57,21 @@ CONFIG = """
 
 
 @pytest.fixture
-def planted(small: Any, git: Callable[..., str], tmp_path: Path) -> Path:
-    """A project whose settings name programs; the file that is there once one ran."""
-    return plant(small, tmp_path)
+def program_mark(small: Any, git: Callable[..., str], tmp_path: Path) -> Path:
+    """Return the file that a program of the project's git settings would create."""
+    return plant_programs(small, tmp_path)
 
 
-def plant(small: Any, tmp_path: Path) -> Path:
-    """Names a program wherever git's settings can; gives the file that it makes."""
-    sprung = tmp_path / "sprung"
-    program = small.write("tools/planted", f"#!/bin/sh\ntouch {sprung}\nexit 1\n")
+def plant_programs(small: Any, tmp_path: Path) -> Path:
+    """Set a program in every git setting that can name one; return the file it creates."""
+    mark = tmp_path / "sprung"
+    program = small.write("tools/planted", f"#!/bin/sh\ntouch {mark}\nexit 1\n")
     program.chmod(0o755)
     hooks = small.root / "hooks"
     hooks.mkdir()
     for name in ("fsmonitor-watchman", "post-index-change", "post-checkout"):
         shutil.copy(program, hooks / name)
-    places = {
+    values = {
         "program": program,
         "hooks": hooks,
         "attributes": small.write("attributes", "* filter=planted diff=planted\n"),
@@ -79,44 +79,46 @@ def plant(small: Any, tmp_path: Path) -> Path:
     }
     small.write(".gitattributes", "* filter=planted diff=planted\n")
     with (small.root / ".git/config").open("a", encoding="utf-8") as config:
-        config.write(CONFIG.format(**places))
-    return sprung
+        config.write(CONFIG.format(**values))
+    return mark
 
 
-def test_the_programs_would_run(
-    small: Any, git: Callable[..., str], planted: Path
+def test_git_status_runs_the_planted_program(
+    small: Any, git: Callable[..., str], program_mark: Path
 ) -> None:
     git("status")
-    assert planted.exists()
+    assert program_mark.exists()
 
 
-def test_no_program_of_the_project_runs(small: Any, planted: Path) -> None:
+def test_reading_the_index_runs_no_program_of_the_project(
+    small: Any, program_mark: Path
+) -> None:
     index = read_index(str(small.root), "generated")
     assert index is not None and len(index.objects) > 5
-    assert not planted.exists()
+    assert not program_mark.exists()
 
 
-def test_a_sparse_index_fetches_nothing(
+def test_sparse_index_fetches_no_objects(
     small: Any, git: Callable[..., str], tmp_path: Path
 ) -> None:
-    """What is missing of it would be fetched by a program that the settings name."""
+    """A program in the settings would fetch the missing objects."""
     git("sparse-checkout", "set", "--cone", "--sparse-index", "specs")
     for path in (small.root / ".git/objects").rglob("*"):
         if path.is_file():
             path.unlink()
-    sprung = plant(small, tmp_path)
+    mark = plant_programs(small, tmp_path)
     git("-c", "core.fsmonitor=false", "ls-files", "--stage")
-    assert sprung.exists(), "it is no test without a program that runs"
-    sprung.unlink()
+    assert mark.exists(), "it is no test without a program that runs"
+    mark.unlink()
     index = read_index(str(small.root), "generated")
     assert index is None or not index.objects
-    assert not sprung.exists()
+    assert not mark.exists()
 
 
-def test_a_git_of_the_project_is_not_asked(
+def test_git_program_inside_the_project_is_not_run(
     small: Any,
     git: Callable[..., str],
-    planted: Path,
+    program_mark: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     inside = small.root / "bin"
@@ -132,13 +134,13 @@ def test_a_git_of_the_project_is_not_asked(
         assert read_index(str(small.root), "generated") is not None
     monkeypatch.setenv("PATH", f"{inside}{os.pathsep}{outside}")
     assert read_index(str(small.root), "generated") is None
-    assert not planted.exists()
+    assert not program_mark.exists()
 
 
-def test_variables_do_not_lead_elsewhere(
+def test_git_environment_variables_are_ignored(
     small: Any,
     git: Callable[..., str],
-    planted: Path,
+    program_mark: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -152,10 +154,10 @@ def test_variables_do_not_lead_elsewhere(
     assert not trace.exists()
 
 
-def test_a_repository_of_somebody_else_is_read(
+def test_repository_with_another_owner_is_read(
     small: Any, git: Callable[..., str]
 ) -> None:
-    """As in a container that works as root on what another user has checked out."""
+    """As in a container that runs as root on another user's checkout."""
     if os.geteuid() != 0:
         pytest.skip("only root can give files away")
     for path in [small.root, *small.root.rglob("*")]:
@@ -165,7 +167,7 @@ def test_a_repository_of_somebody_else_is_read(
 
 
 @pytest.mark.parametrize("damage", ["no repository", "broken index", "hangs", "no git"])
-def test_a_git_that_does_not_answer_knows_nothing(
+def test_failing_git_is_treated_as_no_index(
     small: Any,
     git: Callable[..., str],
     damage: str,
