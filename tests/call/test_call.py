@@ -21,7 +21,7 @@ def format_odd_command(mode: str) -> str:
     return shlex.join([sys.executable, str(ODD), mode])
 
 
-def test_call_of_a_generated_tool_prints_its_result(project: Project) -> None:
+def test_generated_tool_call_prints_its_result(project: Project) -> None:
     done = project.run("-m", "toolcast", "call", "plus", "a=2", "b:=40")
     assert (done.returncode, done.stdout, done.stderr) == (0, "sum: 42\n", "")
 
@@ -104,7 +104,7 @@ def test_unknown_tool_name_gets_a_suggestion(project: Project) -> None:
 
 
 @pytest.mark.slow
-def test_missing_import_of_a_handler_is_named(project: Project) -> None:
+def test_missing_import_in_a_handler_is_named(project: Project) -> None:
     done = project.run("-m", "toolcast", "call", "missing")
     assert done.returncode == 1
     assert "not_installed_anywhere" in done.stderr
@@ -122,9 +122,7 @@ def test_missing_generated_registry_is_reported(project: Project) -> None:
     )
 
 
-def test_confirmation_is_read_from_the_terminal_instead_of_stdin(
-    project: Project,
-) -> None:
+def test_confirmation_is_read_from_the_terminal_and_not_stdin(project: Project) -> None:
     words = ("toolcast", "call", "wipe")
     with in_terminal(project.root, {}, *words, stdin="yes\n") as person:
         person.until("decline: ")
@@ -209,12 +207,7 @@ def test_call_to_a_server_in_toolset_yaml(project: Project) -> None:
             2,
             f"the server {sys.executable}: the server sent 1000 lines that are not messages",
         ),
-        (
-            "lying",
-            ["deep"],
-            0,
-            "",
-        ),
+        ("lying", ["deep"], 0, ""),
     ],
 )
 def test_error_from_a_misbehaving_server_is_one_escaped_line(

@@ -55,7 +55,7 @@ TOOL = Tool(
         (["level=high"], {"level": "high"}),
     ],
 )
-def test_arguments_are_parsed_by_the_type_of_their_parameter(
+def test_arguments_are_parsed_by_parameter_type(
     texts: list[str], arguments: dict[str, Any]
 ) -> None:
     assert parse_arguments(TOOL, texts, None) == arguments
@@ -126,7 +126,7 @@ def test_parameter_descriptions_show_the_argument_syntax_and_type() -> None:
         ("x" * 9999, None),
     ],
 )
-def test_similar_tool_name_is_found(name: str, expected: str | None) -> None:
+def test_most_similar_tool_name_is_returned(name: str, expected: str | None) -> None:
     assert find_similar_name(name, ["add", "list_notes"]) == expected
 
 

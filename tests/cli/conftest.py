@@ -26,7 +26,7 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forks]:
 def shell(tmp_path: Path, programs: Forks) -> Shell:
     """Return a function that runs `python -m generated.TOOLSET.cli ARGUMENTS`.
 
-    Data is written below tmp_path.
+    Data is written to tmp_path.
     """
 
     def run(

@@ -59,7 +59,7 @@ NUMBERS = {"type": "array", "items": NUMBER}
         (True, "1", 1),
     ],
 )
-def test_text_is_parsed_to_a_type_of_its_schema(
+def test_text_is_parsed_by_the_schemas_types(
     schema: Any, text: str, value: Any
 ) -> None:
     found = parse_value(schema, text)
@@ -145,13 +145,13 @@ def test_enum_values_are_listed_as_texts() -> None:
         ("q" * 127 + "w", [*(f"{n}" for n in range(500)), "q" * 128], None),
     ],
 )
-def test_similar_name_is_found(
+def test_most_similar_name_is_returned(
     name: str, known: list[str], expected: str | None
 ) -> None:
     assert find_similar_name(name, known) == expected
 
 
-def test_invalid_utf_8_is_reported_before_the_checks_of_the_call() -> None:
+def test_invalid_utf_8_is_reported_before_other_problems() -> None:
     assert check_command_arguments({"a": 1}, lambda arguments: [f"{arguments}"]) == [
         "{'a': 1}"
     ]
@@ -395,7 +395,7 @@ def test_command_has_positionals_before_options() -> None:
     ]
 
 
-def test_alternative_spelling_of_an_option_is_accepted_unless_ambiguous() -> None:
+def test_alternative_option_spelling_is_accepted_unless_ambiguous() -> None:
     schema = {"properties": {"a-b": TEXT, "a_b": TEXT, "isOpen": {"type": "boolean"}}}
     tool = _make_tool(schema)
     normalize = make_option_normalizer(list(list_parameters(tool, None)), tool)

@@ -115,7 +115,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 @pytest.fixture(scope="module")
 def run_command(project: Path, programs: Forks) -> Run:
-    """Return a function that runs the generated command, and returns what it printed.
+    """Return a function that runs the generated command, and returns its output.
 
     The result is the handler's, or stderr if the command failed.
     """
@@ -152,7 +152,7 @@ def test_exception_message_is_written_only_to_the_log(
     assert "hunter2" in (project / "toy.log").read_text(encoding="utf-8")
 
 
-def test_option_of_each_parameter_type_is_parsed(run_command: Run) -> None:
+def test_options_are_parsed_by_parameter_type(run_command: Run) -> None:
     words = "here --count 5 --ratio -0.5 --flag --words a --words [1] --numbers 1"
     words += " --numbers -2 --level low --step 2 --maybe null --from x --a-b y"
     output = run_command(
@@ -180,7 +180,7 @@ def test_omitted_options_are_not_passed(run_command: Run) -> None:
     assert run_command("here", "--no-flag") == {"got": {"place": "here", "flag": False}}
 
 
-def test_json_array_in_one_option_is_the_whole_array(run_command: Run) -> None:
+def test_json_array_in_one_option_is_the_complete_array(run_command: Run) -> None:
     assert run_command("here", "--numbers", "[3, 4]")["got"]["numbers"] == [3, 4]
     assert run_command("here", "--numbers", "[]")["got"]["numbers"] == []
 
@@ -194,7 +194,7 @@ def test_options_are_accepted_as_the_spec_spells_them(run_command: Run) -> None:
         "order_id": 7,
     }
     assert run_command("here", "--from", "--order_id")["got"]["from"] == "--order_id"
-    # The option `--a-b` belongs to another parameter.
+    # The option `--a-b` is another parameter's.
     assert "No such option" in run_command("here", "--a_b", "x")
 
 
@@ -300,7 +300,7 @@ def test_invalid_option_value_is_a_usage_error(
     assert "Error: " in refused
 
 
-def test_flag_selects_the_tool_of_a_shared_command(run_command: Run) -> None:
+def test_flag_selects_the_tool_in_a_shared_command(run_command: Run) -> None:
     assert run_command("--async", "here", "--later", "x") == {
         "other": {"place": "here", "later": "x"}
     }

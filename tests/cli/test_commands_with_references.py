@@ -1,4 +1,4 @@
-"""Commands of tools whose schemas use `$ref`, with descriptions and misspelled names."""
+"""Commands of tools with `$ref` in their schemas, with descriptions and misspelled names."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ def test_keywords_map_every_tool_to_its_command() -> None:
     assert KEYWORDS["inbox_pop"] is None
 
 
-def test_created_memory_is_found_by_search(shell: Shell) -> None:
+def test_search_returns_a_created_memory(shell: Shell) -> None:
     words = [
         "--memory",
         "Ana lives in Lisbon.",

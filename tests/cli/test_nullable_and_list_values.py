@@ -53,7 +53,7 @@ def test_text_null_is_null_if_the_schema_allows_it(
         (["null"], ["null"]),
     ],
 )
-def test_json_array_of_strings_in_one_argument_is_the_whole_array(
+def test_json_string_array_in_one_argument_is_the_complete_array(
     texts: list[str], value: list[str]
 ) -> None:
     assert parse(STRINGS, *texts) == value
@@ -69,7 +69,7 @@ def test_formatted_arguments_are_parsed_to_the_same_value(
     assert not texts or parse(schema, *texts) == value
 
 
-def test_nullable_type_has_the_placeholder_of_its_type() -> None:
+def test_nullable_type_has_the_same_placeholder() -> None:
     for schema, placeholder in (
         ({"anyOf": [STRING, NULL]}, "TEXT"),
         ({"type": ["integer", "null"]}, "INTEGER"),

@@ -44,8 +44,7 @@ def list_imported_modules(folder: Path, *words: str) -> set[str]:
 
 
 @pytest.mark.parametrize(
-    "words",
-    ["--help", "--version", "init --help", "check --help", "generate --help"],
+    "words", ["--help", "--version", "init --help", "check --help", "generate --help"]
 )
 def test_help_imports_only_click(words: str, tmp_path: Path) -> None:
     assert list_imported_modules(tmp_path, *words.split()) - {

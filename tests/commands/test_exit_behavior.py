@@ -134,7 +134,7 @@ def test_closed_stdout_exits_with_1_without_message(project: Any) -> None:
         assert (run.returncode, run.stderr) == (1, "")
 
 
-def test_project_is_found_by_option_or_working_directory(project: Any) -> None:
+def test_project_option_and_working_directory_select_the_project(project: Any) -> None:
     folder = Path(project.root)
     assert project.toolcast("generate", "--force").returncode == 0
     named = project.toolcast("generate", f"--project={folder}", cwd=folder.parent)

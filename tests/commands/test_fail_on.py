@@ -75,7 +75,7 @@ def test_previous_tool_name_in_this_repository_is_reported(
 
 @pytest.mark.slow
 @needs_jq
-def test_github_action_uses_fail_on_of_the_project(tmp_path: Path) -> None:
+def test_github_action_uses_the_fail_on_setting(tmp_path: Path) -> None:
     project = tmp_path / "work"
     project.mkdir()
     git(project, "init", "--quiet", "-b", "main")

@@ -24,9 +24,7 @@ def without_github_workspace(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("command", ["check", "generate"])
-def test_paths_in_a_project_below_the_repository_root(
-    make_project: Make, command: str
-) -> None:
+def test_paths_in_a_repository_subfolder(make_project: Make, command: str) -> None:
     project = make_project({"a": BARE}, at="mono/services/agent")
     mono = project.root.parents[1]
     subprocess.run(["git", "init", "--quiet"], cwd=mono, check=True)
@@ -62,7 +60,7 @@ def test_github_workspace_elsewhere_is_ignored(
     assert list_annotated_files(project) == {"specs/toy/a.yaml"}
 
 
-def test_paths_in_a_checkout_below_github_workspace(
+def test_paths_in_a_checkout_inside_github_workspace(
     make_project: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     project = make_project({"a": BARE}, at="workspace/main/agent")

@@ -16,7 +16,7 @@ WIDTH = 80
 def list_commands(
     command: click.Command, arguments: tuple[str, ...] = ()
 ) -> Iterator[tuple[str, ...]]:
-    """Yield the arguments of a command and of every command below it."""
+    """Yield the arguments of a command and of its subcommands, recursively."""
     yield arguments
     if isinstance(command, click.Group):
         context = click.Context(command)

@@ -23,7 +23,7 @@ def list_file_names(folder: Path) -> set[str]:
     return {path.name for path in folder.iterdir() if path.is_file()}
 
 
-def test_deployment_files_have_the_names_of_the_toolset(tmp_path: Path) -> None:
+def test_deployment_files_have_the_toolset_name(tmp_path: Path) -> None:
     run(tmp_path, "toolcast", "init", "--name", "shop_tools")
     before = list_file_names(tmp_path)
     done = run(tmp_path, "toolcast", "init", "--deployment")
@@ -45,7 +45,7 @@ def test_deployment_files_have_the_names_of_the_toolset(tmp_path: Path) -> None:
     assert '"generated.shop_tools.mcp_server"' in dockerfile
 
 
-def test_deployment_files_have_the_variables_and_package_of_the_toolset(
+def test_deployment_files_have_the_toolset_variables_and_package(
     tmp_path: Path,
 ) -> None:
     (tmp_path / "specs").mkdir()

@@ -1,4 +1,4 @@
-"""`toolcast init` below a repository's root: the workflow is written for GitHub."""
+"""`toolcast init` in a repository's subfolder: the workflow is written for GitHub."""
 
 from __future__ import annotations
 
@@ -53,9 +53,7 @@ def test_each_project_in_a_repository_has_its_own_workflow(repository: Path) -> 
     assert names == {"toolcast-one.yml", "toolcast-two.yml"}
 
 
-def test_existing_workflow_stops_init_without_changes(
-    repository: Path,
-) -> None:
+def test_existing_workflow_stops_init_without_changes(repository: Path) -> None:
     existing = repository / ".github/workflows/toolcast-agent.yml"
     existing.parent.mkdir(parents=True)
     existing.write_text("mine\n")

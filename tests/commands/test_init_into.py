@@ -38,9 +38,7 @@ def list_files(folder: Path) -> set[str]:
     }
 
 
-def test_init_into_a_src_package_changes_no_existing_file(
-    repository: Path,
-) -> None:
+def test_init_into_a_src_package_changes_no_existing_file(repository: Path) -> None:
     output = run(
         repository, "toolcast", "init", "--into", ".", "--name", "store"
     ).stdout

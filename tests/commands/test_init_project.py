@@ -45,7 +45,7 @@ def test_next_steps_are_printed(tmp_path: Path, folder: str, typed: str) -> None
         (None, False),
     ],
 )
-def test_local_wheel_folder_is_found_as_install_source(
+def test_local_wheel_folder_is_the_install_source(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     direct_url: str | None,
@@ -69,7 +69,7 @@ def test_local_wheel_folder_is_found_as_install_source(
     assert (found and Path(found)) == (tmp_path if is_named else None)
 
 
-def test_check_of_a_new_project_has_only_the_wheel_note(project: Path) -> None:
+def test_new_project_has_only_the_wheel_note(project: Path) -> None:
     done = run(project, "toolcast", "check", "--format", "json")
     rules = [finding["rule"] for finding in json.loads(done.stdout)["findings"]]
     # Only `check --preflight` builds the wheel.
@@ -78,7 +78,7 @@ def test_check_of_a_new_project_has_only_the_wheel_note(project: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(300)
-def test_tests_of_a_new_project_pass(project: Path) -> None:
+def test_tests_in_a_new_project_pass(project: Path) -> None:
     done = run(project, "pytest", "-q", "-p", "no:cacheprovider")
     assert " passed" in done.stdout
     assert "skipped" not in done.stdout
@@ -88,7 +88,7 @@ def test_code_in_a_new_project_is_formatted_by_black(project: Path) -> None:
     run(project, "black", "--check", "--quiet", ".")
 
 
-def test_ruff_with_default_rules_finds_nothing_in_a_new_project(project: Path) -> None:
+def test_new_project_passes_ruff_with_default_rules(project: Path) -> None:
     run(project, "ruff", "check", "--isolated", "--no-cache", ".")
 
 
@@ -170,7 +170,7 @@ def test_examples_in_the_spec_detect_a_wrong_handler(
     assert "2 failed" in done.stdout
 
 
-def test_workflow_uses_targets_of_the_makefile(project: Path) -> None:
+def test_workflow_uses_makefile_targets(project: Path) -> None:
     text = (project / ".github/workflows/toolcast.yml").read_text()
     steps = yaml.safe_load(text)["jobs"]["check"]["steps"]
     commands = "\n".join(step["run"] for step in steps if "run" in step)

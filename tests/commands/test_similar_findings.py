@@ -1,4 +1,4 @@
-"""Many similar findings, printed as one finding with a count."""
+"""Repeated similar findings, printed as one finding with a count."""
 
 from __future__ import annotations
 
@@ -24,9 +24,7 @@ def large_project(make_project: Make) -> Any:
         f"{BARE}handler: handlers.toy:odd\ndescription: 'Does nothing: {{{{hole}}}}.'\n"
     )
     return make_project(
-        specs,
-        toolset="targets: {registry: {}}\n",
-        handlers="def odd() -> None: ...\n",
+        specs, toolset="targets: {registry: {}}\n", handlers="def odd() -> None: ...\n"
     )
 
 

@@ -1,4 +1,4 @@
-"""Generated Markdown pages of a toolset whose texts have unclosed HTML."""
+"""Generated Markdown pages of a toolset with unclosed HTML in its texts."""
 
 from __future__ import annotations
 

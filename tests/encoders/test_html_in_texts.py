@@ -154,7 +154,7 @@ def test_escaped_html_is_displayed_as_written(html: str) -> None:
         "<i\tonclick='alert(1)'>here</i>",
     ],
 )
-def test_html_that_affects_the_whole_page_is_escaped_even_if_closed(
+def test_html_with_global_effects_is_escaped_even_if_closed(
     html: str, template: str
 ) -> None:
     for document in (
@@ -210,7 +210,7 @@ PIECES = st.lists(
 @example(["<!-- a note -->", "</ b"], "")
 @example(["<div>", "\n", "`", "<b hidden>", "`", "\n", "</div>"], "")
 @example(["`", "\n", "`", "<div hidden>", "`", "`"], " ")
-def test_any_combination_of_html_pieces_does_not_hide_the_next_tool(
+def test_combined_html_pieces_do_not_hide_the_next_tool(
     pieces: list[str], separator: str
 ) -> None:
     text = separator.join(pieces)

@@ -39,7 +39,7 @@ from toolcast.encoders.python_types import (
 from toolcast.parsing.characters import is_printable
 
 MODE = black.Mode(target_versions={black.TargetVersion.PY311})
-# Words and line breaks make long texts; `text()` makes unusual characters.
+# Words and line breaks make long texts; `text()` draws unusual characters.
 WORDS = st.lists(
     st.sampled_from(["a", "word", "'", '"', "\\", "\n", "  ", "日本語", "x" * 30, "é"]),
     max_size=60,
@@ -218,7 +218,7 @@ def test_invalid_identifier_is_rejected(name: str) -> None:
         encode_identifier(name)
 
 
-def test_character_width_equals_that_of_black() -> None:
+def test_character_width_equals_blacks_width() -> None:
     characters = (
         chr(point) for point in range(0x110000) if not 0xD800 <= point < 0xE000
     )

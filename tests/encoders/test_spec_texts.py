@@ -18,10 +18,7 @@ from toolcast.encoders.python import option_name
 from toolcast.encoders.yaml_block import encode_scalar
 from toolcast.parsing.yaml_reader import read_yaml
 from toolcast_runtime.core.definitions.tool import module_name
-from toolcast_runtime.values.annotated_types import (
-    class_name,
-    is_keyword_argument,
-)
+from toolcast_runtime.values.annotated_types import class_name, is_keyword_argument
 
 JSON = st.recursive(
     st.one_of(
@@ -185,7 +182,7 @@ def test_names_derived_from_a_tool_name_are_valid(name: str) -> None:
 
 
 @given(st.text())
-def test_option_name_is_one_shell_word(parameter: str) -> None:
+def test_option_name_is_one_shell_argument(parameter: str) -> None:
     assert re.fullmatch(r"--[a-z0-9]+(-[a-z0-9]+)*", option_name(parameter))
 
 
@@ -265,7 +262,7 @@ def test_block_adds_only_backslashes_and_closing_fences(text: str) -> None:
 
 @given(MARKDOWN)
 @example("0\n\x85")
-def test_encoding_a_block_twice_changes_nothing(text: str) -> None:
+def test_encoding_a_block_twice_is_idempotent(text: str) -> None:
     once = encode_block(text)
     assert encode_block(once) == once
 

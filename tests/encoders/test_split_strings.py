@@ -34,10 +34,10 @@ TEXTS = st.one_of(st.text(max_size=20), WORDS.map(" ".join), WORDS.map("  ".join
 def test_split_string_pieces_are_as_long_as_possible(text: str, width: int) -> None:
     pieces = _split_string(text, width)
     assert "".join(ast.literal_eval(piece) for piece in pieces) == text
-    assert pieces == list(_split_word_by_word(text, width))
+    assert pieces == list(_split_greedily(text, width))
 
 
-def _split_word_by_word(text: str, width: int) -> Iterable[str]:
+def _split_greedily(text: str, width: int) -> Iterable[str]:
     """Yield the expected pieces, each extended by one word at a time."""
     for line in text.splitlines(keepends=True) if "\n" in text else [text]:
         piece = ""
@@ -60,7 +60,7 @@ def _split_words(line: str) -> Iterable[str]:
     yield line[start:]
 
 
-def test_string_in_a_too_narrow_space_is_split_at_every_word() -> None:
+def test_string_in_a_too_narrow_space_is_split_at_every_space() -> None:
     value = " ".join(["plain words"] * 10)
     literal = encode_literal(value, " " * 100)
     assert ast.literal_eval(literal) == value

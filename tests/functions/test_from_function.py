@@ -35,7 +35,7 @@ def list_function_names(folder: Path) -> list[str]:
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
-    """Return a project in which one command made a tool of every case."""
+    """Return a project with a tool for every case, added by one command."""
     root = tmp_path_factory.mktemp("functions")
     project_ = Project(root)
     project_.write(
@@ -61,7 +61,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
     yield project_
 
 
-def test_output_of_new_and_check_equals_the_expected_output(project: Project) -> None:
+def test_new_and_check_print_the_expected_output(project: Project) -> None:
     output = (project.root / "said.txt").read_text("utf-8")
     if "REGENERATE" in os.environ:
         EXPECTED_OUTPUT.write_text(output, "utf-8")
@@ -227,9 +227,7 @@ def test_module_outside_the_source_folders_gets_a_suggestion(project: Project) -
         "acme.classes.place_order",
     ],
 )
-def test_path_below_src_gets_a_suggestion_with_its_import_name(
-    project: Project, reference: str
-) -> None:
+def test_path_inside_src_gets_a_suggestion(project: Project, reference: str) -> None:
     text = "version: 1\ntoolsets: [specs/toy]\nsources: [src]\n"
     (project.root / "toolcast.yaml").write_text(text)
     done = toolcast(project.root, "new", "--from-function", reference)

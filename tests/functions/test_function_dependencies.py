@@ -139,7 +139,7 @@ def test_calls_receive_the_dependencies(project: Project) -> None:
     ], done.stderr
 
 
-def test_parameter_of_a_json_type_is_never_a_dependency(project: Project) -> None:
+def test_parameter_with_a_json_type_is_never_a_dependency(project: Project) -> None:
     project.write(
         "shop/other.py",
         "from handlers.state import Context\n"

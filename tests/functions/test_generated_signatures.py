@@ -266,12 +266,12 @@ def test_deeply_nested_annotation_is_rejected(annotation: str) -> None:
         read(f"{BEGIN}def function(a: {annotation}) -> {annotation}: ...")
 
 
-def test_class_hierarchy_with_many_paths_is_read_in_bounded_time() -> None:
+def test_large_class_hierarchy_is_read_in_bounded_time() -> None:
     classes = "".join(
         f"@dataclass\nclass C{n}({', '.join([f'C{n + 1}'] * 9)}):\n    x{n}: int\n"
         for n in range(11)
     )
-    begun = time.monotonic()
+    started = time.process_time()
     with pytest.raises(FunctionToolError):
         read(f"{BEGIN}{classes}class C11: ...\ndef function(a: C0): ...")
-    assert time.monotonic() - begun < 5
+    assert time.process_time() - started < 5

@@ -307,7 +307,7 @@ def normalize(schema: Any) -> Any:
 
 
 @pytest.mark.parametrize("signature", SIGNATURES.splitlines())
-def test_signature_has_the_schema_of_pydantic(signature: str) -> None:
+def test_signature_has_the_same_schema_as_in_pydantic(signature: str) -> None:
     tool, expected = load(signature)
     assert normalize(tool.parameters) == normalize(expected), json.dumps(
         tool.parameters
@@ -362,7 +362,7 @@ def test_required_parameter_after_an_optional_one_is_rejected(first: str) -> Non
         ("Returns:\n        It.\n\n    Args:\n        a: The number.", "The number."),
     ],
 )
-def test_docstring_can_begin_with_a_section(docstring: str, description: str) -> None:
+def test_docstring_can_start_with_a_section(docstring: str, description: str) -> None:
     tool = read("a: int", f'    """{docstring}"""\n')
     assert tool.parameters["properties"]["a"]["description"] == description
     assert tool.docstring.text == ""
@@ -380,7 +380,7 @@ def test_field_description_overrides_docstring_and_class() -> None:
 @pytest.mark.parametrize(
     "field", ["Field(gt=0)", "Field(...)", "Field(default=...)", "..."]
 )
-def test_required_parameter_of_an_unknown_type_is_rejected(field: str) -> None:
+def test_required_parameter_with_an_unknown_type_is_rejected(field: str) -> None:
     with pytest.raises(FunctionToolError, match="has no JSON Schema"):
         read(f"a: Missing = {field}")
     assert not read("a: Missing = Field(None)").accepts_all

@@ -68,14 +68,14 @@ def test_recursive_annotations_are_compared_in_bounded_time(
         """
     deep = "{type: array, items: " * 12 + "{type: string}" + "}" * 12
     spec = f"parameters: {{type: object, properties: {{text: {deep}}}}}\n"
-    begun = time.monotonic()
+    started = time.process_time()
     assert set(find_problems(tmp_path, code, spec)) <= {
         "handler/annotation-mismatch",
         "handler/default-mismatch",
         "handler/unanalyzed-code",
         "prompt/parameter-undescribed",
     }
-    assert time.monotonic() - begun < 10
+    assert time.process_time() - started < 10
 
 
 def test_analysis_imports_no_handler(tmp_path: Path) -> None:

@@ -66,10 +66,7 @@ def split(table: str) -> list[str]:
     return [form.strip() for form in re.split(r"\s{2,}|\n", table) if form.strip()]
 
 
-FORMS = [
-    *[(f, False) for f in split(KEYWORDS)],
-    *[(f, True) for f in split(MAPPINGS)],
-]
+FORMS = [*[(f, False) for f in split(KEYWORDS)], *[(f, True) for f in split(MAPPINGS)]]
 SHAPES = "from typing import TypedDict\nclass Imported(TypedDict):\n    words: str\n"
 PROJECT = """\
 parameters: {{type: object, properties: {{words: {{type: string}}}}, required: [words]}}
@@ -160,11 +157,7 @@ def test_wrong_parameter_name_is_reported_with_a_correction(
 ) -> None:
     lay_out(
         PROJECT.format(
-            uses="",
-            dependencies="",
-            shapes=SHAPES,
-            module=MODULE,
-            parameters=signature,
+            uses="", dependencies="", shapes=SHAPES, module=MODULE, parameters=signature
         ),
         tmp_path,
     )

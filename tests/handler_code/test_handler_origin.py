@@ -333,18 +333,18 @@ HARD_TO_RESOLVE = {
 
 
 @pytest.mark.parametrize("code", HARD_TO_RESOLVE.values(), ids=HARD_TO_RESOLVE)
-def test_names_with_many_import_paths_are_resolved_in_bounded_time(
+def test_ambiguous_imports_are_resolved_in_bounded_time(
     code: str, tmp_path: Path
 ) -> None:
     stars = "".join(f"from .more{n} import *\n" for n in range(12))
     modules = "".join(f"# handlers/more{n}.py\n{stars}" for n in range(12))
-    begun = time.monotonic()
+    started = time.process_time()
     found = list_rule_ids(tmp_path, f"{code}{modules}", "data: {reads: []}\n")
     assert found & {"handler/imported", "handler/not-found"}
-    assert time.monotonic() - begun < 10
+    assert time.process_time() - started < 10
 
 
-def test_message_names_the_origin_of_an_imported_function(tmp_path: Path) -> None:
+def test_message_names_the_imported_functions_origin(tmp_path: Path) -> None:
     list_rule_ids(tmp_path, "import subprocess as sp; run = sp.getoutput")
     messages = [
         f.message for f in findings_of(tmp_path) if f.rule == "handler/imported"

@@ -204,7 +204,7 @@ def test_query_to_the_wrong_pool_is_reported(code: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("code", UNDECLARED.values(), ids=UNDECLARED)
-def test_query_of_an_undeclared_table_is_reported(code: str, tmp_path: Path) -> None:
+def test_query_for_an_undeclared_table_is_reported(code: str, tmp_path: Path) -> None:
     found = find_problems(tmp_path, code)
     assert set(found) == {"data/undeclared-table"}, found
 

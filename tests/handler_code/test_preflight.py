@@ -98,7 +98,7 @@ def test_handler_that_ends_or_blocks_its_process_is_reported(
     assert "specs/toy/work.yaml:4:10: error" in text
 
 
-def test_preflight_of_a_valid_project_has_no_finding(
+def test_valid_project_passes_preflight(
     make_project: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tools = {"work": f"{NOTE}handlers.toy:work\n"}
@@ -213,7 +213,7 @@ def forget_modules() -> None:
             del sys.modules[name]
 
 
-def test_signatures_of_imported_handlers_are_checked(decorated_project: Any) -> None:
+def test_signatures_are_checked_after_import(decorated_project: Any) -> None:
     """The source shows no signature of decorated functions, methods and classes."""
     for label, (code, problem) in WRONG_SIGNATURES.items():
         errors = find_signature_errors(decorated_project, code)

@@ -25,7 +25,7 @@ def test_durable_write_calls_fsync(
     assert len(synced) == is_durable
 
 
-def test_folder_lock_excludes_others(tmp_path: Path) -> None:
+def test_folder_lock_is_exclusive(tmp_path: Path) -> None:
     other = os.open(tmp_path, os.O_RDONLY)
     try:
         with (

@@ -96,7 +96,7 @@ def test_generate_works_without_descriptors(
 
 @pytest.mark.parametrize("by_descriptor", [True, False])
 @pytest.mark.parametrize("has_links", [True, False])
-def test_new_file_is_complete_and_overwrites_nothing(
+def test_new_file_is_complete_and_never_overwrites(
     by_descriptor: bool,
     has_links: bool,
     tmp_path: Path,

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from click.testing import Result
 
-from .conftest import PART, contents
+from .conftest import PART, read_outputs
 
 Run = Callable[..., Result]
 Git = Callable[..., str]
@@ -91,11 +91,11 @@ def test_without_a_cache_no_output_is_lost_or_reported_as_foreign(
     make_work_branch(small, run, git, done)
     git(*command)
     shutil.rmtree(own_cache)
-    before = contents(small.root)
+    before = read_outputs(small.root)
     generated = run("generate")
     assert "output/foreign-file" not in generated.stderr
     if generated.exit_code:
         assert "output/outdated" in generated.stderr
-        assert contents(small.root) == before
+        assert read_outputs(small.root) == before
         assert run("generate", "--force").exit_code == 0
     assert run("check").exit_code == 0

@@ -90,7 +90,7 @@ def test_git_status_runs_the_planted_program(
     assert program_mark.exists()
 
 
-def test_reading_the_index_runs_no_program_of_the_project(
+def test_reading_the_index_runs_no_project_program(
     small: Any, program_mark: Path
 ) -> None:
     index = read_index(str(small.root), "generated")

@@ -10,7 +10,7 @@ import pytest
 
 from tests.repository import own_project
 
-from .conftest import contents
+from .conftest import read_outputs
 
 
 @pytest.mark.slow
@@ -33,24 +33,24 @@ from .conftest import contents
         ),
     ],
 )
-def test_outputs_of_this_repository_are_identical_in_any_environment(
+def test_outputs_are_identical_in_any_environment(
     tmp_path: Path, project_copy: Any, folder: str, settings: dict[str, str]
 ) -> None:
     root = tmp_path / folder
     project_copy.root.rename(root)
-    expected = contents(root)
+    expected = read_outputs(root)
     shutil.rmtree(root / "generated")
     other_folder = tmp_path / "away"
     other_folder.mkdir()
     words = ["generate", "--project", str(root)]
     done = project_copy.toolcast(*words, env=settings, cwd=other_folder)
     assert done.returncode == 0, done.stderr
-    assert contents(root) == expected
+    assert read_outputs(root) == expected
     words = ["check", "--project", str(root)]
     assert project_copy.toolcast(*words, env=settings, cwd=other_folder).returncode == 0
 
 
-def test_outputs_of_this_repository_are_up_to_date() -> None:
+def test_outputs_in_this_repository_are_up_to_date() -> None:
     from toolcast.output.disk_differences import compare_with_disk
     from toolcast.output.output_folder import diagnose
     from toolcast.pipeline import generate

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from click.testing import Result
 
-from .conftest import PART, contents
+from .conftest import PART, read_outputs
 
 TOOL = "generated/toy/tools/greet.py"
 DEFINITION = "generated/toy/tools/greet.json"
@@ -30,14 +30,14 @@ def change_summary(small: Any) -> None:
     small.edit("specs/toy/greet.yaml", "Greet somebody.", "Greet someone.")
 
 
-def test_check_of_unchanged_outputs_has_no_finding(small: Any, run: Run) -> None:
+def test_unchanged_outputs_have_no_finding(small: Any, run: Run) -> None:
     checked = run("check")
     assert (checked.exit_code, checked.stderr) == (0, "")
-    number = len(contents(small.root))
+    number = len(read_outputs(small.root))
     assert checked.stdout == f"2 tools checked, {number} files up to date\n"
 
 
-def test_changed_spec_with_several_outdated_outputs_is_one_finding(
+def test_spec_with_several_outdated_outputs_is_one_finding(
     small: Any, run: Run, git: Callable[..., str]
 ) -> None:
     change_summary(small)
@@ -68,7 +68,7 @@ def test_outdated_output_without_git_may_be_edited_by_hand(
     assert line.endswith("are out of date or edited by hand")
 
 
-def test_output_that_differs_from_a_correct_git_index_was_edited_by_hand(
+def test_output_unlike_its_git_version_was_edited_by_hand(
     small: Any, run: Run, git: Callable[..., str]
 ) -> None:
     for path in (TOOL, PREAMBLE):
@@ -92,7 +92,7 @@ def test_edited_output_is_reported_separately_from_a_changed_spec(
     assert stale.startswith("specs/toy/greet.yaml: ") and TOOL not in stale
 
 
-def test_many_changed_specs_in_a_folder_are_one_finding(small: Any, run: Run) -> None:
+def test_30_changed_specs_in_a_folder_are_one_finding(small: Any, run: Run) -> None:
     for number in range(30):
         small.write(f"specs/toy/t{number}.yaml", f"name: t{number}\n{PART}")
     small.generate()
@@ -182,7 +182,7 @@ def test_temporary_file_from_a_killed_run_is_reported_and_removed(
     assert run("check").exit_code == 0
 
 
-def test_json_and_github_formats_have_every_kind_of_finding(
+def test_json_and_github_formats_have_every_finding(
     small: Any, run: Run, git: Callable[..., str]
 ) -> None:
     small.edit("specs/toy/toolset.yaml", ", prompts: {}", "")

@@ -32,7 +32,7 @@ class Project:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self.notes = root / "notes"
+        self.digests_file = root / "notes"
         root.mkdir(exist_ok=True)
 
     @property
@@ -40,15 +40,15 @@ class Project:
         return self.root / "out"
 
     def load_digests(self) -> dict[str, list[str]]:
-        load_digests: dict[str, list[str]] = {}
-        if self.notes.exists():
-            for line in self.notes.read_text().splitlines():
+        digests: dict[str, list[str]] = {}
+        if self.digests_file.exists():
+            for line in self.digests_file.read_text().splitlines():
                 path, digest = line.split(" ")
-                load_digests.setdefault(path, []).append(digest)
-        return load_digests
+                digests.setdefault(path, []).append(digest)
+        return digests
 
     def record_digests(self, files: Mapping[str, bytes]) -> None:
-        with self.notes.open("a", encoding="utf-8") as stream:
+        with self.digests_file.open("a", encoding="utf-8") as stream:
             for path, data in files.items():
                 stream.write(f"{path} {compute_digest(data)}\n")
 
@@ -210,7 +210,7 @@ def test_unchanged_files_are_not_written(project: Project) -> None:
     project.run_successfully(make_files(1))
 
     def read_status(path: Path) -> tuple[int, int, int]:
-        """Return what a write changes; reading changes only the access time."""
+        """Return the status fields that a write changes, unlike a read."""
         status = path.stat()
         return status.st_ino, status.st_mtime_ns, status.st_ctime_ns
 
@@ -244,9 +244,7 @@ def test_empty_folders_are_removed_with_their_files(project: Project) -> None:
     assert not (project.folder / "v1").exists()
 
 
-def test_other_files_in_pycache_are_kept(
-    project: Project,
-) -> None:
+def test_other_files_in_pycache_are_not_removed(project: Project) -> None:
     project.run_successfully(make_files(1))
     mine = project.folder / "v1/__pycache__/notes.txt"
     mine.parent.mkdir()
@@ -381,7 +379,7 @@ def test_concurrent_run_is_rejected(project: Project) -> None:
 
 def test_run_creates_only_the_output_folder(project: Project) -> None:
     project.run_successfully(make_files(1))
-    assert set(project.root.iterdir()) == {project.folder, project.notes}
+    assert set(project.root.iterdir()) == {project.folder, project.digests_file}
 
 
 def test_large_foreign_file_is_not_read_completely(project: Project) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from click.testing import Result
 
-from .conftest import PART, contents
+from .conftest import PART, read_outputs
 
 DEFINITION = "generated/toy/tools/greet.json"
 TOOL = "generated/toy/tools/greet.py"
@@ -36,17 +36,17 @@ def test_unmodified_output_is_overwritten(small: Any, run: Run) -> None:
     assert run("check").exit_code == 0
 
 
-def test_output_unknown_to_git_and_cache_is_reported_and_kept(
+def test_output_unknown_to_git_and_cache_is_not_overwritten(
     small: Any, run: Run, own_cache: Path
 ) -> None:
     shutil.rmtree(own_cache)
     change_summary(small)
-    before = contents(small.root)
+    before = read_outputs(small.root)
     done = run("generate")
     assert done.exit_code == 1
     assert done.stderr.count(f"{DEFINITION}: error: output/outdated: ") == 1
     assert done.stderr.endswith("nothing was written\n")
-    assert contents(small.root) == before
+    assert read_outputs(small.root) == before
     # A file with the expected bytes is accepted without git and cache.
     change_summary(small, "Greet someone.", "Greet somebody.")
     assert run("generate").exit_code == 0
@@ -61,7 +61,7 @@ def test_output_in_git_is_overwritten_without_a_cache(
     assert run("check").exit_code == 0
 
 
-def test_edited_output_is_kept_until_it_is_in_the_git_index(
+def test_edited_output_is_not_overwritten_until_git_has_it(
     small: Any, run: Run, git: Git
 ) -> None:
     edited = append_comment(small)
@@ -86,14 +86,12 @@ def test_force_overwrites_an_edited_output(small: Any, run: Run) -> None:
 def test_no_output_is_written_if_one_is_refused(small: Any, run: Run) -> None:
     append_comment(small)
     change_summary(small)
-    before = contents(small.root)
+    before = read_outputs(small.root)
     assert run("generate").exit_code == 1
-    assert contents(small.root) == before
+    assert read_outputs(small.root) == before
 
 
-def test_edited_output_from_a_removed_spec_is_kept_without_force(
-    small: Any, run: Run
-) -> None:
+def test_edited_output_from_a_removed_spec_requires_force(small: Any, run: Run) -> None:
     edited = append_comment(small, "generated/toy/tools/part.py")
     (small.root / "specs/toy/part.yaml").unlink()
     refused = run("generate")
@@ -105,7 +103,7 @@ def test_edited_output_from_a_removed_spec_is_kept_without_force(
     assert run("check").exit_code == 0
 
 
-def test_last_20_versions_of_an_output_can_be_overwritten(small: Any, run: Run) -> None:
+def test_last_20_output_versions_can_be_overwritten(small: Any, run: Run) -> None:
     versions = [(small.root / DEFINITION).read_bytes()]
     for number in range(21):
         old = f"Greet {number - 1}." if number else "Greet somebody."

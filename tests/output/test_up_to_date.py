@@ -40,7 +40,7 @@ def unchanged(small: Any) -> Any:
     return small
 
 
-def test_repeated_outcome_equals_the_outcome_of_a_run(unchanged: Any) -> None:
+def test_repeated_outcome_equals_the_original_outcome(unchanged: Any) -> None:
     outcome = find_repeated_outcome(unchanged)
     assert outcome == generate(str(unchanged.root))
     assert outcome is not None and " (0 written, " in outcome.out
@@ -119,7 +119,7 @@ def change_output_but_not_its_time(small: Any) -> None:
         change_output_but_not_its_time,
     ],
 )
-def test_every_kind_of_change_is_detected(
+def test_every_change_is_detected(
     unchanged: Any, change: Callable[[Any], None]
 ) -> None:
     change(unchanged)
@@ -172,7 +172,7 @@ def test_unreadable_file_does_not_hide_other_changes(small: Any) -> None:
     assert find_repeated_outcome(small) is None
 
 
-def test_change_of_a_link_target_is_detected(small: Any) -> None:
+def test_changed_link_target_is_detected(small: Any) -> None:
     module = small.root / "handlers/toy.py"
     module.rename(small.root / "toy.py")
     module.symlink_to(small.root / "toy.py")
@@ -257,7 +257,7 @@ def test_damaged_stamp_is_ignored(unchanged: Any, own_cache: Path, damage: str) 
 
 
 def test_copied_project_has_no_stamp(unchanged: Any, tmp_path: Path) -> None:
-    """A stamp belongs to a path, and is stored outside of the project."""
+    """A stamp is specific to a path, and stored outside of the project."""
     names = {path.name for path in unchanged.root.iterdir()}
     assert names == {"generated", "handlers", "specs", "toolcast.yaml"}
     copy = tmp_path / "copy"

@@ -24,10 +24,10 @@ from toolcast_runtime.testing.specs import normalize_markdown
 
 
 def make_package(*tools: Any, **fields: Any) -> Any:
-    no_cases = pytest.mark.parametrize("make_tool", [])
+    no_cases = pytest.mark.parametrize("tool", [])
     return SimpleNamespace(
         registry=SimpleNamespace(local_tools=tools, **fields),
-        definitions={make_tool.name: {} for make_tool in tools},
+        definitions={tool.name: {} for tool in tools},
         each_tool=no_cases,
         each_client=no_cases,
         folder="there",
@@ -51,7 +51,7 @@ def make_tool(name: str, section: str = "a", order: int | None = None) -> Any:
         ([make_tool("z", "b"), make_tool("a", "a"), make_tool("b", "b")], False),
     ],
 )
-def test_wrong_order_of_tools_fails(tools: Any, is_right: bool) -> None:
+def test_wrong_tool_order_fails(tools: Any, is_right: bool) -> None:
     tests: Any = generated_tests._registry_tests(make_package(*tools))()
     if is_right:
         tests.test_tools_are_in_the_declared_order()
@@ -71,7 +71,7 @@ def test_package_without_definitions_fails() -> None:
     ("client", "declared_clients", "is_right"),
     [("a", None, True), ("a", ["a"], True), ("a", ["b"], False), ("a", [], False)],
 )
-def test_client_with_a_tool_of_other_clients_fails(
+def test_client_with_a_foreign_tool_fails(
     client: str, declared_clients: Any, is_right: bool
 ) -> None:
     package = make_package(make_tool("t"), names=lambda _: ["t"])
@@ -108,7 +108,7 @@ def test_unresolved_or_mentioned_previous_name_fails(
         tests.test_previous_names_resolve_and_are_not_mentioned("t")
 
 
-def test_at_most_8_mib_of_a_generated_file_are_read(tmp_path: Path) -> None:
+def test_generated_file_is_read_up_to_8_mib(tmp_path: Path) -> None:
     file = tmp_path / "a.json"
     for extra_bytes in (0, 1):
         file.write_bytes(b"x" * ((8 << 20) + extra_bytes))

@@ -66,7 +66,7 @@ VALUES = st.recursive(
 
 
 def safe_load(data: bytes | str) -> Any:
-    """Return what PyYAML reads, with its C scanner if that is available."""
+    """Return PyYAML's value of a document, with its C scanner if available."""
     return yaml.load(data, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
 
 
@@ -101,7 +101,7 @@ def test_any_bytes_yield_a_document_or_findings(data: bytes) -> None:
     )
 )
 @tried(500)
-def test_document_without_findings_equals_the_value_of_pyyaml(data: bytes) -> None:
+def test_document_without_findings_equals_pyyamls_value(data: bytes) -> None:
     document, findings = read_yaml("x.yaml", data)
     if document is None or findings:
         return
@@ -125,7 +125,7 @@ def test_yaml_written_by_pyyaml_is_read_equally_or_rejected(
 
 
 def get_pyyaml_type(word: str) -> str:
-    """Return the type that PyYAML's resolver finds for a plain scalar."""
+    """Return the type of a plain scalar according to PyYAML's resolver."""
     tag = yaml.SafeLoader("").resolve(yaml.ScalarNode, word, (True, False))
     return str(tag).rsplit(":", 1)[1]
 
@@ -134,7 +134,7 @@ TYPES = {str: "str", int: "int", float: "float", bool: "bool", type(None): "null
 
 
 @given(PLAIN)
-def test_plain_scalar_has_the_type_of_pyyaml_or_is_rejected(text: str) -> None:
+def test_plain_scalar_has_pyyamls_type_or_is_rejected(text: str) -> None:
     text = text.strip()
     try:
         value = parse_plain_scalar(text)
@@ -144,7 +144,7 @@ def test_plain_scalar_has_the_type_of_pyyaml_or_is_rejected(text: str) -> None:
     assert TYPES[type(value)] == get_pyyaml_type(text)
 
 
-def test_every_short_number_like_scalar_has_the_type_of_pyyaml() -> None:
+def test_every_short_number_like_scalar_has_pyyamls_type() -> None:
     wrong = []
     for length in range(1, 6):
         for letters in itertools.product("-+08_.:e", repeat=length):
@@ -279,7 +279,7 @@ def list_node_positions(text: str) -> dict[tuple[str | int, ...], tuple[int, int
     st.sampled_from([True, False, None]),
     st.sampled_from([None, "'", '"']),
 )
-def test_node_positions_equal_those_of_pyyaml(
+def test_node_positions_equal_pyyamls_positions(
     value: Any, flow: bool | None, style: str | None
 ) -> None:
     text = yaml.safe_dump(
@@ -298,7 +298,7 @@ def test_node_positions_equal_those_of_pyyaml(
         assert document.source.span(path)[:2] == position
 
 
-def test_spans_cover_keys_values_and_parents_of_missing_items() -> None:
+def test_spans_for_keys_values_and_missing_items() -> None:
     document, findings = read_yaml("x.yaml", b"a:\n  b: [1, two]\n  c: 3\nd: {}\n")
     assert document is not None
     assert not findings
@@ -311,7 +311,7 @@ def test_spans_cover_keys_values_and_parents_of_missing_items() -> None:
     assert source.span(("a", "b", 2)) == source.span(("a", "b"))
 
 
-def test_duplicate_key_keeps_later_positions_correct() -> None:
+def test_positions_after_a_duplicate_key_are_correct() -> None:
     data = b"a: {b: [1, 2]}\na: {c: {d: 3}}\ne: last\n"
     document, (finding,) = read_yaml("x.yaml", data)
     assert document is not None

@@ -89,7 +89,7 @@ def _check_root(schema: Mapping[str, Any], *keywords: str) -> Iterator[str]:
 def _check_references(
     schema: Mapping[str, Any], *, allow_cycles: bool
 ) -> Iterator[str]:
-    """Yield references that lead nowhere, have siblings or are circular.
+    """Yield references that are unresolvable, circular or have siblings.
 
     References must be `#` or `#/$defs/NAME`.
     """

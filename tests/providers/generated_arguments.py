@@ -191,7 +191,7 @@ class _Arguments:
 
 
 def resolve_pointer(root: Any, reference: str) -> Any:
-    """Return the schema that a reference within `root` leads to."""
+    """Return the target of a reference within `root`."""
     schema = root
     for step in reference.removeprefix("#").split("/")[1:]:
         schema = schema[step.replace("~1", "/").replace("~0", "~")]

@@ -180,7 +180,7 @@ def test_text_result_with_output_schema_is_encoded_as_json() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("provider", PROVIDERS)
-def test_answers_are_valid_for_the_types_of_each_sdk(provider: str) -> None:
+def test_answers_are_valid_for_each_sdk(provider: str) -> None:
     for name in ANSWERS:
         validate_answer(provider, build_answer(provider, name))
     with pytest.raises(ValueError):

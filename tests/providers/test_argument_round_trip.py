@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from tests.providers.documented_rules import find_problems
 from tests.providers.generated_arguments import (
     UnsendableArgumentsError,
-    is_allowed,
     arguments_near_schema,
     build_model_arguments,
     find_rejecting_keywords,
+    is_allowed,
 )
 from tests.providers.generated_schemas import parameter_schemas
 from toolcast_runtime.core.definitions.tool import Tool
@@ -55,11 +55,11 @@ def render_tool(form: tuple[str, bool], schema: dict[str, Any]) -> ProviderTools
 
 
 def _explains_rejection(path: str, loss: Loss) -> bool:
-    """Return whether a loss explains why a keyword at a path rejects arguments."""
+    """Return whether a loss is the reason for a rejection by a keyword at a path."""
     # The loss of a cut reference has the path of the reference, and covers the whole
     # target.
     is_cut = loss.keyword in ("$ref", "$dynamicRef")
-    # A false schema rejects all values below its path.
+    # A false schema rejects all values at its path.
     is_false = loss.keyword == "false"
     lost_path = loss.path if is_cut or is_false else f"{loss.path}/{loss.keyword}"
     if f"{path}/".startswith(f"{lost_path}/"):
@@ -82,10 +82,10 @@ def _simplify_path(path: str) -> str:
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: f"{form[0]}-{form[1]}")
 @LIMITS
 @given(data=st.data())
-def test_arguments_valid_for_the_rendered_schema_are_restored_to_valid_arguments(
+def test_valid_model_arguments_are_restored_to_valid_arguments(
     form: tuple[str, bool], data: st.DataObject
 ) -> None:
-    """Arguments may violate the spec's schema only where a loss is reported."""
+    """Arguments may violate the spec's schema only if a loss is reported."""
     schema = data.draw(parameter_schemas())
     tools = render_tool(form, schema)
     assert not find_problems(form[0], tools.tools)
@@ -115,7 +115,7 @@ def test_arguments_valid_for_the_rendered_schema_are_restored_to_valid_arguments
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: f"{form[0]}-{form[1]}")
 @LIMITS
 @given(data=st.data())
-def test_arguments_valid_for_the_spec_are_restored_unchanged(
+def test_valid_arguments_are_sent_and_restored_unchanged(
     form: tuple[str, bool], data: st.DataObject
 ) -> None:
     """Arguments can be expressed in the format unless a loss is narrower."""

@@ -44,7 +44,7 @@ def _close(schema: Schema, additional: Any = False) -> Schema:
         (1j, "number"),
     ],
 )
-def test_json_type_name_of_a_python_value(value: Any, name: str) -> None:
+def test_python_value_has_a_json_type_name(value: Any, name: str) -> None:
     assert get_type_name(value) == name
     assert matches_types(value, [name])
     assert matches_types(value, None)
@@ -74,10 +74,7 @@ def test_type_keyword_is_read_as_a_list_or_none() -> None:
         ({"enum": []}, {"enum": []}),
         ({"enum": ["a"]}, {"type": "string", "enum": ["a"]}),
         ({"enum": ["a", 1]}, {"type": ["string", "integer"], "enum": ["a", 1]}),
-        (
-            {"type": "string", "enum": ["a", 1]},
-            {"type": "string", "enum": ["a"]},
-        ),
+        ({"type": "string", "enum": ["a", 1]}, {"type": "string", "enum": ["a"]}),
         ({"type": "string", "enum": [1]}, None),
         ({"const": "a"}, {"type": "string", "const": "a"}),
         ({"type": "string", "const": 1}, None),
@@ -86,7 +83,7 @@ def test_type_keyword_is_read_as_a_list_or_none() -> None:
         ({"type": ["null"], "enum": [None, 1]}, {"type": ["null"]}),
     ],
 )
-def test_enum_and_const_get_the_types_of_their_values(
+def test_enum_and_const_get_the_types_in_their_values(
     schema: Schema, expected: Any
 ) -> None:
     assert add_value_types(schema) == expected
@@ -137,7 +134,7 @@ def test_enum_and_const_get_the_types_of_their_values(
         ({"contains": {}}, {"minItems": 1}, {"contains": {}, "minItems": 1}),
     ],
 )
-def test_merged_schema_allows_the_values_that_both_schemas_allow(
+def test_merged_schema_allows_what_both_schemas_allow(
     first: Schema, second: Schema, both: Schema
 ) -> None:
     assert merge_schemas(first, second) == both
@@ -159,11 +156,7 @@ def test_merged_schema_allows_the_values_that_both_schemas_allow(
         ({"pattern": "a"}, {"pattern": "b"}, "pattern"),
         ({"uniqueItems": False}, {"uniqueItems": True}, "uniqueItems"),
         ({"prefixItems": [{}]}, {"items": {}}, "items"),
-        (
-            {"properties": {"a": False}},
-            {"properties": {"a": {}}},
-            "properties",
-        ),
+        ({"properties": {"a": False}}, {"properties": {"a": {}}}, "properties"),
         (_close(A), AB, "additionalProperties"),
         (_close(A), _close(AB), "additionalProperties"),
         (_close(AB), _close(A), "additionalProperties"),
@@ -178,7 +171,7 @@ def test_merged_schema_allows_the_values_that_both_schemas_allow(
         ),
     ],
 )
-def test_schemas_that_cannot_be_merged_exactly_raise_the_blocking_keyword(
+def test_inexact_merge_raises_the_blocking_keyword(
     first: Schema, second: Schema, keyword: str
 ) -> None:
     with pytest.raises(InexactError) as refused:
@@ -186,7 +179,7 @@ def test_schemas_that_cannot_be_merged_exactly_raise_the_blocking_keyword(
     assert refused.value.args == (keyword,)
 
 
-def test_schema_of_annotation_keywords_has_only_annotations() -> None:
+def test_annotation_keywords_are_recognized() -> None:
     keywords: Schema = dict.fromkeys(
         "title description default examples deprecated readOnly writeOnly".split(), 1
     )
@@ -242,7 +235,7 @@ def _require_value(name: str, value: Any, **others: Any) -> Schema:
         (_require_value("a", 1, properties={}), _require_value("a", 2), False),
     ],
 )
-def test_alternatives_exclude_each_other_if_no_value_matches_both(
+def test_alternatives_without_common_values_are_exclusive(
     first: Any, second: Any, expected: bool
 ) -> None:
     """Alternatives that exclude each other can be written as `anyOf`."""
@@ -250,7 +243,7 @@ def test_alternatives_exclude_each_other_if_no_value_matches_both(
     assert exclude_each_other([first]) is True
 
 
-def test_every_pair_of_alternatives_must_exclude_each_other() -> None:
+def test_all_alternatives_must_exclude_each_other_pairwise() -> None:
     first, second = {"const": 1}, {"const": 2}
     assert exclude_each_other([first, second, {"const": 3}])
     assert not exclude_each_other([first, second, first])

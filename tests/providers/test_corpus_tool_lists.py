@@ -63,7 +63,7 @@ FORMS = [(name, False) for name in PROVIDERS] + [
 
 @pytest.mark.rows(3)
 @pytest.mark.parametrize(("provider", "is_strict"), FORMS)
-def test_tool_lists_of_the_corpus_follow_the_documented_rules(
+def test_corpus_tool_lists_follow_the_documented_rules(
     provider: str, is_strict: bool
 ) -> None:
     start = time.process_time()
@@ -83,7 +83,7 @@ def test_tool_lists_of_the_corpus_follow_the_documented_rules(
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("provider", "is_strict"), FORMS)
-def test_tool_lists_of_the_corpus_are_valid_for_the_sdk_types(
+def test_corpus_tool_lists_are_valid_for_the_sdk_types(
     provider: str, is_strict: bool
 ) -> None:
     for tools in load_tool_lists():
@@ -92,7 +92,7 @@ def test_tool_lists_of_the_corpus_are_valid_for_the_sdk_types(
 
 @pytest.mark.rows(3)
 @pytest.mark.parametrize(("provider", "is_strict"), FORMS)
-def test_names_in_tool_lists_of_the_corpus_resolve_to_their_tools(
+def test_corpus_tool_names_resolve_to_their_tools(
     provider: str, is_strict: bool
 ) -> None:
     for tools in load_tool_lists():

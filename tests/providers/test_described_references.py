@@ -39,7 +39,7 @@ _ENTRY["required"] = ["level"]
         ("gemini", {"const": {"$ref": "#/$defs/tree"}}, {"$ref": "#/$defs/tree"}),
     ],
 )
-def test_described_keyword_contains_the_target_of_its_reference(
+def test_described_keyword_contains_the_referenced_schema(
     form: str, schema: dict[str, Any], stated: Any
 ) -> None:
     """The model cannot resolve a reference in a description."""
@@ -62,15 +62,12 @@ def test_described_keyword_contains_the_target_of_its_reference(
         ({"$ref": "#/$defs/entry"}, {"type": ["object", "null"]}),
         (
             {"$ref": "#/$defs/tree"},
-            {
-                "type": ["array", "null"],
-                "items": {"type": "array"},
-            },
+            {"type": ["array", "null"], "items": {"type": "array"}},
         ),
     ],
 )
 @pytest.mark.parametrize("is_first", [False, True])
-def test_ollama_nullable_parameter_keeps_its_type(
+def test_ollama_nullable_parameter_has_its_type(
     schema: dict[str, Any], expected: dict[str, Any], is_first: bool
 ) -> None:
     members = [schema, {"type": "null"}]

@@ -70,7 +70,7 @@ def _render_parameter(
         ([TEXT_REF, True], TEXT_REF, {"t": TEXT}),
     ],
 )
-def test_all_of_with_a_reference_is_merged(
+def test_allof_with_a_reference_is_merged(
     schema: Any, expected: Schema, definitions: Schema
 ) -> None:
     assert _render_parameter(FEW_KEYWORDS, {"allOf": schema}) == (
@@ -80,7 +80,7 @@ def test_all_of_with_a_reference_is_merged(
     )
 
 
-def test_all_of_references_with_different_types_is_reported_as_a_loss() -> None:
+def test_allof_with_contradictory_references_is_a_loss() -> None:
     assert _render_parameter(FEW_KEYWORDS, {"allOf": [TEXT_REF, INTEGER_REF]}) == (
         TEXT,
         {"t": TEXT, "t_2": {"type": "integer"}},
@@ -97,7 +97,7 @@ def test_all_of_references_with_different_types_is_reported_as_a_loss() -> None:
     )
 
 
-def test_one_of_references_is_rendered_as_any_of() -> None:
+def test_oneof_references_are_rendered_as_anyof() -> None:
     alternatives = [TEXT_REF, {"$ref": "#/$defs/t_2"}]
     assert _render_parameter(FEW_KEYWORDS, {"oneOf": [TEXT_REF, INTEGER_REF]}) == (
         {"anyOf": alternatives},
@@ -135,7 +135,7 @@ def _make_nullable(inner: Schema) -> Schema:
     "dialect", [ANY, FEW_KEYWORDS, INLINED], ids=["any", "few", "inlined"]
 )
 @pytest.mark.parametrize("wrap", [_make_array, _make_nullable])
-def test_schemas_are_kept_up_to_50_levels(
+def test_schemas_are_rendered_up_to_50_levels(
     dialect: Dialect, wrap: Callable[[Schema], Schema]
 ) -> None:
     schema = TEXT

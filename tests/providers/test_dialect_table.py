@@ -13,11 +13,7 @@ from toolcast_runtime.core.definitions.tool import Tool
 from toolcast_runtime.core.validation.references import list_subschemas
 from toolcast_runtime.providers import PROVIDERS, ListOptions, provider_named
 from toolcast_runtime.providers.dialect import KNOWN, has_larger_integer
-from toolcast_runtime.providers.dialect_table import (
-    Behavior,
-    build_dialect,
-    read_table,
-)
+from toolcast_runtime.providers.dialect_table import Behavior, build_dialect, read_table
 from toolcast_runtime.providers.model_provider import render_tools
 from toolcast_runtime.providers.schema_rendering import RenderedSchema
 

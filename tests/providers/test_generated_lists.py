@@ -25,7 +25,7 @@ DECLARED = {"openai-responses": ListOptions(strict=True, tool_search=True)}
 
 
 @pytest.mark.parametrize("report", REPORTS, ids=lambda report: report.stem)
-def test_committed_report_lists_the_losses_of_the_rendered_tools(report: Path) -> None:
+def test_committed_report_lists_the_losses(report: Path) -> None:
     options = DECLARED.get(report.stem, ListOptions())
     provider_tools = render_tools(
         provider_named(report.stem), REGISTRY.local_tools, options
@@ -41,7 +41,7 @@ def test_toolset_schema_accepts_options_for_every_provider() -> None:
     assert build_validator(get_schema("toolset")).is_valid(toolset)
 
 
-async def test_list_has_the_options_of_the_toolset_unless_they_are_overridden() -> None:
+async def test_list_options_in_the_toolset_can_be_overridden() -> None:
     names = ["stickynotes", "memory"]
     provider_tools = await provider_lists.get_provider_tools(
         "openai-responses", "internal", names=names
@@ -65,9 +65,7 @@ async def test_list_has_the_options_of_the_toolset_unless_they_are_overridden() 
     ]
 
 
-async def test_null_arguments_of_optional_parameters_are_removed_from_the_call() -> (
-    None
-):
+async def test_null_for_an_optional_parameter_is_removed_from_the_call() -> None:
     provider_tools = await provider_lists.get_provider_tools(
         "openai-responses", "internal"
     )
@@ -94,7 +92,7 @@ async def test_unknown_providers_and_invalid_arguments_raise_errors() -> None:
     assert provider_tools.call("unknown", '{"a": null}').arguments == {"a": None}
 
 
-def test_tool_with_the_name_of_a_provider_tool_is_renamed() -> None:
+def test_tool_named_like_a_provider_tool_is_renamed() -> None:
     definition = {"name": "code_execution", "inputSchema": {"type": "object"}}
     tool = Tool("code_execution", "", "Runs code.", definition)
     provider_tools = render_tools(provider_named("anthropic"), [tool])
@@ -104,9 +102,7 @@ def test_tool_with_the_name_of_a_provider_tool_is_renamed() -> None:
 
 
 @pytest.mark.parametrize("name", ["anthropic", "bedrock"])
-def test_strict_tools_are_counted_against_the_limits_of_anthropic_models(
-    name: str,
-) -> None:
+def test_strict_tools_count_against_anthropic_limits(name: str) -> None:
     provider, names = provider_named(name), [
         f"do_{namespace}" for namespace in range(21)
     ]

@@ -67,7 +67,7 @@ def test_hostile_schema_is_rendered_in_bounded_time(
     "keywords",
     [{"const": None}, {"enum": [None, "x"]}, {"const": None, "properties": {"a": {}}}],
 )
-def test_tool_whose_schema_rejects_objects_is_omitted_with_an_error(
+def test_tool_that_rejects_all_objects_is_omitted_with_an_error(
     name: str, keywords: dict[str, Any]
 ) -> None:
     definition = {"name": "do", "inputSchema": {"type": "object", **keywords}}

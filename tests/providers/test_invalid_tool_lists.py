@@ -30,7 +30,7 @@ def _list_samples(checker: str) -> Iterator[Any]:
 @pytest.mark.parametrize(
     ("provider", "tools", "expected_problems"), list(_list_samples("rules"))
 )
-def test_documented_rules_report_each_problem_of_an_invalid_list(
+def test_documented_rules_report_every_problem(
     provider: str, tools: list[dict[str, Any]], expected_problems: list[str]
 ) -> None:
     assert find_problems(provider, tools) == expected_problems != []
@@ -40,7 +40,7 @@ def test_documented_rules_report_each_problem_of_an_invalid_list(
 @pytest.mark.parametrize(
     ("provider", "tools", "expected_error"), list(_list_samples("types"))
 )
-def test_sdk_types_reject_an_invalid_list_with_the_expected_error(
+def test_sdk_types_reject_invalid_lists(
     provider: str, tools: list[dict[str, Any]], expected_error: str
 ) -> None:
     with pytest.raises(ValueError) as refusal:

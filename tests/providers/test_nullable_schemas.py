@@ -129,16 +129,9 @@ def test_nullable_schema_in_each_notation(
 
 
 @pytest.mark.parametrize(
-    "schema",
-    [
-        _TEXT_OR_NULL,
-        {"type": ["string", "null"]},
-        {"enum": ["a", None]},
-    ],
+    "schema", [_TEXT_OR_NULL, {"type": ["string", "null"]}, {"enum": ["a", None]}]
 )
-def test_notation_of_null_is_kept_if_the_dialect_accepts_any(
-    schema: Schema,
-) -> None:
+def test_null_notation_is_unchanged_if_the_dialect_accepts_any(schema: Schema) -> None:
     assert spell_nullable(schema, Nullable.ANY) == schema
 
 
@@ -147,10 +140,7 @@ def test_notation_of_null_is_kept_if_the_dialect_accepts_any(
     [
         (_TEXT_OR_NULL, {"type": ["string", "null"]}),
         ({**_TEXT_OR_NULL, "title": "A"}, {"type": ["string", "null"], "title": "A"}),
-        (
-            {"anyOf": [{"type": ["string", "integer"], "enum": ["a"]}]},
-            None,
-        ),
+        ({"anyOf": [{"type": ["string", "integer"], "enum": ["a"]}]}, None),
         (
             {"anyOf": [{"type": "null"}, {"type": "string", "enum": ["a"]}]},
             {"type": ["string", "null"], "enum": ["a", None]},
@@ -199,14 +189,8 @@ def test_null_alternative_is_converted_to_a_type_list(
             {"type": ["string", "integer", "null"], "enum": ["a", None]},
             {"anyOf": [{"type": "string", "enum": ["a"]}, {"type": "null"}]},
         ),
-        (
-            {"type": ["string", "null"], "const": "a"},
-            {"type": "string", "enum": ["a"]},
-        ),
-        (
-            {"type": ["string", "null"], "enum": [1]},
-            {"type": "string", "enum": [1]},
-        ),
+        ({"type": ["string", "null"], "const": "a"}, {"type": "string", "enum": ["a"]}),
+        ({"type": ["string", "null"], "enum": [1]}, {"type": "string", "enum": [1]}),
         (
             {"type": ["string", "integer"], "anyOf": [{"minimum": 1}]},
             {

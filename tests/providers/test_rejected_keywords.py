@@ -1,4 +1,4 @@
-"""Keywords and values that providers refuse: where they go in each form, and their report."""
+"""Rejected keywords and values: moved to descriptions or removed, and reported as losses."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_keyword_that_would_become_narrower_moves_to_the_description(
         assert keyword in {loss.keyword for loss in rendered.losses}
 
 
-def test_one_of_with_a_widened_alternative_is_rendered_as_any_of() -> None:
+def test_oneof_with_a_widened_alternative_becomes_anyof() -> None:
     members = [
         {"type": "string", "pattern": r"^\p{Lu}"},
         {"type": "string", "maxLength": 2},
@@ -138,7 +138,7 @@ def test_rendered_schema_has_no_integer_above_2_53(
 
 
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: f"{form[0]}-{form[1]}")
-def test_largest_exact_integer_is_kept_except_for_bedrock(
+def test_largest_exact_integer_is_rendered_except_for_bedrock(
     form: tuple[str, bool],
 ) -> None:
     """According to user reports, Bedrock rejects it."""
@@ -180,7 +180,7 @@ TEXTS = {
 @pytest.mark.parametrize("annotations", ANNOTATIONS, ids="-".join)
 @pytest.mark.parametrize("reference", ["$ref", "allOf", "nullable", "all"])
 @pytest.mark.parametrize("form", [("gemini", False), ("openai-chat", True)])
-def test_annotations_next_to_a_reference_are_described_and_reported(
+def test_annotations_next_to_a_reference_are_described(
     form: tuple[str, bool], reference: str, annotations: dict[str, Any]
 ) -> None:
     target = {"$ref": "#/$defs/Sort"}
@@ -228,9 +228,7 @@ RENDERED_VALUES: list[Any] = [
 
 
 @pytest.mark.parametrize("number", range(len(MAPS)))
-def test_gemini_pattern_properties_are_rendered_as_additional_properties(
-    number: int,
-) -> None:
+def test_gemini_pattern_properties_become_additional_properties(number: int) -> None:
     schema = {"type": "object", **MAPS[number]}
     rendered = render(("gemini", False), make_parameter(schema))
     found = rendered.schema["properties"]["a"]
@@ -240,7 +238,7 @@ def test_gemini_pattern_properties_are_rendered_as_additional_properties(
     assert "patternProperties: " in found["description"]
 
 
-def test_pattern_properties_too_long_for_the_description_are_a_warning() -> None:
+def test_too_long_pattern_properties_are_a_warning() -> None:
     patterns = {f"^{'x' * 200}{number}$": TEXT for number in range(3)}
     schema = {
         "type": "object",
@@ -346,7 +344,7 @@ ALTERNATIVES: list[tuple[list[Any], str, str]] = [
 
 @pytest.mark.parametrize(("members", "severity", "text"), ALTERNATIVES)
 @pytest.mark.parametrize("provider", ["openai-chat", "anthropic", "bedrock"])
-def test_loss_of_alternatives_mentions_the_description_only_if_it_states_them(
+def test_lost_alternatives_are_reported_with_their_description(
     provider: str, members: list[Any], severity: str, text: str
 ) -> None:
     rendered = render((provider, False), {"type": "object", "anyOf": members})
@@ -371,7 +369,7 @@ TUPLES: list[tuple[Any, Any]] = [
 
 
 @pytest.mark.parametrize(("keywords", "items"), TUPLES)
-def test_required_items_of_openai_do_not_widen_a_tuple(
+def test_items_required_by_openai_do_not_widen_a_tuple(
     keywords: Any, items: Any
 ) -> None:
     schema = {"type": "array", "prefixItems": [TEXT], **keywords}
@@ -393,7 +391,7 @@ def test_required_items_of_openai_do_not_widen_a_tuple(
         ({"anyOf": [False]}, "/parameters/properties/a/anyOf/0 anyOf"),
     ],
 )
-def test_loss_of_strictness_has_a_path_in_the_spec(
+def test_reason_against_strict_has_a_path_in_the_spec(
     schema: Any, expected_path: str
 ) -> None:
     rendered = render(("openai-chat", True), make_parameter(schema))

@@ -17,10 +17,7 @@ from tests.providers.sdk_types import validate
 from toolcast_runtime.core.access import UnknownClientError
 from toolcast_runtime.core.definitions.tool import Confirm, Tool
 from toolcast_runtime.providers import ProviderLists
-from toolcast_runtime.providers.provider_lists import (
-    anthropic_toolset,
-    openai_mcp,
-)
+from toolcast_runtime.providers.provider_lists import anthropic_toolset, openai_mcp
 
 SCHEMA = {"type": "object", "properties": {"day": {"const": "today"}}}
 URL = "https://tools.example.com/mcp"
@@ -37,9 +34,7 @@ LIST, DELETE = make_tool("list", always=True), make_tool(
 )
 
 
-def test_anthropic_toolset_enables_only_the_clients_tools_and_defers_routed_tools() -> (
-    None
-):
+def test_anthropic_toolset_enables_and_defers_the_clients_tools() -> None:
     tools = anthropic_toolset("notes", [LIST, DELETE], tool_search=True, pinned=False)
     toolset = {
         "type": "mcp_toolset",
@@ -79,13 +74,13 @@ def test_openai_requires_approval_for_tools_with_confirm(
             "type": "mcp",
             "server_label": "notes",
             "server_url": URL,
-            "allowed_tools": [make_tool.name for make_tool in tools],
+            "allowed_tools": [tool.name for tool in tools],
             "require_approval": approval,
         }
     ]
 
 
-def test_openai_defers_a_server_only_if_it_has_no_always_listed_tools() -> None:
+def test_openai_defers_a_server_without_always_listed_tools() -> None:
     deferred, search = openai_mcp("notes", URL, [DELETE], tool_search=True)
     assert deferred["defer_loading"] is True
     assert search == {"type": "tool_search"}
@@ -144,11 +139,11 @@ def office(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Provider
     (tmp_path / "generated").rename(tmp_path / "generated_office")
     monkeypatch.syspath_prepend(tmp_path)
     yield importlib.import_module("generated_office.office.provider_lists").LISTS
-    for name in [one for one in sys.modules if one.startswith("generated_office")]:
+    for name in [key for key in sys.modules if key.startswith("generated_office")]:
         del sys.modules[name]
 
 
-def test_anthropic_toolset_of_a_locked_server_has_the_definitions_of_the_lock(
+def test_anthropic_toolset_has_the_definitions_in_the_lock(
     office: ProviderLists,
 ) -> None:
     (toolset,) = office.locked_anthropic_toolset("mail", "staff")
@@ -171,14 +166,11 @@ def test_anthropic_toolset_of_a_locked_server_has_the_definitions_of_the_lock(
     assert (search, len(guest_toolset["tools"])) == (SEARCH, 1)
 
 
-def test_openai_requires_approval_for_every_call_of_a_locked_server(
+def test_openai_requires_approval_for_calls_to_a_locked_server(
     office: ProviderLists,
 ) -> None:
-    (make_tool,) = office.locked_openai_mcp("mail", URL, "guest")
-    assert (make_tool["allowed_tools"], make_tool["require_approval"]) == (
-        ["list"],
-        "always",
-    )
+    (tool,) = office.locked_openai_mcp("mail", URL, "guest")
+    assert (tool["allowed_tools"], tool["require_approval"]) == (["list"], "always")
 
 
 def test_server_without_a_lock_raises_a_lookup_error(office: ProviderLists) -> None:

@@ -82,7 +82,7 @@ TEXT = _make_object("kind", kind={"type": "string", "const": "text"}, at=S)
         ),
     ],
 )
-def test_null_of_an_absent_optional_property_is_removed(
+def test_null_for_an_absent_optional_property_is_removed(
     schema: Schema, sent: Any, restored: Any
 ) -> None:
     definitions = {"text": TEXT, "again": {"$ref": "#/$defs/text"}}
@@ -142,7 +142,7 @@ def test_null_of_an_absent_optional_property_is_removed(
         ),
     ],
 )
-def test_property_names_are_restored_to_those_of_the_spec(
+def test_original_property_names_are_restored(
     schema: Schema, sent: Any, restored: Any
 ) -> None:
     rendered = render_schema({"type": "object", **schema}, RENAMED, "do")

@@ -93,7 +93,7 @@ COUNTS: dict[str, list[int]] = {
 
 
 @pytest.mark.parametrize("name", PROVIDERS)
-def test_budgets_count_the_limited_items_of_a_tool_list(name: str) -> None:
+def test_budgets_count_the_limited_items_in_a_list(name: str) -> None:
     provider = provider_named(name)
     rendered = render_tools(provider, LIST, STRICT).rendered
     counted = [(budget, budget.counts(rendered)) for budget in provider.budgets]
@@ -127,7 +127,7 @@ SUPPORTED_FIELDS = {
 
 
 @pytest.mark.parametrize("name", PROVIDERS)
-def test_unsupported_fields_of_a_tool_are_reported_as_losses(name: str) -> None:
+def test_unsupported_tool_fields_are_losses(name: str) -> None:
     provider = provider_named(name)
     assert provider.options == OPTIONS[name]
     assert provider.is_strict_by_name is (name in ("anthropic", "bedrock"))
@@ -153,7 +153,7 @@ def test_unsupported_fields_of_a_tool_are_reported_as_losses(name: str) -> None:
     assert plain.losses == ()
 
 
-def test_deferred_and_programmatic_tools_follow_the_options_of_a_list() -> None:
+def test_list_options_set_deferred_and_programmatic_tools() -> None:
     tools = [
         _tool("now", _make_object({}), always=True, outputSchema=S),
         _tool("run", _make_object({}), outputSchema=S),
@@ -185,9 +185,7 @@ def _render_strict(name: str, schema: Schema) -> tuple[bool, list[str]]:
 
 
 @pytest.mark.parametrize("name", ["anthropic", "bedrock"])
-def test_anthropic_strict_schema_is_limited_in_optional_parameters_and_unions(
-    name: str,
-) -> None:
+def test_anthropic_limits_optional_parameters_and_unions(name: str) -> None:
     def optional(count: int) -> Schema:
         return _make_object(
             {f"p{n}": S for n in range(count)} | {"x": S}, required_names=["x"]
@@ -216,7 +214,7 @@ def test_anthropic_strict_schema_is_limited_in_optional_parameters_and_unions(
     )
 
 
-def test_anthropic_strict_array_keeps_min_items_up_to_1() -> None:
+def test_anthropic_strict_array_allows_min_items_up_to_1() -> None:
     for min_items, is_kept in ((1, True), (2, False)):
         schema = _make_object(
             {"a": {"type": "array", "items": S, "minItems": min_items}}

@@ -75,17 +75,17 @@ def test_fields_that_are_not_selected_are_omitted(
     assert RESULT["items"] == [NOTE_VALUE, {"id": 2, "title": "B"}]
 
 
-def test_repeated_selection_of_a_field_is_fast() -> None:
+def test_repeated_field_selection_is_fast() -> None:
     fields = {"allowed": [f"items.p{number}" for number in range(100)] + DEEP}
-    started = time.perf_counter()
+    started = time.process_time()
     assert select_fields(fields, ["items.p1"] * 100_000)["items"] == [
         {"id": 1},
         {"id": 2},
     ]
-    assert time.perf_counter() - started < 0.5
+    assert time.process_time() - started < 0.5
 
 
-def test_whole_array_can_be_omitted() -> None:
+def test_complete_array_can_be_omitted() -> None:
     assert select_fields({"allowed": ["items", "total"]}, ["total"]) == {"total": 2}
 
 
@@ -135,7 +135,7 @@ def test_invalid_returns_schema_is_listed_unchanged(broken: Any) -> None:
         *((path, 0) for path in ("", "items.", "title", "items.0", "items.title.x")),
     ],
 )
-def test_path_leads_only_through_properties_and_items(path: str, length: int) -> None:
+def test_path_consists_only_of_properties_and_items(path: str, length: int) -> None:
     if length:
         assert len(list_schemas_on_path(RETURNS, path)) == length + 1
         return

@@ -80,14 +80,14 @@ SHORTENED: list[tuple[Any, dict[str, Any], Any, str]] = [
         TEN[:3],
         'Omitted: the last 7 of 10 items. For more, call again with `after` = "n2".',
     ),
-    # The largest list is shortened, wherever it is in the result.
+    # The largest list is shortened, at any position in the result.
     (
         {"few": ["a", "b"], "many": TEN},
         {"characters": 500},
         {"few": ["a", "b"], "many": TEN[:4]},
         "Omitted: the last 6 of 10 of `many`.",
     ),
-    # A list of one item keeps it, and the lists inside are shortened without a note on
+    # A list of one item is not shortened, and the lists inside are shortened without a note on
     # paging.
     (
         {"pages": [{"blocks": ["y" * 100] * 9}]},
@@ -119,7 +119,7 @@ SHORTENED: list[tuple[Any, dict[str, Any], Any, str]] = [
 
 
 @pytest.mark.parametrize(("value", "budget", "expected", "note"), SHORTENED)
-def test_items_are_omitted_from_the_end_of_a_list(
+def test_items_at_the_end_are_omitted(
     value: Any, budget: dict[str, Any], expected: Any, note: str
 ) -> None:
     before = json.dumps(value)
@@ -172,10 +172,9 @@ def test_note_has_no_next_page_if_two_lists_are_shortened() -> None:
 
 
 @pytest.mark.parametrize(
-    ("following", "has_next_page"),
-    [(BY_OFFSET, False), (BY_ID, True)],
+    ("following", "has_next_page"), [(BY_OFFSET, False), (BY_ID, True)]
 )
-def test_next_page_next_to_another_list_requires_a_property_of_the_last_item(
+def test_next_page_next_to_another_list_requires_an_item_property(
     following: Any, has_next_page: bool
 ) -> None:
     """An offset could refer to either list, and a complete list has no next page."""
@@ -188,12 +187,12 @@ def test_next_page_next_to_another_list_requires_a_property_of_the_last_item(
     assert "For more" not in response.note
 
 
-@pytest.mark.parametrize(("measure_size", "threads"), [(90_000, 0), (110_000, 1)])
+@pytest.mark.parametrize(("size", "threads"), [(90_000, 0), (110_000, 1)])
 def test_only_a_large_result_is_shortened_in_a_thread(
-    measure_size: int, threads: int, monkeypatch: pytest.MonkeyPatch
+    size: int, threads: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A spec that only sets the form of results uses no thread."""
-    large = ToolResponse(["x" * (measure_size // 10)] * 10)
+    large = ToolResponse(["x" * (size // 10)] * 10)
     used: list[Any] = []
 
     async def in_thread(work: Any, name: str) -> Any:
@@ -232,7 +231,7 @@ def test_list_is_shortened_to_its_min_items_and_then_inside_its_items() -> None:
     )
 
 
-def test_result_that_cannot_fit_is_an_error_that_states_the_call_was_made() -> None:
+def test_too_large_result_is_an_error_that_confirms_the_call() -> None:
     for value, returns in (
         ({"items": ["x" * 100] * 10}, LISTED),
         ({"text": "x" * 900}, None),
@@ -250,12 +249,12 @@ def test_result_that_cannot_fit_is_an_error_that_states_the_call_was_made() -> N
 
 @pytest.mark.parametrize("unit", ["tokens", "characters"])
 @pytest.mark.parametrize("item", [1, "a", [], {"a": None}, "x" * 90])
-def test_as_many_items_as_fit_are_kept(unit: str, item: Any) -> None:
+def test_no_item_is_omitted_that_would_fit(unit: str, item: Any) -> None:
     """The tolerance is the size of one item, and the error of a sum of sizes."""
     count = estimate_tokens if unit == "tokens" else len
     response = shorten_result([item] * 5_000, **{unit: 400})
-    one = int(count(f"{json.dumps(item)}, "))
-    assert 400 - one - 5 <= measure_size(response, count) <= 400
+    item_size = int(count(f"{json.dumps(item)}, "))
+    assert 400 - item_size - 5 <= measure_size(response, count) <= 400
 
 
 def test_error_response_is_unchanged() -> None:
@@ -268,7 +267,7 @@ def make_text_block(text: str) -> dict[str, Any]:
 
 
 def test_json_in_a_text_block_is_shortened_as_json() -> None:
-    """Many servers return JSON as text, without structured content."""
+    """External servers often return JSON as text, without structured content."""
     text = json.dumps({"items": TEN}, indent=2)
     given = ToolResponse(text, content=[make_text_block(text), IMAGE])
     response = shape_response(make_tool(characters=500), {}, given)
@@ -378,7 +377,7 @@ VALUES = st.recursive(
 
 @st.composite
 def results_with_schema(draw: Any) -> tuple[Any, Any]:
-    """Draw a result and a matching schema, some of whose arrays have a `minItems`."""
+    """Draw a result and a matching schema, with `minItems` for some arrays."""
     value = draw(VALUES)
     return value, _draw_schema(draw, value, 0)
 
@@ -437,9 +436,7 @@ def test_shortened_result_is_valid_and_within_its_budget(
 
 @tried(300)
 @given(st.text(max_size=60), st.text(max_size=60))
-def test_token_estimate_of_joined_texts_is_at_most_the_sum(
-    first: str, second: str
-) -> None:
+def test_token_estimate_is_subadditive(first: str, second: str) -> None:
     counts = estimate_tokens(first), estimate_tokens(second)
     joined = estimate_tokens(first + second)
     assert max(counts) <= joined <= sum(counts) <= joined + 1
@@ -450,10 +447,10 @@ def test_large_result_is_shortened_in_bounded_time(inner: int) -> None:
     value = {
         "items": [{"n": n, "tags": ["tag"] * inner} for n in range(40_000 // inner)]
     }
-    started = time.perf_counter()
+    started = time.process_time()
     response = shorten_result(value, LISTED, tokens=2_000)
     assert response.note is not None or response.error is not None
-    assert time.perf_counter() - started < 20
+    assert time.process_time() - started < 20
 
 
 @pytest.mark.parametrize(
@@ -466,7 +463,9 @@ def test_large_result_is_shortened_in_bounded_time(inner: int) -> None:
         {"big": list(range(9)), **{f"k{number}": [0] for number in range(50_000)}},
     ],
 )
-def test_result_with_many_arrays_is_rejected_early(value: dict[str, Any]) -> None:
+def test_result_with_hundreds_of_arrays_is_rejected_early(
+    value: dict[str, Any],
+) -> None:
     """The arrays that may be shortened cannot save enough, so that none is shortened."""
     validated: list[Any] = []
 
@@ -475,6 +474,6 @@ def test_result_with_many_arrays_is_rejected_early(value: dict[str, Any]) -> Non
         return True
 
     limits = ResultLimits(1_000, len, is_valid, lambda *_: "")
-    measure_size = len(encode_json_text(value))
-    assert ResultShortener(value, measure_size, limits).shorten() is None
+    size = len(encode_json_text(value))
+    assert ResultShortener(value, size, limits).shorten() is None
     assert validated == []

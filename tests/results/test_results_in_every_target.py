@@ -116,10 +116,8 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
     head = "name: toy\ntitle: Toy\nhandlers: handlers\n"
     project_.write("specs/toy/toolset.yaml", head + TOOLSET)
     for name, spec in SPECS.items():
-        make_text_block = yaml.safe_dump(
-            {"name": name, **TOOL, **spec}, sort_keys=False
-        )
-        project_.write(f"specs/toy/{name}.yaml", make_text_block)
+        text = yaml.safe_dump({"name": name, **TOOL, **spec}, sort_keys=False)
+        project_.write(f"specs/toy/{name}.yaml", text)
     project_.write("handlers/__init__.py", "")
     project_.write("handlers/toy.py", HANDLERS)
     project_.generate()
@@ -158,13 +156,8 @@ def test_generated_files_declare_the_result_options_and_pass_their_tests(
     }
     picks = made["mcp"]["inputSchema"]["properties"]["fields"]
     assert picks["items"]["enum"] == TITLES["allowed"]
-    make_text_block = json.loads(
-        (project.root / "casting/toy/tools/as_text.json").read_text()
-    )
-    assert (
-        "outputSchema" not in make_text_block["mcp"]
-        and make_text_block["result"]["returns"] == NOTES
-    )
+    text = json.loads((project.root / "casting/toy/tools/as_text.json").read_text())
+    assert "outputSchema" not in text["mcp"] and text["result"]["returns"] == NOTES
     assert project.toolcast("check").returncode == 0
     done = project.run("-m", "pytest", "-q", "casting", "-p", "no:cacheprovider")
     assert done.returncode == 0, done.stdout
@@ -235,7 +228,7 @@ def test_registry_returns_the_shortened_result_and_the_ledger_records_all(
         rows = ledger.execute("select arguments, result from calls").fetchall()
     arguments, results = zip(*(map(json.loads, row) for row in rows[:3]), strict=True)
     assert arguments[2] == {"fields": ["items.body"]}
-    assert [len(one["items"]) for one in results] == [85, 90 - first, 90]
+    assert [len(result["items"]) for result in results] == [85, 90 - first, 90]
     assert results[0]["items"][0]["body"]
 
 
@@ -287,8 +280,8 @@ def test_official_mcp_client_receives_the_shortened_results(
             command=sys.executable, args=words, cwd=project.root
         )
         results = asyncio.run(call_all_tools(command, mode))
-    notes, make_text_block, value, both, long = results
-    assert [one.is_error for one in results] == [False] * 4 + [True]
+    notes, text, value, both, long = results
+    assert [result.is_error for result in results] == [False] * 4 + [True]
     assert (
         "`too_long` was called, but its result is too large to be sent"
         in long.content[0].text
@@ -296,16 +289,13 @@ def test_official_mcp_client_receives_the_shortened_results(
     blocks = [block.text for block in notes.content]
     check_page(notes.structured_content, blocks[1], 5)
     assert json.loads(blocks[0]) == notes.structured_content
-    assert (make_text_block.structured_content, len(make_text_block.content)) == (
-        None,
-        1,
-    )
-    assert json.loads(make_text_block.content[0].text) == FEW
+    assert (text.structured_content, len(text.content)) == (None, 1)
+    assert json.loads(text.content[0].text) == FEW
     assert (value.structured_content, value.content) == (FEW, [])
     assert json.loads(both.content[0].text) == both.structured_content == FEW
 
 
-def test_tokens_command_prints_the_maximum_of_results(project: Project) -> None:
+def test_tokens_command_prints_result_maximums(project: Project) -> None:
     shown = project.toolcast("tokens", "--by", "tool").stdout.splitlines()
     rows = {
         line.split()[0]: line.split()[-1] for line in shown if line.startswith("  ")
@@ -347,9 +337,7 @@ def make_text_block(words: str) -> dict[str, Any]:
     return {"type": "text", "text": words}
 
 
-async def test_result_of_a_proxied_tool_is_shortened(
-    opened: Open, tmp_path: Path
-) -> None:
+async def test_proxied_tool_result_is_shortened(opened: Open, tmp_path: Path) -> None:
     """The server does not receive the selection, and the text block is replaced."""
     result = {
         "budget": {"characters": 600},
@@ -371,7 +359,7 @@ async def test_result_of_a_proxied_tool_is_shortened(
 
 
 @pytest.mark.parametrize("send", ["both", "text"])
-async def test_result_of_an_external_tool_is_shortened(
+async def test_external_tool_result_is_shortened(
     opened: Open, tmp_path: Path, send: str
 ) -> None:
     server = odd("well", result={"send": send, "budget": {"characters": 400}})

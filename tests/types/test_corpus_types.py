@@ -40,7 +40,7 @@ _FEW_EXAMPLES = settings(
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
 @pytest.mark.filterwarnings("ignore:.*using the `ReadOnly` qualifier")
-def test_valid_values_of_real_tools_are_accepted_by_the_generated_types(
+def test_generated_types_accept_the_values_of_real_tools(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
     root = tmp_path_factory.mktemp("typed")

@@ -374,7 +374,7 @@ def test_mypy_names_the_mismatched_handler_and_parameter(mypy_output: str) -> No
     wrong = [sum(map(bool, of_names.values())) for of_names in EXPECTED_ERRORS.values()]
     assert wrong == [9, 4, 3, 4]
     for name, expected in {
-        k: v for one in EXPECTED_ERRORS.values() for k, v in one.items()
+        k: v for errors in EXPECTED_ERRORS.values() for k, v in errors.items()
     }.items():
         found = re.findall(
             rf"^generated/toy/tools/{name}\.py:\d+: error: (.*)", mypy_output, re.M

@@ -143,7 +143,7 @@ def test_generated_class_names_are_unique() -> None:
         takes_class=False,
         result_class=None,
     )
-    names = [one.name for one in types.objects]
+    names = [class_.name for class_ in types.objects]
     assert names == [
         "GetArguments",
         "GetResult2",
@@ -158,7 +158,7 @@ def test_generated_class_names_are_unique() -> None:
         "GetHandlerResultResult",
         "GetHandlerResultHandlerArguments",
     ]
-    assert [one.name for one in types.read_only] == names[3:6] + names[9:]
+    assert [class_.name for class_ in types.read_only] == names[3:6] + names[9:]
     assert types.reserved_names == [
         "GetArguments",
         "GetResult",

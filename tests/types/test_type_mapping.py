@@ -58,7 +58,7 @@ def _check(cases: list[tuple[Schema, str]]) -> None:
     assert [_format_type(schema) for schema, _ in cases] == [text for _, text in cases]
 
 
-def test_type_of_each_json_type() -> None:
+def test_each_json_type_has_a_python_type() -> None:
     _check(
         [
             ({}, "Any"),
@@ -84,7 +84,7 @@ def test_type_of_each_json_type() -> None:
     )
 
 
-def test_type_of_enum_and_const_values() -> None:
+def test_enum_and_const_are_typed_as_literals() -> None:
     _check(
         [
             ({"enum": ["a", "a", 1, True, None]}, "Literal['a', 1, True] | None"),
@@ -102,7 +102,7 @@ def test_type_of_enum_and_const_values() -> None:
     )
 
 
-def test_type_of_alternatives() -> None:
+def test_alternatives_are_typed_as_unions() -> None:
     nested: Schema = {"anyOf": [S, I]}
     for inner in ("boolean", "null"):
         nested = {"anyOf": [nested, {"type": inner}]}
@@ -114,10 +114,7 @@ def test_type_of_alternatives() -> None:
             ({"anyOf": [I, {"enum": [1, 2]}]}, "int"),
             ({"anyOf": [I, {"enum": ["a"]}]}, "int | Literal['a']"),
             ({"anyOf": [{"const": 1}, {"const": True}]}, "Literal[1, True]"),
-            (
-                {"anyOf": [{"const": "a"}, I, {"const": "b"}]},
-                "Literal['a', 'b'] | int",
-            ),
+            ({"anyOf": [{"const": "a"}, I, {"const": "b"}]}, "Literal['a', 'b'] | int"),
             ({"anyOf": [S, {}]}, "Any"),
             ({"anyOf": [{"type": "number"}, I]}, "float"),
             ({"anyOf": []}, "Any"),
@@ -135,7 +132,7 @@ def test_type_of_alternatives() -> None:
     )
 
 
-def test_type_of_arrays_and_their_items() -> None:
+def test_arrays_are_typed_as_sequences() -> None:
     _check(
         [
             (_make_array(), "Sequence[Any]"),
@@ -158,7 +155,7 @@ def test_type_of_arrays_and_their_items() -> None:
     )
 
 
-def test_type_of_objects_and_their_properties() -> None:
+def test_objects_are_typed_as_classes_or_mappings() -> None:
     by_pattern = {"a": S}
     _check(
         [
@@ -322,7 +319,7 @@ def test_alternative_classes_are_named_by_their_distinguishing_property() -> Non
     }
     types = SchemaTypes(root, "Try")
     types.build_arguments_class("TryArguments")
-    assert [one.name for one in types.objects] == [
+    assert [class_.name for class_ in types.objects] == [
         "TryArguments",
         "TryShapeCircle",
         "TryShapeOption2",

@@ -72,7 +72,7 @@ def test_call_returns_the_result_and_raises_tool_errors(
     assert ended.stdout.startswith(EXPECTED_OUTPUT), ended.stderr
 
 
-def test_call_in_a_toolset_with_clients_takes_the_client(
+def test_call_in_a_toolset_with_clients_requires_the_client(
     make_project: Callable[..., Any],
 ) -> None:
     clients = "clients: {team: {allow: [add, page]}, guest: {allow: [page]}}\n"

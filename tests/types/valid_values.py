@@ -42,9 +42,7 @@ def valid_values(schema: Any) -> st.SearchStrategy[Any]:
                         rest = _merge(rest, member)
                     return draw_value(rest, depth)
                 members = part[keyword]
-                return st.one_of(
-                    [draw_value(_merge(rest, one), depth) for one in members]
-                )
+                return st.one_of([draw_value(_merge(rest, m), depth) for m in members])
         if "const" in part:
             return st.just(part["const"])
         if part.get("enum"):

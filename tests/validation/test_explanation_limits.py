@@ -27,7 +27,7 @@ UNEXPLAINED = "the value does not match the schema"
     ],
     ids=["values", "errors", "copies", "characters"],
 )
-def test_only_the_first_problem_of_a_large_value_is_reported(
+def test_only_the_first_problem_in_a_large_value_is_reported(
     schema: Any, small_value: Any, large_value: Any
 ) -> None:
     checker = Checker(schema)
@@ -45,7 +45,7 @@ def test_at_most_10_problems_are_reported(count: int, expected_count: int) -> No
 
 
 @pytest.mark.parametrize(("members", "is_explained"), [(499, True), (500, False)])
-def test_too_many_alternatives_are_not_explained(
+def test_alternatives_above_the_limit_are_not_explained(
     members: int, is_explained: bool
 ) -> None:
     alternatives = [{"const": number} for number in range(members)]
@@ -54,7 +54,7 @@ def test_too_many_alternatives_are_not_explained(
 
 
 @pytest.mark.parametrize(("values", "is_explained"), [(498, True), (499, False)])
-def test_alternatives_of_too_many_values_are_not_explained(
+def test_alternatives_for_large_arrays_are_not_explained(
     values: int, is_explained: bool
 ) -> None:
     either = {"anyOf": [{"enum": [*range(1_000)]}, {"type": "null"}]}

@@ -81,7 +81,7 @@ def test_every_asserted_format_has_examples() -> None:
 def test_text_is_validated_by_its_format_in_each_dialect(
     name: str, text: str, is_valid: bool, dialect: str
 ) -> None:
-    """Older dialects define fewer formats; all are asserted in the same way."""
+    """Older dialects define fewer formats; their assertions are identical."""
     address = {
         "2020-12": "https://json-schema.org/draft/2020-12/schema",
         "draft-07": "http://json-schema.org/draft-07/schema#",
@@ -136,7 +136,7 @@ def test_formats_are_not_asserted_by_default() -> None:
     assert Validators(asserts_formats=True).check_arguments(tool, given)
 
 
-def test_formats_of_results_are_not_asserted() -> None:
+def test_formats_in_results_are_not_asserted() -> None:
     schema = {"type": "string", "format": "date"}
     definition = {"name": "note", "inputSchema": {}, "outputSchema": schema}
     tool = Tool("note", "Note.", "Note.", definition)

@@ -69,7 +69,7 @@ def _get_cost(schema: Any) -> Bound:
         ({"unevaluatedProperties": False}, Bound(value=5, child=150)),
     ],
 )
-def test_cost_of_a_keyword(schema: Any, cost: Bound) -> None:
+def test_keyword_has_a_cost(schema: Any, cost: Bound) -> None:
     assert _get_cost(schema) == pytest.approx(cost)
 
 
@@ -93,7 +93,7 @@ def test_cost_of_a_keyword(schema: Any, cost: Bound) -> None:
         ({"items": {"allOf": [{"$ref": "#"}]}, "contains": {"$ref": "#"}}, Bound(1e15)),
     ],
 )
-def test_costs_of_several_keywords_are_combined(schema: Any, cost: Bound) -> None:
+def test_keyword_costs_are_combined(schema: Any, cost: Bound) -> None:
     assert _get_cost(schema) == pytest.approx(cost)
 
 

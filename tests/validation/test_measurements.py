@@ -48,7 +48,7 @@ def _make_nested_array(levels: int) -> Any:
         ([9e-10, -9e-10], Size(values=3, levels=2, numbers=2, extreme_numbers=2)),
     ],
 )
-def test_size_of_a_value_is_measured(value: Any, size: Size) -> None:
+def test_value_size_is_measured(value: Any, size: Size) -> None:
     assert measure_value(value) == size
 
 
@@ -163,7 +163,7 @@ def test_each_match_has_a_minimum_cost() -> None:
         ({"items": {"pattern": "a" * 19_000}, "pattern": "a" * 981}, True),
     ],
 )
-def test_total_size_of_patterns_is_limited(schema: Any, expected: bool) -> None:
+def test_total_pattern_size_is_limited(schema: Any, expected: bool) -> None:
     assert has_oversized_patterns(schema) is expected
 
 
@@ -183,7 +183,7 @@ def test_total_size_of_patterns_is_limited(schema: Any, expected: bool) -> None:
         ({"$ref": "#"}, 1, None),
     ],
 )
-def test_maximum_number_of_visits_is_counted(
+def test_maximum_visits_are_counted(
     schema: Any, levels: int, visits: int | None
 ) -> None:
     assert count_max_visits(schema, levels, 100) == visits
@@ -227,11 +227,7 @@ def test_paths_to_a_subschema_multiply(schema: Any, paths: int) -> None:
         (Bound(unique=599), Size(values=3, levels=4), 599 * 3),
         (Bound(unique=600), Size(values=3, levels=4), 600 * 3 * 4),
         (Bound(unique=60), Size(values=3, large_integers=3), 180 + 700 * 9),
-        (
-            Bound(1, 1, 1, 0, 1, 0, 0, 1, 1),
-            Size(None, 1, 1, 1, 1, 1, 1, 1),
-            12,
-        ),
+        (Bound(1, 1, 1, 0, 1, 0, 0, 1, 1), Size(None, 1, 1, 1, 1, 1, 1, 1), 12),
     ],
 )
 def test_cost_bound_is_evaluated_for_a_size(
@@ -299,7 +295,7 @@ def test_cost_bounds_are_combined() -> None:
         ({"allOf": [{}]}, 1, 1, False),
     ],
 )
-def test_maximum_contents_of_errors_are_estimated(
+def test_maximum_error_contents_are_estimated(
     schema: Any, options: int, missing: int, has_alternatives: bool
 ) -> None:
     work = CostEstimate(schema)

@@ -47,22 +47,14 @@ def make_object(schema: Any) -> dict[str, Any]:
             "Ab",
             'must be one of "ab", "cd", 3, 4; did you mean `ab`?',
         ),
-        (
-            {"enum": [*range(11)]},
-            11,
-            "must be one of 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10",
-        ),
+        ({"enum": [*range(11)]}, 11, "must be one of 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10"),
         (
             {"enum": [*range(12)]},
             12,
             "must be one of 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 2 more",
         ),
         ({"not": {"type": "string"}}, "a", "must not be a string"),
-        (
-            {"not": {"type": ["string", "null"]}},
-            None,
-            "must not be a string or null",
-        ),
+        ({"not": {"type": ["string", "null"]}}, None, "must not be a string or null"),
         ({"not": {"const": 1}}, 1, "must not be 1"),
         ({"not": {"enum": [1, 2]}}, 1, "must not be 1 or 2"),
         ({"not": {"enum": [1, 2, 3]}}, 1, "must not be 1, 2 or 3"),
@@ -123,11 +115,7 @@ def test_message_for_each_keyword(
             {"x": 1, "y": 1, "b": 2},
             "`c` is required when `y` is given",
         ),
-        (
-            {"dependentSchemas": {"a": {"required": ["b"]}}},
-            {"a": 1},
-            "`b` is required",
-        ),
+        ({"dependentSchemas": {"a": {"required": ["b"]}}}, {"a": 1}, "`b` is required"),
         (
             {"if": {"required": ["a"]}, "then": {"maxProperties": 1}},
             {"a": 1, "b": 2},
@@ -197,8 +185,7 @@ def test_similar_name_is_suggested(
 
 
 @pytest.mark.parametrize(
-    ("length", "name"),
-    [(160, "n" * 160), (161, "n" * 78 + "..." + "n" * 79)],
+    ("length", "name"), [(160, "n" * 160), (161, "n" * 78 + "..." + "n" * 79)]
 )
 def test_long_name_is_shortened_in_the_middle(length: int, name: str) -> None:
     assert list_problems({"required": ["n" * length]}, {}) == [f"`{name}` is required"]

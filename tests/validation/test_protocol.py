@@ -60,7 +60,7 @@ TEXT = {"type": "text", "text": "a"}
         ),
     ],
 )
-def test_problems_of_a_content_block_are_listed(
+def test_content_block_problems_are_listed(
     block: Any, problems: list[str] | None
 ) -> None:
     found = check_content([TEXT, block])

@@ -103,7 +103,7 @@ def test_json_pointer_is_resolved_to_keys_and_indexes(
         ({"additionalProperties": 1, "propertyNames": 2}, [1, 2], []),
     ],
 )
-def test_subschemas_of_each_keyword_are_listed(
+def test_subschemas_are_listed_by_keyword(
     schema: dict[str, Any], subschemas: list[Any], applied: list[Any]
 ) -> None:
     assert [subschema for _, subschema in list_subschemas(schema)] == subschemas

@@ -241,7 +241,7 @@ def test_large_ordinary_value_is_accepted(case: str) -> None:
     assert time.process_time() - start < MAX_CPU_S
 
 
-def test_cost_estimate_takes_bounded_time() -> None:
+def test_cost_estimate_has_bounded_time() -> None:
     """Subvalues are measured separately only up to a maximum number."""
     schema = make_object(enum=OBJECTS, pattern=r"(.+)\1")
     work = CostEstimate(schema)

@@ -213,7 +213,7 @@ def test_class_that_accepts_converted_values_has_no_mismatch(
 
 
 @pytest.mark.parametrize(("type_", "schema", "message"), NOT_ALLOWED)
-def test_class_with_more_results_than_returns_allows_is_reported(
+def test_class_with_results_outside_returns_is_reported(
     type_: Any, schema: Any, message: str
 ) -> None:
     assert list_mismatches(type_, schema, is_result=True, has_values=False) == [message]
@@ -314,7 +314,7 @@ def test_strict_class_accepts_dates(has_values: bool) -> None:
 
 
 @pytest.mark.parametrize("class_", [Level, Page[str]])
-def test_class_of_another_type_is_rejected(class_: Any) -> None:
+def test_class_with_another_type_is_rejected(class_: Any) -> None:
     with pytest.raises(ValueError, match=r"does not match the spec: .* is of type"):
         make_arguments_model(class_)
 
@@ -326,7 +326,7 @@ def test_pydantic_v1_model_is_rejected() -> None:
         make_arguments_model(old)
 
 
-def test_error_of_a_whole_class_names_no_argument_and_hides_its_message(
+def test_error_in_a_class_validator_hides_its_message(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     @dataclass

@@ -47,7 +47,7 @@ def make_object(
         ("multipleOf", 4, 2, None),
     ],
 )
-def test_narrower_keyword_of_a_class_is_reported_for_arguments(
+def test_narrower_keyword_in_a_class_is_reported(
     keyword: str, narrower: Any, same: Any, wider: Any
 ) -> None:
     kind = (
@@ -79,7 +79,7 @@ def test_narrower_keyword_of_a_class_is_reported_for_arguments(
         ({"exclusiveMaximum": 3}, {"maximum": 4}),
     ],
 )
-def test_bounds_of_another_kind_are_not_compared(model: Any, spec: Any) -> None:
+def test_exclusive_and_inclusive_bounds_are_not_compared(model: Any, spec: Any) -> None:
     assert compare_arguments({**INTEGER, **model}, {**INTEGER, **spec}) == []
 
 
@@ -195,7 +195,7 @@ def test_bounds_of_another_kind_are_not_compared(model: Any, spec: Any) -> None:
         ({"enum": [1, "a"]}, TEXT, [], []),
     ],
 )
-def test_mismatches_of_a_class_for_arguments_and_results(
+def test_mismatches_between_class_and_spec(
     model: Any, spec: Any, argument_messages: list[str], result_messages: list[str]
 ) -> None:
     assert compare_arguments(model, spec) == argument_messages
@@ -212,13 +212,7 @@ BINARY = {**TEXT, "format": "binary"}
     [
         (DAY, DAY, False, [], []),
         (DAY, DAY, True, [], []),
-        (
-            DAY,
-            TEXT,
-            False,
-            ["it is of format date, but none in the spec"],
-            [],
-        ),
+        (DAY, TEXT, False, ["it is of format date, but none in the spec"], []),
         (
             DAY,
             {**TEXT, "format": "uuid"},
@@ -228,13 +222,7 @@ BINARY = {**TEXT, "format": "binary"}
         ),
         (DAY, {**TEXT, "pattern": "x"}, False, [], []),
         (TEXT, DAY, False, [], []),
-        (
-            TEXT,
-            DAY,
-            True,
-            ["it gets a Python date, which it does not accept"],
-            [],
-        ),
+        (TEXT, DAY, True, ["it gets a Python date, which it does not accept"], []),
         ({**TEXT, "format": "date-time"}, DAY, True, [], None),
         ({**TEXT, "format": "email"}, TEXT, False, [], []),
         (
@@ -248,7 +236,7 @@ BINARY = {**TEXT, "format": "binary"}
         (BINARY, TEXT, False, [], []),
     ],
 )
-def test_mismatches_of_formats_for_arguments_and_results(
+def test_format_mismatches_between_class_and_spec(
     model: Any,
     spec: Any,
     has_values: bool,
@@ -289,7 +277,7 @@ def test_long_value_is_shortened_in_the_message() -> None:
         ]
 
 
-def test_class_is_open_if_it_keeps_undeclared_properties() -> None:
+def test_class_is_open_if_it_stores_undeclared_properties() -> None:
     assert is_open({"additionalProperties": True})
     assert is_open({"additionalProperties": TEXT})
     assert not is_open({"additionalProperties": False})

@@ -64,7 +64,7 @@ def test_handler_receives_the_values_that_the_spec_declares(
     assert "values" not in definitions["by_itself"]
     assert definitions["by_class"]["arguments_type"] == "handlers.toy:Note"
     # The listed schema does not depend on the values that the handler receives.
-    shown = {json.dumps(one["mcp"]["inputSchema"]) for one in definitions.values()}
+    shown = {json.dumps(tool["mcp"]["inputSchema"]) for tool in definitions.values()}
     assert len(shown) == 1
 
 
@@ -170,7 +170,7 @@ RESOURCE_HANDLERS = """
 """
 
 
-def test_arguments_class_and_mapping_work_with_dependencies_of_any_name(
+def test_dependencies_can_have_the_names_of_parameters(
     make_project: Callable[..., Any],
 ) -> None:
     lifespan = "lifespan: handlers.toy:lifespan\n"

@@ -212,7 +212,7 @@ asyncio.run(ask())
 
 
 @pytest.mark.slow
-def test_handlers_of_resources_and_prompts_are_converted(
+def test_resource_and_prompt_arguments_are_converted(
     make_project: Callable[..., Any], mypy_cache: str
 ) -> None:
     """The toolset's `values` applies to them; the generated tests and mypy pass."""

@@ -14,11 +14,7 @@ import pytest
 
 from toolcast_runtime.core.calls.execution import NotJsonError, to_plain_json
 from toolcast_runtime.core.context import ArgumentConversionError
-from toolcast_runtime.values.python_values import (
-    ENCODINGS,
-    BytesEncoder,
-    PythonValues,
-)
+from toolcast_runtime.values.python_values import ENCODINGS, BytesEncoder, PythonValues
 
 DAY = {"type": "string", "format": "date"}
 ID = "550e8400-e29b-41d4-a716-446655440000"
@@ -154,11 +150,7 @@ def test_python_value_without_a_format_is_rejected(value: Any, reason: str) -> N
         ({"allOf": [{"type": "string"}, DAY]}, "2024-02-29", date(2024, 2, 29)),
         ({"anyOf": [DAY, {"type": "null"}]}, None, None),
         ({"anyOf": [DAY, {"type": "null"}]}, "2024-02-29", date(2024, 2, 29)),
-        (
-            {"oneOf": [{"format": "date-time"}, DAY]},
-            "2024-02-29",
-            date(2024, 2, 29),
-        ),
+        ({"oneOf": [{"format": "date-time"}, DAY]}, "2024-02-29", date(2024, 2, 29)),
         ({"anyOf": [DAY, {"enum": ["today"]}]}, "today", "today"),
         (
             {
@@ -239,7 +231,7 @@ def test_at_most_10_problems_are_reported() -> None:
 
 @pytest.mark.timeout(30)
 def test_nested_alternatives_are_converted_in_bounded_time() -> None:
-    """Each level compares everything below it with its alternatives."""
+    """Each level compares all nested values with its alternatives."""
     node = {"properties": {"at": DAY, "below": {"$ref": "#/$defs/node"}}}
     choice = {"anyOf": [{**node, "required": ["at"]}, {**node, "required": ["below"]}]}
     values = PythonValues({"$ref": "#/$defs/node", "$defs": {"node": choice}})
@@ -306,7 +298,7 @@ def test_invalid_encoded_text_is_rejected_in_bounded_time(encoding: str) -> None
         ),
     ],
 )
-def test_bytes_in_a_result_have_the_encoding_of_their_schema(
+def test_bytes_in_a_result_have_their_schemas_encoding(
     schema: Any, value: Any, text: Any
 ) -> None:
     whole = {

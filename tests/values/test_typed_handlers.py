@@ -193,7 +193,7 @@ Make = Callable[..., Registry]
 
 @pytest.fixture
 def make_note_registry(tmp_path: Path, handlers: str) -> Make:
-    """Return a function that makes a registry with the tool `note`."""
+    """Return a function that builds a registry with the tool `note`."""
 
     def make(handler: str, schema: Any, **fields: Any) -> Registry:
         for field in ("arguments_type", "result_type"):
@@ -206,7 +206,7 @@ def make_note_registry(tmp_path: Path, handlers: str) -> Make:
     return make
 
 
-def test_python_values_are_passed_to_the_handler_and_encoded_in_its_result(
+def test_python_values_are_passed_to_and_from_the_handler(
     make_note_registry: Make,
 ) -> None:
     registry = make_note_registry("shown", NOTE, values="python")
@@ -252,7 +252,7 @@ def test_inconvertible_arguments_and_results_are_reported(
 
 @pytest.mark.parametrize("class_", ["Line", "LineModel"])
 @pytest.mark.parametrize("values", ["json", "python"])
-def test_handler_receives_an_instance_of_its_class(
+def test_handler_receives_a_class_instance(
     make_note_registry: Make, class_: str, values: str
 ) -> None:
     """Even if the handler's only parameter has the name of a tool parameter."""
@@ -285,7 +285,7 @@ def test_typed_dict_and_field_aliases_are_supported(make_note_registry: Make) ->
         ("broken", "the tool failed; the log has the details"),
     ],
 )
-def test_error_of_a_class_names_the_field_and_hides_the_value(
+def test_error_in_a_class_names_the_field_and_hides_the_value(
     make_note_registry: Make, text: str, expected_error: str
 ) -> None:
     registry = make_note_registry("of_line", LINE, arguments_type="LineModel")
@@ -295,12 +295,7 @@ def test_error_of_a_class_names_the_field_and_hides_the_value(
 
 
 def test_class_instance_is_accepted_as_a_result(make_note_registry: Make) -> None:
-    expected = {
-        "text": "a",
-        "due": "2024-02-29",
-        "level": "high",
-        "parts": [{"n": 1}],
-    }
+    expected = {"text": "a", "due": "2024-02-29", "level": "high", "parts": [{"n": 1}]}
     for values in ("json", "python"):
         types = {"arguments_type": "Line", "result_type": "Line", "values": values}
         response = make_note_registry("gives", LINE, **types).call_tool_sync(
@@ -344,7 +339,7 @@ NOT_JSON = "the tool returned a result that is not JSON: it "
         ("some_tags", "python", f"{NOT_JSON}contains a Python set"),
     ],
 )
-def test_result_of_a_class_must_be_json(
+def test_class_result_must_be_json(
     make_note_registry: Make, handler: str, values: str, expected_error: str | None
 ) -> None:
     registry = make_note_registry(

@@ -72,7 +72,7 @@ def test_objects_are_compared_up_to_20_levels() -> None:
     assert list_mismatches(21) == []
 
 
-def test_boolean_condition_selects_then_or_else() -> None:
+def test_boolean_condition_selects_a_branch() -> None:
     def convert(condition: bool) -> Any:
         schema = {"if": condition, "then": DAY, "else": {"format": "uuid"}}
         values = PythonValues({"properties": {"a": schema}})
@@ -90,7 +90,7 @@ def test_reference_into_an_unknown_keyword_is_resolved() -> None:
     assert values.convert({"a": "2026-01-02"}) == {"a": date(2026, 1, 2)}
 
 
-def test_base64_and_base64url_reject_each_others_characters() -> None:
+def test_base64_and_base64url_characters_are_distinct() -> None:
     for text in ("A+==", "A/=="):
         assert _problems({"contentEncoding": "base64url"}, text) != []
         assert _problems({"contentEncoding": "base64"}, text.replace("A", "g")) == []
@@ -99,7 +99,7 @@ def test_base64_and_base64url_reject_each_others_characters() -> None:
         assert _problems({"contentEncoding": "base64url"}, text) == []
 
 
-def test_enums_of_integer_and_number_are_not_compared() -> None:
+def test_enums_with_integer_and_number_are_not_compared() -> None:
     whole, any_number = {"type": "integer", "enum": [1]}, {
         "type": "number",
         "enum": [2],
