@@ -80,9 +80,7 @@ def test_invalid_arguments_are_reported_without_a_call(project: Project) -> None
 
 
 @pytest.mark.slow
-def test_call_with_project_option_and_raw_json_output(
-    project: Project, tmp_path: Path
-) -> None:
+def test_project_option_and_raw_json_output(project: Project, tmp_path: Path) -> None:
     words = ("call", "add", "--arguments", "-", "--json", "--project")
     done = project.run(
         "-m", "toolcast", *words, str(project.root), cwd=tmp_path, given='{"a": 1}'
@@ -185,7 +183,7 @@ def test_call_to_a_server_in_toolset_yaml(project: Project) -> None:
 
 
 @pytest.mark.parametrize(
-    ("mode", "words", "code", "expected_error"),
+    ("mode", "words", "code", "error"),
     [
         (
             "well",
@@ -211,16 +209,16 @@ def test_call_to_a_server_in_toolset_yaml(project: Project) -> None:
     ],
 )
 def test_error_from_a_misbehaving_server_is_one_escaped_line(
-    mode: str, words: list[str], code: int, expected_error: str, project: Project
+    mode: str, words: list[str], code: int, error: str, project: Project
 ) -> None:
     done = project.toolcast("call", *words, "--mcp-stdio", format_odd_command(mode))
     assert done.returncode == code, done.stderr
-    assert done.stderr.startswith(f"error: {expected_error}" if expected_error else "")
+    assert done.stderr.startswith(f"error: {error}" if error else "")
     assert "\x1b" not in done.stdout + done.stderr
 
 
 @pytest.mark.parametrize(
-    ("words", "expected_error"),
+    ("words", "error"),
     [
         (["--mcp-stdio", "'"], "--mcp-stdio: the command is not valid"),
         (["--mcp-stdio", ""], "--mcp-stdio: the command is empty"),
@@ -246,8 +244,8 @@ def test_error_from_a_misbehaving_server_is_one_escaped_line(
     ],
 )
 def test_invalid_options_are_rejected(
-    words: list[str], expected_error: str, project: Project
+    words: list[str], error: str, project: Project
 ) -> None:
     done = project.toolcast("call", "echo", *words)
     assert done.returncode == 2
-    assert done.stderr.startswith(f"error: {expected_error}"), done.stderr
+    assert done.stderr.startswith(f"error: {error}"), done.stderr

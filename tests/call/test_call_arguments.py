@@ -55,7 +55,7 @@ TOOL = Tool(
         (["level=high"], {"level": "high"}),
     ],
 )
-def test_arguments_are_parsed_by_parameter_type(
+def test_texts_are_parsed_by_parameter_type(
     texts: list[str], arguments: dict[str, Any]
 ) -> None:
     assert parse_arguments(TOOL, texts, None) == arguments

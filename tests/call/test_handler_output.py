@@ -117,7 +117,7 @@ def test_full_disk_is_reported_in_two_lines(
 @pytest.mark.parametrize(
     "words", [("check",), ("generate",), ("call", "x"), ("explain", "x"), ("init",)]
 )
-def test_removed_working_directory_is_reported(
+def test_missing_working_directory_is_reported(
     tmp_path: Path, words: Sequence[str]
 ) -> None:
     folder = tmp_path / "removed"

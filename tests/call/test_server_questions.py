@@ -77,9 +77,7 @@ def test_question_without_a_terminal_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_terminal_call_prints_progress_and_is_cancelled_by_ctrl_c(
-    tmp_path: Path,
-) -> None:
+def test_call_prints_progress_and_is_cancelled_by_ctrl_c(tmp_path: Path) -> None:
     log = tmp_path / "told"
     server = shlex.join([sys.executable, str(ODD), "well", str(log)])
     command = ("toolcast", "call", "hang", "--mcp-stdio", server)
@@ -93,9 +91,7 @@ def test_terminal_call_prints_progress_and_is_cancelled_by_ctrl_c(
 
 
 @pytest.mark.slow
-def test_confirmation_in_the_stateless_protocol_is_answered_at_the_terminal(
-    project: Project,
-) -> None:
+def test_confirmation_in_the_stateless_protocol(project: Project) -> None:
     """The client repeats the call with the answer."""
     server = shlex.join([sys.executable, "-m", "generated.toy.mcp_server"])
     command = ("toolcast", "call", "wipe", "--mcp-stdio", server)

@@ -59,9 +59,7 @@ NUMBERS = {"type": "array", "items": NUMBER}
         (True, "1", 1),
     ],
 )
-def test_text_is_parsed_by_the_schemas_types(
-    schema: Any, text: str, value: Any
-) -> None:
+def test_text_is_parsed_by_schema_type(schema: Any, text: str, value: Any) -> None:
     found = parse_value(schema, text)
     assert (found, type(found)) == (value, type(value))
 
@@ -85,9 +83,7 @@ def test_object_argument_must_be_json(schema: Any) -> None:
         ({"type": "array"}, ["[1, [2]]"], [1, [2]]),
     ],
 )
-def test_texts_are_parsed_to_an_array(
-    schema: Any, words: list[str], value: Any
-) -> None:
+def test_texts_are_parsed_as_array(schema: Any, words: list[str], value: Any) -> None:
     assert parse_list(schema, words) == value
 
 
@@ -145,7 +141,7 @@ def test_enum_values_are_listed_as_texts() -> None:
         ("q" * 127 + "w", [*(f"{n}" for n in range(500)), "q" * 128], None),
     ],
 )
-def test_most_similar_name_is_returned(
+def test_similar_name_is_returned(
     name: str, known: list[str], expected: str | None
 ) -> None:
     assert find_similar_name(name, known) == expected
@@ -301,9 +297,7 @@ LONG = {"enum": ["a" * 19, "b" * 21]}
         ),
     ],
 )
-def test_parameter_help_has_description_and_constraints(
-    parameter: Parameter, text: str
-) -> None:
+def test_parameter_help_has_constraints(parameter: Parameter, text: str) -> None:
     assert parameter.help == text
 
 
@@ -325,9 +319,7 @@ def test_parameter_help_has_description_and_constraints(
         ({"type": "integer", "enum": [10**19, 10**20]}, "INTEGER"),
     ],
 )
-def test_option_placeholder_shows_the_accepted_type(
-    schema: Any, placeholder: str
-) -> None:
+def test_option_placeholder_is_its_type(schema: Any, placeholder: str) -> None:
     option = _make_option(schema).to_click()
     assert isinstance(option, click.Option)
     assert (option.metavar, option.opts) == (placeholder, ["--an-a"])

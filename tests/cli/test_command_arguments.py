@@ -114,7 +114,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 
 @pytest.fixture(scope="module")
-def run_command(project: Path, programs: Forks) -> Run:
+def call(project: Path, programs: Forks) -> Run:
     """Return a function that runs the generated command, and returns its output.
 
     The result is the handler's, or stderr if the command failed.
@@ -131,9 +131,7 @@ def run_command(project: Path, programs: Forks) -> Run:
     return run
 
 
-def test_exception_message_is_written_only_to_the_log(
-    project: Path, run_command: Run
-) -> None:
+def test_exception_is_written_only_to_the_log(project: Path, call: Run) -> None:
     import subprocess
     import sys
 
@@ -152,12 +150,10 @@ def test_exception_message_is_written_only_to_the_log(
     assert "hunter2" in (project / "toy.log").read_text(encoding="utf-8")
 
 
-def test_options_are_parsed_by_parameter_type(run_command: Run) -> None:
+def test_options_are_parsed_by_parameter_type(call: Run) -> None:
     words = "here --count 5 --ratio -0.5 --flag --words a --words [1] --numbers 1"
     words += " --numbers -2 --level low --step 2 --maybe null --from x --a-b y"
-    output = run_command(
-        *words.split(), "--options", '{"k": [null]}', "--either", '{"e": 1}'
-    )
+    output = call(*words.split(), "--options", '{"k": [null]}', "--either", '{"e": 1}')
     assert output["got"] == {
         "place": "here",
         "count": 5,
@@ -175,27 +171,24 @@ def test_options_are_parsed_by_parameter_type(run_command: Run) -> None:
     }
 
 
-def test_omitted_options_are_not_passed(run_command: Run) -> None:
-    assert run_command("here") == {"got": {"place": "here"}}
-    assert run_command("here", "--no-flag") == {"got": {"place": "here", "flag": False}}
+def test_omitted_options_are_not_passed(call: Run) -> None:
+    assert call("here") == {"got": {"place": "here"}}
+    assert call("here", "--no-flag") == {"got": {"place": "here", "flag": False}}
 
 
-def test_json_array_in_one_option_is_the_complete_array(run_command: Run) -> None:
-    assert run_command("here", "--numbers", "[3, 4]")["got"]["numbers"] == [3, 4]
-    assert run_command("here", "--numbers", "[]")["got"]["numbers"] == []
+def test_json_array_in_one_option_is_the_complete_array(call: Run) -> None:
+    assert call("here", "--numbers", "[3, 4]")["got"]["numbers"] == [3, 4]
+    assert call("here", "--numbers", "[]")["got"]["numbers"] == []
 
 
-def test_options_are_accepted_as_the_spec_spells_them(run_command: Run) -> None:
-    output = run_command("here", "--order_id", "7", "--isUrgent", "--no-is_open")
+def test_options_are_accepted_as_the_spec_spells_them(call: Run) -> None:
+    output = call("here", "--order_id", "7", "--isUrgent", "--no-is_open")
     expected = {"place": "here", "order_id": 7, "isUrgent": True, "is_open": False}
     assert output["got"] == expected
-    assert run_command("here", "--order-id", "7")["got"] == {
-        "place": "here",
-        "order_id": 7,
-    }
-    assert run_command("here", "--from", "--order_id")["got"]["from"] == "--order_id"
+    assert call("here", "--order-id", "7")["got"] == {"place": "here", "order_id": 7}
+    assert call("here", "--from", "--order_id")["got"]["from"] == "--order_id"
     # The option `--a-b` is another parameter's.
-    assert "No such option" in run_command("here", "--a_b", "x")
+    assert "No such option" in call("here", "--a_b", "x")
 
 
 @pytest.mark.parametrize(
@@ -220,61 +213,51 @@ def test_options_are_accepted_as_the_spec_spells_them(run_command: Run) -> None:
     ],
 )
 def test_invalid_json_option_is_reported(
-    project: Path, run_command: Run, words: list[str], expected_error: str
+    project: Path, call: Run, words: list[str], expected_error: str
 ) -> None:
     (project / "latin.json").write_bytes(b'{"a": "\xe9"}')
     if not (project / "pipe").exists():
         os.mkfifo(project / "pipe")
-    assert expected_error in run_command("here", *words)
+    assert expected_error in call("here", *words)
 
 
-def test_json_is_read_from_standard_input_and_files(
-    project: Path, run_command: Run
-) -> None:
+def test_json_is_read_from_stdin_and_files(project: Path, call: Run) -> None:
     (project / "some.json").write_text('\ufeff{"place": "p", "count": 2}', "utf-8")
     (project / "list.json").write_text("[1, 2]", "utf-8")
-    assert run_command("--arguments", "@some.json")["got"] == {"place": "p", "count": 2}
-    assert run_command("here", "--numbers", "@list.json")["got"]["numbers"] == [1, 2]
-    assert run_command("here", "--options", "-", given='{"k": 1}')["got"][
-        "options"
-    ] == {"k": 1}
-    assert run_command("--arguments", "-", given='{"place": "p"}')["got"] == {
-        "place": "p"
+    assert call("--arguments", "@some.json")["got"] == {"place": "p", "count": 2}
+    assert call("here", "--numbers", "@list.json")["got"]["numbers"] == [1, 2]
+    assert call("here", "--options", "-", given='{"k": 1}')["got"]["options"] == {
+        "k": 1
     }
+    assert call("--arguments", "-", given='{"place": "p"}')["got"] == {"place": "p"}
     # Parameters of type string are not read from files.
-    assert run_command("@here", "--from", "-", "--words", "@x")["got"] == {
+    assert call("@here", "--from", "-", "--words", "@x")["got"] == {
         "place": "@here",
         "from": "-",
         "words": ["@x"],
     }
 
 
-def test_positional_array_accepts_several_arguments(run_command: Run) -> None:
-    assert run_command("--", "1", "2", "-3", tool="add")["got"] == {
-        "numbers": [1, 2, -3]
-    }
-    assert run_command("[4, 5]", tool="add")["got"] == {"numbers": [4, 5]}
-    assert run_command("a b", "[1]", "c", tool="tag")["got"] == {
-        "words": ["a b", "[1]", "c"]
-    }
-    assert "`numbers[1]` must be an integer" in run_command("1", "x", tool="add")
+def test_positional_array_accepts_several_arguments(call: Run) -> None:
+    assert call("--", "1", "2", "-3", tool="add")["got"] == {"numbers": [1, 2, -3]}
+    assert call("[4, 5]", tool="add")["got"] == {"numbers": [4, 5]}
+    assert call("a b", "[1]", "c", tool="tag")["got"] == {"words": ["a b", "[1]", "c"]}
+    assert "`numbers[1]` must be an integer" in call("1", "x", tool="add")
 
 
-def test_remaining_arguments_are_joined_to_one_text(run_command: Run) -> None:
-    assert (
-        run_command("here", "all", "of  it", "too")["got"]["rest"] == "all of  it too"
-    )
+def test_remaining_arguments_are_joined_to_one_text(call: Run) -> None:
+    assert call("here", "all", "of  it", "too")["got"]["rest"] == "all of  it too"
     hostile = ["--help", "-x", "'", '"', "a\nb", "", "$HOME", "é🦊"]
-    assert run_command("--", "-p", *hostile)["got"] == {
+    assert call("--", "-p", *hostile)["got"] == {
         "place": "-p",
         "rest": " ".join(hostile),
     }
 
 
-def test_json_object_is_combined_with_options(run_command: Run) -> None:
+def test_json_object_is_combined_with_options(call: Run) -> None:
     arguments = {"place": "p", "a_b": "only here", "maybe": None, "words": []}
-    assert run_command("--arguments", json.dumps(arguments))["got"] == arguments
-    both = run_command("--count", "1", "--arguments", '{"place": "p", "count": 9}')
+    assert call("--arguments", json.dumps(arguments))["got"] == arguments
+    both = call("--count", "1", "--arguments", '{"place": "p", "count": 9}')
     assert both["got"] == {"place": "p", "count": 1}
 
 
@@ -292,24 +275,22 @@ def test_json_object_is_combined_with_options(run_command: Run) -> None:
         ["--arguments", "[" * 100_000],
     ],
 )
-def test_invalid_option_value_is_a_usage_error(
-    run_command: Run, words: list[str]
-) -> None:
-    refused = run_command("here", *words)
+def test_invalid_value_is_a_usage_error(call: Run, words: list[str]) -> None:
+    refused = call("here", *words)
     assert isinstance(refused, str), refused
     assert "Error: " in refused
 
 
-def test_flag_selects_the_tool_in_a_shared_command(run_command: Run) -> None:
-    assert run_command("--async", "here", "--later", "x") == {
+def test_flag_selects_the_tool_in_a_shared_command(call: Run) -> None:
+    assert call("--async", "here", "--later", "x") == {
         "other": {"place": "here", "later": "x"}
     }
-    assert run_command("here", "--", "--async")["got"]["rest"] == "--async"
+    assert call("here", "--", "--async")["got"]["rest"] == "--async"
     # Options of the other tool are rejected instead of ignored.
-    assert "No such option" in run_command("--async", "here", "--count", "1")
-    assert "unexpected extra" in run_command("--async", "here", "more")
-    assert "No such option" in run_command("here", "--from", "--async")
-    assert run_command("here", "--from=--async")["got"]["from"] == "--async"
+    assert "No such option" in call("--async", "here", "--count", "1")
+    assert "unexpected extra" in call("--async", "here", "more")
+    assert "No such option" in call("here", "--from", "--async")
+    assert call("here", "--from=--async")["got"]["from"] == "--async"
 
 
 def list_examples() -> Iterator[Any]:

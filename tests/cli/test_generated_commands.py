@@ -71,7 +71,7 @@ def test_tool_error_is_written_to_stderr(shell: Shell) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "expected_error"),
+    ("words", "error"),
     [
         (["memory", "create"], "`memory` is required for action `create`"),
         (["memory", "list", "--limit", "ten"], "`limit` must be an integer"),
@@ -93,12 +93,12 @@ def test_tool_error_is_written_to_stderr(shell: Shell) -> None:
     ],
 )
 def test_usage_error_names_the_problem(
-    shell: Shell, words: list[str], expected_error: str
+    shell: Shell, words: list[str], error: str
 ) -> None:
     refused = shell("kirishima", *words)
     assert refused.returncode == 2
     assert refused.stderr.startswith("Usage: python -m generated.kirishima.cli ")
-    assert expected_error in refused.stderr
+    assert error in refused.stderr
     assert refused.stdout == ""
 
 
@@ -155,9 +155,7 @@ def test_goal_is_set_printed_and_cleared_by_flags(shell: Shell) -> None:
 
 
 @pytest.mark.parametrize("toolset", ["kirishima", "molecule"])
-def test_every_line_in_the_cli_prompt_is_a_valid_command(
-    shell: Shell, toolset: str
-) -> None:
+def test_every_line_in_the_prompt_is_a_command(shell: Shell, toolset: str) -> None:
     """Click parses each line with its placeholders as arguments."""
     from click.testing import CliRunner
 

@@ -173,7 +173,7 @@ def test_actions_are_subcommands_with_their_own_options(toys: click.Group) -> No
 
 
 @pytest.mark.parametrize(
-    ("line", "expected_error"),
+    ("line", "error"),
     [
         ("give", "`to` is required"),
         ("giv", "No such command 'giv'. Did you mean 'give'?"),
@@ -192,16 +192,14 @@ def test_actions_are_subcommands_with_their_own_options(toys: click.Group) -> No
     ],
 )
 def test_usage_error_names_the_problem(
-    toys: click.Group, line: str, expected_error: str
+    toys: click.Group, line: str, error: str
 ) -> None:
     code, shown = _run(toys, line)
     assert code == 2
-    assert (
-        shown.split("Error: ")[1].startswith(expected_error) or expected_error in shown
-    )
+    assert shown.split("Error: ")[1].startswith(error) or error in shown
 
 
-def test_arguments_are_passed_to_the_call(
+def test_command_passes_arguments_to_the_call(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     registry = _registry(tmp_path)

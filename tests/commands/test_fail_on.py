@@ -61,9 +61,7 @@ def test_init_into_scans_the_handlers_package(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_previous_tool_name_in_this_repository_is_reported(
-    project_copy: Project,
-) -> None:
+def test_previous_name_in_this_repository_is_reported(project_copy: Project) -> None:
     output = project_copy.toolcast("rename", "list_peers", "find_peers").stdout
     assert "examples/molecule/registry.py" in output
     project_copy.generate()

@@ -45,9 +45,7 @@ def test_deployment_files_have_the_toolset_name(tmp_path: Path) -> None:
     assert '"generated.shop_tools.mcp_server"' in dockerfile
 
 
-def test_deployment_files_have_the_toolset_variables_and_package(
-    tmp_path: Path,
-) -> None:
+def test_deployment_files_have_the_toolset_variables(tmp_path: Path) -> None:
     (tmp_path / "specs").mkdir()
     (tmp_path / "specs/toolset.yaml").write_text(TOOLSET, "utf-8")
     (tmp_path / "toolcast.yaml").write_text(

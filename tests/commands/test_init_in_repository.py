@@ -19,21 +19,17 @@ def repository(tmp_path: Path) -> Path:
     return folder
 
 
-def read_check_job(workflow: Path) -> dict[str, object]:
+def read_job(workflow: Path) -> dict[str, object]:
     job: dict[str, object] = yaml.safe_load(workflow.read_text())["jobs"]["check"]
     return job
 
 
 @pytest.mark.parametrize("folder", ["services/agent tools", "agent"])
-def test_workflow_is_written_to_the_repository_root(
-    repository: Path, folder: str
-) -> None:
+def test_workflow_is_in_the_repository_root(repository: Path, folder: str) -> None:
     output = run(repository, "toolcast", "init", folder).stdout
     [workflow] = (repository / ".github/workflows").iterdir()
     assert workflow.name in ("toolcast-services-agent-tools.yml", "toolcast-agent.yml")
-    assert read_check_job(workflow)["defaults"] == {
-        "run": {"working-directory": folder}
-    }
+    assert read_job(workflow)["defaults"] == {"run": {"working-directory": folder}}
     assert not (repository / folder / ".github").exists()
     assert f".github/workflows/{workflow.name}" in output
     assert (repository / folder / "toolcast.yaml").is_file()
@@ -64,9 +60,7 @@ def test_existing_workflow_stops_init_without_changes(repository: Path) -> None:
     assert not (repository / "agent").exists()
 
 
-def test_project_at_the_repository_root_has_no_working_directory(
-    repository: Path,
-) -> None:
+def test_project_at_the_root_has_no_working_directory(repository: Path) -> None:
     run(repository, "toolcast", "init")
-    job = read_check_job(repository / ".github/workflows/toolcast.yml")
+    job = read_job(repository / ".github/workflows/toolcast.yml")
     assert "defaults" not in job

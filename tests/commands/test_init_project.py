@@ -159,9 +159,7 @@ def test_generated_command_runs_the_tool(project: Path) -> None:
 
 
 @pytest.mark.slow
-def test_examples_in_the_spec_detect_a_wrong_handler(
-    project: Path, tmp_path: Path
-) -> None:
+def test_spec_examples_detect_a_wrong_handler(project: Path, tmp_path: Path) -> None:
     broken = tmp_path / "broken"
     shutil.copytree(project, broken)
     handler = broken / "handlers" / "count_words.py"
@@ -244,7 +242,7 @@ def test_unrelated_files_do_not_stop_init(tmp_path: Path) -> None:
     ("folder", "name"),
     [("My-Tools", "my_tools"), ("2fast", "tools_2fast"), ("Ünïcode", "n_code")],
 )
-def test_toolset_name_is_derived_from_the_folder(
+def test_folder_determines_the_toolset_name(
     tmp_path: Path, folder: str, name: str
 ) -> None:
     run(tmp_path, "toolcast", "init", folder)

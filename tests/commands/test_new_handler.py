@@ -71,9 +71,7 @@ def test_new_handler_has_the_name_in_the_spec(project: Path) -> None:
     assert "handlers/sales/orders.py exists already" in again.stderr
 
 
-def test_parameters_with_invalid_identifiers_are_passed_as_one_mapping(
-    project: Path,
-) -> None:
+def test_invalid_identifiers_are_passed_as_one_mapping(project: Path) -> None:
     spec = project / "specs/shop/order.yaml"
     spec.write_text(ORDER.replace("gift:", '"class":'))
     run(project, "toolcast", "new", "order", "--kind", "handler")
@@ -95,7 +93,7 @@ def test_new_toolset_is_added_to_the_project_and_generates(project: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    ("words", "expected_error"),
+    ("words", "error"),
     [
         (["--kind", "toolset"], "pass the name of the toolset"),
         (["ordr", "--kind", "handler"], "did you mean `order`?"),
@@ -112,8 +110,8 @@ def test_new_toolset_is_added_to_the_project_and_generates(project: Path) -> Non
     ],
 )
 def test_invalid_arguments_are_rejected(
-    project: Path, words: list[str], expected_error: str
+    project: Path, words: list[str], error: str
 ) -> None:
     before = sorted(project.rglob("*"))
-    assert expected_error in run(project, "toolcast", "new", *words, expect=2).stderr
+    assert error in run(project, "toolcast", "new", *words, expect=2).stderr
     assert sorted(project.rglob("*")) == before

@@ -29,9 +29,7 @@ def read_files(folder: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.slow
-def test_draft_tool_generates_with_only_todo_warnings(
-    project: Path, mypy_cache: str
-) -> None:
+def test_draft_tool_has_only_todo_warnings(project: Path, mypy_cache: str) -> None:
     output = run(project, "toolcast", "new", "get_weather").stdout
     assert "wrote specs/demo/get_weather.yaml\n" in output
     assert "wrote handlers/get_weather.py\n" in output
@@ -67,7 +65,7 @@ def test_draft_tool_in_this_repository_adds_spec_and_handler(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
-    ("name", "expected_error"),
+    ("name", "error"),
     [
         ("get weather!", "did you mean `get_weather`?"),
         ("", "is not a valid tool name"),
@@ -77,20 +75,16 @@ def test_draft_tool_in_this_repository_adds_spec_and_handler(tmp_path: Path) -> 
         ("Count-Words", "would have the same module"),
     ],
 )
-def test_invalid_tool_name_is_rejected(
-    project: Path, name: str, expected_error: str
-) -> None:
+def test_invalid_tool_name_is_rejected(project: Path, name: str, error: str) -> None:
     before = read_files(project)
     done = run(project, "toolcast", "new", "--", name, expect=2)
-    assert expected_error in done.stderr
+    assert error in done.stderr
     assert read_files(project) == before
 
 
 @pytest.mark.rows(2)
 @pytest.mark.parametrize("name", ["no", "1.5", "x.y", "class", "test_it", "a" * 128])
-def test_tool_name_with_a_yaml_or_python_meaning_generates(
-    project: Path, name: str
-) -> None:
+def test_tool_name_with_a_yaml_or_python_meaning(project: Path, name: str) -> None:
     run(project, "toolcast", "new", name)
     run(project, "toolcast", "generate")
     run(project, "black", "--check", "--quiet", "handlers")

@@ -29,9 +29,7 @@ def large_project(make_project: Make) -> Any:
 
 
 @pytest.mark.parametrize("command", ["check", "generate"])
-def test_similar_findings_are_printed_once_with_a_count(
-    large_project: Any, command: str
-) -> None:
+def test_similar_findings_are_printed_once(large_project: Any, command: str) -> None:
     done = large_project.toolcast(command)
     lines = done.stderr.splitlines()
     warnings = [line for line in lines if ": warning: handler/missing: " in line]

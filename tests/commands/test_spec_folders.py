@@ -83,9 +83,7 @@ def test_duplicate_tool_name_in_subfolders_is_an_error(project: Any) -> None:
         ),
     ],
 )
-def test_unread_subfolder_with_specs_is_an_error(
-    project: Any, path: str, message: str
-) -> None:
+def test_unread_subfolder_is_an_error(project: Any, path: str, message: str) -> None:
     before = read_outputs(project.root)
     project.write(f"specs/toy/{path}", "name: other\n")
     done = project.toolcast("generate")

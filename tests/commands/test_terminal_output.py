@@ -77,7 +77,7 @@ def test_command_outside_a_project_suggests_init(tmp_path: Path, command: str) -
 
 
 @pytest.mark.parametrize(
-    ("command", "expected_error"),
+    ("command", "error"),
     [
         ("generat", "Error: No such command 'generat'. Did you mean `generate`?"),
         (
@@ -96,16 +96,14 @@ def test_command_outside_a_project_suggests_init(tmp_path: Path, command: str) -
     ],
 )
 def test_misspelled_argument_gets_a_suggestion(
-    tmp_path: Path, command: str, expected_error: str
+    tmp_path: Path, command: str, error: str
 ) -> None:
     done = toolcast(tmp_path, *command.split())
     assert done.returncode == 2
-    assert expected_error in done.stderr
+    assert error in done.stderr
 
 
-def test_comparison_without_git_or_commits_is_an_error(
-    make_project: Callable[..., Any],
-) -> None:
+def test_comparison_requires_git_and_a_commit(make_project: Callable[..., Any]) -> None:
     root = make_project({}).root
     helps = "\n  help: pass a commit, a branch or a folder to `--against`\n"
     no_git = f"error: the project is not in a git repository{helps}"

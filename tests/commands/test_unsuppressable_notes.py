@@ -32,9 +32,7 @@ def test_unsuppressable_notes_are_hidden_with_a_count(project: Project) -> None:
     assert (done.returncode, done.stderr) == (0, line)
 
 
-def test_unsuppressable_notes_are_printed_on_request_and_in_json(
-    project: Project,
-) -> None:
+def test_unsuppressable_notes_are_printed_on_request(project: Project) -> None:
     message = (
         "note: access/external-systems: external systems used: host `mail.example`"
     )

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from tests.properties import tried
 from toolcast.encoders.markdown import encode_block, encode_inline
 
-HIDING_ELEMENTS = (
+HIDING = (
     "title script style textarea template noscript iframe select datalist dialog object"
     " video audio canvas progress meter svg math rp xmp noembed noframes plaintext head"
 ).split()
@@ -93,11 +93,7 @@ def _walk_element(
 ) -> Iterator[tuple[str, str]]:
     name = element.tag
     hidden = "hidden" in element.attrib or "none" in element.attrib.get("style", "")
-    if (
-        not isinstance(name, str)
-        or name.rpartition("}")[2] in HIDING_ELEMENTS
-        or hidden
-    ):
+    if not isinstance(name, str) or name.rpartition("}")[2] in HIDING or hidden:
         return
     if element.text:
         yield name, element.text
@@ -108,11 +104,11 @@ def _walk_element(
             yield name, child.tail
 
 
-def make_page(text: str) -> str:
+def page(text: str) -> str:
     return f"### one\n\n{encode_block(text)}\n\n### two\n\nend\n"
 
 
-def make_bullet_list(text: str) -> str:
+def bullets(text: str) -> str:
     return f"## all\n\n- **one**: {encode_inline(text)}\n- **two**: end\n\n### two\n\nend\n"
 
 
@@ -128,15 +124,15 @@ def is_next_tool_visible(document: str) -> bool:
 )
 def test_unclosed_html_does_not_hide_the_next_tool(html: str, template: str) -> None:
     text = template.format(html)
-    assert is_next_tool_visible(make_page(text)), encode_block(text)
+    assert is_next_tool_visible(page(text)), encode_block(text)
     line = text.replace("\n", " ")
-    assert is_next_tool_visible(make_bullet_list(line)), encode_inline(line)
+    assert is_next_tool_visible(bullets(line)), encode_inline(line)
 
 
 @pytest.mark.parametrize("html", UNCLOSED)
 def test_escaped_html_is_displayed_as_written(html: str) -> None:
     visible_text = "".join(
-        text for _, text in list_visible_texts(make_page(f"see {html} there"))
+        text for _, text in list_visible_texts(page(f"see {html} there"))
     )
     assert " ".join(f"see {html} there".split()) in " ".join(visible_text.split())
 
@@ -154,13 +150,8 @@ def test_escaped_html_is_displayed_as_written(html: str) -> None:
         "<i\tonclick='alert(1)'>here</i>",
     ],
 )
-def test_html_with_global_effects_is_escaped_even_if_closed(
-    html: str, template: str
-) -> None:
-    for document in (
-        make_page(template.format(html)),
-        make_bullet_list(template.format(html)),
-    ):
+def test_html_with_global_effects_is_always_escaped(html: str, template: str) -> None:
+    for document in (page(template.format(html)), bullets(template.format(html))):
         rendered = markdown_it.MarkdownIt("commonmark").render(document)
         tree = html5lib.parse(rendered, namespaceHTMLElements=False)
         for element in tree.iter():
@@ -172,9 +163,7 @@ def test_html_with_global_effects_is_escaped_even_if_closed(
 def test_closed_html_is_unchanged(text: str) -> None:
     assert str(encode_block(text)) == text
     assert str(encode_inline(text)) == text
-    assert is_next_tool_visible(make_page(text)) and is_next_tool_visible(
-        make_bullet_list(text)
-    )
+    assert is_next_tool_visible(page(text)) and is_next_tool_visible(bullets(text))
 
 
 def test_html_in_code_is_unchanged_next_to_unclosed_html() -> None:
@@ -210,10 +199,10 @@ PIECES = st.lists(
 @example(["<!-- a note -->", "</ b"], "")
 @example(["<div>", "\n", "`", "<b hidden>", "`", "\n", "</div>"], "")
 @example(["`", "\n", "`", "<div hidden>", "`", "`"], " ")
-def test_combined_html_pieces_do_not_hide_the_next_tool(
+def test_combined_html_does_not_hide_the_next_tool(
     pieces: list[str], separator: str
 ) -> None:
     text = separator.join(pieces)
-    assert is_next_tool_visible(make_page(text)), encode_block(text)
+    assert is_next_tool_visible(page(text)), encode_block(text)
     line = " ".join(text.split())
-    assert is_next_tool_visible(make_bullet_list(line)), encode_inline(line)
+    assert is_next_tool_visible(bullets(line)), encode_inline(line)

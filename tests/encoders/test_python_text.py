@@ -103,9 +103,7 @@ def test_black_does_not_change_an_encoded_dictionary(key: str, value: str) -> No
 
 @given(st.lists(TEXTS, max_size=5))
 @tried(150)
-def test_encoded_tuple_evaluates_equally_and_is_unchanged_by_black(
-    values: list[str],
-) -> None:
+def test_encoded_tuple_is_equal_and_unchanged_by_black(values: list[str]) -> None:
     source = f"VALUE = {encode_literal(tuple(values), 'VALUE = ')}\n"
     assert black.format_str(source, mode=MODE) == source
     assert ast.literal_eval(f"({encode_literal(tuple(values))})") == tuple(values)

@@ -69,9 +69,7 @@ def test_new_and_check_print_the_expected_output(project: Project) -> None:
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_spec_and_adapter_equal_the_expected_files(
-    project: Project, case: Path
-) -> None:
+def test_spec_and_adapter_are_as_expected(project: Project, case: Path) -> None:
     for function in list_function_names(case):
         spec = project.root / f"specs/toy/{function}.yaml"
         adapter = project.root / f"handlers/{function}.py"
@@ -127,9 +125,7 @@ def test_calls_are_passed_to_the_functions(project: Project) -> None:
 
 
 @pytest.mark.slow
-def test_mypy_checks_adapters_and_typed_functions(
-    project: Project, mypy_cache: str
-) -> None:
+def test_mypy_checks_adapters_and_functions(project: Project, mypy_cache: str) -> None:
     """A typed function that does not match its spec is an error."""
     mypy = ["-m", "mypy", "--strict", "--explicit-package-bases"]
     arguments = ["--cache-dir", mypy_cache, "handlers", "generated/toy/tools"]

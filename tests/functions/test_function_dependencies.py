@@ -120,7 +120,7 @@ def read_spec(root: Path, name: str) -> dict[str, object]:
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_dependency_parameter_is_in_uses_and_not_in_parameters(
+def test_dependency_is_in_uses_and_not_in_parameters(
     project: Project, name: str
 ) -> None:
     arguments, uses, _ = CALLS[name]

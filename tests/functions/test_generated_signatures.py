@@ -29,7 +29,7 @@ from toolcast.static_analysis.function_tool import (
 from toolcast.static_analysis.modules import PythonModule
 
 
-class Annotation(NamedTuple):
+class Typed(NamedTuple):
     """An annotation, and the JSON values that it accepts."""
 
     text: str
@@ -75,35 +75,35 @@ def make_record(
 
 
 PLAIN = [
-    Annotation("str", TEXT),
-    Annotation("int", NUMBER),
-    Annotation("float", st.floats(-9, 9) | NUMBER),
-    Annotation("bool", st.booleans()),
-    Annotation("None", st.none()),
-    Annotation("date", st.dates().map(str)),
-    Annotation("uuid.UUID", st.uuids().map(str)),
-    Annotation("pathlib.Path", TEXT),
-    Annotation("timedelta", st.sampled_from(["P1D", "PT5M"])),
-    Annotation("Colour", COLOR),
-    Annotation("set[str]", st.lists(TEXT, unique=True, max_size=3)),
-    Annotation("Level", st.sampled_from([1, 2])),
-    Annotation("Digit", st.integers(0, 9)),
-    Annotation("Literal['a', 'b', 3]", st.sampled_from(["a", "b", 3])),
-    Annotation("Literal[True, 2]", st.sampled_from([True, 2])),
-    Annotation(
+    Typed("str", TEXT),
+    Typed("int", NUMBER),
+    Typed("float", st.floats(-9, 9) | NUMBER),
+    Typed("bool", st.booleans()),
+    Typed("None", st.none()),
+    Typed("date", st.dates().map(str)),
+    Typed("uuid.UUID", st.uuids().map(str)),
+    Typed("pathlib.Path", TEXT),
+    Typed("timedelta", st.sampled_from(["P1D", "PT5M"])),
+    Typed("Colour", COLOR),
+    Typed("set[str]", st.lists(TEXT, unique=True, max_size=3)),
+    Typed("Level", st.sampled_from([1, 2])),
+    Typed("Digit", st.integers(0, 9)),
+    Typed("Literal['a', 'b', 3]", st.sampled_from(["a", "b", 3])),
+    Typed("Literal[True, 2]", st.sampled_from([True, 2])),
+    Typed(
         "Annotated[str | None, pydantic.Field(max_length=3)]",
         st.none() | TEXT.map(lambda t: t[:3]),
     ),
-    Annotation(
+    Typed(
         "Annotated[Optional[list[int]], pydantic.Field(..., min_length=1)]",
         st.none() | st.lists(NUMBER, min_size=1, max_size=2),
     ),
-    Annotation(
+    Typed(
         "'Order'",
         make_record({"item": TEXT}, {"count": NUMBER, "tags": st.lists(TEXT)}),
     ),
-    Annotation("Place", make_record({"town": TEXT}, {"number": NUMBER})),
-    Annotation(
+    Typed("Place", make_record({"town": TEXT}, {"number": NUMBER})),
+    Typed(
         "Line",
         make_record(
             {"sku": TEXT.filter(bool), "place": TEXT},
@@ -114,39 +114,39 @@ PLAIN = [
 
 
 def combine_annotations(
-    annotations: st.SearchStrategy[Annotation],
-) -> st.SearchStrategy[Annotation]:
+    annotations: st.SearchStrategy[Typed],
+) -> st.SearchStrategy[Typed]:
     return st.one_of(
         annotations.map(
-            lambda annotation: Annotation(
+            lambda annotation: Typed(
                 f"list[{annotation.text}]", st.lists(annotation.values, max_size=3)
             )
         ),
         annotations.map(
-            lambda annotation: Annotation(
+            lambda annotation: Typed(
                 f"dict[str, {annotation.text}]",
                 st.dictionaries(TEXT, annotation.values),
             )
         ),
         annotations.map(
-            lambda annotation: Annotation(
+            lambda annotation: Typed(
                 f"Optional[{annotation.text}]", annotation.values | st.none()
             )
         ),
         annotations.map(
-            lambda annotation: Annotation(
+            lambda annotation: Typed(
                 f"tuple[{annotation.text}, ...]",
                 st.lists(annotation.values, max_size=2),
             )
         ),
         st.tuples(annotations, annotations).map(
-            lambda pair: Annotation(
+            lambda pair: Typed(
                 f"tuple[{pair[0].text}, {pair[1].text}]",
                 st.tuples(pair[0].values, pair[1].values).map(list),
             )
         ),
         st.tuples(annotations, annotations).map(
-            lambda pair: Annotation(
+            lambda pair: Typed(
                 f"Union[{pair[0].text}, {pair[1].text}]",
                 pair[0].values | pair[1].values,
             )
@@ -201,7 +201,7 @@ def is_valid(schema: Any, value: Any) -> bool:
 @tried(200)
 @given(st.lists(TYPES, min_size=1, max_size=3), st.data())
 def test_arguments_that_match_the_annotations_are_valid(
-    annotations: list[Annotation], data: Any
+    annotations: list[Typed], data: Any
 ) -> None:
     function = make_function([annotation.text for annotation in annotations])
     arguments = {
@@ -214,16 +214,14 @@ def test_arguments_that_match_the_annotations_are_valid(
 
 @tried(300)
 @given(TYPES, JSON)
-def test_valid_arguments_are_accepted_by_the_function(
-    annotation: Annotation, value: Any
-) -> None:
+def test_function_accepts_valid_arguments(annotation: Typed, value: Any) -> None:
     function = make_function([annotation.text])
     if is_valid(function.tool.parameters, {"p0": value}):
         assert function.call(p0=value)
 
 
 @pytest.mark.parametrize(
-    ("annotation", "expected_error"),
+    ("annotation", "error"),
     [
         ("Literal[1.5]", "`1.5` is not a valid value of a `Literal`"),
         ("Literal[{}]", "`{}` is not a valid value of a `Literal`"),
@@ -234,18 +232,14 @@ def test_valid_arguments_are_accepted_by_the_function(
         ("Union[...]", "`typing.Union` of `...` has no item type"),
     ],
 )
-def test_annotation_without_json_values_is_rejected(
-    annotation: str, expected_error: str
-) -> None:
+def test_annotation_outside_json_is_rejected(annotation: str, error: str) -> None:
     with pytest.raises(FunctionToolError) as refused:
         read(f"{BEGIN}def function(a: {annotation}): ...")
-    assert expected_error in str(refused.value)
+    assert error in str(refused.value)
 
 
 @pytest.mark.parametrize("other_parameters", ["", ", *, b: int", ", b: int = 2"])
-def test_positional_only_parameter_is_rejected_with_or_without_default(
-    other_parameters: str,
-) -> None:
+def test_positional_only_parameter_is_rejected(other_parameters: str) -> None:
     with pytest.raises(FunctionToolError) as refused:
         read(f"def function(a: int = 1, /{other_parameters}): ...")
     assert "`a` is positional-only" in str(refused.value)

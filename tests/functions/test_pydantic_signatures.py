@@ -330,9 +330,7 @@ def test_at_least_60_signatures_are_compared() -> None:
         ("a: int = Field(alias='b')", Fit.CONVERTED),
     ],
 )
-def test_pydantic_is_called_only_if_it_supplies_the_default(
-    signature: str, fit: Fit
-) -> None:
+def test_pydantic_is_called_only_for_its_defaults(signature: str, fit: Fit) -> None:
     """A direct call would pass the `FieldInfo` as the value of an omitted argument."""
     assert load(signature)[0].fit is fit
 

@@ -284,9 +284,7 @@ def list_rule_ids(tmp_path: Path, code: str, spec_lines: str = "") -> set[str]:
 
 
 @pytest.mark.parametrize("code", IMPORTED.values(), ids=IMPORTED)
-def test_function_from_outside_the_package_is_rejected(
-    code: str, tmp_path: Path
-) -> None:
+def test_function_outside_the_package_is_rejected(code: str, tmp_path: Path) -> None:
     assert "handler/imported" in list_rule_ids(tmp_path, code)
 
 
@@ -299,9 +297,7 @@ def test_function_defined_in_the_package_is_accepted(code: str, tmp_path: Path) 
 
 
 @pytest.mark.parametrize("code", IMPORTED.values(), ids=IMPORTED)
-def test_ledger_sink_from_outside_the_package_is_rejected(
-    code: str, tmp_path: Path
-) -> None:
+def test_ledger_sink_outside_the_package_is_rejected(code: str, tmp_path: Path) -> None:
     ledger = 'ledger: {sink: "handlers.work:run"}\n'
     example = MODULES.replace(
         "handler: handlers.work:run\n", "handler: handlers.shelling:own\n"
@@ -333,9 +329,7 @@ HARD_TO_RESOLVE = {
 
 
 @pytest.mark.parametrize("code", HARD_TO_RESOLVE.values(), ids=HARD_TO_RESOLVE)
-def test_ambiguous_imports_are_resolved_in_bounded_time(
-    code: str, tmp_path: Path
-) -> None:
+def test_ambiguous_imports_end_in_bounded_time(code: str, tmp_path: Path) -> None:
     stars = "".join(f"from .more{n} import *\n" for n in range(12))
     modules = "".join(f"# handlers/more{n}.py\n{stars}" for n in range(12))
     started = time.process_time()
@@ -363,9 +357,7 @@ UNSUPPRESSABLE = {
 
 
 @pytest.mark.parametrize("rule", UNSUPPRESSABLE)
-def test_tool_spec_cannot_suppress_rules_on_handler_origin(
-    rule: str, tmp_path: Path
-) -> None:
+def test_tool_spec_cannot_suppress_origin_rules(rule: str, tmp_path: Path) -> None:
     suppressed = f"suppress: [{{rule: {rule}, reason: Trust me.}}]\n"
     example = f"{suppressed}{UNSUPPRESSABLE[rule]}# handlers/work.py\nfrom os import system as run\n"
     lay_out(example, tmp_path)
@@ -373,7 +365,7 @@ def test_tool_spec_cannot_suppress_rules_on_handler_origin(
     assert {rule, "spec/unsuppressable-rule"} <= found
 
 
-def test_toolset_cannot_suppress_rules_on_handler_origin(tmp_path: Path) -> None:
+def test_toolset_cannot_suppress_origin_rules(tmp_path: Path) -> None:
     example = (
         "handler: handlers.work:work\n# toolset.yaml\nhandlers: handlers\n"
         'ledger: {sink: "os:system"}\n'

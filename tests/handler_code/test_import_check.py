@@ -101,9 +101,7 @@ def test_problem_outside_the_project_has_no_line_in_it(write_package: Write) -> 
     assert (found["name"], found["file"], found["line"]) == ("", "", 0)
 
 
-def test_package_that_cannot_be_imported_is_the_only_problem(
-    write_package: Write,
-) -> None:
+def test_unimportable_package_is_the_only_problem(write_package: Write) -> None:
     package = write_package(registry="x = 1\nraise SystemExit('over')\n")
     (found,) = find_problems(package)
     assert found == {

@@ -110,9 +110,7 @@ def test_valid_project_passes_preflight(
     assert code == 0, text
 
 
-def test_handlers_are_not_imported_while_outputs_are_outdated(
-    make_project: Make,
-) -> None:
+def test_handlers_are_not_imported_if_outputs_are_outdated(make_project: Make) -> None:
     tools = {"work": f"{NOTE}handlers.toy:work\n"}
     project = make_project(tools, toolset=TARGETS, handlers="raise SystemExit\n")
     project.write("handlers/toy.py", "def work(): ...\nopen('told', 'w')\n")

@@ -23,9 +23,7 @@ def paths_only(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(safe_folder, "_lock_user_file", contextlib.nullcontext)
 
 
-def test_symlinks_in_a_folder_are_not_followed(
-    tmp_path: Path, paths_only: None
-) -> None:
+def test_symlinks_in_folders_are_not_followed(tmp_path: Path, paths_only: None) -> None:
     (tmp_path / "outside").mkdir()
     (tmp_path / "victim").write_text("mine")
     top = tmp_path / "top"

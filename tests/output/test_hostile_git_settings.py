@@ -90,9 +90,7 @@ def test_git_status_runs_the_planted_program(
     assert program_mark.exists()
 
 
-def test_reading_the_index_runs_no_project_program(
-    small: Any, program_mark: Path
-) -> None:
+def test_reading_the_index_runs_no_program(small: Any, program_mark: Path) -> None:
     index = read_index(str(small.root), "generated")
     assert index is not None and len(index.objects) > 5
     assert not program_mark.exists()
@@ -154,9 +152,7 @@ def test_git_environment_variables_are_ignored(
     assert not trace.exists()
 
 
-def test_repository_with_another_owner_is_read(
-    small: Any, git: Callable[..., str]
-) -> None:
+def test_foreign_repository_is_read(small: Any, git: Callable[..., str]) -> None:
     """As in a container that runs as root on another user's checkout."""
     if os.geteuid() != 0:
         pytest.skip("only root can give files away")

@@ -52,9 +52,7 @@ def test_misspelled_command_gets_a_suggestion(
     assert (missing.exit_code, "`check`" in missing.stderr) == (2, True)
 
 
-def test_error_in_a_spec_writes_no_output(
-    small: Any, run: Callable[..., Result]
-) -> None:
+def test_spec_error_writes_no_output(small: Any, run: Callable[..., Result]) -> None:
     small.edit("specs/toy/greet.yaml", "Greet somebody.", "Greet someone.")
     small.write("specs/toy/broken.yaml", "name: broken\n")
     before = (small.root / "generated/toy/tools/greet.json").read_bytes()

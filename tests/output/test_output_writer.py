@@ -150,9 +150,7 @@ def test_run_after_a_kill_at_any_step_repairs_the_outputs(tmp_path: Path) -> Non
 
 @pytest.mark.rows(4)
 @pytest.mark.parametrize("step", range(1, 10))
-def test_run_after_a_killed_first_run_repairs_the_outputs(
-    project: Project, step: int
-) -> None:
+def test_run_after_a_killed_first_run_succeeds(project: Project, step: int) -> None:
     files = make_files(1)
     assert kill_at(step, partial(project.run, files))
     project.run_successfully(files)
@@ -220,9 +218,7 @@ def test_unchanged_files_are_not_written(project: Project) -> None:
         assert (read_status(path) == status) == (path.name != "a.txt")
 
 
-def test_new_files_follow_the_umask_and_replaced_files_keep_their_mode(
-    project: Project,
-) -> None:
+def test_new_files_follow_the_umask_and_old_ones_their_mode(project: Project) -> None:
     before = os.umask(0o027)
     try:
         project.run_successfully(make_files(1))
@@ -255,9 +251,7 @@ def test_other_files_in_pycache_are_not_removed(project: Project) -> None:
 
 
 @pytest.mark.parametrize("kind", ["a folder with a file", "a pipe", "a device"])
-def test_folder_pipe_or_device_at_an_output_path_is_refused(
-    project: Project, kind: str
-) -> None:
+def test_special_file_at_an_output_path_is_refused(project: Project, kind: str) -> None:
     path = project.folder / "a.txt"
     project.folder.mkdir()
     if kind == "a pipe":

@@ -18,7 +18,7 @@ Run = Callable[..., Result]
 Git = Callable[..., str]
 
 
-def change_summary(
+def change(
     small: Any, old: str = "Greet somebody.", new: str = "Greet someone."
 ) -> None:
     small.edit("specs/toy/greet.yaml", old, new)
@@ -31,7 +31,7 @@ def append_comment(small: Any, path: str = TOOL) -> Path:
 
 
 def test_unmodified_output_is_overwritten(small: Any, run: Run) -> None:
-    change_summary(small)
+    change(small)
     assert run("generate").exit_code == 0
     assert run("check").exit_code == 0
 
@@ -40,7 +40,7 @@ def test_output_unknown_to_git_and_cache_is_not_overwritten(
     small: Any, run: Run, own_cache: Path
 ) -> None:
     shutil.rmtree(own_cache)
-    change_summary(small)
+    change(small)
     before = read_outputs(small.root)
     done = run("generate")
     assert done.exit_code == 1
@@ -48,7 +48,7 @@ def test_output_unknown_to_git_and_cache_is_not_overwritten(
     assert done.stderr.endswith("nothing was written\n")
     assert read_outputs(small.root) == before
     # A file with the expected bytes is accepted without git and cache.
-    change_summary(small, "Greet someone.", "Greet somebody.")
+    change(small, "Greet someone.", "Greet somebody.")
     assert run("generate").exit_code == 0
 
 
@@ -56,12 +56,12 @@ def test_output_in_git_is_overwritten_without_a_cache(
     small: Any, run: Run, git: Git, own_cache: Path
 ) -> None:
     shutil.rmtree(own_cache)
-    change_summary(small)
+    change(small)
     assert run("generate").exit_code == 0
     assert run("check").exit_code == 0
 
 
-def test_edited_output_is_not_overwritten_until_git_has_it(
+def test_edited_output_is_overwritten_if_git_has_it(
     small: Any, run: Run, git: Git
 ) -> None:
     edited = append_comment(small)
@@ -85,7 +85,7 @@ def test_force_overwrites_an_edited_output(small: Any, run: Run) -> None:
 
 def test_no_output_is_written_if_one_is_refused(small: Any, run: Run) -> None:
     append_comment(small)
-    change_summary(small)
+    change(small)
     before = read_outputs(small.root)
     assert run("generate").exit_code == 1
     assert read_outputs(small.root) == before
@@ -107,7 +107,7 @@ def test_last_20_output_versions_can_be_overwritten(small: Any, run: Run) -> Non
     versions = [(small.root / DEFINITION).read_bytes()]
     for number in range(21):
         old = f"Greet {number - 1}." if number else "Greet somebody."
-        change_summary(small, old, f"Greet {number}.")
+        change(small, old, f"Greet {number}.")
         assert run("generate").exit_code == 0
         versions.append((small.root / DEFINITION).read_bytes())
     (small.root / DEFINITION).write_bytes(versions[2])
@@ -116,11 +116,9 @@ def test_last_20_output_versions_can_be_overwritten(small: Any, run: Run) -> Non
     assert run("generate").exit_code == 1
 
 
-def test_foreign_file_is_reported_and_the_outputs_are_written(
-    small: Any, run: Run
-) -> None:
+def test_foreign_file_is_reported_and_outputs_are_written(small: Any, run: Run) -> None:
     note = small.write("generated/toy/notes.txt", "mine\n")
-    change_summary(small)
+    change(small)
     done = run("generate")
     assert (done.exit_code, "(1 written," in done.stdout) == (1, False)
     assert "generated/toy/notes.txt: error: output/foreign-file" in done.stderr
@@ -128,9 +126,7 @@ def test_foreign_file_is_reported_and_the_outputs_are_written(
     assert note.read_text() == "mine\n"
 
 
-def test_foreign_file_at_an_output_path_is_replaced_only_with_force(
-    small: Any, run: Run
-) -> None:
+def test_foreign_file_at_an_output_path_requires_force(small: Any, run: Run) -> None:
     foreign_file = small.write("generated/toy/tools/leave.py", "mine = 1\n")
     small.write("specs/toy/leave.yaml", f"name: leave\n{PART}")
     refused = run("generate")
@@ -179,11 +175,11 @@ def test_outputs_left_by_git_checkout_without_cache_are_removed_with_force(
 def make_conflict(small: Any, run: Run, git: Git) -> None:
     """Merge two branches that changed the same line of a prompt file."""
     git("checkout", "--quiet", "-b", "theirs")
-    change_summary(small, new="Greet anyone.")
+    change(small, new="Greet anyone.")
     run("generate")
     git("commit", "--quiet", "--all", "-m", "theirs")
     git("checkout", "--quiet", "main")
-    change_summary(small, new="Greet everyone.")
+    change(small, new="Greet everyone.")
     run("generate")
     git("commit", "--quiet", "--all", "-m", "ours")
     assert "CONFLICT" in git("merge", "theirs")
@@ -214,7 +210,7 @@ def test_generate_repairs_outputs_after_a_modify_delete_conflict(
     run("generate")
     git("commit", "--quiet", "--all", "-m", "theirs")
     git("checkout", "--quiet", "main")
-    change_summary(small)
+    change(small)
     run("generate")
     git("commit", "--quiet", "--all", "-m", "ours")
     assert "CONFLICT (modify/delete)" in git("merge", "theirs")
@@ -242,7 +238,7 @@ def test_outputs_are_recognized_for_any_object_format_and_line_ending(
     for path in (small.root / "generated").rglob("*.*"):
         path.write_bytes(path.read_bytes().replace(b"\n", line_ending))
     shutil.rmtree(own_cache)
-    change_summary(small)
+    change(small)
     assert run("generate").exit_code == 0
     assert run("check").exit_code == 0
 
@@ -254,16 +250,16 @@ def test_outputs_in_a_repository_subfolder_are_recognized(
     (small.root / ".git").rename(small.root.parent / ".git")
     git("add", ".")
     shutil.rmtree(own_cache)
-    change_summary(small)
+    change(small)
     assert run("generate").exit_code == 0
 
 
-def test_unwritable_cache_folder_is_ignored(
+def test_unwritable_cache_is_ignored(
     small: Any, run: Run, git: Git, own_cache: Path
 ) -> None:
     shutil.rmtree(own_cache)
     own_cache.write_text("a file")
-    change_summary(small)
+    change(small)
     assert run("generate").exit_code == 0
 
 
@@ -271,12 +267,12 @@ def test_cache_folder_inside_the_project_is_not_used(
     small: Any, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(small.root / "cache"))
-    change_summary(small)
+    change(small)
     assert run("generate").exit_code == 1
     assert not (small.root / "cache").exists()
 
 
-def test_state_files_inside_the_project_are_not_trusted(
+def test_state_files_in_the_project_are_ignored(
     small: Any, run: Run, tmp_path: Path
 ) -> None:
     """Earlier versions stored a cache, a lock, a manifest and a journal in the project."""
@@ -287,7 +283,7 @@ def test_state_files_inside_the_project_are_not_trusted(
     forged = '{"files": {"toy/tools/greet.json": "sha256:0", "../victim/lock": "x"}}'
     for name in ("MANIFEST.json", ".toolcast-run.json"):
         small.write(f"generated/{name}", forged)
-    change_summary(small)
+    change(small)
     done = run("generate")
     assert done.exit_code == 1
     assert done.stderr.count("output/foreign-file: the file was not generated") == 2

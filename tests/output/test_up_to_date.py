@@ -119,9 +119,7 @@ def change_output_but_not_its_time(small: Any) -> None:
         change_output_but_not_its_time,
     ],
 )
-def test_every_change_is_detected(
-    unchanged: Any, change: Callable[[Any], None]
-) -> None:
+def test_each_change_is_detected(unchanged: Any, change: Callable[[Any], None]) -> None:
     change(unchanged)
     assert find_repeated_outcome(unchanged) is None
 
@@ -156,9 +154,7 @@ def test_change_in_the_same_clock_tick_is_detected(small: Any) -> None:
         (9_990_000_000, True),
     ],
 )
-def test_file_is_read_again_if_its_time_could_hide_a_change(
-    changed: int, is_as_new: bool
-) -> None:
+def test_recently_changed_file_is_read_again(changed: int, is_as_new: bool) -> None:
     assert up_to_date.is_as_new(changed, 10_000_000_000) is is_as_new
 
 

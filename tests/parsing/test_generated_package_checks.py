@@ -71,7 +71,7 @@ def test_package_without_definitions_fails() -> None:
     ("client", "declared_clients", "is_right"),
     [("a", None, True), ("a", ["a"], True), ("a", ["b"], False), ("a", [], False)],
 )
-def test_client_with_a_foreign_tool_fails(
+def test_tool_for_other_clients_fails(
     client: str, declared_clients: Any, is_right: bool
 ) -> None:
     package = make_package(make_tool("t"), names=lambda _: ["t"])
@@ -191,7 +191,5 @@ def test_package_lists_tools_and_clients_by_access() -> None:
         ("````\nx\n  ```py\n````", ["x", "```py"]),
     ],
 )
-def test_markdown_is_normalized_to_lines_without_escapes(
-    text: str, rows: list[str]
-) -> None:
+def test_markdown_is_normalized_to_plain_lines(text: str, rows: list[str]) -> None:
     assert normalize_markdown(text) == rows

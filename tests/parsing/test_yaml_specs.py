@@ -51,8 +51,6 @@ def test_tags_anchors_and_aliases_are_rejected(tmp_path: Path, text: str) -> Non
         ("True", True),
     ],
 )
-def test_plain_scalars_are_converted_to_values(
-    tmp_path: Path, text: str, value: object
-) -> None:
+def test_plain_scalars_are_converted(tmp_path: Path, text: str, value: object) -> None:
     (tmp_path / "spec.yaml").write_text(f"a: {text}\n", "utf-8")
     assert read_spec(tmp_path / "spec.yaml") == {"a": value}

@@ -49,20 +49,18 @@ def find_problems(provider: str, tools: list[dict[str, Any]]) -> list[str]:
     return list(_CHECKS[provider](tools))
 
 
-def _walk_schemas(
-    schema: Any, path: str = ""
-) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def _walk(schema: Any, path: str = "") -> Iterator[tuple[str, Mapping[str, Any]]]:
     if not isinstance(schema, Mapping):
         return
     yield path or "the root", schema
     for keyword in _SCHEMA_MAPS:
-        for name, subschema in schema.get(keyword, {}).items():
-            yield from _walk_schemas(subschema, f"{path}/{keyword}/{name}")
+        for name, part in schema.get(keyword, {}).items():
+            yield from _walk(part, f"{path}/{keyword}/{name}")
     for keyword in _SCHEMA_LISTS:
-        for number, subschema in enumerate(schema.get(keyword, ())):
-            yield from _walk_schemas(subschema, f"{path}/{keyword}/{number}")
+        for number, part in enumerate(schema.get(keyword, ())):
+            yield from _walk(part, f"{path}/{keyword}/{number}")
     for keyword in _SUBSCHEMAS:
-        yield from _walk_schemas(schema.get(keyword), f"{path}/{keyword}")
+        yield from _walk(schema.get(keyword), f"{path}/{keyword}")
 
 
 def _allows_type(schema: Mapping[str, Any], name: str) -> bool:
@@ -93,20 +91,18 @@ def _check_references(
 
     References must be `#` or `#/$defs/NAME`.
     """
-    for path, subschema in _walk_schemas(schema):
-        if "$ref" in subschema:
-            name = str(subschema["$ref"]).removeprefix("#/$defs/")
-            if subschema["$ref"] != "#" and name not in schema.get("$defs", {}):
+    for path, part in _walk(schema):
+        if "$ref" in part:
+            name = str(part["$ref"]).removeprefix("#/$defs/")
+            if part["$ref"] != "#" and name not in schema.get("$defs", {}):
                 yield f"{path}: `$ref` leads nowhere"
-            if len(subschema) > 1:
+            if len(part) > 1:
                 yield f"{path}: something stands beside `$ref`"
     if not allow_cycles and any(
         _is_cyclic(schema, name) for name in schema.get("$defs", ())
     ):
         yield "a definition contains itself"
-    if not allow_cycles and any(
-        subschema.get("$ref") == "#" for _, subschema in _walk_schemas(schema)
-    ):
+    if not allow_cycles and any(part.get("$ref") == "#" for _, part in _walk(schema)):
         yield "the root contains itself"
 
 
@@ -114,8 +110,8 @@ def _is_cyclic(schema: Mapping[str, Any], name: str) -> bool:
     seen: set[str] = set()
     waiting = [name]
     while waiting:
-        for _, subschema in _walk_schemas(schema["$defs"].get(waiting.pop(), {})):
-            reference = str(subschema.get("$ref", "")).removeprefix("#/$defs/")
+        for _, part in _walk(schema["$defs"].get(waiting.pop(), {})):
+            reference = str(part.get("$ref", "")).removeprefix("#/$defs/")
             if reference == name:
                 return True
             if reference and reference not in seen:
@@ -128,43 +124,40 @@ def _check_strict_schema(
     schema: Mapping[str, Any], keywords: frozenset[str], formats: frozenset[str]
 ) -> Iterator[str]:
     """Yield violations of the rules that all strict formats share."""
-    for path, subschema in _walk_schemas(schema):
-        for keyword in subschema.keys() - keywords:
+    for path, part in _walk(schema):
+        for keyword in part.keys() - keywords:
             yield f"{path}: `{keyword}`"
         if (
-            _allows_type(subschema, "object")
-            and subschema.get("additionalProperties") is not False
+            _allows_type(part, "object")
+            and part.get("additionalProperties") is not False
         ):
             yield f"{path}: an object that is not closed"
-        if subschema.get("format", "date") not in formats:
-            yield f"{path}: the format `{subschema['format']}`"
-        if _COMPLEX_PATTERN.search(subschema.get("pattern", "")):
+        if part.get("format", "date") not in formats:
+            yield f"{path}: the format `{part['format']}`"
+        if _COMPLEX_PATTERN.search(part.get("pattern", "")):
             yield f"{path}: a pattern with look-around"
-        if any(isinstance(value, (dict, list)) for value in subschema.get("enum", ())):
+        if any(isinstance(value, (dict, list)) for value in part.get("enum", ())):
             yield f"{path}: an enum of lists or objects"
-        if not subschema.keys() & {"type", "enum", "const", "anyOf", "allOf", "$ref"}:
+        if not part.keys() & {"type", "enum", "const", "anyOf", "allOf", "$ref"}:
             yield f"{path}: a value of any type"
 
 
 def _check_openai_schema(schema: Mapping[str, Any], is_strict: bool) -> Iterator[str]:
     yield from _check_root(schema, "oneOf", "anyOf", "allOf", "enum", "const", "not")
     yield from _check_integers(schema)
-    for path, subschema in _walk_schemas(schema):
-        for pattern in [
-            subschema.get("pattern", ""),
-            *subschema.get("patternProperties", ()),
-        ]:
+    for path, part in _walk(schema):
+        for pattern in [part.get("pattern", ""), *part.get("patternProperties", ())]:
             try:
                 re.compile(pattern)
             except re.error:
                 yield f"{path}: {pattern!r} is not a 'regex'"
-    for path, subschema in _walk_schemas(schema):
-        if _allows_type(subschema, "array") and "items" not in subschema:
+    for path, part in _walk(schema):
+        if _allows_type(part, "array") and "items" not in part:
             yield f"{path}: an array without `items`"
         if (
             is_strict
-            and _allows_type(subschema, "object")
-            and ({*subschema.get("properties", {})} != {*subschema.get("required", ())})
+            and _allows_type(part, "object")
+            and ({*part.get("properties", {})} != {*part.get("required", ())})
         ):
             yield f"{path}: not all properties are required"
     if is_strict:
@@ -232,13 +225,11 @@ def _check_anthropic_schema(
     )
     yield from _check_references(schema, allow_cycles=False)
     optional = unions = 0
-    for path, subschema in _walk_schemas(schema):
-        if subschema.get("minItems", 0) > 1:
+    for path, part in _walk(schema):
+        if part.get("minItems", 0) > 1:
             yield f"{path}: `minItems` above 1"
-        optional += len(
-            {*subschema.get("properties", {})} - {*subschema.get("required", ())}
-        )
-        unions += "anyOf" in subschema or isinstance(subschema.get("type"), list)
+        optional += len({*part.get("properties", {})} - {*part.get("required", ())})
+        unions += "anyOf" in part or isinstance(part.get("type"), list)
     if optional > 24:
         yield f"{optional} optional parameters"
     if unions > 16:
@@ -294,13 +285,13 @@ def _check_gemini(tools: list[dict[str, Any]]) -> Iterator[str]:
 def _check_gemini_schema(schema: Mapping[str, Any]) -> Iterator[str]:
     yield from _check_integers(schema)
     yield from _check_references(schema, allow_cycles=False)
-    for path, subschema in _walk_schemas(schema):
-        for keyword in subschema.keys() - _GEMINI:
+    for path, part in _walk(schema):
+        for keyword in part.keys() - _GEMINI:
             yield f"{path}: `{keyword}`"
-        for value in subschema.get("enum", ()):
+        for value in part.get("enum", ()):
             if isinstance(value, bool) or not isinstance(value, (str, int, float)):
                 yield f"{path}: {value!r} in `enum`"
-        for name in subschema.get("properties", {}):
+        for name in part.get("properties", {}):
             if not re.fullmatch(r"[a-zA-Z_][a-zA-Z0-9_]{0,63}", name):
                 yield f"{path}: `{name}` is no parameter's name"
 
@@ -328,10 +319,10 @@ def _check_ollama(tools: list[dict[str, Any]]) -> Iterator[str]:
         for keyword in schema.keys() - {"type", "$defs", "items", "required"}:
             if keyword != "properties":
                 yield f"{function['name']}: `{keyword}` is dropped at the root"
-        for name, subschema in schema.get("properties", {}).items():
-            for keyword in subschema.keys() - _OLLAMA_PARAMETER:
+        for name, part in schema.get("properties", {}).items():
+            for keyword in part.keys() - _OLLAMA_PARAMETER:
                 yield f"{function['name']}: `{keyword}` of `{name}` is dropped"
-        if any("$ref" in subschema for _, subschema in _walk_schemas(schema)):
+        if any("$ref" in part for _, part in _walk(schema)):
             yield f"{function['name']}: a reference"
 
 

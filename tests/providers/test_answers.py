@@ -205,9 +205,7 @@ REFERENCES: list[Any] = [
 
 
 @pytest.mark.parametrize("value", REFERENCES)
-def test_gemini_results_with_references_or_large_integers_are_sent_as_text(
-    value: Any,
-) -> None:
+def test_gemini_gets_references_and_large_integers_as_text(value: Any) -> None:
     provider = provider_named("gemini")
     tool = Tool("d", "", "D.", {"name": "d", "inputSchema": {"type": "object"}})
     answer = render_tools(provider, [tool]).answer(ToolResponse(value), "d", "1")
@@ -218,9 +216,7 @@ def test_gemini_results_with_references_or_large_integers_are_sent_as_text(
 
 @pytest.mark.parametrize("number", [float("nan"), float("inf"), 2**63, -(2**53)])
 @pytest.mark.parametrize("provider", ["gemini", "bedrock"])
-def test_numbers_that_json_apis_reject_are_sent_as_text(
-    provider: str, number: float
-) -> None:
+def test_numbers_outside_json_are_sent_as_text(provider: str, number: float) -> None:
     answer = build_answer_to(provider, ToolResponse({"rows": [{"n": number}]}))
     text = json.dumps({"rows": [{"n": number}]})
     assert json.dumps(text) in json.dumps(answer)

@@ -83,9 +83,7 @@ def test_type_keyword_is_read_as_a_list_or_none() -> None:
         ({"type": ["null"], "enum": [None, 1]}, {"type": ["null"]}),
     ],
 )
-def test_enum_and_const_get_the_types_in_their_values(
-    schema: Schema, expected: Any
-) -> None:
+def test_enum_and_const_get_their_values_types(schema: Schema, expected: Any) -> None:
     assert add_value_types(schema) == expected
 
 

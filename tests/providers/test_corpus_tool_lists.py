@@ -63,7 +63,7 @@ FORMS = [(name, False) for name in PROVIDERS] + [
 
 @pytest.mark.rows(3)
 @pytest.mark.parametrize(("provider", "is_strict"), FORMS)
-def test_corpus_tool_lists_follow_the_documented_rules(
+def test_corpus_tool_lists_follow_documented_rules(
     provider: str, is_strict: bool
 ) -> None:
     start = time.process_time()
@@ -83,18 +83,14 @@ def test_corpus_tool_lists_follow_the_documented_rules(
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("provider", "is_strict"), FORMS)
-def test_corpus_tool_lists_are_valid_for_the_sdk_types(
-    provider: str, is_strict: bool
-) -> None:
+def test_corpus_tool_lists_match_the_sdk_types(provider: str, is_strict: bool) -> None:
     for tools in load_tool_lists():
         validate(provider, render_list(provider, tools, is_strict=is_strict).tools)
 
 
 @pytest.mark.rows(3)
 @pytest.mark.parametrize(("provider", "is_strict"), FORMS)
-def test_corpus_tool_names_resolve_to_their_tools(
-    provider: str, is_strict: bool
-) -> None:
+def test_corpus_tool_names_resolve_to_tools(provider: str, is_strict: bool) -> None:
     for tools in load_tool_lists():
         provider_tools = render_list(provider, tools, is_strict=is_strict)
         for tool, rendered in zip(tools, provider_tools.rendered, strict=True):

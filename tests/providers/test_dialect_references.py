@@ -22,16 +22,16 @@ from toolcast_runtime.providers.schema_rendering import render_schema
 Schema = dict[str, Any]
 TEXT: Schema = {"type": "string"}
 KEYWORDS = "type properties required items enum anyOf description $ref minimum"
-FEW_KEYWORDS = Dialect(keywords=frozenset(KEYWORDS.split()))
+FEW = Dialect(keywords=frozenset(KEYWORDS.split()))
 INLINED = Dialect(references=References.INLINED)
 ANY = Dialect()
 DEFINITIONS: Schema = {"t": TEXT, "deep": {"$defs": {"t": {"type": "integer"}}}}
-TEXT_REF: Schema = {"$ref": "#/$defs/t"}
-INTEGER_REF: Schema = {"$ref": "#/$defs/deep/$defs/t"}
-RENDERED_DEFINITIONS = {"t": {"type": "integer"}}
+REF_1: Schema = {"$ref": "#/$defs/t"}
+REF_2: Schema = {"$ref": "#/$defs/deep/$defs/t"}
+RENAMED = {"t": {"type": "integer"}}
 
 
-def _render_parameter(
+def _render(
     dialect: Dialect, schema: Any, definitions: Schema = DEFINITIONS
 ) -> tuple[Any, Any, list[str]]:
     """Return a rendered parameter, the rendered definitions and the losses."""
@@ -44,44 +44,24 @@ def _render_parameter(
 @pytest.mark.parametrize(
     ("schema", "expected", "definitions"),
     [
-        (
-            [TEXT_REF, {"description": "x"}],
-            {**TEXT_REF, "description": "x"},
-            {"t": TEXT},
-        ),
-        (
-            [{"description": "x"}, INTEGER_REF],
-            {**TEXT_REF, "description": "x"},
-            RENDERED_DEFINITIONS,
-        ),
-        ([TEXT_REF, {"minimum": 1}], {"type": "string", "minimum": 1}, {"t": TEXT}),
+        ([REF_1, {"description": "x"}], {**REF_1, "description": "x"}, {"t": TEXT}),
+        ([{"description": "x"}, REF_2], {**REF_1, "description": "x"}, RENAMED),
+        ([REF_1, {"minimum": 1}], {"type": "string", "minimum": 1}, {"t": TEXT}),
         # `t` names different definitions in the spec and in the rendered schema.
-        (
-            [INTEGER_REF, {"minimum": 1}],
-            {"type": "integer", "minimum": 1},
-            RENDERED_DEFINITIONS,
-        ),
-        (
-            [{"minimum": 1}, INTEGER_REF],
-            {"minimum": 1, "type": "integer"},
-            RENDERED_DEFINITIONS,
-        ),
-        ([{"allOf": [INTEGER_REF]}], TEXT_REF, RENDERED_DEFINITIONS),
-        ([TEXT_REF, True], TEXT_REF, {"t": TEXT}),
+        ([REF_2, {"minimum": 1}], {"type": "integer", "minimum": 1}, RENAMED),
+        ([{"minimum": 1}, REF_2], {"minimum": 1, "type": "integer"}, RENAMED),
+        ([{"allOf": [REF_2]}], REF_1, RENAMED),
+        ([REF_1, True], REF_1, {"t": TEXT}),
     ],
 )
 def test_allof_with_a_reference_is_merged(
     schema: Any, expected: Schema, definitions: Schema
 ) -> None:
-    assert _render_parameter(FEW_KEYWORDS, {"allOf": schema}) == (
-        expected,
-        definitions,
-        [],
-    )
+    assert _render(FEW, {"allOf": schema}) == (expected, definitions, [])
 
 
 def test_allof_with_contradictory_references_is_a_loss() -> None:
-    assert _render_parameter(FEW_KEYWORDS, {"allOf": [TEXT_REF, INTEGER_REF]}) == (
+    assert _render(FEW, {"allOf": [REF_1, REF_2]}) == (
         TEXT,
         {"t": TEXT, "t_2": {"type": "integer"}},
         [
@@ -90,16 +70,12 @@ def test_allof_with_contradictory_references_is_a_loss() -> None:
         ],
     )
     losses = ["false: no value is valid"]
-    assert _render_parameter(FEW_KEYWORDS, {"allOf": [TEXT_REF, False]}) == (
-        TEXT_REF,
-        {"t": TEXT},
-        losses,
-    )
+    assert _render(FEW, {"allOf": [REF_1, False]}) == (REF_1, {"t": TEXT}, losses)
 
 
 def test_oneof_references_are_rendered_as_anyof() -> None:
-    alternatives = [TEXT_REF, {"$ref": "#/$defs/t_2"}]
-    assert _render_parameter(FEW_KEYWORDS, {"oneOf": [TEXT_REF, INTEGER_REF]}) == (
+    alternatives = [REF_1, {"$ref": "#/$defs/t_2"}]
+    assert _render(FEW, {"oneOf": [REF_1, REF_2]}) == (
         {"anyOf": alternatives},
         {"t": TEXT, "t_2": {"type": "integer"}},
         [],
@@ -108,17 +84,13 @@ def test_oneof_references_are_rendered_as_anyof() -> None:
     members = [
         {"$ref": f"#/$defs/{place}"} for place in ("t", "a/$defs/t", "b/$defs/t")
     ]
-    names = _render_parameter(FEW_KEYWORDS, {"anyOf": members}, three)[1]
+    names = _render(FEW, {"anyOf": members}, three)[1]
     assert list(names) == ["t", "t_2", "t_3"]
     losses = ["oneOf: exactly one alternative must match; replaced by `anyOf`"]
-    same = {"anyOf": [TEXT_REF, TEXT_REF]}
-    assert _render_parameter(FEW_KEYWORDS, {"oneOf": [TEXT_REF, TEXT_REF]}) == (
-        same,
-        {"t": TEXT},
-        losses,
-    )
+    same = {"anyOf": [REF_1, REF_1]}
+    assert _render(FEW, {"oneOf": [REF_1, REF_1]}) == (same, {"t": TEXT}, losses)
     for nothing, text in (([], "[]"), ("x", '"x"')):
-        assert _render_parameter(FEW_KEYWORDS, {"oneOf": nothing})[0] == {
+        assert _render(FEW, {"oneOf": nothing})[0] == {
             "description": f"(oneOf: {text})"
         }
 
@@ -131,9 +103,7 @@ def _make_nullable(inner: Schema) -> Schema:
     return {"anyOf": [inner, {"type": "null"}]}
 
 
-@pytest.mark.parametrize(
-    "dialect", [ANY, FEW_KEYWORDS, INLINED], ids=["any", "few", "inlined"]
-)
+@pytest.mark.parametrize("dialect", [ANY, FEW, INLINED], ids=["any", "few", "inlined"])
 @pytest.mark.parametrize("wrap", [_make_array, _make_nullable])
 def test_schemas_are_rendered_up_to_50_levels(
     dialect: Dialect, wrap: Callable[[Schema], Schema]
@@ -142,8 +112,8 @@ def test_schemas_are_rendered_up_to_50_levels(
     for _ in range(49):
         schema = wrap(schema)
     cut = "$ref: the schema contains itself; inside itself it is replaced by any value of its type"
-    assert _render_parameter(dialect, schema)[2] == []
-    assert {*_render_parameter(dialect, wrap(schema))[2]} == {cut}
+    assert _render(dialect, schema)[2] == []
+    assert {*_render(dialect, wrap(schema))[2]} == {cut}
 
 
 def _make_reference_chain(length: int, last: Schema, **siblings: Any) -> Schema:
@@ -156,7 +126,7 @@ def _make_reference_chain(length: int, last: Schema, **siblings: Any) -> Schema:
 def test_reference_chains_are_followed_up_to_their_maximum_length() -> None:
     def is_followed(dialect: Dialect, length: int) -> bool:
         chain = _make_reference_chain(length, TEXT, minLength=1)
-        return not _render_parameter(dialect, {"$ref": f"#/$defs/r{length}"}, chain)[2]
+        return not _render(dialect, {"$ref": f"#/$defs/r{length}"}, chain)[2]
 
     assert is_followed(INLINED, 49)
     assert not is_followed(INLINED, 50)
@@ -167,15 +137,13 @@ def test_reference_chains_are_followed_up_to_their_maximum_length() -> None:
 def test_exclusive_alternatives_are_detected_through_50_references() -> None:
     for length, is_seen in ((49, True), (50, False)):
         either = {"oneOf": [{"const": "b"}, {"$ref": f"#/$defs/r{length}"}]}
-        losses = _render_parameter(
-            FEW_KEYWORDS, either, _make_reference_chain(length, {"const": "a"})
-        )[2]
+        losses = _render(FEW, either, _make_reference_chain(length, {"const": "a"}))[2]
         assert (losses == []) is is_seen
 
 
 def test_up_to_2000_schemas_are_inlined() -> None:
     for count, is_cut in ((2_000, False), (2_001, True)):
-        properties = {f"p{number}": TEXT_REF for number in range(count)}
+        properties = {f"p{number}": REF_1 for number in range(count)}
         whole = {"type": "object", "properties": properties, "$defs": DEFINITIONS}
         losses = render_schema(whole, INLINED, "do").losses
         assert bool(losses) is is_cut
@@ -191,7 +159,7 @@ def test_up_to_20000_schemas_are_rendered() -> None:
 def test_unresolvable_reference_is_reported_as_an_error() -> None:
     schema = {"$ref": "#/nowhere", "description": "x"}
     whole = {"type": "object", "properties": {"a": schema}}
-    found = render_schema(whole, FEW_KEYWORDS, "do")
+    found = render_schema(whole, FEW, "do")
     assert found.schema["properties"] == {"a": {"description": "x"}}
     assert [(loss.severity, loss.effect) for loss in found.losses] == [
         (Severity.ERROR, Effect.WIDER)
@@ -202,7 +170,7 @@ def test_closed_dialect_rejects_circular_schemas() -> None:
     tree: Schema = {"type": "object", "properties": {"below": {"$ref": "#/$defs/n"}}}
     closed = Dialect(is_closed=True, references=References.INLINED)
     with pytest.raises(InexpressibleError) as refused:
-        _render_parameter(closed, {"$ref": "#/$defs/n"}, {"n": tree})
+        _render(closed, {"$ref": "#/$defs/n"}, {"n": tree})
     assert (refused.value.keyword, refused.value.reason) == ("$ref", "contains itself")
 
 
@@ -248,9 +216,6 @@ def test_patterns_with_lookaround_or_backreferences_are_not_simple() -> None:
     lost = ["(?=a)", "(?!a)", "(?<=a)", "(?<!a)", "a\\b", "a\\B"]
     lost += [f"(a)\\{number}" for number in range(1, 10)]
     for pattern in [*kept, *lost]:
-        given = _render_parameter(plain, {"type": "string", "pattern": pattern})[0]
+        given = _render(plain, {"type": "string", "pattern": pattern})[0]
         assert ("pattern" in given) is (pattern in kept), pattern
-        assert (
-            "pattern"
-            in _render_parameter(ANY, {"type": "string", "pattern": pattern})[0]
-        )
+        assert "pattern" in _render(ANY, {"type": "string", "pattern": pattern})[0]

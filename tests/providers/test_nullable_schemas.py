@@ -51,9 +51,7 @@ _TARGETS: dict[str, Any] = {
         ({"allOf": [{}, {"type": "null"}]}, True),
     ],
 )
-def test_null_is_allowed_only_if_every_constraint_allows_it(
-    schema: Any, expected: bool
-) -> None:
+def test_null_must_be_allowed_by_every_keyword(schema: Any, expected: bool) -> None:
     assert allows_null(schema, _TARGETS.__getitem__) is expected
     if isinstance(schema, dict):
         assert (
@@ -155,7 +153,7 @@ def test_null_notation_is_unchanged_if_the_dialect_accepts_any(schema: Schema) -
         ({"type": "string"}, None),
     ],
 )
-def test_null_alternative_is_converted_to_a_type_list(
+def test_null_alternative_becomes_a_type_list(
     schema: Schema, expected: Schema | None
 ) -> None:
     """Only next to a single type; `expected` is None if the schema stays unchanged."""

@@ -53,7 +53,7 @@ def test_patterns_that_python_cannot_compile_move_to_the_description(
 
 @pytest.mark.parametrize("pattern", PATTERNS[:4])
 @pytest.mark.parametrize("closing", ["additionalProperties", "unevaluatedProperties"])
-def test_properties_that_match_a_removed_pattern_stay_allowed(
+def test_properties_for_a_removed_pattern_stay_allowed(
     pattern: str, closing: str
 ) -> None:
     patterns = {pattern: {"type": "string"}, "^n_": {"type": "number"}}
@@ -80,9 +80,7 @@ def test_properties_that_match_a_removed_pattern_stay_allowed(
         {"not": {"anyOf": [{"maximum": 2**60}, {"type": "string"}]}},
     ],
 )
-def test_keyword_that_would_become_narrower_moves_to_the_description(
-    schema: Any,
-) -> None:
+def test_keyword_that_would_narrow_moves_to_the_description(schema: Any) -> None:
     rendered = render(("openai-chat", False), make_parameter(schema))
     found = rendered.schema["properties"]["a"]
     assert found.keys() <= {"type", "items", "description"}
@@ -121,7 +119,7 @@ LARGE = [
 
 @pytest.mark.parametrize("schema", LARGE, ids=lambda schema: json.dumps(schema)[:40])
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: f"{form[0]}-{form[1]}")
-def test_rendered_schema_has_no_integer_above_2_53(
+def test_rendered_integers_are_at_most_2_53(
     form: tuple[str, bool], schema: Any
 ) -> None:
     root = {**make_parameter(schema), "$defs": {"id": {"type": "integer"}}}
@@ -138,9 +136,7 @@ def test_rendered_schema_has_no_integer_above_2_53(
 
 
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: f"{form[0]}-{form[1]}")
-def test_largest_exact_integer_is_rendered_except_for_bedrock(
-    form: tuple[str, bool],
-) -> None:
+def test_only_bedrock_loses_the_largest_exact_integer(form: tuple[str, bool]) -> None:
     """According to user reports, Bedrock rejects it."""
     rendered = render(
         form, make_parameter({"type": "integer", "enum": [MAX_INTEGER, 7]})
@@ -369,9 +365,7 @@ TUPLES: list[tuple[Any, Any]] = [
 
 
 @pytest.mark.parametrize(("keywords", "items"), TUPLES)
-def test_items_required_by_openai_do_not_widen_a_tuple(
-    keywords: Any, items: Any
-) -> None:
+def test_openais_required_items_do_not_widen_a_tuple(keywords: Any, items: Any) -> None:
     schema = {"type": "array", "prefixItems": [TEXT], **keywords}
     rendered = render(("openai-chat", False), make_parameter(schema))
     found = rendered.schema["properties"]["a"]
@@ -391,9 +385,7 @@ def test_items_required_by_openai_do_not_widen_a_tuple(
         ({"anyOf": [False]}, "/parameters/properties/a/anyOf/0 anyOf"),
     ],
 )
-def test_reason_against_strict_has_a_path_in_the_spec(
-    schema: Any, expected_path: str
-) -> None:
+def test_reason_against_strict_has_a_spec_path(schema: Any, expected_path: str) -> None:
     rendered = render(("openai-chat", True), make_parameter(schema))
     (loss,) = [loss for loss in rendered.losses if "no strict schema" in loss.message]
     assert f"{loss.path} {loss.keyword}" == expected_path

@@ -66,7 +66,7 @@ def test_pinned_definitions_are_included_unchanged() -> None:
         ),
     ],
 )
-def test_openai_requires_approval_for_tools_with_confirm(
+def test_openai_asks_approval_for_confirm_tools(
     tools: list[Tool], approval: Any
 ) -> None:
     assert openai_mcp("notes", URL, tools, tool_search=False) == [
@@ -143,9 +143,7 @@ def office(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Provider
         del sys.modules[name]
 
 
-def test_anthropic_toolset_has_the_definitions_in_the_lock(
-    office: ProviderLists,
-) -> None:
+def test_anthropic_toolset_has_the_locked_definitions(office: ProviderLists) -> None:
     (toolset,) = office.locked_anthropic_toolset("mail", "staff")
     assert toolset == {
         "type": "mcp_toolset",
@@ -166,9 +164,7 @@ def test_anthropic_toolset_has_the_definitions_in_the_lock(
     assert (search, len(guest_toolset["tools"])) == (SEARCH, 1)
 
 
-def test_openai_requires_approval_for_calls_to_a_locked_server(
-    office: ProviderLists,
-) -> None:
+def test_openai_asks_approval_for_locked_server_calls(office: ProviderLists) -> None:
     (tool,) = office.locked_openai_mcp("mail", URL, "guest")
     assert (tool["allowed_tools"], tool["require_approval"]) == (["list"], "always")
 

@@ -142,8 +142,6 @@ def test_null_for_an_absent_optional_property_is_removed(
         ),
     ],
 )
-def test_original_property_names_are_restored(
-    schema: Schema, sent: Any, restored: Any
-) -> None:
+def test_property_names_are_restored(schema: Schema, sent: Any, restored: Any) -> None:
     rendered = render_schema({"type": "object", **schema}, RENAMED, "do")
     assert restore_arguments(sent, rendered) == restored

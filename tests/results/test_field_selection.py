@@ -68,9 +68,7 @@ def select_fields(
         ),
     ],
 )
-def test_fields_that_are_not_selected_are_omitted(
-    fields: Any, chosen: Any, items: Any
-) -> None:
+def test_unselected_fields_are_omitted(fields: Any, chosen: Any, items: Any) -> None:
     assert select_fields(fields, chosen) == {"items": items, "total": 2}
     assert RESULT["items"] == [NOTE_VALUE, {"id": 2, "title": "B"}]
 

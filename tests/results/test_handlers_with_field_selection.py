@@ -103,9 +103,7 @@ def test_action_accepts_the_field_selection(registry: Any) -> None:
 
 
 @pytest.mark.parametrize("picks", [{}, {"fields": ["a"]}])
-def test_field_selection_does_not_bypass_a_confirmation(
-    registry: Any, picks: Any
-) -> None:
+def test_field_selection_cannot_skip_confirmation(registry: Any, picks: Any) -> None:
     """The condition and the question are about the arguments of the spec."""
     confirm = {"message": "Really?", "when": {"maxProperties": 1}}
     tool_registry = registry("by_keywords", confirm=confirm)

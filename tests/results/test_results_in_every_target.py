@@ -143,9 +143,7 @@ def toy(project: Project) -> Iterator[Any]:
 
 
 @pytest.mark.slow
-def test_generated_files_declare_the_result_options_and_pass_their_tests(
-    project: Project,
-) -> None:
+def test_generated_files_declare_the_result_options(project: Project) -> None:
     made = json.loads((project.root / "casting/toy/tools/list_notes.json").read_text())
     inner = made["mcp"]["outputSchema"]["properties"]["items"]["items"]
     assert inner["required"] == ["id"]
@@ -311,9 +309,7 @@ def test_tokens_command_prints_result_maximums(project: Project) -> None:
 
 
 @pytest.mark.slow
-def test_verify_compares_a_live_server_with_the_result_options(
-    project: Project,
-) -> None:
+def test_verify_compares_a_live_servers_result_options(project: Project) -> None:
     command = f"{sys.executable} -m casting.toy.mcp_server"
     done = project.toolcast("verify", "--mcp-stdio", command)
     assert done.returncode == 0, done.stdout
@@ -359,7 +355,7 @@ async def test_proxied_tool_result_is_shortened(opened: Open, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("send", ["both", "text"])
-async def test_external_tool_result_is_shortened(
+async def test_external_result_is_shortened(
     opened: Open, tmp_path: Path, send: str
 ) -> None:
     server = odd("well", result={"send": send, "budget": {"characters": 400}})

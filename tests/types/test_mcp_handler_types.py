@@ -77,9 +77,7 @@ dependencies: {db: handlers.notes:Database}
 
 
 @pytest.mark.slow
-def test_mypy_names_each_handler_that_does_not_match(
-    tmp_path: Path, mypy_cache: str
-) -> None:
+def test_mypy_names_each_mismatched_handler(tmp_path: Path, mypy_cache: str) -> None:
     project = Project(tmp_path)
     project.write("toolcast.yaml", "version: 1\ntoolsets: [specs/notes]\n")
     project.write("specs/notes/toolset.yaml", TOOLSET)

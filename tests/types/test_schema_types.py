@@ -110,9 +110,7 @@ INVALID = [
 
 
 @pytest.mark.parametrize(("case", "value"), INVALID)
-def test_invalid_nested_value_is_rejected_by_the_generated_types(
-    case: str, value: Any
-) -> None:
+def test_generated_types_reject_invalid_nested_values(case: str, value: Any) -> None:
     folder = Path(__file__).parent / "cases" / case
     module = load_module(folder / "expected.py", f"wrong_{case.replace('-', '_')}")
     with pytest.raises(ValidationError):

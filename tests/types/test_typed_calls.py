@@ -61,7 +61,7 @@ the arguments of `add` are not valid:
 """
 
 
-def test_call_returns_the_result_and_raises_tool_errors(
+def test_call_returns_results_and_raises_errors(
     make_project: Callable[..., Any],
 ) -> None:
     project = make_project(
@@ -72,9 +72,7 @@ def test_call_returns_the_result_and_raises_tool_errors(
     assert ended.stdout.startswith(EXPECTED_OUTPUT), ended.stderr
 
 
-def test_call_in_a_toolset_with_clients_requires_the_client(
-    make_project: Callable[..., Any],
-) -> None:
+def test_call_with_clients_requires_a_client(make_project: Callable[..., Any]) -> None:
     clients = "clients: {team: {allow: [add, page]}, guest: {allow: [page]}}\n"
     project = make_project(
         {"add": ADD, "page": PAGE}, toolset=TARGETS + clients, handlers=HANDLERS

@@ -137,9 +137,7 @@ def test_regular_pattern_cost_depends_on_its_active_states(
         ("^((?=a)b)", 2),
     ],
 )
-def test_backtracking_pattern_is_tried_at_every_position(
-    pattern: str, states: int
-) -> None:
+def test_backtracking_pattern_cost_is_quadratic(pattern: str, states: int) -> None:
     assert estimate_pattern_cost(pattern) == PatternCost(states, 0.0, 20.0)
 
 
@@ -183,7 +181,7 @@ def test_total_pattern_size_is_limited(schema: Any, expected: bool) -> None:
         ({"$ref": "#"}, 1, None),
     ],
 )
-def test_maximum_visits_are_counted(
+def test_visits_are_counted_up_to_a_maximum(
     schema: Any, levels: int, visits: int | None
 ) -> None:
     assert count_max_visits(schema, levels, 100) == visits
@@ -230,9 +228,7 @@ def test_paths_to_a_subschema_multiply(schema: Any, paths: int) -> None:
         (Bound(1, 1, 1, 0, 1, 0, 0, 1, 1), Size(None, 1, 1, 1, 1, 1, 1, 1), 12),
     ],
 )
-def test_cost_bound_is_evaluated_for_a_size(
-    bound: Bound, size: Size, cost: float
-) -> None:
+def test_cost_bound_is_evaluated(bound: Bound, size: Size, cost: float) -> None:
     assert bound.cost_for(size, 7) == pytest.approx(cost)
 
 
@@ -251,7 +247,7 @@ def test_cost_bound_is_evaluated_for_a_size(
         (Bound(unique=60), True, False),
     ],
 )
-def test_cost_bound_is_light_for_small_or_large_values(
+def test_light_cost_bounds_are_recognized(
     bound: Bound, small: bool, large: bool
 ) -> None:
     assert bound.is_light(with_large=False) is small
@@ -304,42 +300,38 @@ def test_maximum_error_contents_are_estimated(
     assert work.has_alternatives is has_alternatives
 
 
-def _make_array(**schema: Any) -> dict[str, Any]:
+def _array(**schema: Any) -> dict[str, Any]:
     return {"type": "array", "items": schema}
 
 
 _LARGE = 10**20
 _LIMITS: dict[str, tuple[int, dict[str, Any], Any]] = {
-    "one of many numbers": (699, _make_array(enum=[*range(10_000)]), 1),
-    "one of many objects": (254, _make_array(enum=[{"a": n} for n in range(500)]), 1),
+    "one of many numbers": (699, _array(enum=[*range(10_000)]), 1),
+    "one of many objects": (254, _array(enum=[{"a": n} for n in range(500)]), 1),
     "one of large numbers": (
         1_343,
-        _make_array(enum=[_LARGE + n for n in range(10)]),
+        _array(enum=[_LARGE + n for n in range(10)]),
         _LARGE,
     ),
-    "exact divisions": (14_522, _make_array(multipleOf=0.1), 1.5),
-    "divisions of extreme numbers": (825, _make_array(multipleOf=0.1), 1e300),
-    "divisions of large numbers": (872, _make_array(multipleOf=3), _LARGE),
-    "large numbers with a bound": (26_717, _make_array(minimum=3), _LARGE),
-    "large numbers with two": (13_409, _make_array(minimum=3, maximum=4), _LARGE),
+    "exact divisions": (14_522, _array(multipleOf=0.1), 1.5),
+    "divisions of extreme numbers": (825, _array(multipleOf=0.1), 1e300),
+    "divisions of large numbers": (872, _array(multipleOf=3), _LARGE),
+    "large numbers with a bound": (26_717, _array(minimum=3), _LARGE),
+    "large numbers with two": (13_409, _array(minimum=3, maximum=4), _LARGE),
     "large numbers that differ": (223, {"uniqueItems": True}, _LARGE),
-    "long matches": (699, _make_array(pattern="^a"), "a" * 5_000),
-    "matches of many states": (87, _make_array(pattern="^(ab){0,20}"), "a" * 500),
-    "matches that are tried": (6, _make_array(pattern=r"(a)\1"), "a" * 500),
-    "formats": (694, _make_array(format="email"), "a" * 5_000),
-    "expressions": (924, _make_array(format="regex"), "a" * 500),
-    "encoded texts": (109, _make_array(contentEncoding="base64"), "a" * 8_000),
-    "names that are needed": (
-        324,
-        _make_array(required=[str(n) for n in range(9_000)]),
-        {},
-    ),
+    "long matches": (699, _array(pattern="^a"), "a" * 5_000),
+    "matches of many states": (87, _array(pattern="^(ab){0,20}"), "a" * 500),
+    "matches that are tried": (6, _array(pattern=r"(a)\1"), "a" * 500),
+    "formats": (694, _array(format="email"), "a" * 5_000),
+    "expressions": (924, _array(format="regex"), "a" * 500),
+    "encoded texts": (109, _array(contentEncoding="base64"), "a" * 8_000),
+    "names that are needed": (324, _array(required=[str(n) for n in range(9_000)]), {}),
     "names that need others": (
         324,
-        _make_array(dependentRequired={str(n): ["x", "y"] for n in range(3_000)}),
+        _array(dependentRequired={str(n): ["x", "y"] for n in range(3_000)}),
         {},
     ),
-    "many keywords": (777, _make_array(**{f"x-{n}": 1 for n in range(9_000)}), 1),
+    "many keywords": (777, _array(**{f"x-{n}": 1 for n in range(9_000)}), 1),
 }
 
 
@@ -357,16 +349,12 @@ _BACKTRACKING = {"pattern": r"(?!/)\w+(?<!\.)$"}
 
 
 @pytest.mark.parametrize(("rows", "is_accepted"), [(5_997, True), (5_998, False)])
-def test_up_to_6000_subvalues_are_measured_separately(
-    rows: int, is_accepted: bool
-) -> None:
+def test_6000_subvalues_are_measured_separately(rows: int, is_accepted: bool) -> None:
     """Separate measurement is needed if a text at one path is too long for a pattern at
     another.
     """
     names = [str(number) for number in range(30)]
-    schema = {
-        "properties": {"path": _BACKTRACKING, "rows": _make_array(required=names)}
-    }
+    schema = {"properties": {"path": _BACKTRACKING, "rows": _array(required=names)}}
     value = {"path": "notes", "text": "a" * 10_000, "rows": [{}] * rows}
     assert (
         CostEstimate(schema).find_excess(value, measure_value(value)) is None

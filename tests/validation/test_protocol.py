@@ -60,9 +60,7 @@ TEXT = {"type": "text", "text": "a"}
         ),
     ],
 )
-def test_content_block_problems_are_listed(
-    block: Any, problems: list[str] | None
-) -> None:
+def test_block_problems_are_listed(block: Any, problems: list[str] | None) -> None:
     found = check_content([TEXT, block])
     if problems is None:
         assert "block 2: `resource` must be an object" in found
@@ -100,9 +98,7 @@ def test_invalid_tool_definition_is_reported(revision: str) -> None:
         (True, False),
     ],
 )
-def test_output_schema_for_older_clients_must_be_an_object(
-    schema: Any, is_listed: bool
-) -> None:
+def test_older_clients_get_only_object_schemas(schema: Any, is_listed: bool) -> None:
     assert has_object_root(schema) is is_listed
     tool = {"name": "a", "outputSchema": schema, "title": "A"}
     kept = {"name": "a", "title": "A"}

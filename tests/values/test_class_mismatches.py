@@ -284,9 +284,7 @@ def test_class_is_open_if_it_stores_undeclared_properties() -> None:
     assert not is_open({})
 
 
-def test_at_most_10_rejected_arguments_are_reported(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+def test_10_rejected_arguments_are_reported(caplog: pytest.LogCaptureFixture) -> None:
     """The caller gets their names and the log the types of errors; neither gets values."""
 
     class Refusing(BaseModel):

@@ -170,9 +170,7 @@ RESOURCE_HANDLERS = """
 """
 
 
-def test_dependencies_can_have_the_names_of_parameters(
-    make_project: Callable[..., Any],
-) -> None:
+def test_dependencies_can_have_any_name(make_project: Callable[..., Any]) -> None:
     lifespan = "lifespan: handlers.toy:lifespan\n"
     dependencies = "dependencies: {arguments: builtins:int, db: builtins:int}\n"
     toolset = f"{lifespan}{dependencies}targets: {{registry: {{}}}}\n"

@@ -99,9 +99,7 @@ def test_json_value_is_unchanged() -> None:
 
 @pytest.mark.parametrize("has_python_values", [False, True])
 @pytest.mark.parametrize("value", [float("nan"), "\ud800"])
-def test_nan_and_lone_surrogates_are_rejected(
-    value: Any, has_python_values: bool
-) -> None:
+def test_nan_and_surrogates_are_rejected(value: Any, has_python_values: bool) -> None:
     with pytest.raises(NotJsonError):
         to_plain_json([value], has_python_values=has_python_values)
 
@@ -144,9 +142,7 @@ def test_response_is_validated(returned: ToolResponse, response: ToolResponse) -
     assert (response.error or "") in (found.error or "")
 
 
-def test_incident_has_an_id_with_8_hexadecimal_digits(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+def test_incident_id_has_8_hexadecimal_digits(caplog: pytest.LogCaptureFixture) -> None:
     tool: Any = SimpleNamespace(name="look", kind="tool")
     answer = execution._log_incident(tool, "failed", ValueError("hunter2"))
     found = re.fullmatch(

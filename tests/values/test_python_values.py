@@ -69,9 +69,7 @@ def convert(schema: Any, value: Any) -> Any:
 
 
 @pytest.mark.parametrize(("schema", "text", "value"), PAIRS)
-def test_formatted_string_is_converted_to_a_python_value(
-    schema: Any, text: str, value: Any
-) -> None:
+def test_formatted_string_is_converted(schema: Any, text: str, value: Any) -> None:
     found = convert(schema, text)
     assert (type(found), found) == (type(value), value)
 
@@ -186,9 +184,7 @@ def test_python_value_without_a_format_is_rejected(value: Any, reason: str) -> N
         ),
     ],
 )
-def test_nested_formatted_strings_are_converted(
-    schema: Any, value: Any, expected: Any
-) -> None:
+def test_nested_strings_are_converted(schema: Any, value: Any, expected: Any) -> None:
     tree = {"properties": {"at": DAY, "below": {"items": {"$ref": "#/$defs/tree"}}}}
     root = {"properties": {"a": schema}, "$defs": {"day": DAY, "tree": tree}}
     before = repr(value)
@@ -298,9 +294,7 @@ def test_invalid_encoded_text_is_rejected_in_bounded_time(encoding: str) -> None
         ),
     ],
 )
-def test_bytes_in_a_result_have_their_schemas_encoding(
-    schema: Any, value: Any, text: Any
-) -> None:
+def test_result_bytes_are_encoded_by_schema(schema: Any, value: Any, text: Any) -> None:
     whole = {
         "properties": {"a": schema},
         "$defs": {"hex": {"contentEncoding": "base16"}},

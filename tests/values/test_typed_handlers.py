@@ -192,7 +192,7 @@ Make = Callable[..., Registry]
 
 
 @pytest.fixture
-def make_note_registry(tmp_path: Path, handlers: str) -> Make:
+def make_tool(tmp_path: Path, handlers: str) -> Make:
     """Return a function that builds a registry with the tool `note`."""
 
     def make(handler: str, schema: Any, **fields: Any) -> Registry:
@@ -206,10 +206,8 @@ def make_note_registry(tmp_path: Path, handlers: str) -> Make:
     return make
 
 
-def test_python_values_are_passed_to_and_from_the_handler(
-    make_note_registry: Make,
-) -> None:
-    registry = make_note_registry("shown", NOTE, values="python")
+def test_python_values_are_passed_to_and_from_the_handler(make_tool: Make) -> None:
+    registry = make_tool("shown", NOTE, values="python")
     arguments = {"due": "2024-02-28", "tags": [ID], "picture": "AP8="}
     answer = registry.call_tool_sync("note", arguments)
     assert answer.result == {
@@ -218,32 +216,30 @@ def test_python_values_are_passed_to_and_from_the_handler(
         "types": ["date", "bytes"],
     }
     assert registry.call_tool_sync("note").result["due"] is None
-    mapping = make_note_registry("shown_async", NOTE, values="python")
+    mapping = make_tool("shown_async", NOTE, values="python")
     assert mapping.call_tool_sync("note", arguments).result == {"due": "2024-02-28"}
 
 
-def test_handler_without_values_receives_json(make_note_registry: Make) -> None:
-    registry = make_note_registry("shown_async", NOTE)
+def test_handler_without_values_receives_json(make_tool: Make) -> None:
+    registry = make_tool("shown_async", NOTE)
     answer = registry.call_tool_sync("note", {"due": "2024-02-28"})
     assert answer.result == {"due": "2024-02-28"}
-    refused = make_note_registry("naive", {"type": "object"}).call_tool_sync("note")
+    refused = make_tool("naive", {"type": "object"}).call_tool_sync("note")
     assert refused.error == (
         "the tool returned a result that is not JSON: it contains a Python datetime"
     )
 
 
-def test_inconvertible_arguments_and_results_are_reported(
-    make_note_registry: Make,
-) -> None:
-    registry = make_note_registry("shown", NOTE, values="python")
+def test_inconvertible_arguments_and_results_are_reported(make_tool: Make) -> None:
+    registry = make_tool("shown", NOTE, values="python")
     refused = registry.call_tool_sync("note", {"due": "0000-01-01", "picture": "%"})
     assert refused.error == (
         "the arguments of `note` are not valid:\n- `due` must be a date of the years 1 to"
         ' 9999 (`format: date`), such as "2026-11-22"\n- `picture` must be base64'
     )
-    naive = make_note_registry(
-        "naive", {"type": "object"}, values="python"
-    ).call_tool_sync("note")
+    naive = make_tool("naive", {"type": "object"}, values="python").call_tool_sync(
+        "note"
+    )
     assert naive.error == (
         "the tool returned a result that is not JSON: it contains a Python datetime without a"
         " time zone"
@@ -253,10 +249,10 @@ def test_inconvertible_arguments_and_results_are_reported(
 @pytest.mark.parametrize("class_", ["Line", "LineModel"])
 @pytest.mark.parametrize("values", ["json", "python"])
 def test_handler_receives_a_class_instance(
-    make_note_registry: Make, class_: str, values: str
+    make_tool: Make, class_: str, values: str
 ) -> None:
     """Even if the handler's only parameter has the name of a tool parameter."""
-    registry = make_note_registry("of_line", LINE, arguments_type=class_, values=values)
+    registry = make_tool("of_line", LINE, arguments_type=class_, values=values)
     sent = {"text": "a", "due": "2024-02-29", "level": "high", "parts": [{"n": 3}]}
     assert registry.call_tool_sync("note", sent).result == (
         f"{class_} a datetime.date(2024, 2, 29) Level.HIGH [Part(n=3)]"
@@ -268,11 +264,11 @@ def test_handler_receives_a_class_instance(
     assert refused.error is not None and "must be a date" in refused.error
 
 
-def test_typed_dict_and_field_aliases_are_supported(make_note_registry: Make) -> None:
-    typed = make_note_registry("of_dict", LINE, arguments_type="LineDict")
+def test_typed_dict_and_field_aliases_are_supported(make_tool: Make) -> None:
+    typed = make_tool("of_dict", LINE, arguments_type="LineDict")
     sent = {"text": "a", "due": "2024-02-29"}
     assert typed.call_tool_sync("note", sent).result == "2024-02-29"
-    renamed = make_note_registry("of_renamed", LINE, arguments_type="Renamed")
+    renamed = make_tool("of_renamed", LINE, arguments_type="Renamed")
     assert renamed.call_tool_sync("note", {"text": "a"}).result == "a"
 
 
@@ -286,26 +282,26 @@ def test_typed_dict_and_field_aliases_are_supported(make_note_registry: Make) ->
     ],
 )
 def test_error_in_a_class_names_the_field_and_hides_the_value(
-    make_note_registry: Make, text: str, expected_error: str
+    make_tool: Make, text: str, expected_error: str
 ) -> None:
-    registry = make_note_registry("of_line", LINE, arguments_type="LineModel")
+    registry = make_tool("of_line", LINE, arguments_type="LineModel")
     refused = registry.call_tool_sync("note", {"text": text})
     assert refused.error is not None and expected_error in refused.error
     assert "hunter2" not in refused.error and "pydantic" not in refused.error
 
 
-def test_class_instance_is_accepted_as_a_result(make_note_registry: Make) -> None:
+def test_class_instance_is_accepted_as_a_result(make_tool: Make) -> None:
     expected = {"text": "a", "due": "2024-02-29", "level": "high", "parts": [{"n": 1}]}
     for values in ("json", "python"):
         types = {"arguments_type": "Line", "result_type": "Line", "values": values}
-        response = make_note_registry("gives", LINE, **types).call_tool_sync(
+        response = make_tool("gives", LINE, **types).call_tool_sync(
             "note", {"text": "a"}
         )
         assert response.result == expected, response.error
-        wrapped = make_note_registry("gives_response", LINE, **types)
+        wrapped = make_tool("gives_response", LINE, **types)
         answer = wrapped.call_tool_sync("note", {"text": "a"})
         assert answer.result["due"] is None and answer.result["level"] == "low"
-    wrong = make_note_registry("gives_wrong", LINE, **types).call_tool_sync(
+    wrong = make_tool("gives_wrong", LINE, **types).call_tool_sync(
         "note", {"text": "a"}
     )
     assert wrong.error is not None and wrong.error.startswith("the tool failed; ")
@@ -340,9 +336,9 @@ NOT_JSON = "the tool returned a result that is not JSON: it "
     ],
 )
 def test_class_result_must_be_json(
-    make_note_registry: Make, handler: str, values: str, expected_error: str | None
+    make_tool: Make, handler: str, values: str, expected_error: str | None
 ) -> None:
-    registry = make_note_registry(
+    registry = make_tool(
         handler, {"type": "object"}, result_type="Found", values=values
     )
     registry.get_tool("note").definition["outputSchema"] = FOUND  # type: ignore[index]
@@ -368,9 +364,9 @@ def test_class_result_must_be_json(
     ],
 )
 def test_mismatched_arguments_class_is_rejected_at_the_first_call(
-    make_note_registry: Make, class_: str, reason: str, caplog: pytest.LogCaptureFixture
+    make_tool: Make, class_: str, reason: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    registry = make_note_registry("of_line", LINE, arguments_type=class_)
+    registry = make_tool("of_line", LINE, arguments_type=class_)
     with caplog.at_level(logging.ERROR):
         refused = registry.call_tool_sync("note", {"text": "a"})
     assert refused.error is not None
@@ -386,14 +382,9 @@ def test_mismatched_arguments_class_is_rejected_at_the_first_call(
     ],
 )
 def test_mismatched_result_class_is_rejected_at_the_first_call(
-    make_note_registry: Make,
-    returns: Any,
-    reason: str,
-    caplog: pytest.LogCaptureFixture,
+    make_tool: Make, returns: Any, reason: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    registry = make_note_registry(
-        "gives", LINE, arguments_type="Line", result_type="Line"
-    )
+    registry = make_tool("gives", LINE, arguments_type="Line", result_type="Line")
     returns_schema = {
         "type": "object",
         "properties": {"text": {"type": "string"}},
@@ -404,9 +395,7 @@ def test_mismatched_result_class_is_rejected_at_the_first_call(
     assert reason in caplog.text
 
 
-def test_tool_without_values_does_not_import_pydantic(
-    tmp_path: Path, handlers: str
-) -> None:
+def test_plain_tool_does_not_import_pydantic(tmp_path: Path, handlers: str) -> None:
     """The import of pydantic takes a tenth of a second."""
     (tmp_path / "plain.py").write_text("def note(due=''): return due\n")
     tool_definition = definition("note", handler="plain:note")
