@@ -14,7 +14,7 @@ import pytest
 
 from toolcast.commands.call.result_format import format_raw_json, print_call_result
 
-CASES = sorted((Path(__file__).parent / "answers").iterdir())
+CASES = sorted((Path(__file__).parent / "answers").glob("*/"))
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)

@@ -17,7 +17,7 @@ import pytest
 from tests.conftest import Project
 from tests.program import toolcast
 
-CASES = sorted((Path(__file__).parent / "cases").iterdir())
+CASES = sorted((Path(__file__).parent / "cases").glob("*/"))
 EXPECTED_OUTPUT = Path(__file__).parent / "expected.txt"
 TOOLSET = """\
 name: toy

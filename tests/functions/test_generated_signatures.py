@@ -114,41 +114,28 @@ PLAIN = [
 
 
 def combine_annotations(
-    annotations: st.SearchStrategy[Typed],
+    inner_types: st.SearchStrategy[Typed],
 ) -> st.SearchStrategy[Typed]:
     return st.one_of(
-        annotations.map(
-            lambda annotation: Typed(
-                f"list[{annotation.text}]", st.lists(annotation.values, max_size=3)
+        inner_types.map(
+            lambda a: Typed(f"list[{a.text}]", st.lists(a.values, max_size=3))
+        ),
+        inner_types.map(
+            lambda a: Typed(f"dict[str, {a.text}]", st.dictionaries(TEXT, a.values))
+        ),
+        inner_types.map(lambda a: Typed(f"Optional[{a.text}]", a.values | st.none())),
+        inner_types.map(
+            lambda a: Typed(f"tuple[{a.text}, ...]", st.lists(a.values, max_size=2))
+        ),
+        st.tuples(inner_types, inner_types).map(
+            lambda p: Typed(
+                f"tuple[{p[0].text}, {p[1].text}]",
+                st.tuples(p[0].values, p[1].values).map(list),
             )
         ),
-        annotations.map(
-            lambda annotation: Typed(
-                f"dict[str, {annotation.text}]",
-                st.dictionaries(TEXT, annotation.values),
-            )
-        ),
-        annotations.map(
-            lambda annotation: Typed(
-                f"Optional[{annotation.text}]", annotation.values | st.none()
-            )
-        ),
-        annotations.map(
-            lambda annotation: Typed(
-                f"tuple[{annotation.text}, ...]",
-                st.lists(annotation.values, max_size=2),
-            )
-        ),
-        st.tuples(annotations, annotations).map(
-            lambda pair: Typed(
-                f"tuple[{pair[0].text}, {pair[1].text}]",
-                st.tuples(pair[0].values, pair[1].values).map(list),
-            )
-        ),
-        st.tuples(annotations, annotations).map(
-            lambda pair: Typed(
-                f"Union[{pair[0].text}, {pair[1].text}]",
-                pair[0].values | pair[1].values,
+        st.tuples(inner_types, inner_types).map(
+            lambda p: Typed(
+                f"Union[{p[0].text}, {p[1].text}]", p[0].values | p[1].values
             )
         ),
     )

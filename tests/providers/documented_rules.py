@@ -84,9 +84,7 @@ def _check_root(schema: Mapping[str, Any], *keywords: str) -> Iterator[str]:
             yield f"`{keyword}` at the root"
 
 
-def _check_references(
-    schema: Mapping[str, Any], *, allow_cycles: bool
-) -> Iterator[str]:
+def _check_references(schema: Mapping[str, Any], *, cycles: bool) -> Iterator[str]:
     """Yield references that are unresolvable, circular or have siblings.
 
     References must be `#` or `#/$defs/NAME`.
@@ -98,11 +96,9 @@ def _check_references(
                 yield f"{path}: `$ref` leads nowhere"
             if len(part) > 1:
                 yield f"{path}: something stands beside `$ref`"
-    if not allow_cycles and any(
-        _is_cyclic(schema, name) for name in schema.get("$defs", ())
-    ):
+    if not cycles and any(_is_cyclic(schema, name) for name in schema.get("$defs", ())):
         yield "a definition contains itself"
-    if not allow_cycles and any(part.get("$ref") == "#" for _, part in _walk(schema)):
+    if not cycles and any(part.get("$ref") == "#" for _, part in _walk(schema)):
         yield "the root contains itself"
 
 
@@ -162,7 +158,7 @@ def _check_openai_schema(schema: Mapping[str, Any], is_strict: bool) -> Iterator
             yield f"{path}: not all properties are required"
     if is_strict:
         yield from _check_strict_schema(schema, _OPENAI_STRICT, _STRICT_FORMATS)
-        yield from _check_references(schema, allow_cycles=True)
+        yield from _check_references(schema, cycles=True)
 
 
 def _check_openai_chat(tools: list[dict[str, Any]]) -> Iterator[str]:
@@ -223,7 +219,7 @@ def _check_anthropic_schema(
     yield from _check_strict_schema(
         schema, _ANTHROPIC_STRICT, _STRICT_FORMATS | {"uri"}
     )
-    yield from _check_references(schema, allow_cycles=False)
+    yield from _check_references(schema, cycles=False)
     optional = unions = 0
     for path, part in _walk(schema):
         if part.get("minItems", 0) > 1:
@@ -284,7 +280,7 @@ def _check_gemini(tools: list[dict[str, Any]]) -> Iterator[str]:
 
 def _check_gemini_schema(schema: Mapping[str, Any]) -> Iterator[str]:
     yield from _check_integers(schema)
-    yield from _check_references(schema, allow_cycles=False)
+    yield from _check_references(schema, cycles=False)
     for path, part in _walk(schema):
         for keyword in part.keys() - _GEMINI:
             yield f"{path}: `{keyword}`"

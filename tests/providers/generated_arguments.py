@@ -20,7 +20,7 @@ __all__ = [
     "UnsendableArgumentsError",
     "is_allowed",
     "arguments_near_schema",
-    "build_model_arguments",
+    "encode_arguments",
     "find_rejecting_keywords",
 ]
 
@@ -215,7 +215,7 @@ class UnsendableArgumentsError(Exception):
     """
 
 
-def build_model_arguments(arguments: Any, schema: Any, rendered: RenderedSchema) -> Any:
+def encode_arguments(arguments: Any, schema: Any, rendered: RenderedSchema) -> Any:
     """Return arguments as a model sends them, with null for each absent optional one.
 
     This is the inverse of `restore_arguments`, and simpler: it tries each alternative
@@ -232,7 +232,7 @@ def build_model_arguments(arguments: Any, schema: Any, rendered: RenderedSchema)
     if "anyOf" in schema and "properties" not in schema and "items" not in schema:
         for alternative in schema["anyOf"]:
             try:
-                sent = build_model_arguments(arguments, alternative, rendered)
+                sent = encode_arguments(arguments, alternative, rendered)
             except UnsendableArgumentsError:
                 continue
             parts = {**root.get("$defs", {}), "alone": alternative}
@@ -247,7 +247,7 @@ def build_model_arguments(arguments: Any, schema: Any, rendered: RenderedSchema)
     if isinstance(arguments, list):
         items, prefix_items = schema.get("items"), schema.get("prefixItems", [])
         return [
-            build_model_arguments(
+            encode_arguments(
                 alternative,
                 prefix_items[n] if n < len(prefix_items) else items,
                 rendered,
@@ -259,7 +259,7 @@ def build_model_arguments(arguments: Any, schema: Any, rendered: RenderedSchema)
     for name, value in arguments.items():
         if value is None and name in absent:
             raise UnsendableArgumentsError
-        sent_arguments[name] = build_model_arguments(
+        sent_arguments[name] = encode_arguments(
             value, schema.get("properties", {}).get(name), rendered
         )
     return sent_arguments
@@ -267,11 +267,11 @@ def build_model_arguments(arguments: Any, schema: Any, rendered: RenderedSchema)
 
 def _rename_properties(value: Any, schemas: list[Any], rendered: RenderedSchema) -> Any:
     """Return a value with the property names of a format without null for absence."""
-    pending, known_schemas = list(schemas), list[Any]()
+    pending, schemas_ = list(schemas), list[Any]()
     while pending:
         schema = pending.pop()
-        if isinstance(schema, Mapping) and schema not in known_schemas:
-            known_schemas.append(schema)
+        if isinstance(schema, Mapping) and schema not in schemas_:
+            schemas_.append(schema)
             for key in ("allOf", "anyOf", "oneOf"):
                 pending += schema.get(key, ())
             for key in ("not", "if", "then", "else"):
@@ -280,17 +280,15 @@ def _rename_properties(value: Any, schemas: list[Any], rendered: RenderedSchema)
             if "$ref" in schema:
                 pending.append(resolve_pointer(rendered.schema, schema["$ref"]))
     if isinstance(value, list):
-        item_schemas = [
+        items_ = [
             i
-            for schema in known_schemas
+            for schema in schemas_
             for i in [schema.get("items"), schema.get("contains")]
         ]
-        prefix_items = [schema.get("prefixItems", []) for schema in known_schemas]
+        prefixes = [schema.get("prefixItems", []) for schema in schemas_]
         return [
             _rename_properties(
-                item,
-                item_schemas + [p[n] for p in prefix_items if n < len(p)],
-                rendered,
+                item, items_ + [p[n] for p in prefixes if n < len(p)], rendered
             )
             for n, item in enumerate(value)
         ]
@@ -299,20 +297,16 @@ def _rename_properties(value: Any, schemas: list[Any], rendered: RenderedSchema)
     text = json.dumps(
         [
             {k: v for k, v in schema.items() if k not in ("default", "examples")}
-            for schema in known_schemas
+            for schema in schemas_
         ]
     )
     renamed = {}
     for old, member in value.items():
         new = rendered.names.get(old, old)
         name = new if json.dumps(new) in text else old
-        member_schemas = [
-            schema.get("properties", {}).get(name) for schema in known_schemas
-        ]
-        member_schemas += [
-            schema.get("additionalProperties") for schema in known_schemas
-        ]
-        for schema in known_schemas:
+        member_schemas = [schema.get("properties", {}).get(name) for schema in schemas_]
+        member_schemas += [schema.get("additionalProperties") for schema in schemas_]
+        for schema in schemas_:
             member_schemas += schema.get("patternProperties", {}).values()
         renamed[name] = _rename_properties(member, member_schemas, rendered)
     return renamed

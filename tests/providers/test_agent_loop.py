@@ -18,10 +18,10 @@ async def test_agent_loop_sends_function_results_to_the_model() -> None:
     from openai.types.responses import ResponseInputParam
 
     client = "internal"
-    provider_tools = await get_provider_tools("openai-responses", client)
+    tool_list = await get_provider_tools("openai-responses", client)
     form = next(
         rendered
-        for rendered in provider_tools.rendered
+        for rendered in tool_list.rendered
         if rendered.tool.name == "stickynotes"
     )
     assert form.is_strict and form.is_deferred
@@ -48,14 +48,14 @@ async def test_agent_loop_sends_function_results_to_the_model() -> None:
     messages: ResponseInputParam = [{"role": "user", "content": "What is due?"}]
     for _ in range(2):
         response = await openai.responses.create(
-            model="m", input=messages, tools=provider_tools.tools
+            model="m", input=messages, tools=tool_list.tools
         )
         for item in response.output:
             if item.type == "function_call":
                 messages.append(item.to_dict())  # type: ignore[arg-type]
-                call = provider_tools.call(item.name, item.arguments)
+                call = tool_list.call(item.name, item.arguments)
                 assert call == ("stickynotes", {"action": "list"})
                 result = await call_tool(*call, client)
-                messages.append(provider_tools.answer(result, item.name, item.call_id))
-    assert requests[0]["tools"] == provider_tools.tools
+                messages.append(tool_list.answer(result, item.name, item.call_id))
+    assert requests[0]["tools"] == tool_list.tools
     assert json.loads(requests[1]["input"][-1]["output"])["action"] == "list"

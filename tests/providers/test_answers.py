@@ -38,12 +38,10 @@ UNSUPPORTED_IMAGE = "(image/png, which cannot be shown here)"
 
 def build_answer(provider: str, name: str, **fields: Any) -> dict[str, Any]:
     definition = {"name": "notes.get", "inputSchema": {"type": "object"}, **fields}
-    provider_tools = render_tools(
+    tool_list = render_tools(
         provider_named(provider), [Tool("notes.get", "", "Gets.", definition)]
     )
-    return dict(
-        provider_tools.answer(ANSWERS[name], provider_tools.rendered[0].name, "call_1")
-    )
+    return dict(tool_list.answer(ANSWERS[name], tool_list.rendered[0].name, "call_1"))
 
 
 def make_text_block(value: str) -> dict[str, Any]:
@@ -232,8 +230,8 @@ def test_gemini_results_without_references_are_sent_as_json(value: Any) -> None:
 
 def build_answer_to(provider: str, response: ToolResponse) -> dict[str, Any]:
     tool = Tool("d", "", "D.", {"name": "d", "inputSchema": {"type": "object"}})
-    provider_tools = render_tools(provider_named(provider), [tool])
-    return dict(provider_tools.answer(response, "d", "1"))
+    tool_list = render_tools(provider_named(provider), [tool])
+    return dict(tool_list.answer(response, "d", "1"))
 
 
 BLANK = [

@@ -13,7 +13,7 @@ from tests.providers.documented_rules import find_problems
 from tests.providers.generated_arguments import (
     UnsendableArgumentsError,
     arguments_near_schema,
-    build_model_arguments,
+    encode_arguments,
     find_rejecting_keywords,
     is_allowed,
 )
@@ -125,7 +125,7 @@ def test_valid_arguments_are_sent_and_restored_unchanged(
     tools = render_tool(form, schema)
     rendered = tools.rendered[0].parameters
     try:
-        sent = build_model_arguments(arguments, rendered.schema, rendered)
+        sent = encode_arguments(arguments, rendered.schema, rendered)
         is_sendable = is_allowed(rendered.schema, sent)
     except UnsendableArgumentsError:
         is_sendable = False

@@ -187,7 +187,7 @@ def test_annotation_keywords_are_recognized() -> None:
     assert not has_only_annotations({"$ref": "#"})
 
 
-def _require_value(name: str, value: Any, **others: Any) -> Schema:
+def _require(name: str, value: Any, **others: Any) -> Schema:
     properties = {name: {"const": value}}
     return {"type": "object", "required": [name], "properties": properties, **others}
 
@@ -215,22 +215,14 @@ def _require_value(name: str, value: Any, **others: Any) -> Schema:
         ({"type": ["string", "null"]}, {"type": ["null"]}, False),
         ({"type": "string"}, {}, False),
         ({}, {"type": "string"}, False),
-        (_require_value("a", 1), _require_value("a", 2), True),
-        (_require_value("a", 1), _require_value("a", 1), False),
-        (_require_value("a", 1), _require_value("b", 2), False),
-        (_require_value("a", 1), _require_value("a", 2, required=[]), False),
-        (
-            _require_value("a", 1),
-            _require_value("a", 2, type=["object", "null"]),
-            False,
-        ),
-        (
-            _require_value("a", 1, type=["object", "null"]),
-            _require_value("a", 2),
-            False,
-        ),
-        (_require_value("a", 1), _require_value("a", 2, properties={}), False),
-        (_require_value("a", 1, properties={}), _require_value("a", 2), False),
+        (_require("a", 1), _require("a", 2), True),
+        (_require("a", 1), _require("a", 1), False),
+        (_require("a", 1), _require("b", 2), False),
+        (_require("a", 1), _require("a", 2, required=[]), False),
+        (_require("a", 1), _require("a", 2, type=["object", "null"]), False),
+        (_require("a", 1, type=["object", "null"]), _require("a", 2), False),
+        (_require("a", 1), _require("a", 2, properties={}), False),
+        (_require("a", 1, properties={}), _require("a", 2), False),
     ],
 )
 def test_alternatives_without_common_values_are_exclusive(

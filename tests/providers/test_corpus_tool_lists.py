@@ -67,17 +67,15 @@ def test_corpus_tool_lists_follow_documented_rules(
     provider: str, is_strict: bool
 ) -> None:
     start = time.process_time()
-    provider_lists = [
+    lists = [
         render_list(provider, tools, is_strict=is_strict) for tools in load_tool_lists()
     ]
     assert time.process_time() - start < MAX_CPU_S
-    rendered = [tool for server in provider_lists for tool in server.rendered]
+    rendered = [tool for server in lists for tool in server.rendered]
     assert len(rendered) > 500
     assert sum(tool.is_strict for tool in rendered) >= 0.75 * len(rendered) * is_strict
     assert not [
-        problem
-        for server in provider_lists
-        for problem in find_problems(provider, server.tools)
+        problem for server in lists for problem in find_problems(provider, server.tools)
     ]
 
 

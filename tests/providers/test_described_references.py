@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.providers.test_dialect_table import TEXT, make_parameter, render
+from tests.providers.test_dialect_table import TEXT, parameter, render
 
 _LEVELS: dict[str, Any] = {
     "level": {"type": "string", "enum": ["low", "high"], "default": "low"},
@@ -43,7 +43,7 @@ def test_described_keyword_contains_the_referenced_schema(
     form: str, schema: dict[str, Any], stated: Any
 ) -> None:
     """The model cannot resolve a reference in a description."""
-    rendered = render((form, False), {**make_parameter(schema), "$defs": _LEVELS})
+    rendered = render((form, False), {**parameter(schema), "$defs": _LEVELS})
     (keyword,) = schema
     text = "" if stated is None else f"({keyword}: {json.dumps(stated)})"
     assert rendered.schema["properties"]["a"].get("description", "") == text
@@ -72,7 +72,7 @@ def test_ollama_nullable_parameter_has_its_type(
 ) -> None:
     members = [schema, {"type": "null"}]
     nullable = {"anyOf": members[::-1] if is_first else members}
-    rendered = render(("ollama", False), {**make_parameter(nullable), "$defs": _LEVELS})
+    rendered = render(("ollama", False), {**parameter(nullable), "$defs": _LEVELS})
     found = rendered.schema["properties"]["a"]
     assert expected.items() <= found.items()
     assert "anyOf" not in {loss.keyword for loss in rendered.losses}
@@ -82,7 +82,6 @@ def test_ollama_nullable_parameter_has_its_type(
 def test_patterns_cause_no_python_warnings(pattern: str) -> None:
     with warnings.catch_warnings(action="error"):
         rendered = render(
-            ("openai-chat", False),
-            make_parameter({"type": "string", "pattern": pattern}),
+            ("openai-chat", False), parameter({"type": "string", "pattern": pattern})
         )
     assert rendered.schema["properties"]["a"]["pattern"] == pattern

@@ -28,7 +28,7 @@ FORMS = [
 _TABLE_NAMES = {"openai-chat": "openai", "openai-responses": "openai"}
 
 
-def make_parameter(schema: Mapping[str, Any]) -> dict[str, Any]:
+def parameter(schema: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "type": "object",
         "properties": {"a": schema},
@@ -37,104 +37,95 @@ def make_parameter(schema: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _make_root(keywords: Mapping[str, Any]) -> dict[str, Any]:
-    return {**make_parameter({"type": "string"}), **keywords}
+def _root(keywords: Mapping[str, Any]) -> dict[str, Any]:
+    return {**parameter({"type": "string"}), **keywords}
 
 
 _NODE = {"type": "object", "properties": {"next": {"$ref": "#/$defs/node"}}}
 TEXT = {"type": "string"}
 _MAP = {"type": "object", "additionalProperties": {"type": "string"}}
 EXAMPLES: dict[tuple[str, str], Any] = {
+    **{(k, ""): parameter({"type": "string", k: "a"}) for k in ("title", "format")},
+    ("default", ""): parameter({"type": "string", "default": "a"}),
+    ("examples", ""): parameter({"type": "string", "examples": ["a"]}),
+    ("deprecated", ""): parameter({"type": "string", "deprecated": True}),
+    ("const", ""): parameter({"const": "a"}),
+    ("pattern", ""): parameter({"type": "string", "pattern": "^a$"}),
     **{
-        (k, ""): make_parameter({"type": "string", k: "a"}) for k in ("title", "format")
-    },
-    ("default", ""): make_parameter({"type": "string", "default": "a"}),
-    ("examples", ""): make_parameter({"type": "string", "examples": ["a"]}),
-    ("deprecated", ""): make_parameter({"type": "string", "deprecated": True}),
-    ("const", ""): make_parameter({"const": "a"}),
-    ("pattern", ""): make_parameter({"type": "string", "pattern": "^a$"}),
-    **{
-        (k, ""): make_parameter({"type": "string", k: 2})
-        for k in ("minLength", "maxLength")
+        (k, ""): parameter({"type": "string", k: 2}) for k in ("minLength", "maxLength")
     },
     **{
-        (k, ""): make_parameter({"type": "number", k: 2})
+        (k, ""): parameter({"type": "number", k: 2})
         for k in (
             "minimum maximum exclusiveMinimum exclusiveMaximum multipleOf".split()
         )
     },
     **{
-        (k, ""): make_parameter({"type": "array", "items": TEXT, k: 1})
+        (k, ""): parameter({"type": "array", "items": TEXT, k: 1})
         for k in ("minItems", "maxItems")
     },
-    ("uniqueItems", ""): make_parameter(
+    ("uniqueItems", ""): parameter(
         {"type": "array", "items": TEXT, "uniqueItems": True}
     ),
-    ("contains", ""): make_parameter(
-        {"type": "array", "items": TEXT, "contains": TEXT}
-    ),
-    ("prefixItems", ""): make_parameter({"type": "array", "prefixItems": [TEXT]}),
-    ("patternProperties", ""): make_parameter(
+    ("contains", ""): parameter({"type": "array", "items": TEXT, "contains": TEXT}),
+    ("prefixItems", ""): parameter({"type": "array", "prefixItems": [TEXT]}),
+    ("patternProperties", ""): parameter(
         {"type": "object", "patternProperties": {"^a": TEXT}}
     ),
-    ("propertyNames", ""): make_parameter({**_MAP, "propertyNames": {"maxLength": 3}}),
-    ("minProperties", ""): make_parameter({**_MAP, "minProperties": 1}),
-    ("maxProperties", ""): make_parameter({**_MAP, "maxProperties": 1}),
-    ("dependentRequired", ""): _make_root({"dependentRequired": {"a": ["a"]}}),
-    ("dependentSchemas", ""): _make_root(
-        {"dependentSchemas": {"a": {"required": ["a"]}}}
-    ),
-    ("anyOf", ""): make_parameter({"anyOf": [TEXT, {"type": "integer"}]}),
-    ("oneOf", ""): make_parameter({"oneOf": [TEXT, {"type": "integer"}]}),
-    ("allOf", ""): make_parameter({"allOf": [TEXT, {"minLength": 1}]}),
-    ("not", ""): make_parameter({"type": "string", "not": {"const": "a"}}),
-    ("if", ""): _make_root({"if": {"required": ["a"]}, "then": {"required": ["a"]}}),
-    ("unevaluatedProperties", ""): make_parameter(
+    ("propertyNames", ""): parameter({**_MAP, "propertyNames": {"maxLength": 3}}),
+    ("minProperties", ""): parameter({**_MAP, "minProperties": 1}),
+    ("maxProperties", ""): parameter({**_MAP, "maxProperties": 1}),
+    ("dependentRequired", ""): _root({"dependentRequired": {"a": ["a"]}}),
+    ("dependentSchemas", ""): _root({"dependentSchemas": {"a": {"required": ["a"]}}}),
+    ("anyOf", ""): parameter({"anyOf": [TEXT, {"type": "integer"}]}),
+    ("oneOf", ""): parameter({"oneOf": [TEXT, {"type": "integer"}]}),
+    ("allOf", ""): parameter({"allOf": [TEXT, {"minLength": 1}]}),
+    ("not", ""): parameter({"type": "string", "not": {"const": "a"}}),
+    ("if", ""): _root({"if": {"required": ["a"]}, "then": {"required": ["a"]}}),
+    ("unevaluatedProperties", ""): parameter(
         {"type": "object", "properties": {"b": TEXT}, "unevaluatedProperties": False}
     ),
-    ("unevaluatedItems", ""): make_parameter(
+    ("unevaluatedItems", ""): parameter(
         {"type": "array", "prefixItems": [TEXT], "unevaluatedItems": False}
     ),
-    ("other keywords", ""): make_parameter({"type": "string", "x-unit": "km"}),
+    ("other keywords", ""): parameter({"type": "string", "x-unit": "km"}),
     **{
-        (k, "at the root"): _make_root({k: [{"required": ["a"]}, {"required": ["b"]}]})
+        (k, "at the root"): _root({k: [{"required": ["a"]}, {"required": ["b"]}]})
         for k in ("anyOf", "oneOf", "allOf")
     },
-    ("enum", "at the root"): _make_root({"enum": [{"a": "b"}]}),
-    ("const", "at the root"): _make_root({"const": {"a": "b"}}),
-    ("not", "at the root"): _make_root({"not": {"required": ["b"]}}),
-    ("type", "several types"): make_parameter({"type": ["string", "null"]}),
-    ("enum", "values of type boolean"): make_parameter({"enum": [True]}),
-    ("enum", "values of type object"): make_parameter({"enum": [{"b": 1}]}),
-    ("enum", "values of type array"): make_parameter({"enum": [[1]]}),
-    ("format", "uri"): make_parameter({"type": "string", "format": "uri"}),
-    ("format", "other values"): make_parameter({"type": "string", "format": "iri"}),
-    ("pattern", r"with look-around, back references, \b or \B"): make_parameter(
+    ("enum", "at the root"): _root({"enum": [{"a": "b"}]}),
+    ("const", "at the root"): _root({"const": {"a": "b"}}),
+    ("not", "at the root"): _root({"not": {"required": ["b"]}}),
+    ("type", "several types"): parameter({"type": ["string", "null"]}),
+    ("enum", "values of type boolean"): parameter({"enum": [True]}),
+    ("enum", "values of type object"): parameter({"enum": [{"b": 1}]}),
+    ("enum", "values of type array"): parameter({"enum": [[1]]}),
+    ("format", "uri"): parameter({"type": "string", "format": "uri"}),
+    ("format", "other values"): parameter({"type": "string", "format": "iri"}),
+    ("pattern", r"with look-around, back references, \b or \B"): parameter(
         {"type": "string", "pattern": "^(?!a)"}
     ),
-    ("pattern", "that Python's re cannot compile"): make_parameter(
+    ("pattern", "that Python's re cannot compile"): parameter(
         {"type": "string", "pattern": r"^\p{L}$"}
     ),
-    ("minItems", "above 1"): make_parameter(
-        {"type": "array", "items": TEXT, "minItems": 2}
-    ),
+    ("minItems", "above 1"): parameter({"type": "array", "items": TEXT, "minItems": 2}),
     ("$ref", "to a schema that contains itself"): {
-        **make_parameter({"$ref": "#/$defs/node"}),
+        **parameter({"$ref": "#/$defs/node"}),
         "$defs": {"node": _NODE},
     },
     ("$ref", "next to other keywords"): {
-        **make_parameter({"$ref": "#/$defs/t", "description": "A."}),
+        **parameter({"$ref": "#/$defs/t", "description": "A."}),
         "$defs": {"t": TEXT},
     },
-    ("additionalProperties", "missing, true or a schema"): make_parameter(_MAP),
-    ("items", "missing in an array"): make_parameter({"type": "array"}),
-    ("properties", "names other than [a-zA-Z0-9_.-]{1,64}"): make_parameter(
+    ("additionalProperties", "missing, true or a schema"): parameter(_MAP),
+    ("items", "missing in an array"): parameter({"type": "array"}),
+    ("properties", "names other than [a-zA-Z0-9_.-]{1,64}"): parameter(
         {"type": "object", "properties": {"b c": TEXT}}
     ),
-    ("any keyword", "integers beyond 9007199254740991"): make_parameter(
+    ("any keyword", "integers beyond 9007199254740991"): parameter(
         {"type": "integer", "maximum": 2**63 - 1}
     ),
-    ("any keyword", "integers beyond 9007199254740990"): make_parameter(
+    ("any keyword", "integers beyond 9007199254740990"): parameter(
         {"type": "integer", "maximum": MAX_INTEGER}
     ),
 }
@@ -145,9 +136,9 @@ def render(form: tuple[str, bool], schema: Mapping[str, Any]) -> RenderedSchema:
     """Render a tool in a provider's format, with the losses of the whole tool."""
     tool = Tool("do", "", "Does it.", {"name": "do", "inputSchema": schema})
     options = ListOptions(["do"] if form[1] else False)
-    provider_tools = render_tools(provider_named(form[0]), [tool], options)
-    rendered = provider_tools.rendered[0].parameters
-    return RenderedSchema(rendered.schema, provider_tools.losses)
+    tool_list = render_tools(provider_named(form[0]), [tool], options)
+    rendered = tool_list.rendered[0].parameters
+    return RenderedSchema(rendered.schema, tool_list.losses)
 
 
 def _list_schemas(schema: Any) -> Iterator[Mapping[str, Any]]:

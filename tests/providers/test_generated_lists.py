@@ -27,11 +27,9 @@ DECLARED = {"openai-responses": ListOptions(strict=True, tool_search=True)}
 @pytest.mark.parametrize("report", REPORTS, ids=lambda report: report.stem)
 def test_committed_report_lists_the_losses(report: Path) -> None:
     options = DECLARED.get(report.stem, ListOptions())
-    provider_tools = render_tools(
-        provider_named(report.stem), REGISTRY.local_tools, options
-    )
+    tool_list = render_tools(provider_named(report.stem), REGISTRY.local_tools, options)
     lines = report.read_text("utf-8").splitlines()
-    assert lines[1:] == [str(loss) for loss in provider_tools.losses]
+    assert lines[1:] == [str(loss) for loss in tool_list.losses]
 
 
 def test_toolset_schema_accepts_options_for_every_provider() -> None:
@@ -43,16 +41,12 @@ def test_toolset_schema_accepts_options_for_every_provider() -> None:
 
 async def test_list_options_in_the_toolset_can_be_overridden() -> None:
     names = ["stickynotes", "memory"]
-    provider_tools = await provider_lists.get_provider_tools(
+    tool_list = await provider_lists.get_provider_tools(
         "openai-responses", "internal", names=names
     )
-    list_entries = [
-        tool for tool in provider_tools.tools if tool["type"] != "namespace"
-    ]
+    list_entries = [tool for tool in tool_list.tools if tool["type"] != "namespace"]
     list_entries += [
-        tool
-        for namespace in provider_tools.tools
-        for tool in namespace.get("tools", ())
+        tool for namespace in tool_list.tools for tool in namespace.get("tools", ())
     ]
     functions = [tool for tool in list_entries if tool["type"] == "function"]
     assert {tool["name"] for tool in functions} == set(names)
@@ -66,18 +60,16 @@ async def test_list_options_in_the_toolset_can_be_overridden() -> None:
 
 
 async def test_null_for_an_optional_parameter_is_removed_from_the_call() -> None:
-    provider_tools = await provider_lists.get_provider_tools(
-        "openai-responses", "internal"
-    )
+    tool_list = await provider_lists.get_provider_tools("openai-responses", "internal")
     tool = next(
         rendered
-        for rendered in provider_tools.rendered
+        for rendered in tool_list.rendered
         if rendered.tool.name == "stickynotes"
     )
     names = tool.parameters.schema["properties"]
     required = tool.tool.parameters.get("required", ())
     model_arguments = {name: "list" if name in required else None for name in names}
-    call = provider_tools.call("stickynotes", model_arguments)
+    call = tool_list.call("stickynotes", model_arguments)
     assert call.arguments == dict.fromkeys(required, "list")
     assert REGISTRY.check_arguments(*call, client="internal") == []
 
@@ -85,20 +77,20 @@ async def test_null_for_an_optional_parameter_is_removed_from_the_call() -> None
 async def test_unknown_providers_and_invalid_arguments_raise_errors() -> None:
     with pytest.raises(UnknownProviderError, match="there are `openai-chat`"):
         await provider_lists.get_provider_tools("openai", "internal")
-    provider_tools = await provider_lists.get_provider_tools("openai-chat", "internal")
+    tool_list = await provider_lists.get_provider_tools("openai-chat", "internal")
     for text in ("[1]", "{", '"a"', "[" * 100_000):
         with pytest.raises(ArgumentsError, match=r"not (valid JSON|a JSON object)"):
-            provider_tools.call("memory", text)
-    assert provider_tools.call("unknown", '{"a": null}').arguments == {"a": None}
+            tool_list.call("memory", text)
+    assert tool_list.call("unknown", '{"a": null}').arguments == {"a": None}
 
 
 def test_tool_named_like_a_provider_tool_is_renamed() -> None:
     definition = {"name": "code_execution", "inputSchema": {"type": "object"}}
     tool = Tool("code_execution", "", "Runs code.", definition)
-    provider_tools = render_tools(provider_named("anthropic"), [tool])
-    (name,) = [rendered.name for rendered in provider_tools.rendered]
+    tool_list = render_tools(provider_named("anthropic"), [tool])
+    (name,) = [rendered.name for rendered in tool_list.rendered]
     assert name.startswith("code_execution_")
-    assert provider_tools.call(name, {}).name == "code_execution"
+    assert tool_list.call(name, {}).name == "code_execution"
 
 
 @pytest.mark.parametrize("name", ["anthropic", "bedrock"])
@@ -111,11 +103,11 @@ def test_strict_tools_count_against_anthropic_limits(name: str) -> None:
         Tool(tool_name, "", "", {"name": tool_name, "inputSchema": schema})
         for tool_name in names
     ]
-    provider_tools = render_tools(provider, tools, ListOptions(strict=names))
+    tool_list = render_tools(provider, tools, ListOptions(strict=names))
     exceeded = [
         (budget.maximum, count)
         for budget in provider.budgets
-        for count in budget.counts(provider_tools.rendered).values()
+        for count in budget.counts(tool_list.rendered).values()
         if count > budget.maximum
     ]
     assert exceeded == [(20, 21), (6, 21)]
@@ -127,9 +119,10 @@ def test_bedrock_list_marks_strict_tools() -> None:
         Tool(tool_name, "", "", {"name": tool_name, "inputSchema": schema})
         for tool_name in "ab"
     ]
-    provider_tools = render_tools(
+    tool_list = render_tools(
         provider_named("bedrock"), tools, ListOptions(strict=["b"])
     )
-    assert [
-        tool_name["toolSpec"].get("strict") for tool_name in provider_tools.tools
-    ] == [None, True]
+    assert [tool_name["toolSpec"].get("strict") for tool_name in tool_list.tools] == [
+        None,
+        True,
+    ]

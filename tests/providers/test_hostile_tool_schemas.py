@@ -57,8 +57,8 @@ def test_hostile_schema_is_rendered_in_bounded_time(
     tool = Tool("do", "", "Does it.", {"name": "do", "inputSchema": schema})
     start = time.process_time()
     options = ListOptions(["do"] if strict else False)
-    provider_tools = render_tools(provider_named(name), [tool], options)
-    assert provider_tools.call("do", {"a": None}).name == "do"
+    tool_list = render_tools(provider_named(name), [tool], options)
+    assert tool_list.call("do", {"a": None}).name == "do"
     assert time.process_time() - start < MAX_CPU_S
 
 
@@ -73,7 +73,7 @@ def test_tool_that_rejects_all_objects_is_omitted_with_an_error(
     definition = {"name": "do", "inputSchema": {"type": "object", **keywords}}
     other = {"name": "other", "inputSchema": {"type": "object", "const": {"a": 1}}}
     tools = [Tool("do", "", "Does.", definition), Tool("other", "", "Too.", other)]
-    provider_tools = render_tools(provider_named(name), tools, ListOptions(True))
-    assert [rendered.tool.name for rendered in provider_tools.rendered] == ["other"]
-    [loss] = [loss for loss in provider_tools.losses if loss.tool == "do"]
+    tool_list = render_tools(provider_named(name), tools, ListOptions(True))
+    assert [rendered.tool.name for rendered in tool_list.rendered] == ["other"]
+    [loss] = [loss for loss in tool_list.losses if loss.tool == "do"]
     assert "error: the schema does not accept objects, so no call is valid" in str(loss)

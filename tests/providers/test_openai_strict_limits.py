@@ -60,8 +60,8 @@ def test_schema_above_a_limit_is_not_strict(
     for schema, is_strict in ((at_limit, True), (beyond_limit, False)):
         tool = Tool("do", "", "Does it.", {"name": "do", "inputSchema": schema})
         provider = provider_named("openai-chat")
-        provider_tools = render_tools(provider, [tool], ListOptions(strict=True))
-        assert provider_tools.rendered[0].is_strict is is_strict
-        assert [reason in loss.message for loss in provider_tools.losses] == [True] * (
+        tool_list = render_tools(provider, [tool], ListOptions(strict=True))
+        assert tool_list.rendered[0].is_strict is is_strict
+        assert [reason in loss.message for loss in tool_list.losses] == [True] * (
             not is_strict
         )

@@ -11,7 +11,7 @@ from tests.providers.test_dialect_table import (
     FORMS,
     MAX_INTEGER,
     TEXT,
-    make_parameter,
+    parameter,
     render,
 )
 from toolcast_runtime.core.definitions.tool import Tool
@@ -42,7 +42,7 @@ def test_patterns_that_python_cannot_compile_move_to_the_description(
 ) -> None:
     dialect = provider_named(provider).strict if is_strict else None
     rendered = render_schema(
-        make_parameter({"type": "string", "pattern": pattern}),
+        parameter({"type": "string", "pattern": pattern}),
         dialect or provider_named(provider).dialect,
         "do",
     )
@@ -57,7 +57,7 @@ def test_properties_for_a_removed_pattern_stay_allowed(
     pattern: str, closing: str
 ) -> None:
     patterns = {pattern: {"type": "string"}, "^n_": {"type": "number"}}
-    schema = make_parameter(
+    schema = parameter(
         {"type": "object", "patternProperties": patterns, closing: False}
     )
     rendered = render(("openai-chat", False), schema)
@@ -81,7 +81,7 @@ def test_properties_for_a_removed_pattern_stay_allowed(
     ],
 )
 def test_keyword_that_would_narrow_moves_to_the_description(schema: Any) -> None:
-    rendered = render(("openai-chat", False), make_parameter(schema))
+    rendered = render(("openai-chat", False), parameter(schema))
     found = rendered.schema["properties"]["a"]
     assert found.keys() <= {"type", "items", "description"}
     for keyword in schema.keys() - {"type"}:
@@ -94,7 +94,7 @@ def test_oneof_with_a_widened_alternative_becomes_anyof() -> None:
         {"type": "string", "pattern": r"^\p{Lu}"},
         {"type": "string", "maxLength": 2},
     ]
-    rendered = render(("openai-chat", False), make_parameter({"oneOf": members}))
+    rendered = render(("openai-chat", False), parameter({"oneOf": members}))
     assert [*rendered.schema["properties"]["a"]] == ["anyOf"]
     assert [loss.keyword for loss in rendered.losses] == ["oneOf", "pattern"]
 
@@ -122,7 +122,7 @@ LARGE = [
 def test_rendered_integers_are_at_most_2_53(
     form: tuple[str, bool], schema: Any
 ) -> None:
-    root = {**make_parameter(schema), "$defs": {"id": {"type": "integer"}}}
+    root = {**parameter(schema), "$defs": {"id": {"type": "integer"}}}
     rendered = render(form, root)
     assert not has_larger_integer(rendered.schema, MAX_INTEGER)
     keyword = [*schema][-1]
@@ -138,15 +138,13 @@ def test_rendered_integers_are_at_most_2_53(
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: f"{form[0]}-{form[1]}")
 def test_only_bedrock_loses_the_largest_exact_integer(form: tuple[str, bool]) -> None:
     """According to user reports, Bedrock rejects it."""
-    rendered = render(
-        form, make_parameter({"type": "integer", "enum": [MAX_INTEGER, 7]})
-    )
+    rendered = render(form, parameter({"type": "integer", "enum": [MAX_INTEGER, 7]}))
     is_kept = form[0] != "bedrock"
     assert ("enum" in rendered.schema["properties"]["a"]) is is_kept
 
 
 def test_examples_with_too_large_integers_are_omitted() -> None:
-    schema = make_parameter({"type": "integer"})
+    schema = parameter({"type": "integer"})
     tool = Tool(
         "do",
         "",
@@ -187,7 +185,7 @@ def test_annotations_next_to_a_reference_are_described(
         "all": {"allOf": [target, annotations]},
     }[reference]
     sort = {"type": "string", "enum": ["newest", "oldest"]}
-    rendered = render(form, {**make_parameter(schema), "$defs": {"Sort": sort}})
+    rendered = render(form, {**parameter(schema), "$defs": {"Sort": sort}})
     found = rendered.schema["properties"]["a"]
     reported = {loss.keyword for loss in rendered.losses}
     for keyword in annotations.keys() & TEXTS.keys():
@@ -226,7 +224,7 @@ RENDERED_VALUES: list[Any] = [
 @pytest.mark.parametrize("number", range(len(MAPS)))
 def test_gemini_pattern_properties_become_additional_properties(number: int) -> None:
     schema = {"type": "object", **MAPS[number]}
-    rendered = render(("gemini", False), make_parameter(schema))
+    rendered = render(("gemini", False), parameter(schema))
     found = rendered.schema["properties"]["a"]
     assert found["additionalProperties"] == RENDERED_VALUES[number]
     (loss,) = [loss for loss in rendered.losses if loss.keyword == "patternProperties"]
@@ -241,7 +239,7 @@ def test_too_long_pattern_properties_are_a_warning() -> None:
         "patternProperties": patterns,
         "additionalProperties": False,
     }
-    rendered = render(("gemini", False), make_parameter(schema))
+    rendered = render(("gemini", False), parameter(schema))
     assert rendered.schema["properties"]["a"]["additionalProperties"] == TEXT
     assert [loss.severity for loss in rendered.losses] == ["warning"]
 
@@ -280,7 +278,7 @@ def test_tool_with_an_explicitly_open_object_is_not_strict(
     provider: str, keywords: Any, keyword: str, is_root: bool
 ) -> None:
     schema = {"type": "object", "properties": {"type": {"type": "string"}}, **keywords}
-    root = schema if is_root else make_parameter({"type": "array", "items": schema})
+    root = schema if is_root else parameter({"type": "array", "items": schema})
     rendered = render((provider, True), root)
     (loss,) = [loss for loss in rendered.losses if "no strict schema" in loss.message]
     assert (loss.keyword, loss.severity) == (keyword, "warning")
@@ -367,7 +365,7 @@ TUPLES: list[tuple[Any, Any]] = [
 @pytest.mark.parametrize(("keywords", "items"), TUPLES)
 def test_openais_required_items_do_not_widen_a_tuple(keywords: Any, items: Any) -> None:
     schema = {"type": "array", "prefixItems": [TEXT], **keywords}
-    rendered = render(("openai-chat", False), make_parameter(schema))
+    rendered = render(("openai-chat", False), parameter(schema))
     found = rendered.schema["properties"]["a"]
     assert found["items"] == items
     is_opened = items == {} and "unevaluatedItems" in keywords
@@ -386,6 +384,6 @@ def test_openais_required_items_do_not_widen_a_tuple(keywords: Any, items: Any) 
     ],
 )
 def test_reason_against_strict_has_a_spec_path(schema: Any, expected_path: str) -> None:
-    rendered = render(("openai-chat", True), make_parameter(schema))
+    rendered = render(("openai-chat", True), parameter(schema))
     (loss,) = [loss for loss in rendered.losses if "no strict schema" in loss.message]
     assert f"{loss.path} {loss.keyword}" == expected_path

@@ -25,17 +25,13 @@ def test_tool_is_rendered_as_in_its_case(file: Path) -> None:
     case = json.loads(file.read_text("utf-8"))
     provider = provider_named(file.parent.name.removesuffix("-strict"))
     strict = file.parent.name.endswith("-strict")
-    provider_tools = render_tools(
-        provider, [_make_tool(case["tool"])], ListOptions(strict)
-    )
-    assert provider_tools.tools == case["given"]
-    assert [str(loss).partition(" ")[2] for loss in provider_tools.losses] == case[
-        "losses"
-    ]
+    tool_list = render_tools(provider, [_make_tool(case["tool"])], ListOptions(strict))
+    assert tool_list.tools == case["given"]
+    assert [str(loss).partition(" ")[2] for loss in tool_list.losses] == case["losses"]
     for sent, restored in case.get("calls", []):
-        name = provider_tools.rendered[0].name
-        assert provider_tools.call(name, sent) == (case["tool"]["name"], restored)
-        assert provider_tools.call(name, json.dumps(sent)).arguments == restored
+        name = tool_list.rendered[0].name
+        assert tool_list.call(name, sent) == (case["tool"]["name"], restored)
+        assert tool_list.call(name, json.dumps(sent)).arguments == restored
 
 
 def _make_tool(definition: dict[str, Any]) -> Tool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import Any
 
 import pytest
@@ -16,7 +15,6 @@ from toolcast_runtime.providers import (
     provider_named,
     render_tools,
 )
-from toolcast_runtime.providers.dialect import Dialect, Nullable, References
 
 Schema = dict[str, Any]
 S: Schema = {"type": "string"}
@@ -55,7 +53,7 @@ def _tool(name: str, schema: Schema, **more: Any) -> Tool:
     return Tool(name, "", "", definition, **more)
 
 
-def _make_object(
+def _object(
     properties: Schema, *, required_names: Sequence[str] | None = None
 ) -> Schema:
     required = list(properties if required_names is None else required_names)
@@ -67,10 +65,10 @@ def _make_object(
     }
 
 
-RICH = _make_object(
+RICH = _object(
     {
         "a": {"enum": ["xx", "yyy", None]},
-        "b": {"anyOf": [S, _make_object({"c": {"const": "zzzz"}})]},
+        "b": {"anyOf": [S, _object({"c": {"const": "zzzz"}})]},
         "d": {"type": "array", "items": S, "maxItems": 7},
     },
     required_names=["a", "b"],
@@ -78,8 +76,8 @@ RICH = _make_object(
 LIST = [
     _tool("one", RICH, section="notes", always=True),
     _tool("two", RICH, section="notes"),
-    _tool("three", _make_object({}), section="notes"),
-    _tool("four", _make_object({})),
+    _tool("three", _object({}), section="notes"),
+    _tool("four", _object({})),
 ]
 STRICT = ListOptions(strict=["one", "two"], tool_search=True)
 COUNTS: dict[str, list[int]] = {
@@ -142,10 +140,8 @@ def test_unsupported_tool_fields_are_losses(name: str) -> None:
     )
     fields = {"annotations", "confirm", "examples", "returns", "title"}
     unsupported = fields - SUPPORTED_FIELDS.get(name, set())
-    provider_tools = render_tools(provider, [tool], ListOptions(strict=True))
-    reported = {loss.keyword for loss in provider_tools.losses} - {
-        "additionalProperties"
-    }
+    rendered = render_tools(provider, [tool], ListOptions(strict=True))
+    reported = {loss.keyword for loss in rendered.losses} - {"additionalProperties"}
     strict_keyword = {"strict"} if name in ("anthropic", "bedrock") else set()
     name_keyword = set() if name in ("gemini", "ollama") else {"name"}
     assert reported == unsupported | strict_keyword | name_keyword
@@ -155,10 +151,10 @@ def test_unsupported_tool_fields_are_losses(name: str) -> None:
 
 def test_list_options_set_deferred_and_programmatic_tools() -> None:
     tools = [
-        _tool("now", _make_object({}), always=True, outputSchema=S),
-        _tool("run", _make_object({}), outputSchema=S),
-        _tool("ask", _make_object({}), outputSchema=S, confirm=Confirm("Sure?")),
-        _tool("say", _make_object({})),
+        _tool("now", _object({}), always=True, outputSchema=S),
+        _tool("run", _object({}), outputSchema=S),
+        _tool("ask", _object({}), outputSchema=S, confirm=Confirm("Sure?")),
+        _tool("say", _object({})),
     ]
     for name in PROVIDERS:
         provider = provider_named(name)
@@ -187,13 +183,13 @@ def _render_strict(name: str, schema: Schema) -> tuple[bool, list[str]]:
 @pytest.mark.parametrize("name", ["anthropic", "bedrock"])
 def test_anthropic_limits_optional_parameters_and_unions(name: str) -> None:
     def optional(count: int) -> Schema:
-        return _make_object(
+        return _object(
             {f"p{n}": S for n in range(count)} | {"x": S}, required_names=["x"]
         )
 
     def unions(count: int) -> Schema:
         union = {"anyOf": [S, {"type": "integer"}]}
-        return _make_object({f"p{n}": union for n in range(count)})
+        return _object({f"p{n}": union for n in range(count)})
 
     limit_text = "and models of Anthropic take"
     assert _render_strict(name, optional(24)) == (True, [])
@@ -216,9 +212,7 @@ def test_anthropic_limits_optional_parameters_and_unions(name: str) -> None:
 
 def test_anthropic_strict_array_allows_min_items_up_to_1() -> None:
     for min_items, is_kept in ((1, True), (2, False)):
-        schema = _make_object(
-            {"a": {"type": "array", "items": S, "minItems": min_items}}
-        )
+        schema = _object({"a": {"type": "array", "items": S, "minItems": min_items}})
         options = ListOptions(strict=["do"])
         listed = render_tools(
             provider_named("anthropic"), [_tool("do", schema)], options
@@ -246,13 +240,13 @@ def test_anthropic_list_contains_only_valid_and_successful_examples() -> None:
     assert "3 of 4 are omitted: they fail, or the form has other arguments" in [
         loss.message for loss in listed.losses
     ]
-    strange = _tool("do", _make_object({}), examples=[{}])
+    strange = _tool("do", _object({}), examples=[{}])
     assert render_tools(provider_named("anthropic"), [strange]).losses == ()
 
 
 def test_anthropic_tools_have_strict_deferred_and_programmatic_options() -> None:
     """Programs cannot call strict tools, and strict schemas keep only simple patterns."""
-    pattern = _make_object({"a": {"type": "string", "pattern": "^a"}, "b": S})
+    pattern = _object({"a": {"type": "string", "pattern": "^a"}, "b": S})
     pattern["properties"]["b"] = {"type": "string", "pattern": "a\\b"}
     tools = [_tool(name, pattern, outputSchema=S) for name in ("one", "two")]
     options = ListOptions(strict=["two"], tool_search=True, programmatic=True)
@@ -281,24 +275,3 @@ def test_anthropic_tools_have_strict_deferred_and_programmatic_options() -> None
         all_strict = render_tools(provider_named(name), tools, ListOptions(strict=True))
         assert '"strict": true' not in json.dumps(all_strict.tools)
         assert [loss.keyword for loss in all_strict.losses].count("strict") == 2
-
-
-def test_default_dialect_accepts_every_keyword() -> None:
-    assert asdict(Dialect()) == {
-        "keywords": None,
-        "lost_at_root": frozenset(),
-        "lost_of_parameters": frozenset(),
-        "formats": None,
-        "has_plain_patterns": False,
-        "has_python_patterns": False,
-        "enum_types": None,
-        "max_min_items": None,
-        "max_integer": None,
-        "references": References.KEPT,
-        "has_reference_siblings": True,
-        "nullable": Nullable.ANY,
-        "is_closed": False,
-        "is_required_whole": False,
-        "needs_items": False,
-        "property_names": None,
-    }

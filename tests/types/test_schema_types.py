@@ -35,7 +35,7 @@ from toolcast_runtime.values.schema_types import SchemaTypes
 
 # pydantic warns that it does not enforce `ReadOnly`, which documents results.
 pytestmark = pytest.mark.filterwarnings("ignore:.*using the `ReadOnly` qualifier")
-CASES = sorted((Path(__file__).parent / "cases").iterdir())
+CASES = sorted((Path(__file__).parent / "cases").glob("*/"))
 
 
 def load_module(path: Path, name: str) -> ModuleType:

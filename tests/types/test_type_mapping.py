@@ -46,11 +46,11 @@ def _format_type(schema: Schema) -> str:
     return f"{text} | {' '.join(wider)}".removesuffix(" | ")
 
 
-def _make_object(**keywords: Any) -> Schema:
+def _object(**keywords: Any) -> Schema:
     return {"type": "object", **keywords}
 
 
-def _make_array(**keywords: Any) -> Schema:
+def _array(**keywords: Any) -> Schema:
     return {"type": "array", **keywords}
 
 
@@ -135,22 +135,19 @@ def test_alternatives_are_typed_as_unions() -> None:
 def test_arrays_are_typed_as_sequences() -> None:
     _check(
         [
-            (_make_array(), "Sequence[Any]"),
-            (_make_array(items=S), "Sequence[str]"),
-            (_make_array(items=[S, I]), "Sequence[Any]"),
-            (_make_array(items=[S, I], additionalItems=False), "Sequence[str | int]"),
+            (_array(), "Sequence[Any]"),
+            (_array(items=S), "Sequence[str]"),
+            (_array(items=[S, I]), "Sequence[Any]"),
+            (_array(items=[S, I], additionalItems=False), "Sequence[str | int]"),
             (
-                _make_array(items=[S], additionalItems=I),
+                _array(items=[S], additionalItems=I),
                 "Sequence[str | int] | additionalItems",
             ),
-            (_make_array(prefixItems=[S, I]), "Sequence[Any] | prefixItems"),
-            (_make_array(prefixItems=[S], items=False), "Sequence[str] | prefixItems"),
-            (
-                _make_array(prefixItems=[S], items=I),
-                "Sequence[str | int] | prefixItems",
-            ),
-            (_make_array(prefixItems=[]), "Sequence[Any]"),
-            (_make_array(items={"$ref": "#/properties/a"}), "Sequence[Any] | $ref"),
+            (_array(prefixItems=[S, I]), "Sequence[Any] | prefixItems"),
+            (_array(prefixItems=[S], items=False), "Sequence[str] | prefixItems"),
+            (_array(prefixItems=[S], items=I), "Sequence[str | int] | prefixItems"),
+            (_array(prefixItems=[]), "Sequence[Any]"),
+            (_array(items={"$ref": "#/properties/a"}), "Sequence[Any] | $ref"),
         ]
     )
 
@@ -159,37 +156,35 @@ def test_objects_are_typed_as_classes_or_mappings() -> None:
     by_pattern = {"a": S}
     _check(
         [
-            (_make_object(), "Mapping[str, Any]"),
-            (_make_object(additionalProperties=S), "Mapping[str, str]"),
-            (_make_object(patternProperties=by_pattern), "Mapping[str, Any]"),
+            (_object(), "Mapping[str, Any]"),
+            (_object(additionalProperties=S), "Mapping[str, str]"),
+            (_object(patternProperties=by_pattern), "Mapping[str, Any]"),
             (
-                _make_object(patternProperties=by_pattern, additionalProperties=False),
+                _object(patternProperties=by_pattern, additionalProperties=False),
                 "Mapping[str, str]",
             ),
             (
-                _make_object(patternProperties=by_pattern, additionalProperties=I),
+                _object(patternProperties=by_pattern, additionalProperties=I),
                 "Mapping[str, str | int]",
             ),
             (
-                _make_object(
-                    additionalProperties=S, allOf=[{"additionalProperties": I}]
-                ),
+                _object(additionalProperties=S, allOf=[{"additionalProperties": I}]),
                 "Mapping[str, Any]",
             ),
             (
-                _make_object(additionalProperties=S, allOf=[{"required": []}]),
+                _object(additionalProperties=S, allOf=[{"required": []}]),
                 "Mapping[str, str]",
             ),
             (
-                _make_object(
+                _object(
                     allOf=[{"patternProperties": by_pattern, "additionalProperties": I}]
                 ),
                 "Mapping[str, Any]",
             ),
-            (_make_object(required=[]), "Mapping[str, Any]"),
+            (_object(required=[]), "Mapping[str, Any]"),
             ({"type": "object", "not": {}}, "Mapping[str, Any] | not"),
             (K, "TryA"),
-            (_make_object(required=["k"]), "TryA"),
+            (_object(required=["k"]), "TryA"),
             ({**K, "type": ["object", "null"]}, "TryA | None"),
             ({**K, "additionalProperties": S}, "TryA | additionalProperties"),
             ({**K, "additionalProperties": {}}, "TryA"),
@@ -197,7 +192,7 @@ def test_objects_are_typed_as_classes_or_mappings() -> None:
             ({**K, "patternProperties": by_pattern}, "TryA | patternProperties"),
             ({**K, "patternProperties": {}}, "TryA"),
             ({**K, "not": {}}, "TryA | not"),
-            (_make_object(properties={"in": {"$ref": "#/properties/a"}}), "TryA"),
+            (_object(properties={"in": {"$ref": "#/properties/a"}}), "TryA"),
         ]
     )
 
@@ -221,16 +216,16 @@ def test_required_properties_are_marked_in_the_class() -> None:
 
 
 WRAPPERS: list[tuple[str, Any]] = [
-    ("items", lambda inner: _make_array(items=inner)),
-    ("first items", lambda inner: _make_array(prefixItems=[inner], items=False)),
-    ("any member", lambda inner: _make_object(additionalProperties=inner)),
+    ("items", lambda inner: _array(items=inner)),
+    ("first items", lambda inner: _array(prefixItems=[inner], items=False)),
+    ("any member", lambda inner: _object(additionalProperties=inner)),
     (
         "members by pattern",
-        lambda inner: _make_object(
+        lambda inner: _object(
             patternProperties={"a": inner}, additionalProperties=False
         ),
     ),
-    ("members", lambda inner: _make_object(properties={"k": inner, "x": I})),
+    ("members", lambda inner: _object(properties={"k": inner, "x": I})),
 ]
 
 

@@ -26,23 +26,23 @@ def valid_values(schema: Any) -> st.SearchStrategy[Any]:
     """Draw valid values of a schema, checked by a validator."""
     references = References(schema)
 
-    def draw_value(part: Any, depth: int = 0) -> st.SearchStrategy[Any]:
+    def draw(part: Any, depth: int = 0) -> st.SearchStrategy[Any]:
         if not isinstance(part, dict):
             return st.nothing() if part is False else _ANYTHING
         if depth > _MAX_DEPTH:
             return st.sampled_from([None, "a", 1, [], {}])
         if "$ref" in part:
             rest = {key: value for key, value in part.items() if key != "$ref"}
-            return draw_value(_merge(references.resolve(part["$ref"]), rest), depth)
+            return draw(_merge(references.resolve(part["$ref"]), rest), depth)
         for keyword in ("allOf", "anyOf", "oneOf"):
             if keyword in part:
                 rest = {key: value for key, value in part.items() if key != keyword}
                 if keyword == "allOf":
                     for member in part[keyword]:
                         rest = _merge(rest, member)
-                    return draw_value(rest, depth)
+                    return draw(rest, depth)
                 members = part[keyword]
-                return st.one_of([draw_value(_merge(rest, m), depth) for m in members])
+                return st.one_of([draw(_merge(rest, m), depth) for m in members])
         if "const" in part:
             return st.just(part["const"])
         if part.get("enum"):
@@ -59,9 +59,9 @@ def valid_values(schema: Any) -> st.SearchStrategy[Any]:
         if kind == "array":
             if "prefixItems" in part:
                 return st.tuples(
-                    *[draw_value(p, depth + 1) for p in part["prefixItems"]]
+                    *[draw(p, depth + 1) for p in part["prefixItems"]]
                 ).map(list)
-            items = draw_value(part.get("items"), depth + 1)
+            items = draw(part.get("items"), depth + 1)
             return st.lists(items, min_size=min(part.get("minItems", 0), 9), max_size=9)
         if kind == "string":
             if "pattern" in part:
@@ -72,22 +72,20 @@ def valid_values(schema: Any) -> st.SearchStrategy[Any]:
             return _SCALARS[kind]
         properties = part.get("properties", {})
         required = part.get("required", [])
-        members = {
-            key: draw_value(value, depth + 1) for key, value in properties.items()
-        }
+        members = {key: draw(value, depth + 1) for key, value in properties.items()}
         named = st.fixed_dictionaries(
             {key: members.get(key, _ANYTHING) for key in required},
             optional={key: members[key] for key in properties if key not in required},
         )
-        additional = draw_value(part.get("additionalProperties", True), depth + 1)
+        extra_value = draw(part.get("additionalProperties", True), depth + 1)
         keys = st.sampled_from(["s_a", "b", "other"])
         patterns = [
-            draw_value(p, depth + 1) for p in part.get("patternProperties", {}).values()
+            draw(p, depth + 1) for p in part.get("patternProperties", {}).values()
         ]
-        extra = st.dictionaries(keys, st.one_of(additional, *patterns), max_size=2)
+        extra = st.dictionaries(keys, st.one_of(extra_value, *patterns), max_size=2)
         return st.builds(lambda a, b: {**b, **a}, named, st.just({}) | extra)
 
-    return draw_value(schema).filter(jsonschema_rs.validator_for(schema).is_valid)
+    return draw(schema).filter(jsonschema_rs.validator_for(schema).is_valid)
 
 
 def _merge(first: Any, second: Any) -> Any:

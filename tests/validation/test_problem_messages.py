@@ -13,7 +13,7 @@ def check(schema: Any, value: Any) -> list[str]:
     return Checker(schema).problems(value)
 
 
-def make_object(schema: Any) -> dict[str, Any]:
+def wrap(schema: Any) -> dict[str, Any]:
     return {"properties": {"a": schema}}
 
 
@@ -86,7 +86,7 @@ def make_object(schema: Any) -> dict[str, Any]:
 def test_message_for_each_keyword(
     schema: Any, value: Any, sentence: str | None
 ) -> None:
-    (problem,) = check(make_object(schema), {"a": value})
+    (problem,) = check(wrap(schema), {"a": value})
     if sentence is None:
         assert problem == "`a[1]` is not allowed"
     else:
@@ -97,14 +97,10 @@ def test_message_for_each_keyword(
     ("schema", "value", "sentence"),
     [
         ({"minimum": 3}, 1, "the value must be at least 3"),
-        (
-            make_object({"items": make_object({"minimum": 3})}),
-            {"a": [{"a": 1}]},
-            "`a[0].a` must",
-        ),
+        (wrap({"items": wrap({"minimum": 3})}), {"a": [{"a": 1}]}, "`a[0].a` must"),
         ({"items": {"items": {"minimum": 3}}}, [[1]], "`[0][0]` must"),
         ({"required": ["b"]}, {}, "`b` is required"),
-        (make_object({"required": ["b"]}), {"a": {}}, "`a.b` is required"),
+        (wrap({"required": ["b"]}), {"a": {}}, "`a.b` is required"),
         (
             {"dependencies": {"a": ["b"]}, "$schema": "draft-07"},
             {"a": 1},
@@ -122,7 +118,7 @@ def test_message_for_each_keyword(
             "the value must have at most 1 members (the schema's `if` matches)",
         ),
         (
-            {"if": {"required": ["a"]}, "then": make_object({"minimum": 2})},
+            {"if": {"required": ["a"]}, "then": wrap({"minimum": 2})},
             {"a": 1},
             "`a` must be at least 2",
         ),
@@ -235,42 +231,36 @@ TWO = {"required": ["b", "c"], "properties": {"k": {"const": 1}}}
             "number 2 comes nearest: `a.d` is required",
         ),
         (
-            [{"required": ["b"]}, make_object({"required": ["c"]})],
+            [{"required": ["b"]}, wrap({"required": ["c"]})],
             {"a": {}},
             "number 2 comes nearest: `a.a.c` is required",
         ),
         (
-            [make_object({"const": 1}), make_object({"enum": [2, 3]})],
+            [wrap({"const": 1}), wrap({"enum": [2, 3]})],
             {"a": 4},
             "`a.a` must be one of 1, 2, 3",
         ),
         ([{"const": 1}, {"enum": [2, 3]}], 4, "`a` must be one of 1, 2, 3"),
         (
-            [
-                make_object(make_object({"const": 1})),
-                make_object(make_object({"const": 2})),
-            ],
+            [wrap(wrap({"const": 1})), wrap(wrap({"const": 2}))],
             {"a": {"a": 3}},
             "number 1 comes nearest: `a.a.a` must be 1",
         ),
         (
-            [make_object({"const": 1}), {"properties": {"b": {"const": 1}}}],
+            [wrap({"const": 1}), {"properties": {"b": {"const": 1}}}],
             {"a": 2, "b": 2},
             "number 1 (a: 1) comes nearest: `a.a` must be 1",
         ),
         # The alternative with the matching discriminator, although it has more
         # problems.
         (
-            [
-                make_object({"const": 1}),
-                {"required": ["b", "c"], **make_object({"const": 2})},
-            ],
+            [wrap({"const": 1}), {"required": ["b", "c"], **wrap({"const": 2})}],
             {"a": 2},
             "number 2 (a: 2) comes nearest: `a.b` is required; `a.c` is required",
         ),
         # With equally many problems, the alternative with the deepest one.
         (
-            [{"minProperties": 2}, make_object({"minimum": 3})],
+            [{"minProperties": 2}, wrap({"minimum": 3})],
             {"a": 1},
             "number 2 comes nearest: `a.a` must be at least 3",
         ),
@@ -290,7 +280,7 @@ TWO = {"required": ["b", "c"], "properties": {"k": {"const": 1}}}
 def test_best_alternative_is_explained(
     members: list[Any], value: Any, sentence: str
 ) -> None:
-    (problem,) = check(make_object({"anyOf": members}), {"a": value})
+    (problem,) = check(wrap({"anyOf": members}), {"a": value})
     if sentence.startswith(("`", "one of")) and "; and" not in sentence:
         assert problem == sentence
     else:

@@ -21,41 +21,38 @@ from toolcast_runtime.core.validation.limits import (
 MAX_CPU_S = 0.4
 
 
-def array_of_items(**schema: Any) -> dict[str, Any]:
+def make_array(**schema: Any) -> dict[str, Any]:
     """Return the schema of an object with one array `a`."""
     return {"properties": {"a": {"type": "array", "items": schema}}}
 
 
-def large_integers(*kept: int) -> list[int]:
+def integers(*kept: int) -> list[int]:
     return [10**20 + i for i in range(*kept)]
 
 
 OBJECTS = [{"a": number} for number in range(5_000)]
 ALTERNATIVES = "|".join(f"word{number}" for number in range(2_000))
 HOSTILE: dict[str, tuple[dict[str, Any], Any]] = {
-    "large integers that differ": ({"uniqueItems": True}, large_integers(40_000)),
-    "some large integers that differ": ({"uniqueItems": True}, large_integers(2_000)),
+    "large integers that differ": ({"uniqueItems": True}, integers(40_000)),
+    "some large integers that differ": ({"uniqueItems": True}, integers(2_000)),
     "large integers within objects": (
         {"uniqueItems": True},
-        [{"a": [number]} for number in large_integers(20_000)],
+        [{"a": [number]} for number in integers(20_000)],
     ),
     "large integers and an enum": (
-        array_of_items(enum=large_integers(5_000)),
-        {"a": large_integers(5_000)},
+        make_array(enum=integers(5_000)),
+        {"a": integers(5_000)},
     ),
-    "an enum of objects": (
-        array_of_items(enum=OBJECTS),
-        {"a": [{"a": 4_999}] * 100_000},
-    ),
-    "a mixed enum": (array_of_items(enum=[*range(5_000), "x"]), {"a": ["x"] * 100_000}),
+    "an enum of objects": (make_array(enum=OBJECTS), {"a": [{"a": 4_999}] * 100_000}),
+    "a mixed enum": (make_array(enum=[*range(5_000), "x"]), {"a": ["x"] * 100_000}),
     "a large constant": (
-        array_of_items(const=OBJECTS),
+        make_array(const=OBJECTS),
         {"a": [[{"a": number} for number in range(5_000)] for _ in range(15)]},
     ),
-    "long numbers": (array_of_items(minimum=1), {"a": [10**4_000] * 2_000}),
-    "exact division": (array_of_items(multipleOf=0.1), {"a": [1e300] * 20_000}),
+    "long numbers": (make_array(minimum=1), {"a": [10**4_000] * 2_000}),
+    "exact division": (make_array(multipleOf=0.1), {"a": [1e300] * 20_000}),
     "many alternatives": (
-        array_of_items(pattern=ALTERNATIVES),
+        make_array(pattern=ALTERNATIVES),
         {"a": ["x" * 400] * 10_000},
     ),
     "names and many patterns": (
@@ -63,7 +60,7 @@ HOSTILE: dict[str, tuple[dict[str, Any], Any]] = {
         {f"a{i}": 1 for i in range(50_000)},
     ),
     "names that depend": (
-        array_of_items(dependentRequired={f"p{i}": ["a"] for i in range(1_000)}),
+        make_array(dependentRequired={f"p{i}": ["a"] for i in range(1_000)}),
         {"a": [{"a": 1} for _ in range(50_000)]},
     ),
     "what is not evaluated": (
@@ -78,7 +75,7 @@ HOSTILE: dict[str, tuple[dict[str, Any], Any]] = {
         [{"a": number} for number in range(50_000)],
     ),
     "alternatives in each of many places": (
-        array_of_items(
+        make_array(
             anyOf=[
                 {"properties": {"a": {"const": i}}, "required": ["a", "b"]}
                 for i in range(200)
@@ -87,7 +84,7 @@ HOSTILE: dict[str, tuple[dict[str, Any], Any]] = {
         {"a": [{"a": -1} for _ in range(3_000)]},
     ),
     "many names that are missing in many places": (
-        array_of_items(required=[f"r{i}" for i in range(2_000)]),
+        make_array(required=[f"r{i}" for i in range(2_000)]),
         {"a": [{} for _ in range(900)]},
     ),
     "names that depend on each other": (
@@ -166,7 +163,7 @@ ROW = {
 LONG = "A text of a person.\n" * 50_000
 HONEST: dict[str, tuple[dict[str, Any], Any]] = {
     "ten thousand rows": (
-        array_of_items(**ROW),
+        make_array(**ROW),
         {
             "a": [
                 {"id": f"row-{i}", "kind": "task", "price": i / 4, "note": "x"}
@@ -201,9 +198,9 @@ HONEST: dict[str, tuple[dict[str, Any], Any]] = {
         {"path": "notes/today", "a": LONG, "ids": [10**20, *range(10_000)]},
     ),
     "numbers that differ": ({"uniqueItems": True}, list(range(40_000))),
-    "some hashes that differ": ({"uniqueItems": True}, large_integers(150)),
+    "some hashes that differ": ({"uniqueItems": True}, integers(150)),
     "addresses": (
-        array_of_items(pattern=r"^((25[0-5]|2[0-4]\d|1?\d?\d)(\.(?!$)|$)){4}$"),
+        make_array(pattern=r"^((25[0-5]|2[0-4]\d|1?\d?\d)(\.(?!$)|$)){4}$"),
         {"a": [f"10.0.{i // 250}.{i % 250}" for i in range(5_000)]},
     ),
     "a tree of choices": (
@@ -243,7 +240,7 @@ def test_large_ordinary_value_is_accepted(case: str) -> None:
 
 def test_cost_estimate_has_bounded_time() -> None:
     """Subvalues are measured separately only up to a maximum number."""
-    schema = array_of_items(enum=OBJECTS, pattern=r"(.+)\1")
+    schema = make_array(enum=OBJECTS, pattern=r"(.+)\1")
     work = CostEstimate(schema)
     few = {"a": list(range(10_000))}
     many = {"a": list(range(150_000))}
