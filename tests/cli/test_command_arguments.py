@@ -91,9 +91,7 @@ Run = Callable[..., Any]
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """Return the root of a toolset with a parameter of every type, and two tools in one
-    command.
-    """
+    """Return the root of a toolset with parameters of every type."""
     import textwrap
 
     root = tmp_path_factory.mktemp("values")

@@ -27,9 +27,7 @@ def list_commands(
 
 
 def find_broken_lines(program: click.Command) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Yield the help lines that are too wide or end within an option, with their
-    command.
-    """
+    """Yield help lines that are too wide or end within an option."""
     for arguments in list_commands(program):
         shown = CliRunner().invoke(
             program, [*arguments, "--help"], terminal_width=WIDTH

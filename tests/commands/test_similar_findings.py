@@ -16,9 +16,7 @@ MANY = 40
 
 @pytest.fixture
 def large_project(make_project: Make) -> Any:
-    """Return a project with 40 tools without handler, and one with a template
-    expression.
-    """
+    """Return a project with 40 tools without handler, and a faulty one."""
     specs = {f"tool_{number}": BARE for number in range(MANY)}
     specs["odd"] = (
         f"{BARE}handler: handlers.toy:odd\ndescription: 'Does nothing: {{{{hole}}}}.'\n"

@@ -275,9 +275,7 @@ DEFINED = {
 
 
 def list_rule_ids(tmp_path: Path, code: str, spec_lines: str = "") -> set[str]:
-    """Return the ids of the rules that report a tool with the handler
-    `handlers.work:run`.
-    """
+    """Return the rules that report a tool with the handler `handlers.work:run`."""
     example = f"{spec_lines}{MODULES}# handlers/work.py\n{textwrap.dedent(code)}\n"
     lay_out(example, tmp_path)
     return {finding.rule for finding in findings_of(tmp_path)}

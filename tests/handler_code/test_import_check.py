@@ -32,9 +32,7 @@ Write = Callable[..., str]
 
 @pytest.fixture
 def write_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Write:
-    """Return a function that writes a package into the working directory, and returns
-    its name.
-    """
+    """Return a function that writes a package here, and returns its name."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
     before = {*sys.modules}

@@ -39,9 +39,7 @@ def part() -> str:
 
 @pytest.fixture
 def small(make_project: Callable[..., Any], own_cache: Path) -> Any:
-    """Return a generated project with two tools and two targets, and its own cache
-    folder.
-    """
+    """Return a generated project with two tools, two targets and its own cache."""
     project = make_project(
         {"greet": GREET, "part": PART},
         toolset="targets: {registry: {}, prompts: {}}\n",

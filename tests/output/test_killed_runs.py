@@ -34,9 +34,7 @@ def make_spec(version: int) -> str:
 
 
 def set_version(project: Any, version: int) -> None:
-    """Write every tool in a version; one tool is only in even versions, another in odd
-    ones.
-    """
+    """Write every tool in a version; two tools are in every second one."""
     for number in range(TOOLS):
         name = f"tool_{number:03}"
         path = project.write(

@@ -126,9 +126,7 @@ def test_each_change_is_detected(unchanged: Any, change: Callable[[Any], None]) 
 
 @pytest.mark.slow
 def test_change_in_the_same_clock_tick_is_detected(small: Any) -> None:
-    """Files as new as the stamp are compared by content, because the clock has a
-    resolution.
-    """
+    """Files as new as the stamp are compared by content."""
     wait_for_file_clock()
     small.edit("specs/toy/greet.yaml", "Greet somebody.", "Greet someone.")
     wait_for_file_clock()

@@ -129,9 +129,7 @@ class _Arguments:
         return ["string", "integer", "number", "boolean", "null", "array", "object"]
 
     def _flatten(self, schema: Any, steps: int) -> dict[str, Any]:
-        """Return a schema without references, with all `allOf` and one alternative
-        merged.
-        """
+        """Return a schema with its references, `allOf` and one alternative merged."""
         if not isinstance(schema, Mapping) or steps > _MAX_DEPTH:
             return {}
         flat = dict(schema)
@@ -154,18 +152,12 @@ class _Arguments:
         if name == "array":
             return self._draw_array(flat, levels)
         if name in ("integer", "number"):
-            near_limits = [
-                flat[k] + n for k in flat if "imum" in k for n in (0, 1, -1, 0.5)
-            ]
+            near = [flat[k] + n for k in flat if "imum" in k for n in (0, 1, -1, 0.5)]
             return self._choose(
-                [*near_limits, 0, 1, 2, 1.0]
-                if name == "integer"
-                else [*near_limits, 0.5]
+                [*near, 0, 1, 2, 1.0] if name == "integer" else [*near, 0.5]
             )
-        fixed_values = {"boolean": [True, False], "null": [None]}
-        return self._choose(
-            fixed_values.get(name, [t for t in _ANY if isinstance(t, str)])
-        )
+        fixed = {"boolean": [True, False], "null": [None]}
+        return self._choose(fixed.get(name, [t for t in _ANY if isinstance(t, str)]))
 
     def _draw_object(self, flat: Mapping[str, Any], levels: int) -> dict[str, Any]:
         value = {}
@@ -180,12 +172,12 @@ class _Arguments:
         return value
 
     def _draw_array(self, flat: Mapping[str, Any], levels: int) -> list[Any]:
-        items, prefix_items = flat.get("items", True), flat.get("prefixItems", [])
+        items, prefixes = flat.get("items", True), flat.get("prefixItems", [])
         if isinstance(items, list):
-            items, prefix_items = flat.get("additionalItems", True), items
+            items, prefixes = flat.get("additionalItems", True), items
         count = self._draw(st.integers(min(flat.get("minItems", 0), 3), 3))
         return [
-            self.value(prefix_items[n] if n < len(prefix_items) else items, levels + 1)
+            self.value(prefixes[n] if n < len(prefixes) else items, levels + 1)
             for n in range(min(count, flat.get("maxItems", count)))
         ]
 
@@ -210,9 +202,7 @@ def _merge(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any
 
 
 class UnsendableArgumentsError(Exception):
-    """Arguments that a rendered schema cannot express, such as a null that means
-    absence.
-    """
+    """Arguments that a rendered schema cannot express."""
 
 
 def encode_arguments(arguments: Any, schema: Any, rendered: RenderedSchema) -> Any:
@@ -236,21 +226,16 @@ def encode_arguments(arguments: Any, schema: Any, rendered: RenderedSchema) -> A
             except UnsendableArgumentsError:
                 continue
             parts = {**root.get("$defs", {}), "alone": alternative}
-            whole_schema = {**root, "$id": "urn:whole", "$defs": parts}
-            alternative_schema = {
-                "$ref": "urn:whole#/$defs/alone",
-                "$defs": {"whole": whole_schema},
-            }
-            if is_allowed(alternative_schema, sent):
+            whole = {**root, "$id": "urn:whole", "$defs": parts}
+            part = {"$ref": "urn:whole#/$defs/alone", "$defs": {"whole": whole}}
+            if is_allowed(part, sent):
                 return sent
         raise UnsendableArgumentsError
     if isinstance(arguments, list):
-        items, prefix_items = schema.get("items"), schema.get("prefixItems", [])
+        items, prefixes = schema.get("items"), schema.get("prefixItems", [])
         return [
             encode_arguments(
-                alternative,
-                prefix_items[n] if n < len(prefix_items) else items,
-                rendered,
+                alternative, prefixes[n] if n < len(prefixes) else items, rendered
             )
             for n, alternative in enumerate(arguments)
         ]

@@ -76,14 +76,11 @@ class _Schemas:
         return bool(self._draw(st.integers(1, odds)) == odds)
 
     def _draw_keywords(
-        self, strategies: dict[str, st.SearchStrategy[Any]], maximum: int
+        self, drawn: dict[str, st.SearchStrategy[Any]], maximum: int
     ) -> dict[str, Any]:
-        keys = st.lists(
-            st.sampled_from(sorted(strategies)), max_size=maximum, unique=True
-        )
+        keys = st.lists(st.sampled_from(sorted(drawn)), max_size=maximum, unique=True)
         return {
-            key: self._draw(strategies[key])
-            for key in (self._draw(keys) if strategies else ())
+            key: self._draw(drawn[key]) for key in (self._draw(keys) if drawn else ())
         }
 
     def root(self) -> dict[str, Any]:

@@ -85,9 +85,7 @@ def _forbid_extra_keys(kind: Any, seen: set[int]) -> None:
 
 
 def _consume(value: Any) -> None:
-    """Consume nested iterables, because pydantic validates an `Iterable` only when it
-    is read.
-    """
+    """Consume nested iterables, which pydantic validates only while they are read."""
     if isinstance(value, Mapping):
         value = value.values()
     if isinstance(value, Iterable) and not isinstance(value, (str, bytes)):

@@ -25,7 +25,7 @@ async def test_agent_loop_sends_function_results_to_the_model() -> None:
         if rendered.tool.name == "stickynotes"
     )
     assert form.is_strict and form.is_deferred
-    model_arguments = {
+    sent_arguments = {
         **dict.fromkeys(form.parameters.schema["required"]),
         "action": "list",
     }
@@ -38,7 +38,7 @@ async def test_agent_loop_sends_function_results_to_the_model() -> None:
             "call_id": "c1",
             "namespace": form.tool.section,
             "name": form.name,
-            "arguments": json.dumps(model_arguments),
+            "arguments": json.dumps(sent_arguments),
         }
         outputs = [call] if len(requests) == 1 else []
         return httpx2.Response(200, json={"id": "r", "output": outputs})

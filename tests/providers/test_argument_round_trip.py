@@ -98,17 +98,12 @@ def test_valid_model_arguments_are_restored_to_valid_arguments(
             loss for loss in tools.losses if loss.effect in (Effect.WIDER, Effect.OTHER)
         ]
         for paths in find_rejecting_keywords(schema, restored):
-            explaining_losses = [
+            reasons = [
                 loss
                 for loss in wider
                 if any(_explains_rejection(p, loss) for p in paths)
             ]
-            assert explaining_losses, (
-                paths,
-                restored,
-                rendered.schema,
-                list(map(str, wider)),
-            )
+            assert reasons, (paths, restored, rendered.schema, list(map(str, wider)))
 
 
 @pytest.mark.slow

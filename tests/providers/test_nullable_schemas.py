@@ -203,8 +203,6 @@ def test_null_alternative_becomes_a_type_list(
 def test_type_list_is_converted_to_one_alternative_per_type(
     schema: Schema, expected: Schema | None
 ) -> None:
-    """Each alternative gets the keywords of its type; `expected` is None if nothing
-    changes.
-    """
+    """`expected` is None if nothing changes."""
     same = schema if expected is None else expected
     assert spell_nullable(schema, Nullable.ANY_OF) == same

@@ -155,13 +155,9 @@ def test_anthropic_toolset_has_the_locked_definitions(office: ProviderLists) -> 
             {"name": "send", "description": "Sends.", "input_schema": SCHEMA},
         ],
     }
-    guest_toolset, search = office.locked_anthropic_toolset(
-        "mail", "guest", tool_search=True
-    )
-    assert guest_toolset["configs"] == {
-        "list": {"enabled": True, "defer_loading": True}
-    }
-    assert (search, len(guest_toolset["tools"])) == (SEARCH, 1)
+    guest, search = office.locked_anthropic_toolset("mail", "guest", tool_search=True)
+    assert guest["configs"] == {"list": {"enabled": True, "defer_loading": True}}
+    assert (search, len(guest["tools"])) == (SEARCH, 1)
 
 
 def test_openai_asks_approval_for_locked_server_calls(office: ProviderLists) -> None:

@@ -19,9 +19,7 @@ CASES = sorted(Path(__file__).parent.glob("cases/*/*.json"))
     "file", CASES, ids=lambda file: f"{file.parent.name}-{file.stem}"
 )
 def test_tool_is_rendered_as_in_its_case(file: Path) -> None:
-    """A case has a tool, its rendered form, the losses, and calls with restored
-    arguments.
-    """
+    """Also compare the losses and the restored arguments of calls."""
     case = json.loads(file.read_text("utf-8"))
     provider = provider_named(file.parent.name.removesuffix("-strict"))
     strict = file.parent.name.endswith("-strict")

@@ -126,9 +126,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
 
 @pytest.fixture(scope="module")
 def toy(project: Project) -> Iterator[Any]:
-    """Return the imported generated modules; the ledger is `ledger.sqlite3` of the
-    project.
-    """
+    """Return the generated modules; the ledger is the project's `ledger.sqlite3`."""
     before = {*sys.modules}
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(str(project.root))

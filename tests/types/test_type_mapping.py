@@ -33,7 +33,7 @@ K: Schema = {"type": "object", "properties": {"k": S}}
 DAY: Schema = {"type": "string", "format": "date"}
 
 
-def _format_type(schema: Schema) -> str:
+def _type(schema: Schema) -> str:
     """Return the type of a property and, after a bar, the keywords it does not express."""
     root = {"type": "object", "properties": {"a": schema}}
     types = format_tool_types({"mcp": {"name": "try", "inputSchema": root}}, False)
@@ -55,7 +55,7 @@ def _array(**keywords: Any) -> Schema:
 
 
 def _check(cases: list[tuple[Schema, str]]) -> None:
-    assert [_format_type(schema) for schema, _ in cases] == [text for _, text in cases]
+    assert [_type(schema) for schema, _ in cases] == [text for _, text in cases]
 
 
 def test_each_json_type_has_a_python_type() -> None:

@@ -1,6 +1,4 @@
-"""The generated `call` function of a tool: typed results, and tool errors as
-exceptions.
-"""
+"""The generated `call` function of a tool: typed results, and errors raised."""
 
 from __future__ import annotations
 

@@ -89,9 +89,7 @@ def valid_values(schema: Any) -> st.SearchStrategy[Any]:
 
 
 def _merge(first: Any, second: Any) -> Any:
-    """Return a schema for both; on most conflicts, the keyword of the second one is
-    used.
-    """
+    """Return a schema for both; keywords of the second one usually win."""
     if not isinstance(first, dict) or not isinstance(second, dict):
         return first if isinstance(first, dict) else second
     merged = {**first, **second}

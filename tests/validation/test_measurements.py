@@ -350,9 +350,7 @@ _BACKTRACKING = {"pattern": r"(?!/)\w+(?<!\.)$"}
 
 @pytest.mark.parametrize(("rows", "is_accepted"), [(5_997, True), (5_998, False)])
 def test_6000_subvalues_are_measured_separately(rows: int, is_accepted: bool) -> None:
-    """Separate measurement is needed if a text at one path is too long for a pattern at
-    another.
-    """
+    """Needed if a text at one path is too long for a pattern at another."""
     names = [str(number) for number in range(30)]
     schema = {"properties": {"path": _BACKTRACKING, "rows": _array(required=names)}}
     value = {"path": "notes", "text": "a" * 10_000, "rows": [{}] * rows}

@@ -151,7 +151,7 @@ NOT_ACCEPTED = [
         "`a` has `minItems: 1`, which the spec lacks",
     ),
 ]
-NOT_ACCEPTED_AS_VALUES = [
+WITHOUT_VALUES = [
     (str, DAY, "`a` gets a Python date, which it does not accept"),
     (UUID, DAY, "`a` gets a Python date, which it does not accept"),
     (Base64Bytes, BYTES, "`a` gets a Python bytes, which it does not accept"),
@@ -179,7 +179,7 @@ def test_too_narrow_class_is_reported(type_: Any, schema: Any, message: str) -> 
     assert compare(type_, schema, is_result=False, has_values=False) == [message]
 
 
-@pytest.mark.parametrize(("type_", "schema", "message"), NOT_ACCEPTED_AS_VALUES)
+@pytest.mark.parametrize(("type_", "schema", "message"), WITHOUT_VALUES)
 def test_class_without_converted_values_is_reported(
     type_: Any, schema: Any, message: str
 ) -> None:
@@ -268,7 +268,7 @@ class Table(RootModel[dict[str, int]]):
 NUMBER: dict[str, Any] = {"properties": {"n": {"type": "integer"}}, "required": ["n"]}
 
 
-def make_arguments_model(
+def arguments_model(
     class_: Any, *, has_values: bool = False, **more_properties: Any
 ) -> ArgumentsModel:
     properties = {**NUMBER["properties"], **more_properties}
@@ -281,7 +281,7 @@ def make_arguments_model(
 )
 def test_argument_without_a_field_is_rejected_by_name(class_: Any) -> None:
     """As for handlers with keyword parameters, even if the schema accepts the argument."""
-    model = make_arguments_model(class_)
+    model = arguments_model(class_)
     model.build({"n": 1})
     with pytest.raises(ArgumentConversionError) as refused:
         model.build({"n": 1, "limitt": 2})
@@ -291,31 +291,28 @@ def test_argument_without_a_field_is_rejected_by_name(class_: Any) -> None:
 @pytest.mark.parametrize("class_", [Open, Table])
 def test_open_class_receives_undeclared_arguments(class_: Any) -> None:
     assert (
-        make_arguments_model(class_).build({"n": 1, "other": 2}).model_dump()["other"]
-        == 2
+        arguments_model(class_).build({"n": 1, "other": 2}).model_dump()["other"] == 2
     )
 
 
 @pytest.mark.parametrize("has_values", [False, True])
 def test_strict_class_accepts_dates(has_values: bool) -> None:
     arguments = {"n": 1, "due": date(2024, 2, 29) if has_values else "2024-02-29"}
-    instance = make_arguments_model(Strict, has_values=has_values, due=DAY).build(
-        arguments
-    )
+    instance = arguments_model(Strict, has_values=has_values, due=DAY).build(arguments)
     assert instance == Strict(n=1, due=date(2024, 2, 29))
 
 
 @pytest.mark.parametrize("class_", [Level, Page[str]])
 def test_class_with_another_type_is_rejected(class_: Any) -> None:
     with pytest.raises(ValueError, match=r"does not match the spec: .* is of type"):
-        make_arguments_model(class_)
+        arguments_model(class_)
 
 
 def test_pydantic_v1_model_is_rejected() -> None:
     v1 = pytest.importorskip("pydantic.v1")
     old = type("Old", (v1.BaseModel,), {"__annotations__": {"n": int}})
     with pytest.raises(ValueError, match="Old is a model of pydantic"):
-        make_arguments_model(old)
+        arguments_model(old)
 
 
 def test_class_validator_error_is_not_exposed(caplog: pytest.LogCaptureFixture) -> None:
@@ -330,7 +327,7 @@ def test_class_validator_error_is_not_exposed(caplog: pytest.LogCaptureFixture) 
         caplog.at_level(logging.INFO),
         pytest.raises(ArgumentConversionError) as refused,
     ):
-        make_arguments_model(Refusing).build({"n": 1})
+        arguments_model(Refusing).build({"n": 1})
     message = "the arguments match the schema, but the tool's class rejects them"
     assert refused.value.problems == [message]
     assert "value_error" in caplog.text and "hunter2" not in caplog.text

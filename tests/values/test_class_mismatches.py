@@ -15,11 +15,11 @@ TEXT = {"type": "string"}
 INTEGER = {"type": "integer"}
 
 
-def compare_arguments(model: Any, spec: Any, has_values: bool = False) -> list[str]:
+def check_arguments(model: Any, spec: Any, has_values: bool = False) -> list[str]:
     return find_mismatches(model, spec, is_result=False, has_values=has_values)
 
 
-def compare_results(model: Any, spec: Any, has_values: bool = False) -> list[str]:
+def check_results(model: Any, spec: Any, has_values: bool = False) -> list[str]:
     return find_mismatches(model, spec, is_result=True, has_values=has_values)
 
 
@@ -59,15 +59,15 @@ def test_narrower_keyword_in_a_class_is_reported(
     spec = {"type": kind, keyword: same}
     formatted = f'"{narrower}"' if isinstance(narrower, str) else narrower
     problem = f"it has `{keyword}: {formatted}`, which the spec lacks"
-    assert compare_arguments({"type": kind, keyword: narrower}, spec) == [problem]
-    assert compare_arguments({"type": kind, keyword: same}, spec) == []
+    assert check_arguments({"type": kind, keyword: narrower}, spec) == [problem]
+    assert check_arguments({"type": kind, keyword: same}, spec) == []
     if wider is not None:
-        assert compare_arguments({"type": kind, keyword: wider}, spec) == []
-    assert compare_arguments({"type": kind}, spec) == []
-    assert compare_arguments({"type": kind, keyword: narrower}, {"type": kind}) == [
+        assert check_arguments({"type": kind, keyword: wider}, spec) == []
+    assert check_arguments({"type": kind}, spec) == []
+    assert check_arguments({"type": kind, keyword: narrower}, {"type": kind}) == [
         problem
     ]
-    assert compare_results({"type": kind}, spec) == []
+    assert check_results({"type": kind}, spec) == []
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_narrower_keyword_in_a_class_is_reported(
     ],
 )
 def test_exclusive_and_inclusive_bounds_are_not_compared(model: Any, spec: Any) -> None:
-    assert compare_arguments({**INTEGER, **model}, {**INTEGER, **spec}) == []
+    assert check_arguments({**INTEGER, **model}, {**INTEGER, **spec}) == []
 
 
 @pytest.mark.parametrize(
@@ -198,8 +198,8 @@ def test_exclusive_and_inclusive_bounds_are_not_compared(model: Any, spec: Any) 
 def test_mismatches_between_class_and_spec(
     model: Any, spec: Any, argument_messages: list[str], result_messages: list[str]
 ) -> None:
-    assert compare_arguments(model, spec) == argument_messages
-    assert compare_results(model, spec) == result_messages
+    assert check_arguments(model, spec) == argument_messages
+    assert check_results(model, spec) == result_messages
 
 
 DAY = {**TEXT, "format": "date"}
@@ -243,9 +243,9 @@ def test_format_mismatches_between_class_and_spec(
     argument_messages: list[str],
     result_messages: Any,
 ) -> None:
-    assert compare_arguments(model, spec, has_values) == argument_messages
+    assert check_arguments(model, spec, has_values) == argument_messages
     if result_messages is not None:
-        assert compare_results(model, spec, has_values) == result_messages
+        assert check_results(model, spec, has_values) == result_messages
 
 
 @pytest.mark.parametrize(("levels", "count"), [(20, 1), (21, 0)])
@@ -256,7 +256,7 @@ def test_schemas_are_compared_up_to_20_levels(levels: int, count: int) -> None:
             "type": "array",
             "items": spec,
         }
-    assert len(compare_arguments(model, spec)) == count
+    assert len(check_arguments(model, spec)) == count
 
 
 def test_circular_schema_is_compared_once() -> None:
@@ -264,7 +264,7 @@ def test_circular_schema_is_compared_once() -> None:
         defs = {"t": make_object(n={"type": kind}, below={"$ref": "#/$defs/t"})}
         return {"$ref": "#/$defs/t", "$defs": defs}
 
-    assert compare_arguments(tree("string"), tree("integer")) == [
+    assert check_arguments(tree("string"), tree("integer")) == [
         "`n` is of type string, but integer in the spec"
     ]
 
@@ -272,7 +272,7 @@ def test_circular_schema_is_compared_once() -> None:
 def test_long_value_is_shortened_in_the_message() -> None:
     for length, formatted in ((58, '"' + "a" * 58 + '"'), (59, '"' + "a" * 56 + "...")):
         spec = {"enum": ["a" * length]}
-        assert compare_arguments({"enum": ["b"]}, spec) == [
+        assert check_arguments({"enum": ["b"]}, spec) == [
             f"it does not accept {formatted}, which callers may send"
         ]
 
