@@ -55,9 +55,7 @@ TOOL = Tool(
         (["level=high"], {"level": "high"}),
     ],
 )
-def test_texts_are_parsed_by_parameter_type(
-    texts: list[str], arguments: dict[str, Any]
-) -> None:
+def test_texts_are_parsed_by_type(texts: list[str], arguments: dict[str, Any]) -> None:
     assert parse_arguments(TOOL, texts, None) == arguments
 
 

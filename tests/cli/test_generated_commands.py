@@ -92,9 +92,7 @@ def test_tool_error_is_written_to_stderr(shell: Shell) -> None:
         (["smarthome", "switch", "--all", "off"], "put `--` before arguments"),
     ],
 )
-def test_usage_error_names_the_problem(
-    shell: Shell, words: list[str], error: str
-) -> None:
+def test_usage_error_names_problem(shell: Shell, words: list[str], error: str) -> None:
     refused = shell("kirishima", *words)
     assert refused.returncode == 2
     assert refused.stderr.startswith("Usage: python -m generated.kirishima.cli ")

@@ -66,7 +66,7 @@ async def test_progress_report_replaces_the_previous_one(
     assert stream.read_new_text() == ""
 
 
-async def test_invalid_and_paused_reports_are_not_printed(
+async def test_invalid_or_paused_report_is_ignored(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     stream = TerminalStream()

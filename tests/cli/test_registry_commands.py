@@ -191,9 +191,7 @@ def test_actions_are_subcommands_with_their_own_options(toys: click.Group) -> No
         ("give a --arguments [", "Invalid value for --arguments: not JSON"),
     ],
 )
-def test_usage_error_names_the_problem(
-    toys: click.Group, line: str, error: str
-) -> None:
+def test_usage_error_names_problem(toys: click.Group, line: str, error: str) -> None:
     code, shown = _run(toys, line)
     assert code == 2
     assert shown.split("Error: ")[1].startswith(error) or error in shown

@@ -242,9 +242,7 @@ def test_unrelated_files_do_not_stop_init(tmp_path: Path) -> None:
     ("folder", "name"),
     [("My-Tools", "my_tools"), ("2fast", "tools_2fast"), ("Ünïcode", "n_code")],
 )
-def test_folder_determines_the_toolset_name(
-    tmp_path: Path, folder: str, name: str
-) -> None:
+def test_folder_sets_the_toolset_name(tmp_path: Path, folder: str, name: str) -> None:
     run(tmp_path, "toolcast", "init", folder)
     assert (tmp_path / folder / "specs" / name / "toolset.yaml").is_file()
 

@@ -130,9 +130,7 @@ def test_wheel_contents_are_unknown_without_preflight(project: Project) -> None:
 
 
 @pytest.mark.parametrize("text", ["[project]\nname = 'shop'\n", "[build-system]\n", ""])
-def test_project_without_backend_has_no_wheel_finding(
-    project: Project, text: str
-) -> None:
+def test_wheel_is_not_checked_without_backend(project: Project, text: str) -> None:
     assert "-wheel" not in run_check(project, text, "--preflight")
 
 

@@ -61,15 +61,13 @@ def test_unclosed_html_hides_no_tool_on_a_generated_page(
     folder = project.root / "generated/toy"
     for page in (folder / "prompts").glob("*.md"):
         text = page.read_text("utf-8")
-        visible_text = " ".join(
+        visible = " ".join(
             text_part
             for _, text_part in list_visible_texts(f"{text}\n\n## Behind\n\nend\n")
         )
-        assert visible_text.endswith("end \n") or visible_text.rstrip().endswith(
-            "end"
-        ), page.name
+        assert visible.endswith("end \n") or visible.rstrip().endswith("end"), page.name
         for name in tools:
-            assert (name in visible_text) == (name in text), f"{page.name}: {name}"
+            assert (name in visible) == (name in text), f"{page.name}: {name}"
     rows = (folder / "prompts/cli.md").read_text("utf-8")
     assert " alpha TITLE DETAILS" in rows
     definition = json.loads((folder / "tools/alpha.json").read_text("utf-8"))

@@ -199,9 +199,7 @@ PIECES = st.lists(
 @example(["<!-- a note -->", "</ b"], "")
 @example(["<div>", "\n", "`", "<b hidden>", "`", "\n", "</div>"], "")
 @example(["`", "\n", "`", "<div hidden>", "`", "`"], " ")
-def test_combined_html_does_not_hide_the_next_tool(
-    pieces: list[str], separator: str
-) -> None:
+def test_combined_html_hides_no_other_tool(pieces: list[str], separator: str) -> None:
     text = separator.join(pieces)
     assert is_next_tool_visible(page(text)), encode_block(text)
     line = " ".join(text.split())

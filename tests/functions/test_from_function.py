@@ -157,7 +157,7 @@ def _(a): ...
 
 
 @pytest.mark.parametrize(
-    ("words", "expected_error"),
+    ("words", "message"),
     [
         (
             ["shop.refused:Till"],
@@ -196,7 +196,7 @@ def _(a): ...
     ],
 )
 def test_unsupported_function_is_rejected_with_all_reasons(
-    project: Project, words: list[str], expected_error: str
+    project: Project, words: list[str], message: str
 ) -> None:
     """Each reason has its line, and nothing is written."""
     project.write("shop/refused.py", UNSUPPORTED)
@@ -205,7 +205,7 @@ def test_unsupported_function_is_rejected_with_all_reasons(
     options = [part for word in words for part in ("--from-function", word)]
     done = toolcast(project.root, "new", *options)
     assert done.returncode == 2
-    assert expected_error in done.stderr, done.stderr
+    assert message in done.stderr, done.stderr
     assert sorted(project.root.rglob("*")) == before
 
 

@@ -120,9 +120,7 @@ def read_spec(root: Path, name: str) -> dict[str, object]:
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_dependency_is_in_uses_and_not_in_parameters(
-    project: Project, name: str
-) -> None:
+def test_dependency_is_listed_only_in_uses(project: Project, name: str) -> None:
     arguments, uses, _ = CALLS[name]
     spec = read_spec(project.root, name)
     assert spec["uses"] == uses

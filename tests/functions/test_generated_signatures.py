@@ -68,7 +68,7 @@ NUMBER = st.integers(-5, 20)
 COLOR = st.sampled_from(["red", "blue"])
 
 
-def make_record(
+def record(
     required: dict[str, Any], optional: dict[str, Any]
 ) -> st.SearchStrategy[Any]:
     return st.fixed_dictionaries(required, optional=optional)
@@ -98,14 +98,11 @@ PLAIN = [
         "Annotated[Optional[list[int]], pydantic.Field(..., min_length=1)]",
         st.none() | st.lists(NUMBER, min_size=1, max_size=2),
     ),
-    Typed(
-        "'Order'",
-        make_record({"item": TEXT}, {"count": NUMBER, "tags": st.lists(TEXT)}),
-    ),
-    Typed("Place", make_record({"town": TEXT}, {"number": NUMBER})),
+    Typed("'Order'", record({"item": TEXT}, {"count": NUMBER, "tags": st.lists(TEXT)})),
+    Typed("Place", record({"town": TEXT}, {"number": NUMBER})),
     Typed(
         "Line",
-        make_record(
+        record(
             {"sku": TEXT.filter(bool), "place": TEXT},
             {"colour": COLOR | st.none(), "note": TEXT | st.none()},
         ),
@@ -163,7 +160,7 @@ class GeneratedFunction:
     call: Callable[..., Any]
 
 
-def make_function(annotations: list[str]) -> GeneratedFunction:
+def make(annotations: list[str]) -> GeneratedFunction:
     parameters = ", ".join(f"p{n}: {text}" for n, text in enumerate(annotations))
     text = f"{BEGIN}def function({parameters}):\n    return True\n"
     # Before Python 3.12, pydantic requires the TypedDict of typing_extensions.
@@ -190,7 +187,7 @@ def is_valid(schema: Any, value: Any) -> bool:
 def test_arguments_that_match_the_annotations_are_valid(
     annotations: list[Typed], data: Any
 ) -> None:
-    function = make_function([annotation.text for annotation in annotations])
+    function = make([annotation.text for annotation in annotations])
     arguments = {
         f"p{n}": data.draw(annotation.values)
         for n, annotation in enumerate(annotations)
@@ -202,7 +199,7 @@ def test_arguments_that_match_the_annotations_are_valid(
 @tried(300)
 @given(TYPES, JSON)
 def test_function_accepts_valid_arguments(annotation: Typed, value: Any) -> None:
-    function = make_function([annotation.text])
+    function = make([annotation.text])
     if is_valid(function.tool.parameters, {"p0": value}):
         assert function.call(p0=value)
 

@@ -54,7 +54,7 @@ def own(): ...
 """
 
 
-def make_hiding_package(
+def hide(
     before: str,
     imported: str = "from . import path",
     name: str = "path",
@@ -199,18 +199,18 @@ IMPORTED = {
         """,
     "a package's way out": "from .. import os as run",
     "__getattr__": "from .lazy import system as run",
-    "a name that hides a module": make_hiding_package("from os import path"),
-    "a name that hides a module that gets another": make_hiding_package(
+    "a name that hides a module": hide("from os import path"),
+    "a name that hides a module that gets another": hide(
         "from os import path", "from . import path as under", "under"
     ),
-    "every name, above a module": make_hiding_package("from os import *"),
-    "every name, above a module that gets another": make_hiding_package(
+    "every name, above a module": hide("from os import *"),
+    "every name, above a module that gets another": hide(
         "from os import *", "from . import path as under", "under"
     ),
-    "__getattr__ above a module": make_hiding_package(
+    "__getattr__ above a module": hide(
         "import os\ndef __getattr__(name): return getattr(os, name)"
     ),
-    "global above a module": make_hiding_package(
+    "global above a module": hide(
         "def first():\n    global path\n    from os import path\nfirst()"
     ),
     "a class attribute of the module's own": """
@@ -242,15 +242,9 @@ DEFINED = {
     "an instance that can be called": "from .shelling import Box\nrun = Box()",
     "an instance of a class that inherits": "from .shelling import Mine\nrun = Mine()",
     "a module of the package that its `__init__` imports": "from .inner import deep\nrun = deep.own",
-    "a module under another name": make_hiding_package(
-        "", "from . import path as under", "under"
-    ),
-    "a module below every name of one without it": make_hiding_package(
-        "from ..deep import *"
-    ),
-    "a module, and a name below it": make_hiding_package(
-        "import os", behind="system = os.system"
-    ),
+    "a module under another name": hide("", "from . import path as under", "under"),
+    "a module below every name of one without it": hide("from ..deep import *"),
+    "a module, and a name below it": hide("import os", behind="system = os.system"),
     "a method": "from .shelling import BOX\nrun = BOX.act",
     "an inherited method": "from .shelling import Mine\nrun = Mine().act",
     "its own decorator": """

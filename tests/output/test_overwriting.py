@@ -221,22 +221,17 @@ def test_generate_repairs_outputs_after_a_modify_delete_conflict(
     assert run("check").exit_code == 0
 
 
-@pytest.mark.parametrize("object_format", ["sha1", "sha256"])
-@pytest.mark.parametrize("line_ending", [b"\n", b"\r\n"])
-def test_outputs_are_recognized_for_any_object_format_and_line_ending(
-    small: Any,
-    run: Run,
-    git: Git,
-    own_cache: Path,
-    object_format: str,
-    line_ending: bytes,
+@pytest.mark.parametrize("format_", ["sha1", "sha256"])
+@pytest.mark.parametrize("ending", [b"\n", b"\r\n"])
+def test_any_object_format_and_line_ending_is_supported(
+    small: Any, run: Run, git: Git, own_cache: Path, format_: str, ending: bytes
 ) -> None:
     shutil.rmtree(small.root / ".git")
-    git("init", "--quiet", f"--object-format={object_format}")
+    git("init", "--quiet", f"--object-format={format_}")
     git("config", "core.autocrlf", "true")
     git("add", ".")
     for path in (small.root / "generated").rglob("*.*"):
-        path.write_bytes(path.read_bytes().replace(b"\n", line_ending))
+        path.write_bytes(path.read_bytes().replace(b"\n", ending))
     shutil.rmtree(own_cache)
     change(small)
     assert run("generate").exit_code == 0

@@ -206,9 +206,7 @@ def _check_integers(value: Any, maximum: int = 2**53 - 1) -> Iterator[str]:
         yield f"int too big to convert: {value}"
 
 
-def _check_anthropic_schema(
-    schema: Mapping[str, Any], is_strict: bool
-) -> Iterator[str]:
+def _check_claude_schema(schema: Mapping[str, Any], is_strict: bool) -> Iterator[str]:
     yield from _check_root(schema, "oneOf", "anyOf", "allOf")
     yield from _check_integers(schema)
     for name in schema.get("properties", {}):
@@ -241,7 +239,7 @@ def _check_anthropic(tools: list[dict[str, Any]]) -> Iterator[str]:
     for tool in custom:
         is_strict = tool.get("strict") is True
         schema = tool["input_schema"]
-        problems = list(_check_anthropic_schema(schema, is_strict))
+        problems = list(_check_claude_schema(schema, is_strict))
         callers = tool.get("allowed_callers", ["direct"])
         if is_strict and callers != ["direct"]:
             problems.append("programs call no strict tools")
@@ -301,7 +299,7 @@ def _check_bedrock(tools: list[dict[str, Any]]) -> Iterator[str]:
         is_strict = spec.get("strict") is True
         schema = spec["inputSchema"]["json"]
         yield from _check_integers(schema, 2**53 - 2)
-        for problem in _check_anthropic_schema(schema, is_strict):
+        for problem in _check_claude_schema(schema, is_strict):
             yield f"{spec['name']}: {problem}"
 
 

@@ -93,9 +93,7 @@ def _consume(value: Any) -> None:
             _consume(item)
 
 
-def _build_type_validator(
-    module: str, name: str
-) -> Callable[[list[dict[str, Any]]], None]:
+def _build_check(module: str, name: str) -> Callable[[list[dict[str, Any]]], None]:
     def check(tools: list[dict[str, Any]]) -> None:
         _consume(_adapter(module, name).validate_python(tools))
 
@@ -152,15 +150,11 @@ def _ollama_tool() -> type[BaseModel]:
 
 
 _VALIDATORS: dict[str, Callable[[list[dict[str, Any]]], None]] = {
-    "openai-chat": _build_type_validator(
-        "openai.types.chat", "ChatCompletionToolUnionParam"
-    ),
-    "openai-responses": _build_type_validator("openai.types.responses", "ToolParam"),
-    "anthropic": _build_type_validator("anthropic.types", "ToolUnionParam"),
+    "openai-chat": _build_check("openai.types.chat", "ChatCompletionToolUnionParam"),
+    "openai-responses": _build_check("openai.types.responses", "ToolParam"),
+    "anthropic": _build_check("anthropic.types", "ToolUnionParam"),
     "gemini": _gemini,
     "bedrock": _bedrock,
     "ollama": _ollama,
-    "anthropic-remote": _build_type_validator(
-        "anthropic.types.beta", "BetaToolUnionParam"
-    ),
+    "anthropic-remote": _build_check("anthropic.types.beta", "BetaToolUnionParam"),
 }

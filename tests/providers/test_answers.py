@@ -32,8 +32,8 @@ ANSWERS: dict[str, ToolResponse] = {
         content=[SOUND, INVALID_IMAGE, {"type": "text", "text": ""}]
     ),
 }
-UNSUPPORTED_AUDIO = "(audio/wav, which cannot be shown here)"
-UNSUPPORTED_IMAGE = "(image/png, which cannot be shown here)"
+NO_AUDIO = "(audio/wav, which cannot be shown here)"
+NO_IMAGE = "(image/png, which cannot be shown here)"
 
 
 def build_answer(provider: str, name: str, **fields: Any) -> dict[str, Any]:
@@ -73,12 +73,7 @@ ANTHROPIC: dict[str, Any] = {
             }
         ]
     },
-    "untaken": {
-        "content": [
-            make_text_block(UNSUPPORTED_AUDIO),
-            make_text_block(UNSUPPORTED_IMAGE),
-        ]
-    },
+    "untaken": {"content": [make_text_block(NO_AUDIO), make_text_block(NO_IMAGE)]},
 }
 
 
@@ -119,7 +114,7 @@ GEMINI: dict[str, Any] = {
         "response": {"output": "It is red."},
         "parts": [{"inlineData": {"mimeType": "image/png", "data": b"\x89PNG"}}],
     },
-    "untaken": {"response": {"output": f"{UNSUPPORTED_AUDIO}\n{UNSUPPORTED_IMAGE}"}},
+    "untaken": {"response": {"output": f"{NO_AUDIO}\n{NO_IMAGE}"}},
 }
 
 
@@ -134,7 +129,7 @@ TEXTS = {
     "text": "Done.",
     "nothing": "",
     "error": "Error: There is no such note.",
-    "image": f"It is red.\n{UNSUPPORTED_IMAGE}",
+    "image": f"It is red.\n{NO_IMAGE}",
 }
 
 

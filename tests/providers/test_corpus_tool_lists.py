@@ -63,9 +63,7 @@ FORMS = [(name, False) for name in PROVIDERS] + [
 
 @pytest.mark.rows(3)
 @pytest.mark.parametrize(("provider", "is_strict"), FORMS)
-def test_corpus_tool_lists_follow_documented_rules(
-    provider: str, is_strict: bool
-) -> None:
+def test_corpus_lists_follow_documented_rules(provider: str, is_strict: bool) -> None:
     start = time.process_time()
     lists = [
         render_list(provider, tools, is_strict=is_strict) for tools in load_tool_lists()

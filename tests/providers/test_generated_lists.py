@@ -51,10 +51,10 @@ async def test_list_options_in_the_toolset_can_be_overridden() -> None:
     functions = [tool for tool in list_entries if tool["type"] == "function"]
     assert {tool["name"] for tool in functions} == set(names)
     assert all(tool["strict"] for tool in functions)
-    not_strict = await provider_lists.get_provider_tools(
+    loose = await provider_lists.get_provider_tools(
         "openai-responses", "internal", names=names, strict=False, tool_search=False
     )
-    assert [(tool["name"], tool["strict"]) for tool in not_strict.tools] == [
+    assert [(tool["name"], tool["strict"]) for tool in loose.tools] == [
         (name, False) for name in names
     ]
 

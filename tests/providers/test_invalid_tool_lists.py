@@ -37,13 +37,11 @@ def test_documented_rules_report_every_problem(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("provider", "tools", "expected_error"), list(_list_samples("types"))
-)
+@pytest.mark.parametrize(("provider", "tools", "message"), list(_list_samples("types")))
 def test_sdk_types_reject_invalid_lists(
-    provider: str, tools: list[dict[str, Any]], expected_error: str
+    provider: str, tools: list[dict[str, Any]], message: str
 ) -> None:
     with pytest.raises(ValueError) as refusal:
         validate(provider, tools)
-    error_path, _, error_text = expected_error.partition(": ")
+    error_path, _, error_text = message.partition(": ")
     assert error_path in str(refusal.value) and error_text in str(refusal.value)

@@ -66,7 +66,7 @@ def test_pinned_definitions_are_included_unchanged() -> None:
         ),
     ],
 )
-def test_openai_asks_approval_for_confirm_tools(
+def test_openai_requires_approval_with_confirm(
     tools: list[Tool], approval: Any
 ) -> None:
     assert openai_mcp("notes", URL, tools, tool_search=False) == [
@@ -160,7 +160,7 @@ def test_anthropic_toolset_has_the_locked_definitions(office: ProviderLists) -> 
     assert (search, len(guest["tools"])) == (SEARCH, 1)
 
 
-def test_openai_asks_approval_for_locked_server_calls(office: ProviderLists) -> None:
+def test_openai_requires_approval_with_a_lock(office: ProviderLists) -> None:
     (tool,) = office.locked_openai_mcp("mail", URL, "guest")
     assert (tool["allowed_tools"], tool["require_approval"]) == (["list"], "always")
 

@@ -81,10 +81,10 @@ def registry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 def test_handler_receives_arguments_without_the_field_selection(
     registry: Any, handler: str, more: Any
 ) -> None:
-    tool_registry = registry(handler, **more)
-    response = tool_registry.call_tool_sync("t", {"kind": "x", "fields": ["b"]})
+    tools = registry(handler, **more)
+    response = tools.call_tool_sync("t", {"kind": "x", "fields": ["b"]})
     assert (response.error, response.result) == (None, {"b": 2, "c": 3})
-    assert tool_registry.call_tool_sync("t", {"kind": "x"}).result == {"a": 1, "c": 3}
+    assert tools.call_tool_sync("t", {"kind": "x"}).result == {"a": 1, "c": 3}
     assert [SearchNote("x")] * 2 == SEEN
     # Selecting fields does not change an object that other calls share.
     assert RESULT == {"a": 1, "b": 2, "c": 3}
@@ -92,13 +92,10 @@ def test_handler_receives_arguments_without_the_field_selection(
 
 def test_action_accepts_the_field_selection(registry: Any) -> None:
     actions = {"parameter": "kind", "values": {"x": {"accepts": ["fields"]}, "y": {}}}
-    tool_registry = registry("by_keywords", actions=actions)
-    assert tool_registry.call_tool_sync("t", {"kind": "x", "fields": []}).result == {
-        "c": 3
-    }
+    tools = registry("by_keywords", actions=actions)
+    assert tools.call_tool_sync("t", {"kind": "x", "fields": []}).result == {"c": 3}
     assert (
-        "is not accepted"
-        in tool_registry.call_tool_sync("t", {"kind": "x", "size": 1}).error
+        "is not accepted" in tools.call_tool_sync("t", {"kind": "x", "size": 1}).error
     )
 
 
@@ -106,12 +103,12 @@ def test_action_accepts_the_field_selection(registry: Any) -> None:
 def test_field_selection_cannot_skip_confirmation(registry: Any, picks: Any) -> None:
     """The condition and the question are about the arguments of the spec."""
     confirm = {"message": "Really?", "when": {"maxProperties": 1}}
-    tool_registry = registry("by_keywords", confirm=confirm)
+    tools = registry("by_keywords", confirm=confirm)
     search: list[Any] = []
 
     def ask(question: Any) -> Answer:
         search.append(dict(question.arguments))
         return Answer("decline")
 
-    refused = tool_registry.call_tool_sync("t", {"kind": "x", **picks}, ask=ask)
+    refused = tools.call_tool_sync("t", {"kind": "x", **picks}, ask=ask)
     assert refused.error is not None and search == [{"kind": "x"}] and not SEEN

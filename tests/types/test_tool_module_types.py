@@ -25,12 +25,12 @@ def _format_types(
     returns: Any = None,
     *,
     has_clients: bool = False,
-    **fields: Any,
+    **more: Any,
 ) -> dict[str, Any]:
     mcp = {"name": "get_it", "inputSchema": parameters}
     if returns is not None:
         mcp["outputSchema"] = returns
-    return format_tool_types({"mcp": mcp, **fields}, has_clients)
+    return format_tool_types({"mcp": mcp, **more}, has_clients)
 
 
 def test_handler_parameters_are_typed() -> None:

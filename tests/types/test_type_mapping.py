@@ -379,34 +379,30 @@ def test_parameters_that_can_be_keyword_arguments() -> None:
     assert list(filter(is_keyword_argument, names)) == ["a", "_a", "selves"]
 
 
-def _is_converted_conditionally(
-    schema: Schema, *visited_keywords: str, **root: Any
-) -> bool:
+def _may_be_converted(schema: Schema, *visited_keywords: str, **root: Any) -> bool:
     texts = ConditionalTexts({"allOf": [schema], **root})
     left = frozenset((id(schema), keyword) for keyword in visited_keywords)
     return texts.may_be(SchemaNode((schema,), 0, (), left))
 
 
 def test_strings_under_conditions_are_converted_conditionally() -> None:
-    assert not _is_converted_conditionally(DAY)
-    assert not _is_converted_conditionally({"allOf": [DAY]})
-    assert not _is_converted_conditionally({"if": DAY})
-    assert _is_converted_conditionally({"if": {}, "then": DAY})
-    assert _is_converted_conditionally({"if": {}, "else": DAY})
-    assert _is_converted_conditionally({"if": {}, "then": {"allOf": [DAY]}})
-    assert _is_converted_conditionally(
+    assert not _may_be_converted(DAY)
+    assert not _may_be_converted({"allOf": [DAY]})
+    assert not _may_be_converted({"if": DAY})
+    assert _may_be_converted({"if": {}, "then": DAY})
+    assert _may_be_converted({"if": {}, "else": DAY})
+    assert _may_be_converted({"if": {}, "then": {"allOf": [DAY]}})
+    assert _may_be_converted(
         {"if": {}, "then": {"$ref": "#/$defs/day"}}, **{"$defs": {"day": DAY}}
     )
-    assert _is_converted_conditionally({"dependentSchemas": {"x": DAY}})
-    assert _is_converted_conditionally({"dependencies": {"x": DAY}})
+    assert _may_be_converted({"dependentSchemas": {"x": DAY}})
+    assert _may_be_converted({"dependencies": {"x": DAY}})
     for keyword in ("anyOf", "oneOf"):
-        assert _is_converted_conditionally({keyword: [S, DAY]})
-        assert not _is_converted_conditionally({keyword: [S, S]})
-        assert not _is_converted_conditionally({keyword: [S, DAY]}, keyword)
-        assert _is_converted_conditionally(
-            {keyword: [S, DAY], "if": {}, "then": DAY}, keyword
-        )
-    assert _is_converted_conditionally({"anyOf": [DAY], "oneOf": [DAY]}, "anyOf")
+        assert _may_be_converted({keyword: [S, DAY]})
+        assert not _may_be_converted({keyword: [S, S]})
+        assert not _may_be_converted({keyword: [S, DAY]}, keyword)
+        assert _may_be_converted({keyword: [S, DAY], "if": {}, "then": DAY}, keyword)
+    assert _may_be_converted({"anyOf": [DAY], "oneOf": [DAY]}, "anyOf")
 
 
 def test_properties_under_conditions_are_converted_conditionally() -> None:

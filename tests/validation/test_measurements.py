@@ -247,9 +247,7 @@ def test_cost_bound_is_evaluated(bound: Bound, size: Size, cost: float) -> None:
         (Bound(unique=60), True, False),
     ],
 )
-def test_light_cost_bounds_are_recognized(
-    bound: Bound, small: bool, large: bool
-) -> None:
+def test_light_bounds_are_recognized(bound: Bound, small: bool, large: bool) -> None:
     assert bound.is_light(with_large=False) is small
     assert bound.is_light(with_large=True) is large
 

@@ -169,7 +169,7 @@ def test_10_unknown_parameters_are_reported(count: int, expected_count: int) -> 
         ("TASK", [*(f"{n}{n}{n}" for n in range(1_000)), "task"], None),
     ],
 )
-def test_similar_name_is_suggested(
+def test_near_name_is_suggested(
     name: str, known: list[str], suggestion: str | None
 ) -> None:
     schema = {"properties": dict.fromkeys(known, True), "additionalProperties": False}
@@ -277,7 +277,7 @@ TWO = {"required": ["b", "c"], "properties": {"k": {"const": 1}}}
         ),
     ],
 )
-def test_best_alternative_is_explained(
+def test_nearest_member_is_explained(
     members: list[Any], value: Any, sentence: str
 ) -> None:
     (problem,) = check(wrap({"anyOf": members}), {"a": value})

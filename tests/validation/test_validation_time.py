@@ -21,46 +21,40 @@ from toolcast_runtime.core.validation.limits import (
 MAX_CPU_S = 0.4
 
 
-def make_array(**schema: Any) -> dict[str, Any]:
+def array(**schema: Any) -> dict[str, Any]:
     """Return the schema of an object with one array `a`."""
     return {"properties": {"a": {"type": "array", "items": schema}}}
 
 
-def integers(*kept: int) -> list[int]:
+def large(*kept: int) -> list[int]:
     return [10**20 + i for i in range(*kept)]
 
 
 OBJECTS = [{"a": number} for number in range(5_000)]
 ALTERNATIVES = "|".join(f"word{number}" for number in range(2_000))
 HOSTILE: dict[str, tuple[dict[str, Any], Any]] = {
-    "large integers that differ": ({"uniqueItems": True}, integers(40_000)),
-    "some large integers that differ": ({"uniqueItems": True}, integers(2_000)),
+    "large integers that differ": ({"uniqueItems": True}, large(40_000)),
+    "some large integers that differ": ({"uniqueItems": True}, large(2_000)),
     "large integers within objects": (
         {"uniqueItems": True},
-        [{"a": [number]} for number in integers(20_000)],
+        [{"a": [number]} for number in large(20_000)],
     ),
-    "large integers and an enum": (
-        make_array(enum=integers(5_000)),
-        {"a": integers(5_000)},
-    ),
-    "an enum of objects": (make_array(enum=OBJECTS), {"a": [{"a": 4_999}] * 100_000}),
-    "a mixed enum": (make_array(enum=[*range(5_000), "x"]), {"a": ["x"] * 100_000}),
+    "large integers and an enum": (array(enum=large(5_000)), {"a": large(5_000)}),
+    "an enum of objects": (array(enum=OBJECTS), {"a": [{"a": 4_999}] * 100_000}),
+    "a mixed enum": (array(enum=[*range(5_000), "x"]), {"a": ["x"] * 100_000}),
     "a large constant": (
-        make_array(const=OBJECTS),
+        array(const=OBJECTS),
         {"a": [[{"a": number} for number in range(5_000)] for _ in range(15)]},
     ),
-    "long numbers": (make_array(minimum=1), {"a": [10**4_000] * 2_000}),
-    "exact division": (make_array(multipleOf=0.1), {"a": [1e300] * 20_000}),
-    "many alternatives": (
-        make_array(pattern=ALTERNATIVES),
-        {"a": ["x" * 400] * 10_000},
-    ),
+    "long numbers": (array(minimum=1), {"a": [10**4_000] * 2_000}),
+    "exact division": (array(multipleOf=0.1), {"a": [1e300] * 20_000}),
+    "many alternatives": (array(pattern=ALTERNATIVES), {"a": ["x" * 400] * 10_000}),
     "names and many patterns": (
         {"patternProperties": {f"^a{i}[0-9]+x$": {} for i in range(500)}},
         {f"a{i}": 1 for i in range(50_000)},
     ),
     "names that depend": (
-        make_array(dependentRequired={f"p{i}": ["a"] for i in range(1_000)}),
+        array(dependentRequired={f"p{i}": ["a"] for i in range(1_000)}),
         {"a": [{"a": 1} for _ in range(50_000)]},
     ),
     "what is not evaluated": (
@@ -75,7 +69,7 @@ HOSTILE: dict[str, tuple[dict[str, Any], Any]] = {
         [{"a": number} for number in range(50_000)],
     ),
     "alternatives in each of many places": (
-        make_array(
+        array(
             anyOf=[
                 {"properties": {"a": {"const": i}}, "required": ["a", "b"]}
                 for i in range(200)
@@ -84,7 +78,7 @@ HOSTILE: dict[str, tuple[dict[str, Any], Any]] = {
         {"a": [{"a": -1} for _ in range(3_000)]},
     ),
     "many names that are missing in many places": (
-        make_array(required=[f"r{i}" for i in range(2_000)]),
+        array(required=[f"r{i}" for i in range(2_000)]),
         {"a": [{} for _ in range(900)]},
     ),
     "names that depend on each other": (
@@ -163,7 +157,7 @@ ROW = {
 LONG = "A text of a person.\n" * 50_000
 HONEST: dict[str, tuple[dict[str, Any], Any]] = {
     "ten thousand rows": (
-        make_array(**ROW),
+        array(**ROW),
         {
             "a": [
                 {"id": f"row-{i}", "kind": "task", "price": i / 4, "note": "x"}
@@ -198,9 +192,9 @@ HONEST: dict[str, tuple[dict[str, Any], Any]] = {
         {"path": "notes/today", "a": LONG, "ids": [10**20, *range(10_000)]},
     ),
     "numbers that differ": ({"uniqueItems": True}, list(range(40_000))),
-    "some hashes that differ": ({"uniqueItems": True}, integers(150)),
+    "some hashes that differ": ({"uniqueItems": True}, large(150)),
     "addresses": (
-        make_array(pattern=r"^((25[0-5]|2[0-4]\d|1?\d?\d)(\.(?!$)|$)){4}$"),
+        array(pattern=r"^((25[0-5]|2[0-4]\d|1?\d?\d)(\.(?!$)|$)){4}$"),
         {"a": [f"10.0.{i // 250}.{i % 250}" for i in range(5_000)]},
     ),
     "a tree of choices": (
@@ -240,7 +234,7 @@ def test_large_ordinary_value_is_accepted(case: str) -> None:
 
 def test_cost_estimate_has_bounded_time() -> None:
     """Subvalues are measured separately only up to a maximum number."""
-    schema = make_array(enum=OBJECTS, pattern=r"(.+)\1")
+    schema = array(enum=OBJECTS, pattern=r"(.+)\1")
     work = CostEstimate(schema)
     few = {"a": list(range(10_000))}
     many = {"a": list(range(150_000))}

@@ -175,7 +175,9 @@ def test_class_that_accepts_all_values_has_no_mismatch(type_: Any, schema: Any) 
 
 
 @pytest.mark.parametrize(("type_", "schema", "message"), NOT_ACCEPTED)
-def test_too_narrow_class_is_reported(type_: Any, schema: Any, message: str) -> None:
+def test_too_narrow_parameter_is_reported(
+    type_: Any, schema: Any, message: str
+) -> None:
     assert compare(type_, schema, is_result=False, has_values=False) == [message]
 
 
@@ -205,9 +207,7 @@ def test_class_with_converted_values_has_no_mismatch(type_: Any, name: str) -> N
 
 
 @pytest.mark.parametrize(("type_", "schema", "message"), NOT_ALLOWED)
-def test_too_wide_result_class_is_reported(
-    type_: Any, schema: Any, message: str
-) -> None:
+def test_too_wide_result_is_reported(type_: Any, schema: Any, message: str) -> None:
     assert compare(type_, schema, is_result=True, has_values=False) == [message]
 
 
@@ -269,9 +269,9 @@ NUMBER: dict[str, Any] = {"properties": {"n": {"type": "integer"}}, "required": 
 
 
 def arguments_model(
-    class_: Any, *, has_values: bool = False, **more_properties: Any
+    class_: Any, *, has_values: bool = False, **more: Any
 ) -> ArgumentsModel:
-    properties = {**NUMBER["properties"], **more_properties}
+    properties = {**NUMBER["properties"], **more}
     schema = {"type": "object", **NUMBER, "properties": properties}
     return ArgumentsModel(class_, schema, has_values=has_values)
 

@@ -23,9 +23,7 @@ def check_results(model: Any, spec: Any, has_values: bool = False) -> list[str]:
     return find_mismatches(model, spec, is_result=True, has_values=has_values)
 
 
-def make_object(
-    *required: str, closed: bool = True, **properties: Any
-) -> dict[str, Any]:
+def _object(*required: str, closed: bool = True, **properties: Any) -> dict[str, Any]:
     schema = {"type": "object", "properties": properties, "required": [*required]}
     return schema if closed else {**schema, "additionalProperties": True}
 
@@ -151,20 +149,20 @@ def test_exclusive_and_inclusive_bounds_are_not_compared(model: Any, spec: Any) 
             ["`[]` is of type string, but integer in the spec"],
         ),
         (
-            make_object("a", a=TEXT),
-            make_object("a", a=INTEGER),
+            _object("a", a=TEXT),
+            _object("a", a=INTEGER),
             ["`a` is of type string, but integer in the spec"],
             ["`a` is of type string, but integer in the spec"],
         ),
         (
-            make_object(a=make_object(b=TEXT)),
-            make_object(a=make_object(b=INTEGER)),
+            _object(a=_object(b=TEXT)),
+            _object(a=_object(b=INTEGER)),
             ["`a.b` is of type string, but integer in the spec"],
             ["`a.b` is of type string, but integer in the spec"],
         ),
         (
-            make_object("a", a=TEXT),
-            make_object("b", a=TEXT, b=TEXT),
+            _object("a", a=TEXT),
+            _object("b", a=TEXT, b=TEXT),
             [
                 "it has no `b`, which callers may send",
                 "it requires `a`, which callers may omit",
@@ -172,23 +170,23 @@ def test_exclusive_and_inclusive_bounds_are_not_compared(model: Any, spec: Any) 
             ["it has no `b`, which is required"],
         ),
         (
-            make_object("a", a=make_object("x", x=TEXT)),
-            make_object("a", a=make_object(y=TEXT)),
+            _object("a", a=_object("x", x=TEXT)),
+            _object("a", a=_object(y=TEXT)),
             [
                 "`a` has no `a.y`, which callers may send",
                 "`a` requires `a.x`, which callers may omit",
             ],
             [],
         ),
-        (make_object(closed=False, a=TEXT), make_object(a=TEXT, b=TEXT), [], []),
-        (make_object("a", a=TEXT), {**make_object(a=TEXT), "anyOf": []}, [], []),
+        (_object(closed=False, a=TEXT), _object(a=TEXT, b=TEXT), [], []),
+        (_object("a", a=TEXT), {**_object(a=TEXT), "anyOf": []}, [], []),
         (
-            make_object(a=TEXT),
-            {**make_object(), "additionalProperties": False},
+            _object(a=TEXT),
+            {**_object(), "additionalProperties": False},
             [],
             ["`a` is not in `returns`"],
         ),
-        (make_object(a=TEXT), make_object(), [], []),
+        (_object(a=TEXT), _object(), [], []),
         ({"$ref": "#/x"}, TEXT, [], []),
         ({}, TEXT, [], []),
         (TEXT, True, [], []),
@@ -261,7 +259,7 @@ def test_schemas_are_compared_up_to_20_levels(levels: int, count: int) -> None:
 
 def test_circular_schema_is_compared_once() -> None:
     def tree(kind: str) -> Any:
-        defs = {"t": make_object(n={"type": kind}, below={"$ref": "#/$defs/t"})}
+        defs = {"t": _object(n={"type": kind}, below={"$ref": "#/$defs/t"})}
         return {"$ref": "#/$defs/t", "$defs": defs}
 
     assert check_arguments(tree("string"), tree("integer")) == [
@@ -298,7 +296,7 @@ def test_10_rejected_arguments_are_reported(caplog: pytest.LogCaptureFixture) ->
     names = [f"n{number:02}" for number in range(12)]
     annotations = dict.fromkeys(names, str)
     model_class = type("Made", (Refusing,), {"__annotations__": annotations})
-    schema = make_object(*names, **dict.fromkeys(names, TEXT))
+    schema = _object(*names, **dict.fromkeys(names, TEXT))
     model = ArgumentsModel(model_class, schema, has_values=False)
     with (
         caplog.at_level("INFO", "toolcast"),
