@@ -91,7 +91,9 @@ def test_call_prints_progress_and_is_cancelled_by_ctrl_c(tmp_path: Path) -> None
 
 
 @pytest.mark.slow
-def test_confirmation_in_the_stateless_protocol(project: Project) -> None:
+def test_stateless_protocol_call_is_repeated_after_confirmation(
+    project: Project,
+) -> None:
     """The client repeats the call with the answer."""
     server = shlex.join([sys.executable, "-m", "generated.toy.mcp_server"])
     command = ("toolcast", "call", "wipe", "--mcp-stdio", server)

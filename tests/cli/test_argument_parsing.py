@@ -59,7 +59,7 @@ NUMBERS = {"type": "array", "items": NUMBER}
         (True, "1", 1),
     ],
 )
-def test_text_is_parsed_by_schema_type(schema: Any, text: str, value: Any) -> None:
+def test_text_is_parsed_by_the_schema_type(schema: Any, text: str, value: Any) -> None:
     found = parse_value(schema, text)
     assert (found, type(found)) == (value, type(value))
 

@@ -121,7 +121,7 @@ def call(project: Path, programs: Forks) -> Run:
 
     def run(*words: str, tool: str = "give", stdin_text: str = "") -> Any:
         done = programs.run(
-            project, "generated.toy.cli", tool, *words, stdin_text=stdin_text
+            project, "generated.toy.cli", tool, *words, given=stdin_text
         )
         assert "Traceback" not in done.stderr, done.stderr
         return json.loads(done.stdout) if done.returncode == 0 else done.stderr

@@ -132,7 +132,7 @@ def test_help_shows_choices_defaults_and_examples(shell: Shell) -> None:
     assert rows == order
 
 
-def test_molecule_commands_without_a_platform(shell: Shell) -> None:
+def test_molecule_commands_work_without_a_platform(shell: Shell) -> None:
     peers = shell("molecule", "peers")
     assert peers.returncode == 0, peers.stderr
     assert "ws-research" in [peer["id"] for peer in json.loads(peers.stdout)["peers"]]

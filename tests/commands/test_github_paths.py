@@ -24,20 +24,22 @@ def without_github_workspace(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("command", ["check", "generate"])
-def test_paths_in_a_repository_subfolder(make_project: Make, command: str) -> None:
+def test_annotation_paths_include_the_project_subfolder(
+    make_project: Make, command: str
+) -> None:
     project = make_project({"a": BARE}, at="mono/services/agent")
     mono = project.root.parents[1]
     subprocess.run(["git", "init", "--quiet"], cwd=mono, check=True)
     assert list_annotated_files(project, command) == {"services/agent/specs/toy/a.yaml"}
 
 
-def test_paths_in_a_project_at_the_repository_root(make_project: Make) -> None:
+def test_annotation_paths_at_the_root_have_no_prefix(make_project: Make) -> None:
     project = make_project({"a": BARE})
     subprocess.run(["git", "init", "--quiet"], cwd=project.root, check=True)
     assert list_annotated_files(project) == {"specs/toy/a.yaml"}
 
 
-def test_paths_in_a_worktree_with_a_git_file(make_project: Make) -> None:
+def test_git_file_marks_the_repository_root(make_project: Make) -> None:
     project = make_project({"a": BARE}, at="mono/agent")
     (project.root.parent / ".git").write_text("gitdir: /elsewhere\n")
     assert list_annotated_files(project) == {"agent/specs/toy/a.yaml"}
@@ -60,7 +62,7 @@ def test_github_workspace_elsewhere_is_ignored(
     assert list_annotated_files(project) == {"specs/toy/a.yaml"}
 
 
-def test_paths_in_a_checkout_inside_github_workspace(
+def test_git_folder_inside_github_workspace_is_the_root(
     make_project: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     project = make_project({"a": BARE}, at="workspace/main/agent")

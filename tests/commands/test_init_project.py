@@ -248,7 +248,9 @@ def test_folder_sets_the_toolset_name(tmp_path: Path, folder: str, name: str) ->
 
 
 @pytest.mark.parametrize("name", ["no", "on", "null", "class"])
-def test_toolset_name_with_a_yaml_or_python_meaning(tmp_path: Path, name: str) -> None:
+def test_yaml_words_but_not_keywords_are_toolset_names(
+    tmp_path: Path, name: str
+) -> None:
     expect = 2 if name == "class" else 0
     run(tmp_path, "toolcast", "init", "--name", name, expect=expect)
     if not expect:

@@ -29,7 +29,9 @@ def read_files(folder: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.slow
-def test_draft_tool_has_only_todo_warnings(project: Path, mypy_cache: str) -> None:
+def test_draft_tool_generates_with_only_todo_warnings(
+    project: Path, mypy_cache: str
+) -> None:
     output = run(project, "toolcast", "new", "get_weather").stdout
     assert "wrote specs/demo/get_weather.yaml\n" in output
     assert "wrote handlers/get_weather.py\n" in output
@@ -84,7 +86,9 @@ def test_invalid_tool_name_is_rejected(project: Path, name: str, error: str) -> 
 
 @pytest.mark.rows(2)
 @pytest.mark.parametrize("name", ["no", "1.5", "x.y", "class", "test_it", "a" * 128])
-def test_tool_name_with_a_yaml_or_python_meaning(project: Path, name: str) -> None:
+def test_tool_named_like_a_yaml_or_python_word_generates(
+    project: Path, name: str
+) -> None:
     run(project, "toolcast", "new", name)
     run(project, "toolcast", "generate")
     run(project, "black", "--check", "--quiet", "handlers")
@@ -129,7 +133,7 @@ def test_ambiguous_toolset_or_section_is_an_error(project: Path) -> None:
     assert "did you mean `text`?" in done.stderr
 
 
-def test_new_tool_in_a_toolset_without_handlers_cli_or_sections(project: Path) -> None:
+def test_draft_omits_handler_cli_and_section_if_unused(project: Path) -> None:
     shutil.rmtree(project / "specs/demo")
     (project / "specs/demo").mkdir()
     toolset = "name: demo\ntitle: Demo\ntargets:\n  registry: {}\n"

@@ -16,7 +16,7 @@ CASES = {
 }
 
 
-def test_only_guidance_creates_a_heading(make_project: Callable[..., Any]) -> None:
+def test_tool_without_guidance_has_no_heading(make_project: Callable[..., Any]) -> None:
     project = make_project(
         {name: SPEC.format(more=more) for name, more in CASES.items()},
         toolset="targets: {registry: {}, prompts: {}}\n",

@@ -178,7 +178,7 @@ def test_repeated_run_detects_a_new_subfolder(project: Any) -> None:
 
 
 @pytest.mark.parametrize("name", ["toolset.yml", "Toolset.yaml", "TOOLSET.YAML"])
-def test_a_misnamed_toolset_file(project: Any, name: str) -> None:
+def test_misnamed_toolset_file_gets_a_suggestion(project: Any, name: str) -> None:
     os.rename(
         project.root / "specs/toy/toolset.yaml", project.root / f"specs/toy/{name}"
     )

@@ -60,7 +60,7 @@ def test_two_changed_specs_are_two_findings(small: Any, run: Run) -> None:
     ]
 
 
-def test_outdated_output_may_be_edited_by_hand(small: Any, run: Run) -> None:
+def test_outdated_output_without_git_may_be_edited(small: Any, run: Run) -> None:
     change(small)
     [line] = list_errors(run("check"))
     assert line.endswith("are out of date or edited by hand")

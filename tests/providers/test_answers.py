@@ -78,7 +78,7 @@ ANTHROPIC: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("name", ANTHROPIC)
-def test_anthropic_tool_result_block(name: str) -> None:
+def test_anthropic_result_is_a_tool_result_block(name: str) -> None:
     head = {"type": "tool_result", "tool_use_id": "call_1"}
     assert build_answer("anthropic", name) == {**head, **ANTHROPIC[name]}
 
@@ -101,7 +101,7 @@ BEDROCK: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("name", BEDROCK)
-def test_bedrock_tool_result_block(name: str) -> None:
+def test_bedrock_result_is_a_tool_result_block(name: str) -> None:
     expected = {"toolUseId": "call_1", **BEDROCK[name]}
     assert build_answer("bedrock", name) == {"toolResult": expected}
 
@@ -119,7 +119,7 @@ GEMINI: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("name", GEMINI)
-def test_gemini_function_response(name: str) -> None:
+def test_gemini_result_is_a_function_response(name: str) -> None:
     expected = {"id": "call_1", "name": "notes.get", **GEMINI[name]}
     assert build_answer("gemini", name) == {"functionResponse": expected}
 
@@ -161,7 +161,7 @@ OUTPUTS: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("name", OUTPUTS)
-def test_openai_responses_function_call_output(name: str) -> None:
+def test_openai_responses_result_is_a_function_call_output(name: str) -> None:
     head = {"type": "function_call_output", "call_id": "call_1"}
     assert build_answer("openai-responses", name) == {**head, "output": OUTPUTS[name]}
 

@@ -120,7 +120,7 @@ _TEXT_OR_NULL = {"anyOf": [{"type": "string"}, {"type": "null"}]}
         ),
     ],
 )
-def test_nullable_schema_in_each_notation(
+def test_null_is_added_in_each_notation(
     schema: Schema, spelling: Nullable, expected: Schema
 ) -> None:
     assert make_nullable(schema, spelling) == expected

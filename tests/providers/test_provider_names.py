@@ -127,7 +127,7 @@ class _Registry:
         ]
 
 
-def test_remote_server_tools_are_in_both_targets() -> None:
+def test_remote_server_lists_only_tools_in_mcp_and_providers() -> None:
     lists = ProviderLists(_Registry())  # type: ignore[arg-type]
     (server,) = lists.openai_mcp("notes", "https://example.com", "staff")
     assert server["allowed_tools"] == ["both"]

@@ -381,7 +381,9 @@ def test_openais_required_items_do_not_widen_a_tuple(keywords: Any, items: Any) 
         ({"anyOf": [False]}, "/parameters/properties/a/anyOf/0 anyOf"),
     ],
 )
-def test_reason_against_strict_has_a_spec_path(schema: Any, expected_path: str) -> None:
+def test_reason_against_strict_has_a_path_in_the_spec(
+    schema: Any, expected_path: str
+) -> None:
     rendered = render(("openai-chat", True), parameter(schema))
     (loss,) = [loss for loss in rendered.losses if "no strict schema" in loss.message]
     assert f"{loss.path} {loss.keyword}" == expected_path

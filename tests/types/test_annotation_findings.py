@@ -58,7 +58,9 @@ ANNOTATIONS = """
 
 
 @pytest.mark.parametrize("annotation", ANNOTATIONS)
-def test_reported_field_rejects_valid_value(annotation: str, tmp_path: Path) -> None:
+def test_reported_field_type_rejects_a_valid_value(
+    annotation: str, tmp_path: Path
+) -> None:
     type_ = eval(annotation, {**NAMES})  # the table above
     adapter = TypeAdapter(eval(type_) if isinstance(type_, str) else type_)
     reported = 0
@@ -87,7 +89,7 @@ def build_acceptance_test(adapter: TypeAdapter[Any]) -> Any:
 @pytest.mark.parametrize(
     "annotation", [*ANNOTATIONS, "Iterable", "Iterable[int]", "Optional[Iterable[str]]"]
 )
-def test_reported_parameter_rejects_valid_value(
+def test_reported_parameter_type_rejects_a_valid_value(
     annotation: str, tmp_path: Path
 ) -> None:
     type_ = eval(annotation, {**NAMES})  # the table above

@@ -160,5 +160,5 @@ def test_contradictory_types_are_typed_as_any_and_reported() -> None:
         ([], False),
     ],
 )
-def test_value_can_be_in_a_literal_type(value: Any, expected: bool) -> None:
+def test_only_literal_values_are_recognized(value: Any, expected: bool) -> None:
     assert is_literal(value) is expected

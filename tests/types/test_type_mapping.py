@@ -374,7 +374,7 @@ def test_class_names_are_derived_from_tool_and_property_names() -> None:
     assert nested_class_name("Find", ["x" * 63]) == "FindX" + "x" * 53 + "75220b47"
 
 
-def test_parameters_that_can_be_keyword_arguments() -> None:
+def test_valid_keyword_argument_names_are_recognized() -> None:
     names = ["a", "é", "a-b", "class", "__a", "_a", "self", "selves"]
     assert list(filter(is_keyword_argument, names)) == ["a", "_a", "selves"]
 

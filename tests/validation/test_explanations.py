@@ -143,7 +143,9 @@ def test_wrong_discriminator_is_reported_with_the_valid_ones() -> None:
         ),
     ],
 )
-def test_problem_is_one_sentence(schema: Any, value: Any, sentence: str) -> None:
+def test_problem_is_explained_in_one_sentence(
+    schema: Any, value: Any, sentence: str
+) -> None:
     assert check(schema, value) == [sentence]
 
 
@@ -158,7 +160,9 @@ def test_at_most_10_required_names_are_listed(count: int, end: str) -> None:
 
 
 @pytest.mark.parametrize(("keyword", "count"), [("items", 3), ("propertyNames", 2)])
-def test_explained_alternatives_have_a_maximum_depth(keyword: str, count: int) -> None:
+def test_nested_alternatives_are_explained_to_a_depth_limit(
+    keyword: str, count: int
+) -> None:
     schema: dict[str, Any] = {"maxLength": 2}
     for _ in range(5):
         schema = {"anyOf": [schema, {"const": "long"}]}

@@ -69,7 +69,7 @@ def _get_cost(schema: Any) -> Bound:
         ({"unevaluatedProperties": False}, Bound(value=5, child=150)),
     ],
 )
-def test_keyword_has_a_cost(schema: Any, cost: Bound) -> None:
+def test_keyword_cost_is_estimated(schema: Any, cost: Bound) -> None:
     assert _get_cost(schema) == pytest.approx(cost)
 
 
@@ -98,7 +98,9 @@ def test_keyword_costs_are_combined(schema: Any, cost: Bound) -> None:
 
 
 @pytest.mark.parametrize(("definitions", "is_bounded"), [(59, True), (60, False)])
-def test_costs_are_computed_in_60_rounds(definitions: int, is_bounded: bool) -> None:
+def test_costs_are_computed_in_at_most_60_rounds(
+    definitions: int, is_bounded: bool
+) -> None:
     """Each definition refers to the next one, which is processed after it."""
     leading = [
         {"items": {"$ref": f"#/allOf/{number + 1}"}} for number in range(definitions)

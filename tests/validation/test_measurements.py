@@ -74,7 +74,7 @@ def test_value_size_is_measured(value: Any, size: Size) -> None:
         ([{1}], "a Python set"),
     ],
 )
-def test_value_above_a_limit_has_a_problem(value: Any, problem: str | None) -> None:
+def test_value_above_a_size_limit_is_rejected(value: Any, problem: str | None) -> None:
     assert measure_value(value).problem == problem
 
 
@@ -201,7 +201,7 @@ def test_visits_are_counted_up_to_a_maximum(
         ({"$ref": "#/nowhere"}, 1),
     ],
 )
-def test_paths_to_a_subschema_multiply(schema: Any, paths: int) -> None:
+def test_alternative_paths_to_a_subschema_multiply(schema: Any, paths: int) -> None:
     assert not exceeds_path_limit(schema, paths)
     assert exceeds_path_limit(schema, paths - 1)
     assert not exceeds_path_limit(schema)
@@ -228,7 +228,9 @@ def test_paths_to_a_subschema_multiply(schema: Any, paths: int) -> None:
         (Bound(1, 1, 1, 0, 1, 0, 0, 1, 1), Size(None, 1, 1, 1, 1, 1, 1, 1), 12),
     ],
 )
-def test_cost_bound_is_evaluated(bound: Bound, size: Size, cost: float) -> None:
+def test_cost_bound_is_evaluated_for_a_size(
+    bound: Bound, size: Size, cost: float
+) -> None:
     assert bound.cost_for(size, 7) == pytest.approx(cost)
 
 
@@ -247,7 +249,7 @@ def test_cost_bound_is_evaluated(bound: Bound, size: Size, cost: float) -> None:
         (Bound(unique=60), True, False),
     ],
 )
-def test_light_bounds_are_recognized(bound: Bound, small: bool, large: bool) -> None:
+def test_low_cost_bounds_are_recognized(bound: Bound, small: bool, large: bool) -> None:
     assert bound.is_light(with_large=False) is small
     assert bound.is_light(with_large=True) is large
 
@@ -347,7 +349,9 @@ _BACKTRACKING = {"pattern": r"(?!/)\w+(?<!\.)$"}
 
 
 @pytest.mark.parametrize(("rows", "is_accepted"), [(5_997, True), (5_998, False)])
-def test_6000_subvalues_are_measured_separately(rows: int, is_accepted: bool) -> None:
+def test_up_to_6000_subvalues_are_measured_separately(
+    rows: int, is_accepted: bool
+) -> None:
     """Needed if a text at one path is too long for a pattern at another."""
     names = [str(number) for number in range(30)]
     schema = {"properties": {"path": _BACKTRACKING, "rows": _array(required=names)}}

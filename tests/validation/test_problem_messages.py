@@ -83,7 +83,7 @@ def wrap(schema: Any) -> dict[str, Any]:
         (False, 1, "is not allowed"),
     ],
 )
-def test_message_for_each_keyword(
+def test_each_keyword_has_a_message(
     schema: Any, value: Any, sentence: str | None
 ) -> None:
     (problem,) = check(wrap(schema), {"a": value})
@@ -147,7 +147,9 @@ def test_message_has_the_path_and_the_condition(
 
 
 @pytest.mark.parametrize(("count", "expected_count"), [(9, 9), (10, 10), (11, 10)])
-def test_10_unknown_parameters_are_reported(count: int, expected_count: int) -> None:
+def test_at_most_10_unknown_parameters_are_reported(
+    count: int, expected_count: int
+) -> None:
     value = {f"q{number}": 1 for number in range(count)}
     schema = {"properties": {"p": {}}, "additionalProperties": False}
     assert len(check(schema, value)) == expected_count
@@ -169,7 +171,7 @@ def test_10_unknown_parameters_are_reported(count: int, expected_count: int) -> 
         ("TASK", [*(f"{n}{n}{n}" for n in range(1_000)), "task"], None),
     ],
 )
-def test_near_name_is_suggested(
+def test_similar_parameter_name_is_suggested(
     name: str, known: list[str], suggestion: str | None
 ) -> None:
     schema = {"properties": dict.fromkeys(known, True), "additionalProperties": False}
@@ -277,7 +279,7 @@ TWO = {"required": ["b", "c"], "properties": {"k": {"const": 1}}}
         ),
     ],
 )
-def test_nearest_member_is_explained(
+def test_nearest_alternative_is_explained(
     members: list[Any], value: Any, sentence: str
 ) -> None:
     (problem,) = check(wrap({"anyOf": members}), {"a": value})
@@ -313,7 +315,9 @@ def test_alternative_is_named_by_title_or_definition(schema: Any, name: str) -> 
 
 
 @pytest.mark.parametrize(("count", "expected_count"), [(2, 2), (10, 10), (11, 10)])
-def test_10_matching_alternatives_are_listed(count: int, expected_count: int) -> None:
+def test_at_most_10_matching_alternatives_are_listed(
+    count: int, expected_count: int
+) -> None:
     (problem,) = check({"oneOf": [True] * count}, 1)
     assert problem.count("number ") == expected_count
     assert problem.endswith(

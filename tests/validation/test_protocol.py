@@ -60,7 +60,9 @@ TEXT = {"type": "text", "text": "a"}
         ),
     ],
 )
-def test_block_problems_are_listed(block: Any, problems: list[str] | None) -> None:
+def test_content_block_problems_are_listed(
+    block: Any, problems: list[str] | None
+) -> None:
     found = check_content([TEXT, block])
     if problems is None:
         assert "block 2: `resource` must be an object" in found

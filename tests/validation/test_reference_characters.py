@@ -40,7 +40,7 @@ def escape_pointer_step(name: str) -> str:
 @pytest.mark.parametrize("name", [*NAMES, "a~b/c", "a%41"])
 @pytest.mark.parametrize("keyword", ["$ref", "$dynamicRef"])
 @pytest.mark.parametrize("is_encoded", [False, True], ids=["plain", "encoded"])
-def test_references_to_any_name_resolve(
+def test_references_to_definitions_with_any_name_resolve(
     name: str, keyword: str, is_encoded: bool
 ) -> None:
     step = escape_pointer_step(name.replace("%4", "%254"))

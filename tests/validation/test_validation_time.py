@@ -26,20 +26,23 @@ def array(**schema: Any) -> dict[str, Any]:
     return {"properties": {"a": {"type": "array", "items": schema}}}
 
 
-def large(*kept: int) -> list[int]:
-    return [10**20 + i for i in range(*kept)]
+def large_ints(*bounds: int) -> list[int]:
+    return [10**20 + i for i in range(*bounds)]
 
 
 OBJECTS = [{"a": number} for number in range(5_000)]
 ALTERNATIVES = "|".join(f"word{number}" for number in range(2_000))
 HOSTILE: dict[str, tuple[dict[str, Any], Any]] = {
-    "large integers that differ": ({"uniqueItems": True}, large(40_000)),
-    "some large integers that differ": ({"uniqueItems": True}, large(2_000)),
+    "large integers that differ": ({"uniqueItems": True}, large_ints(40_000)),
+    "some large integers that differ": ({"uniqueItems": True}, large_ints(2_000)),
     "large integers within objects": (
         {"uniqueItems": True},
-        [{"a": [number]} for number in large(20_000)],
+        [{"a": [number]} for number in large_ints(20_000)],
     ),
-    "large integers and an enum": (array(enum=large(5_000)), {"a": large(5_000)}),
+    "large integers and an enum": (
+        array(enum=large_ints(5_000)),
+        {"a": large_ints(5_000)},
+    ),
     "an enum of objects": (array(enum=OBJECTS), {"a": [{"a": 4_999}] * 100_000}),
     "a mixed enum": (array(enum=[*range(5_000), "x"]), {"a": ["x"] * 100_000}),
     "a large constant": (
@@ -192,7 +195,7 @@ HONEST: dict[str, tuple[dict[str, Any], Any]] = {
         {"path": "notes/today", "a": LONG, "ids": [10**20, *range(10_000)]},
     ),
     "numbers that differ": ({"uniqueItems": True}, list(range(40_000))),
-    "some hashes that differ": ({"uniqueItems": True}, large(150)),
+    "some hashes that differ": ({"uniqueItems": True}, large_ints(150)),
     "addresses": (
         array(pattern=r"^((25[0-5]|2[0-4]\d|1?\d?\d)(\.(?!$)|$)){4}$"),
         {"a": [f"10.0.{i // 250}.{i % 250}" for i in range(5_000)]},

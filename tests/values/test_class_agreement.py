@@ -175,14 +175,14 @@ def test_class_that_accepts_all_values_has_no_mismatch(type_: Any, schema: Any) 
 
 
 @pytest.mark.parametrize(("type_", "schema", "message"), NOT_ACCEPTED)
-def test_too_narrow_parameter_is_reported(
+def test_class_that_accepts_fewer_values_is_reported(
     type_: Any, schema: Any, message: str
 ) -> None:
     assert compare(type_, schema, is_result=False, has_values=False) == [message]
 
 
 @pytest.mark.parametrize(("type_", "schema", "message"), WITHOUT_VALUES)
-def test_class_without_converted_values_is_reported(
+def test_class_that_rejects_python_values_is_reported(
     type_: Any, schema: Any, message: str
 ) -> None:
     assert compare(type_, schema, is_result=False, has_values=True) == [message]
@@ -201,13 +201,17 @@ def test_class_without_converted_values_is_reported(
         (int | date, "date"),
     ],
 )
-def test_class_with_converted_values_has_no_mismatch(type_: Any, name: str) -> None:
+def test_class_that_accepts_python_values_has_no_mismatch(
+    type_: Any, name: str
+) -> None:
     schema = {"type": "string", "format": name}
     assert not compare(type_, schema, is_result=False, has_values=True)
 
 
 @pytest.mark.parametrize(("type_", "schema", "message"), NOT_ALLOWED)
-def test_too_wide_result_is_reported(type_: Any, schema: Any, message: str) -> None:
+def test_class_with_results_outside_returns_is_reported(
+    type_: Any, schema: Any, message: str
+) -> None:
     assert compare(type_, schema, is_result=True, has_values=False) == [message]
 
 

@@ -193,7 +193,7 @@ def test_exclusive_and_inclusive_bounds_are_not_compared(model: Any, spec: Any) 
         ({"enum": [1, "a"]}, TEXT, [], []),
     ],
 )
-def test_mismatches_between_class_and_spec(
+def test_mismatches_between_class_and_spec_are_reported(
     model: Any, spec: Any, argument_messages: list[str], result_messages: list[str]
 ) -> None:
     assert check_arguments(model, spec) == argument_messages
@@ -234,7 +234,7 @@ BINARY = {**TEXT, "format": "binary"}
         (BINARY, TEXT, False, [], []),
     ],
 )
-def test_format_mismatches_between_class_and_spec(
+def test_format_mismatches_are_reported(
     model: Any,
     spec: Any,
     has_values: bool,
@@ -282,7 +282,9 @@ def test_class_is_open_if_it_stores_undeclared_properties() -> None:
     assert not is_open({})
 
 
-def test_10_rejected_arguments_are_reported(caplog: pytest.LogCaptureFixture) -> None:
+def test_at_most_10_rejected_arguments_are_reported(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     """The caller gets their names and the log the types of errors; neither gets values."""
 
     class Refusing(BaseModel):

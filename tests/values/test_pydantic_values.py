@@ -168,7 +168,7 @@ def test_generated_files_have_no_check_by_json_types(project: Any) -> None:
 
 
 @pytest.mark.parametrize("values", ["json", "python", "pydantic"])
-def test_a_missing_pydantic_is_reported_at_import(
+def test_missing_pydantic_is_reported_at_import(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, values: str
 ) -> None:
     package = Package(tmp_path, definition("t", handler="toy:t", values=values)).load()

@@ -248,7 +248,7 @@ def test_inconvertible_arguments_and_results_are_reported(make_tool: Make) -> No
 
 @pytest.mark.parametrize("class_", ["Line", "LineModel"])
 @pytest.mark.parametrize("values", ["json", "python"])
-def test_handler_receives_a_class_instance(
+def test_handler_receives_an_instance_for_its_class(
     make_tool: Make, class_: str, values: str
 ) -> None:
     """Even if the handler's only parameter has the name of a tool parameter."""
