@@ -224,10 +224,12 @@ def test_json_is_read_from_stdin_and_files(project: Path, call: Run) -> None:
     (project / "list.json").write_text("[1, 2]", "utf-8")
     assert call("--arguments", "@some.json")["got"] == {"place": "p", "count": 2}
     assert call("here", "--numbers", "@list.json")["got"]["numbers"] == [1, 2]
-    assert call("here", "--options", "-", given='{"k": 1}')["got"]["options"] == {
+    assert call("here", "--options", "-", stdin_text='{"k": 1}')["got"]["options"] == {
         "k": 1
     }
-    assert call("--arguments", "-", given='{"place": "p"}')["got"] == {"place": "p"}
+    assert call("--arguments", "-", stdin_text='{"place": "p"}')["got"] == {
+        "place": "p"
+    }
     # Parameters of type string are not read from files.
     assert call("@here", "--from", "-", "--words", "@x")["got"] == {
         "place": "@here",

@@ -129,7 +129,7 @@ def test_items_at_the_end_are_omitted(
 
 
 @pytest.mark.parametrize(
-    ("budget", "given", "expected_text"),
+    ("budget", "arguments", "expected_text"),
     [
         (BY_OFFSET, {"offset": 20}, "`offset` = 2"),
         ({"argument": "start"}, {}, "`start` = "),
@@ -137,11 +137,11 @@ def test_items_at_the_end_are_omitted(
     ],
 )
 def test_note_states_the_argument_for_the_next_page(
-    budget: Any, given: dict[str, int], expected_text: str
+    budget: Any, arguments: dict[str, int], expected_text: str
 ) -> None:
-    response = shorten(TEN, given=given, characters=500, next=budget)
+    response = shorten(TEN, arguments=arguments, characters=500, next=budget)
     assert response.note is not None and expected_text in response.note
-    begin = given.get(budget["argument"], 0 if "offset" in expected_text else 1)
+    begin = arguments.get(budget["argument"], 0 if "offset" in expected_text else 1)
     assert f"= {begin + len(response.result)}." in response.note
 
 
@@ -156,7 +156,7 @@ def test_note_states_the_argument_for_the_next_page(
 def test_note_has_no_next_page_if_its_argument_is_unknown(following: Any) -> None:
     """The parameter does not exist, its value is too long, or it is not a number."""
     long = [{"text": "x" * 250} for _ in range(9)]
-    response = shorten(long, characters=900, given={"after": "n1"}, next=following)
+    response = shorten(long, characters=900, arguments={"after": "n1"}, next=following)
     assert response.note is not None and "For more" not in response.note
 
 
