@@ -80,9 +80,7 @@ def test_invalid_arguments_are_reported_without_a_call(project: Project) -> None
 
 
 @pytest.mark.slow
-def test_call_from_another_folder_prints_raw_json(
-    project: Project, tmp_path: Path
-) -> None:
+def test_call_with_project_prints_raw_json(project: Project, tmp_path: Path) -> None:
     words = ("call", "add", "--arguments", "-", "--json", "--project")
     done = project.run(
         "-m", "toolcast", *words, str(project.root), cwd=tmp_path, given='{"a": 1}'
@@ -142,9 +140,7 @@ def test_confirmation_is_declined_by_no(project: Project) -> None:
     assert "wiped" not in person.shown
 
 
-def test_call_to_a_stdio_server_prints_its_result(
-    tmp_path: Path, project: Project
-) -> None:
+def test_stdio_server_call_prints_its_result(tmp_path: Path, project: Project) -> None:
     done = project.toolcast(
         "call", "echo", "text=hi", "--mcp-stdio", format_odd_command("well")
     )
@@ -152,7 +148,7 @@ def test_call_to_a_stdio_server_prints_its_result(
 
 
 @pytest.mark.slow
-def test_call_to_an_http_server_prints_its_result(project: Project) -> None:
+def test_http_server_call_prints_its_result(project: Project) -> None:
     server = HttpServer.started()
     try:
         without_tool = project.toolcast("call", "--mcp-url", server.url)

@@ -66,7 +66,7 @@ async def test_progress_report_replaces_the_previous_one(
     assert stream.read_new_text() == ""
 
 
-async def test_invalid_or_paused_report_is_ignored(
+async def test_invalid_or_paused_report_is_hidden(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     stream = TerminalStream()

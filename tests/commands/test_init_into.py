@@ -125,7 +125,7 @@ def test_minimal_writes_two_files(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "message"),
+    ("words", "error"),
     [
         (["--handlers", "tools"], "requires `--into` or `--minimal`"),
         (["--into", "--handlers", "../x"], "is not the name of a Python package"),
@@ -133,9 +133,9 @@ def test_minimal_writes_two_files(tmp_path: Path) -> None:
     ],
 )
 def test_invalid_options_are_rejected(
-    tmp_path: Path, words: list[str], message: str
+    tmp_path: Path, words: list[str], error: str
 ) -> None:
-    assert message in run(tmp_path, "toolcast", "init", *words, expect=2).stderr
+    assert error in run(tmp_path, "toolcast", "init", *words, expect=2).stderr
     assert list_files(tmp_path) == set()
 
 

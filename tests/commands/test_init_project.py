@@ -248,9 +248,7 @@ def test_folder_sets_the_toolset_name(tmp_path: Path, folder: str, name: str) ->
 
 
 @pytest.mark.parametrize("name", ["no", "on", "null", "class"])
-def test_yaml_words_but_not_keywords_are_toolset_names(
-    tmp_path: Path, name: str
-) -> None:
+def test_yaml_words_are_valid_toolset_names(tmp_path: Path, name: str) -> None:
     expect = 2 if name == "class" else 0
     run(tmp_path, "toolcast", "init", "--name", name, expect=expect)
     if not expect:

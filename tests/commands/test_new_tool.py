@@ -86,9 +86,7 @@ def test_invalid_tool_name_is_rejected(project: Path, name: str, error: str) -> 
 
 @pytest.mark.rows(2)
 @pytest.mark.parametrize("name", ["no", "1.5", "x.y", "class", "test_it", "a" * 128])
-def test_tool_named_like_a_yaml_or_python_word_generates(
-    project: Path, name: str
-) -> None:
+def test_tool_can_be_named_like_a_python_word(project: Path, name: str) -> None:
     run(project, "toolcast", "new", name)
     run(project, "toolcast", "generate")
     run(project, "black", "--check", "--quiet", "handlers")

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.output.conftest import read_outputs
 
 Make = Callable[..., Any]
 BARE = "summary: Do nothing.\nparameters: {type: object}\n"
@@ -75,16 +76,12 @@ def test_json_output_has_every_finding_and_a_summary(large_project: Any) -> None
     value = json.loads(large_project.toolcast("check", "--format", "json").stdout)
     summary = value["summary"]
     assert summary["tools"] == MANY + 1
-    assert summary["outputs"] == len([*_list_files(large_project.root / "generated")])
+    assert summary["outputs"] == len(read_outputs(large_project.root))
     assert summary["severities"]["error"] == 0
     assert summary["severities"]["warning"] == MANY
     assert summary["rules"]["handler/missing"] == MANY
     assert summary["files"]["specs/toy/tool_7.yaml"] == 1
     assert sum(summary["rules"].values()) == len(value["findings"])
-
-
-def _list_files(folder: Path) -> list[Path]:
-    return [path for path in folder.rglob("*") if path.is_file()]
 
 
 def test_json_summary_counts_findings_that_are_not_listed(make_project: Make) -> None:

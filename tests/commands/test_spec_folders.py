@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from tests.output.conftest import read_outputs
+
 Make = Callable[..., Any]
 SPEC = "summary: Do nothing.\nparameters: {type: object}\nhandler: handlers.toy:work\n"
 
@@ -23,15 +25,6 @@ def project(make_project: Make) -> Any:
     )
     project_.generate()
     return project_
-
-
-def read_outputs(root: Path) -> dict[str, bytes]:
-    folder = root / "generated"
-    return {
-        str(path.relative_to(folder)): path.read_bytes()
-        for path in folder.rglob("*")
-        if path.is_file()
-    }
 
 
 def test_spec_in_a_subfolder_is_read(project: Any) -> None:

@@ -315,10 +315,6 @@ def test_signature_has_the_same_schema_as_in_pydantic(signature: str) -> None:
     assert jsonschema_rs.validator_for(tool.parameters)
 
 
-def test_at_least_60_signatures_are_compared() -> None:
-    assert len(set(SIGNATURES.splitlines())) >= 60
-
-
 @pytest.mark.parametrize(
     ("signature", "fit"),
     [

@@ -27,9 +27,9 @@ DECLARED = {"openai-responses": ListOptions(strict=True, tool_search=True)}
 @pytest.mark.parametrize("report", REPORTS, ids=lambda report: report.stem)
 def test_committed_report_lists_the_losses(report: Path) -> None:
     options = DECLARED.get(report.stem, ListOptions())
-    tool_list = render_tools(provider_named(report.stem), REGISTRY.local_tools, options)
+    listing = render_tools(provider_named(report.stem), REGISTRY.local_tools, options)
     lines = report.read_text("utf-8").splitlines()
-    assert lines[1:] == [str(loss) for loss in tool_list.losses]
+    assert lines[1:] == [str(loss) for loss in listing.losses]
 
 
 def test_toolset_schema_accepts_options_for_every_provider() -> None:
@@ -41,12 +41,12 @@ def test_toolset_schema_accepts_options_for_every_provider() -> None:
 
 async def test_list_options_in_the_toolset_can_be_overridden() -> None:
     names = ["stickynotes", "memory"]
-    tool_list = await provider_lists.get_provider_tools(
+    listing = await provider_lists.get_provider_tools(
         "openai-responses", "internal", names=names
     )
-    list_entries = [tool for tool in tool_list.tools if tool["type"] != "namespace"]
+    list_entries = [tool for tool in listing.tools if tool["type"] != "namespace"]
     list_entries += [
-        tool for namespace in tool_list.tools for tool in namespace.get("tools", ())
+        tool for namespace in listing.tools for tool in namespace.get("tools", ())
     ]
     functions = [tool for tool in list_entries if tool["type"] == "function"]
     assert {tool["name"] for tool in functions} == set(names)
@@ -60,16 +60,14 @@ async def test_list_options_in_the_toolset_can_be_overridden() -> None:
 
 
 async def test_null_for_an_optional_parameter_is_removed_from_the_call() -> None:
-    tool_list = await provider_lists.get_provider_tools("openai-responses", "internal")
+    listing = await provider_lists.get_provider_tools("openai-responses", "internal")
     tool = next(
-        rendered
-        for rendered in tool_list.rendered
-        if rendered.tool.name == "stickynotes"
+        rendered for rendered in listing.rendered if rendered.tool.name == "stickynotes"
     )
     names = tool.parameters.schema["properties"]
     required = tool.tool.parameters.get("required", ())
     model_arguments = {name: "list" if name in required else None for name in names}
-    call = tool_list.call("stickynotes", model_arguments)
+    call = listing.call("stickynotes", model_arguments)
     assert call.arguments == dict.fromkeys(required, "list")
     assert REGISTRY.check_arguments(*call, client="internal") == []
 
@@ -77,20 +75,20 @@ async def test_null_for_an_optional_parameter_is_removed_from_the_call() -> None
 async def test_unknown_providers_and_invalid_arguments_raise_errors() -> None:
     with pytest.raises(UnknownProviderError, match="there are `openai-chat`"):
         await provider_lists.get_provider_tools("openai", "internal")
-    tool_list = await provider_lists.get_provider_tools("openai-chat", "internal")
+    listing = await provider_lists.get_provider_tools("openai-chat", "internal")
     for text in ("[1]", "{", '"a"', "[" * 100_000):
         with pytest.raises(ArgumentsError, match=r"not (valid JSON|a JSON object)"):
-            tool_list.call("memory", text)
-    assert tool_list.call("unknown", '{"a": null}').arguments == {"a": None}
+            listing.call("memory", text)
+    assert listing.call("unknown", '{"a": null}').arguments == {"a": None}
 
 
 def test_tool_named_like_a_provider_tool_is_renamed() -> None:
     definition = {"name": "code_execution", "inputSchema": {"type": "object"}}
     tool = Tool("code_execution", "", "Runs code.", definition)
-    tool_list = render_tools(provider_named("anthropic"), [tool])
-    (name,) = [rendered.name for rendered in tool_list.rendered]
+    listing = render_tools(provider_named("anthropic"), [tool])
+    (name,) = [rendered.name for rendered in listing.rendered]
     assert name.startswith("code_execution_")
-    assert tool_list.call(name, {}).name == "code_execution"
+    assert listing.call(name, {}).name == "code_execution"
 
 
 @pytest.mark.parametrize("name", ["anthropic", "bedrock"])
@@ -103,11 +101,11 @@ def test_strict_tools_count_against_anthropic_limits(name: str) -> None:
         Tool(tool_name, "", "", {"name": tool_name, "inputSchema": schema})
         for tool_name in names
     ]
-    tool_list = render_tools(provider, tools, ListOptions(strict=names))
+    listing = render_tools(provider, tools, ListOptions(strict=names))
     exceeded = [
         (budget.maximum, count)
         for budget in provider.budgets
-        for count in budget.counts(tool_list.rendered).values()
+        for count in budget.counts(listing.rendered).values()
         if count > budget.maximum
     ]
     assert exceeded == [(20, 21), (6, 21)]
@@ -119,10 +117,8 @@ def test_bedrock_list_marks_strict_tools() -> None:
         Tool(tool_name, "", "", {"name": tool_name, "inputSchema": schema})
         for tool_name in "ab"
     ]
-    tool_list = render_tools(
-        provider_named("bedrock"), tools, ListOptions(strict=["b"])
-    )
-    assert [tool_name["toolSpec"].get("strict") for tool_name in tool_list.tools] == [
+    listing = render_tools(provider_named("bedrock"), tools, ListOptions(strict=["b"]))
+    assert [tool_name["toolSpec"].get("strict") for tool_name in listing.tools] == [
         None,
         True,
     ]

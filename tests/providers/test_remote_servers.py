@@ -66,9 +66,7 @@ def test_pinned_definitions_are_included_unchanged() -> None:
         ),
     ],
 )
-def test_openai_requires_approval_with_confirm(
-    tools: list[Tool], approval: Any
-) -> None:
+def test_openai_requires_approval_on_confirm(tools: list[Tool], approval: Any) -> None:
     assert openai_mcp("notes", URL, tools, tool_search=False) == [
         {
             "type": "mcp",

@@ -58,9 +58,7 @@ ANNOTATIONS = """
 
 
 @pytest.mark.parametrize("annotation", ANNOTATIONS)
-def test_reported_field_type_rejects_a_valid_value(
-    annotation: str, tmp_path: Path
-) -> None:
+def test_reported_field_type_rejects_a_value(annotation: str, tmp_path: Path) -> None:
     type_ = eval(annotation, {**NAMES})  # the table above
     adapter = TypeAdapter(eval(type_) if isinstance(type_, str) else type_)
     reported = 0
@@ -89,9 +87,7 @@ def build_acceptance_test(adapter: TypeAdapter[Any]) -> Any:
 @pytest.mark.parametrize(
     "annotation", [*ANNOTATIONS, "Iterable", "Iterable[int]", "Optional[Iterable[str]]"]
 )
-def test_reported_parameter_type_rejects_a_valid_value(
-    annotation: str, tmp_path: Path
-) -> None:
+def test_reported_parameter_type_rejects_value(annotation: str, tmp_path: Path) -> None:
     type_ = eval(annotation, {**NAMES})  # the table above
     adapter = TypeAdapter(eval(type_) if isinstance(type_, str) else type_)
     reported = set()

@@ -98,9 +98,7 @@ def test_keyword_costs_are_combined(schema: Any, cost: Bound) -> None:
 
 
 @pytest.mark.parametrize(("definitions", "is_bounded"), [(59, True), (60, False)])
-def test_costs_are_computed_in_at_most_60_rounds(
-    definitions: int, is_bounded: bool
-) -> None:
+def test_costs_need_at_most_60_rounds(definitions: int, is_bounded: bool) -> None:
     """Each definition refers to the next one, which is processed after it."""
     leading = [
         {"items": {"$ref": f"#/allOf/{number + 1}"}} for number in range(definitions)

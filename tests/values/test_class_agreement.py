@@ -182,7 +182,7 @@ def test_class_that_accepts_fewer_values_is_reported(
 
 
 @pytest.mark.parametrize(("type_", "schema", "message"), WITHOUT_VALUES)
-def test_class_that_rejects_python_values_is_reported(
+def test_class_without_python_values_is_reported(
     type_: Any, schema: Any, message: str
 ) -> None:
     assert compare(type_, schema, is_result=False, has_values=True) == [message]
@@ -201,9 +201,7 @@ def test_class_that_rejects_python_values_is_reported(
         (int | date, "date"),
     ],
 )
-def test_class_that_accepts_python_values_has_no_mismatch(
-    type_: Any, name: str
-) -> None:
+def test_class_for_python_values_has_no_mismatch(type_: Any, name: str) -> None:
     schema = {"type": "string", "format": name}
     assert not compare(type_, schema, is_result=False, has_values=True)
 
@@ -272,7 +270,7 @@ class Table(RootModel[dict[str, int]]):
 NUMBER: dict[str, Any] = {"properties": {"n": {"type": "integer"}}, "required": ["n"]}
 
 
-def arguments_model(
+def build_model(
     class_: Any, *, has_values: bool = False, **more: Any
 ) -> ArgumentsModel:
     properties = {**NUMBER["properties"], **more}
@@ -285,7 +283,7 @@ def arguments_model(
 )
 def test_argument_without_a_field_is_rejected_by_name(class_: Any) -> None:
     """As for handlers with keyword parameters, even if the schema accepts the argument."""
-    model = arguments_model(class_)
+    model = build_model(class_)
     model.build({"n": 1})
     with pytest.raises(ArgumentConversionError) as refused:
         model.build({"n": 1, "limitt": 2})
@@ -294,29 +292,27 @@ def test_argument_without_a_field_is_rejected_by_name(class_: Any) -> None:
 
 @pytest.mark.parametrize("class_", [Open, Table])
 def test_open_class_receives_undeclared_arguments(class_: Any) -> None:
-    assert (
-        arguments_model(class_).build({"n": 1, "other": 2}).model_dump()["other"] == 2
-    )
+    assert build_model(class_).build({"n": 1, "other": 2}).model_dump()["other"] == 2
 
 
 @pytest.mark.parametrize("has_values", [False, True])
 def test_strict_class_accepts_dates(has_values: bool) -> None:
     arguments = {"n": 1, "due": date(2024, 2, 29) if has_values else "2024-02-29"}
-    instance = arguments_model(Strict, has_values=has_values, due=DAY).build(arguments)
+    instance = build_model(Strict, has_values=has_values, due=DAY).build(arguments)
     assert instance == Strict(n=1, due=date(2024, 2, 29))
 
 
 @pytest.mark.parametrize("class_", [Level, Page[str]])
 def test_class_with_another_type_is_rejected(class_: Any) -> None:
     with pytest.raises(ValueError, match=r"does not match the spec: .* is of type"):
-        arguments_model(class_)
+        build_model(class_)
 
 
 def test_pydantic_v1_model_is_rejected() -> None:
     v1 = pytest.importorskip("pydantic.v1")
     old = type("Old", (v1.BaseModel,), {"__annotations__": {"n": int}})
     with pytest.raises(ValueError, match="Old is a model of pydantic"):
-        arguments_model(old)
+        build_model(old)
 
 
 def test_class_validator_error_is_not_exposed(caplog: pytest.LogCaptureFixture) -> None:
@@ -331,7 +327,7 @@ def test_class_validator_error_is_not_exposed(caplog: pytest.LogCaptureFixture) 
         caplog.at_level(logging.INFO),
         pytest.raises(ArgumentConversionError) as refused,
     ):
-        arguments_model(Refusing).build({"n": 1})
+        build_model(Refusing).build({"n": 1})
     message = "the arguments match the schema, but the tool's class rejects them"
     assert refused.value.problems == [message]
     assert "value_error" in caplog.text and "hunter2" not in caplog.text
