@@ -36,7 +36,7 @@ def test_result_is_printed_as_in_its_case(
     if os.environ.get("REGENERATE"):
         expected.write_text(output, "utf-8")
     assert output == expected.read_text("utf-8")
-    assert all(character.isprintable() for character in output.replace("\n", ""))
+    assert all(char.isprintable() for char in output.replace("\n", ""))
 
 
 def test_tables_have_at_most_80_columns() -> None:
@@ -45,9 +45,7 @@ def test_tables_have_at_most_80_columns() -> None:
             "utf-8"
         )
         for line in text.splitlines():
-            wide = sum(
-                unicodedata.east_asian_width(character) in "WF" for character in line
-            )
+            wide = sum(unicodedata.east_asian_width(char) in "WF" for char in line)
             assert len(line) + wide <= 80, line
 
 
@@ -56,4 +54,4 @@ def test_raw_json_is_the_same_value_without_control_characters(case: Path) -> No
     answer = json.loads((case / "answer.json").read_text("utf-8"))
     text = format_raw_json(answer)
     assert json.loads(text) == answer
-    assert all(character.isprintable() for character in text.replace("\n", ""))
+    assert all(char.isprintable() for char in text.replace("\n", ""))

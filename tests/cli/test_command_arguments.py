@@ -119,10 +119,8 @@ def call(project: Path, programs: Forks) -> Run:
     """
     assert toolcast(project, "generate").returncode == 0
 
-    def run(*words: str, tool: str = "give", stdin_text: str = "") -> Any:
-        done = programs.run(
-            project, "generated.toy.cli", tool, *words, given=stdin_text
-        )
+    def run(*words: str, tool: str = "give", stdin: str = "") -> Any:
+        done = programs.run(project, "generated.toy.cli", tool, *words, given=stdin)
         assert "Traceback" not in done.stderr, done.stderr
         return json.loads(done.stdout) if done.returncode == 0 else done.stderr
 
@@ -224,12 +222,10 @@ def test_json_is_read_from_stdin_and_files(project: Path, call: Run) -> None:
     (project / "list.json").write_text("[1, 2]", "utf-8")
     assert call("--arguments", "@some.json")["got"] == {"place": "p", "count": 2}
     assert call("here", "--numbers", "@list.json")["got"]["numbers"] == [1, 2]
-    assert call("here", "--options", "-", stdin_text='{"k": 1}')["got"]["options"] == {
+    assert call("here", "--options", "-", stdin='{"k": 1}')["got"]["options"] == {
         "k": 1
     }
-    assert call("--arguments", "-", stdin_text='{"place": "p"}')["got"] == {
-        "place": "p"
-    }
+    assert call("--arguments", "-", stdin='{"place": "p"}')["got"] == {"place": "p"}
     # Parameters of type string are not read from files.
     assert call("@here", "--from", "-", "--words", "@x")["got"] == {
         "place": "@here",

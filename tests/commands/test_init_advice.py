@@ -27,7 +27,7 @@ pythonpath = ["src"]
 """
 
 
-def init_and_read_advice(folder: Path, files: dict[str, str]) -> str:
+def read_advice(folder: Path, files: dict[str, str]) -> str:
     """Return the advice for a repository with these files and a package `src/shop`."""
     for path, text in {"src/shop/__init__.py": "", **files}.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
@@ -42,16 +42,14 @@ def test_complete_repository_gets_only_advice_on_ci(tmp_path: Path) -> None:
         "Makefile": "tools: ; toolcast generate\ncheck: ; toolcast check\n",
         ".gitattributes": "* text=auto eol=lf\n",
     }
-    advice = init_and_read_advice(tmp_path, files)
+    advice = read_advice(tmp_path, files)
     for path in ("pyproject.toml", "Makefile", ".gitattributes"):
         assert f"\n  {path}\n" not in advice
     assert "\n  CI\n    toolcast check --format github\n" in advice
 
 
 def test_unused_linters_get_no_advice(tmp_path: Path) -> None:
-    advice = init_and_read_advice(
-        tmp_path, {"pyproject.toml": "[project]\nname = 'shop'\n"}
-    )
+    advice = read_advice(tmp_path, {"pyproject.toml": "[project]\nname = 'shop'\n"})
     assert "black" not in advice and "ruff" not in advice
     # Without testpaths, pytest collects all folders.
     assert "testpaths" not in advice
@@ -71,4 +69,4 @@ def test_unused_linters_get_no_advice(tmp_path: Path) -> None:
 def test_tool_in_use_gets_advice(
     tmp_path: Path, path: str, text: str, expected_advice: str
 ) -> None:
-    assert expected_advice in init_and_read_advice(tmp_path, {path: text})
+    assert expected_advice in read_advice(tmp_path, {path: text})

@@ -11,7 +11,7 @@ import yaml
 from tests.commands.run_module import run
 from toolcast.commands.init.scaffold import list_missing_packages
 
-EXISTING_FILES = {
+EXISTING = {
     "Makefile": "check: ; echo ours\n",
     "pyproject.toml": "[tool.black]\nline-length = 120\n\n[tool.pytest.ini_options]\n"
     'testpaths = ["checks"]\naddopts = "--import-mode=prepend"\n',
@@ -24,7 +24,7 @@ EXISTING_FILES = {
 
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
-    for path, text in EXISTING_FILES.items():
+    for path, text in EXISTING.items():
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_text(text)
     return tmp_path
@@ -42,7 +42,7 @@ def test_init_into_a_src_package_changes_no_existing_file(repository: Path) -> N
     output = run(
         repository, "toolcast", "init", "--into", ".", "--name", "store"
     ).stdout
-    new = list_files(repository) - EXISTING_FILES.keys()
+    new = list_files(repository) - EXISTING.keys()
     assert {path for path in new if "/schemas/" not in path} == {
         "toolcast.yaml",
         "specs/store/toolset.yaml",
@@ -50,9 +50,7 @@ def test_init_into_a_src_package_changes_no_existing_file(repository: Path) -> N
         "src/shop/agent/__init__.py",
         "src/shop/agent/count_words.py",
     }
-    assert all(
-        (repository / path).read_text() == t for path, t in EXISTING_FILES.items()
-    )
+    assert all((repository / path).read_text() == t for path, t in EXISTING.items())
     for words in ("pyproject.toml", "Makefile", "CI", ".gitignore", ".gitattributes"):
         assert f"\n  {words}\n" in output
     assert "src/shop/generated/** text eol=lf\n" in output

@@ -62,8 +62,7 @@ def test_unclosed_html_hides_no_tool_on_a_generated_page(
     for page in (folder / "prompts").glob("*.md"):
         text = page.read_text("utf-8")
         visible = " ".join(
-            text_part
-            for _, text_part in list_visible_texts(f"{text}\n\n## Behind\n\nend\n")
+            part for _, part in list_visible_texts(f"{text}\n\n## Behind\n\nend\n")
         )
         assert visible.endswith("end \n") or visible.rstrip().endswith("end"), page.name
         for name in tools:

@@ -36,10 +36,10 @@ from toolcast.encoders.python_types import (
     encode_parameters,
     encode_typed_dict,
 )
-from toolcast.parsing.characters import is_printable
+from toolcast.parsing.chars import is_printable
 
 MODE = black.Mode(target_versions={black.TargetVersion.PY311})
-# Words and line breaks make long texts; `text()` draws unusual characters.
+# Words and line breaks make long texts; `text()` draws unusual chars.
 WORDS = st.lists(
     st.sampled_from(["a", "word", "'", '"', "\\", "\n", "  ", "日本語", "x" * 30, "é"]),
     max_size=60,
@@ -217,12 +217,8 @@ def test_invalid_identifier_is_rejected(name: str) -> None:
 
 
 def test_character_width_equals_blacks_width() -> None:
-    characters = (
-        chr(point) for point in range(0x110000) if not 0xD800 <= point < 0xE000
-    )
-    differ = [
-        c for c in characters if is_printable(c) and text_width(c) != str_width(c)
-    ]
+    chars = (chr(point) for point in range(0x110000) if not 0xD800 <= point < 0xE000)
+    differ = [c for c in chars if is_printable(c) and text_width(c) != str_width(c)]
     assert differ == []
 
 

@@ -23,21 +23,15 @@ def test_invalid_project_or_option_sets_the_exit_code(
     empty = tmp_path / "empty"
     empty.mkdir()
     monkeypatch.chdir(empty)
-    without_project = CliRunner().invoke(main, [command])
-    assert (without_project.exit_code, "toolcast init" in without_project.stderr) == (
-        2,
-        True,
-    )
+    outside = CliRunner().invoke(main, [command])
+    assert (outside.exit_code, "toolcast init" in outside.stderr) == (2, True)
     assert CliRunner().invoke(main, [command, "--project", "."]).exit_code == 2
     assert run(command, "--format", "nope").exit_code == 2
     monkeypatch.chdir(small.root / "specs" / "toy")
     assert CliRunner().invoke(main, [command]).exit_code == 0
     small.edit("specs/toy/greet.yaml", "summary:", "sumary:")
-    misspelled = run(command)
-    assert (misspelled.exit_code, "did you mean `summary`?" in misspelled.stderr) == (
-        1,
-        True,
-    )
+    typo = run(command)
+    assert (typo.exit_code, "did you mean `summary`?" in typo.stderr) == (1, True)
     small.write("toolcast.yaml", "version: 2\n")
     invalid = run(command)
     assert (invalid.exit_code, invalid.stdout) == (2, "")

@@ -20,7 +20,7 @@ PREAMBLE = "generated/toy/prompts/preamble.md"
 Run = Callable[..., Result]
 
 
-def list_errors(done: Result) -> list[str]:
+def errors(done: Result) -> list[str]:
     """Return the lines of findings, without helps."""
     return [line for line in done.stderr.splitlines() if ": error: " in line]
 
@@ -43,7 +43,7 @@ def test_spec_with_several_outdated_outputs_is_one_finding(
     change(small)
     checked = run("check")
     assert checked.exit_code == 1
-    [line] = list_errors(checked)
+    [line] = errors(checked)
     assert line.startswith("specs/toy/greet.yaml: error: output/outdated: ")
     assert DEFINITION in line and "are out of date" in line
     assert "help: run `toolcast generate` and commit the result" in checked.stderr
@@ -54,7 +54,7 @@ def test_spec_with_several_outdated_outputs_is_one_finding(
 def test_two_changed_specs_are_two_findings(small: Any, run: Run) -> None:
     change(small)
     small.edit("specs/toy/part.yaml", "Part from", "Take leave of")
-    assert [line.partition(":")[0] for line in list_errors(run("check"))] == [
+    assert [line.partition(":")[0] for line in errors(run("check"))] == [
         "specs/toy/greet.yaml",
         "specs/toy/part.yaml",
     ]
@@ -62,7 +62,7 @@ def test_two_changed_specs_are_two_findings(small: Any, run: Run) -> None:
 
 def test_outdated_output_without_git_may_be_edited(small: Any, run: Run) -> None:
     change(small)
-    [line] = list_errors(run("check"))
+    [line] = errors(run("check"))
     assert line.endswith("are out of date or edited by hand")
 
 
@@ -73,7 +73,7 @@ def test_output_unlike_its_git_version_was_edited_by_hand(
         small.write(path, (small.root / path).read_text() + "# mine\n")
     checked = run("check")
     message = "error: output/outdated: the file was edited by hand"
-    assert [line.partition(": git")[0] for line in list_errors(checked)] == [
+    assert [line.partition(": git")[0] for line in errors(checked)] == [
         f"{PREAMBLE}: {message}",
         f"{TOOL}: {message}",
     ]
@@ -85,7 +85,7 @@ def test_edited_output_is_reported_separately_from_a_changed_spec(
 ) -> None:
     small.write(TOOL, (small.root / TOOL).read_text() + "# mine\n")
     change(small)
-    edited, stale = list_errors(run("check"))
+    edited, stale = errors(run("check"))
     assert edited.startswith(f"{TOOL}: ") and "edited by hand" in edited
     assert stale.startswith("specs/toy/greet.yaml: ") and TOOL not in stale
 
@@ -96,7 +96,7 @@ def test_30_changed_specs_in_a_folder_are_one_finding(small: Any, run: Run) -> N
     small.generate()
     for number in range(30):
         small.edit(f"specs/toy/t{number}.yaml", "Part from", "Leave")
-    [line] = list_errors(run("check"))
+    [line] = errors(run("check"))
     assert line.startswith("specs/toy/t0.yaml: error: output/outdated: ")
     assert " outputs of 30 specs in specs/toy/ are out of date" in line
 
@@ -104,7 +104,7 @@ def test_30_changed_specs_in_a_folder_are_one_finding(small: Any, run: Run) -> N
 def test_missing_output_is_reported_at_its_spec(small: Any, run: Run) -> None:
     (small.root / TOOL).unlink()
     (small.root / DEFINITION).unlink()
-    [line] = list_errors(run("check"))
+    [line] = errors(run("check"))
     assert line == (
         f"specs/toy/greet.yaml: error: output/missing: {DEFINITION}, {TOOL} are missing"
     )
@@ -118,7 +118,7 @@ def test_missing_output_is_reported_at_its_spec(small: Any, run: Run) -> None:
 def test_missing_folder_is_one_finding(small: Any, run: Run, folder: str) -> None:
     shutil.rmtree(small.root / folder)
     checked = run("check")
-    assert list_errors(checked) == [
+    assert errors(checked) == [
         f"{folder}: error: output/missing: the folder is missing"
     ]
     assert run("generate").exit_code == 0
@@ -127,7 +127,7 @@ def test_missing_folder_is_one_finding(small: Any, run: Run, folder: str) -> Non
 
 def test_outputs_from_a_removed_spec_are_one_finding(small: Any, run: Run) -> None:
     (small.root / "specs/toy/part.yaml").unlink()
-    orphans = [line for line in list_errors(run("check")) if "output/orphaned" in line]
+    orphans = [line for line in errors(run("check")) if "output/orphaned" in line]
     assert orphans == [
         "generated/toy/tools/part.json: error: output/orphaned: this file and 1 more are"
         " no longer generated; the source was specs/toy/part.yaml"
@@ -141,7 +141,7 @@ def test_outputs_from_a_removed_spec_are_one_finding(small: Any, run: Run) -> No
 def test_foreign_file_in_the_output_folder_is_reported(small: Any, run: Run) -> None:
     small.write("generated/toy/notes.txt", "mine\n")
     checked = run("check")
-    assert list_errors(checked) == [
+    assert errors(checked) == [
         "generated/toy/notes.txt: error: output/foreign-file: the file was not generated,"
         " but is in the output folder"
     ]
@@ -168,7 +168,7 @@ def test_system_and_editor_files_are_ignored(small: Any, run: Run, name: str) ->
 def test_temporary_file_is_reported_and_removed(small: Any, run: Run) -> None:
     small.write("generated/toy/.toolcast-0123456789abcdef.tmp", "half a fi")
     small.write("generated/.toolcast-mine.txt", "not a temporary file")
-    checked = "\n".join(list_errors(run("check")))
+    checked = "\n".join(errors(run("check")))
     assert "abcdef.tmp: error: output/orphaned: temporary file of" in checked
     assert ".toolcast-mine.txt: error: output/foreign-file" in checked
     (small.root / "generated/.toolcast-mine.txt").unlink()

@@ -63,7 +63,7 @@ def _walk(schema: Any, path: str = "") -> Iterator[tuple[str, Mapping[str, Any]]
         yield from _walk(schema.get(keyword), f"{path}/{keyword}")
 
 
-def _allows_type(schema: Mapping[str, Any], name: str) -> bool:
+def _allows(schema: Mapping[str, Any], name: str) -> bool:
     types = schema.get("type", ())
     return name == types or (not isinstance(types, str) and name in types)
 
@@ -116,17 +116,14 @@ def _is_cyclic(schema: Mapping[str, Any], name: str) -> bool:
     return False
 
 
-def _check_strict_schema(
+def _check_strict(
     schema: Mapping[str, Any], keywords: frozenset[str], formats: frozenset[str]
 ) -> Iterator[str]:
     """Yield violations of the rules that all strict formats share."""
     for path, part in _walk(schema):
         for keyword in part.keys() - keywords:
             yield f"{path}: `{keyword}`"
-        if (
-            _allows_type(part, "object")
-            and part.get("additionalProperties") is not False
-        ):
+        if _allows(part, "object") and part.get("additionalProperties") is not False:
             yield f"{path}: an object that is not closed"
         if part.get("format", "date") not in formats:
             yield f"{path}: the format `{part['format']}`"
@@ -148,16 +145,16 @@ def _check_openai_schema(schema: Mapping[str, Any], is_strict: bool) -> Iterator
             except re.error:
                 yield f"{path}: {pattern!r} is not a 'regex'"
     for path, part in _walk(schema):
-        if _allows_type(part, "array") and "items" not in part:
+        if _allows(part, "array") and "items" not in part:
             yield f"{path}: an array without `items`"
         if (
             is_strict
-            and _allows_type(part, "object")
+            and _allows(part, "object")
             and ({*part.get("properties", {})} != {*part.get("required", ())})
         ):
             yield f"{path}: not all properties are required"
     if is_strict:
-        yield from _check_strict_schema(schema, _OPENAI_STRICT, _STRICT_FORMATS)
+        yield from _check_strict(schema, _OPENAI_STRICT, _STRICT_FORMATS)
         yield from _check_references(schema, cycles=True)
 
 
@@ -214,9 +211,7 @@ def _check_claude_schema(schema: Mapping[str, Any], is_strict: bool) -> Iterator
             yield f"`{name}` is no property's name"
     if not is_strict:
         return
-    yield from _check_strict_schema(
-        schema, _ANTHROPIC_STRICT, _STRICT_FORMATS | {"uri"}
-    )
+    yield from _check_strict(schema, _ANTHROPIC_STRICT, _STRICT_FORMATS | {"uri"})
     yield from _check_references(schema, cycles=False)
     optional = unions = 0
     for path, part in _walk(schema):
@@ -259,21 +254,19 @@ def _check_anthropic(tools: list[dict[str, Any]]) -> Iterator[str]:
 
 
 def _check_gemini(tools: list[dict[str, Any]]) -> Iterator[str]:
-    declared = [
-        declaration for tool in tools for declaration in tool["functionDeclarations"]
-    ]
+    declared = [entry for tool in tools for entry in tool["functionDeclarations"]]
     grammar = r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}"
-    yield from _check_names([declaration["name"] for declaration in declared], grammar)
+    yield from _check_names([entry["name"] for entry in declared], grammar)
     if len(declared) > 512:
         yield "more than 512 declarations"
-    for declaration in declared:
+    for entry in declared:
         yield from (
-            f"{declaration['name']}: {text}"
-            for text in _check_root(declaration["parametersJsonSchema"])
+            f"{entry['name']}: {text}"
+            for text in _check_root(entry["parametersJsonSchema"])
         )
         for keyword in ("parametersJsonSchema", "responseJsonSchema"):
-            for problem in _check_gemini_schema(declaration.get(keyword, {})):
-                yield f"{declaration['name']} {keyword}: {problem}"
+            for problem in _check_gemini_schema(entry.get(keyword, {})):
+                yield f"{entry['name']} {keyword}: {problem}"
 
 
 def _check_gemini_schema(schema: Mapping[str, Any]) -> Iterator[str]:

@@ -84,9 +84,7 @@ def _list_paths(root: Any, error: Any) -> set[str]:
             schema = schema[step]
             escaped = str(step).replace("~", "~0").replace("/", "~1")
             paths = [f"{path}/{escaped}" for path in paths]
-    return set(paths).union(
-        *(_list_paths(root, suberror) for suberror in error.context)
-    )
+    return set(paths).union(*(_list_paths(root, cause) for cause in error.context))
 
 
 @st.composite

@@ -25,10 +25,7 @@ async def test_agent_loop_sends_function_results_to_the_model() -> None:
         if rendered.tool.name == "stickynotes"
     )
     assert form.is_strict and form.is_deferred
-    sent_arguments = {
-        **dict.fromkeys(form.parameters.schema["required"]),
-        "action": "list",
-    }
+    sent = {**dict.fromkeys(form.parameters.schema["required"]), "action": "list"}
     requests = []
 
     def answer(request: httpx2.Request) -> httpx2.Response:
@@ -38,7 +35,7 @@ async def test_agent_loop_sends_function_results_to_the_model() -> None:
             "call_id": "c1",
             "namespace": form.tool.section,
             "name": form.name,
-            "arguments": json.dumps(sent_arguments),
+            "arguments": json.dumps(sent),
         }
         outputs = [call] if len(requests) == 1 else []
         return httpx2.Response(200, json={"id": "r", "output": outputs})

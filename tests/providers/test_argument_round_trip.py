@@ -54,7 +54,7 @@ def render_tool(form: tuple[str, bool], schema: dict[str, Any]) -> ProviderTools
     return render_tools(provider_named(form[0]), [tool], ListOptions(["do"] * form[1]))
 
 
-def _explains_rejection(path: str, loss: Loss) -> bool:
+def _explains(path: str, loss: Loss) -> bool:
     """Return whether a loss is the reason for a rejection by a keyword at a path."""
     # The loss of a cut reference has the path of the reference, and covers the whole
     # target.
@@ -98,11 +98,7 @@ def test_valid_model_arguments_are_restored_to_valid_arguments(
             loss for loss in tools.losses if loss.effect in (Effect.WIDER, Effect.OTHER)
         ]
         for paths in find_rejecting_keywords(schema, restored):
-            reasons = [
-                loss
-                for loss in wider
-                if any(_explains_rejection(p, loss) for p in paths)
-            ]
+            reasons = [loss for loss in wider if any(_explains(p, loss) for p in paths)]
             assert reasons, (paths, restored, rendered.schema, list(map(str, wider)))
 
 

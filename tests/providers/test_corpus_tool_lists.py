@@ -22,15 +22,11 @@ CORPUS = Path(__file__).parents[1] / "corpus"
 
 
 @cache
-def load_tool_lists() -> list[list[Tool]]:
+def load_lists() -> list[list[Tool]]:
     """Return the tools of each server, with examples and sections added."""
-    extra_folder = os.environ.get("TOOLCAST_CORPUS")
+    extra = os.environ.get("TOOLCAST_CORPUS")
     tool_lists = []
-    folders = [
-        CORPUS / "mcp",
-        CORPUS / "snapshots",
-        *([Path(extra_folder)] if extra_folder else []),
-    ]
+    folders = [CORPUS / "mcp", CORPUS / "snapshots", *([Path(extra)] if extra else [])]
     for folder in folders:
         for path in sorted(folder.glob("*.json")):
             answer = json.loads(path.read_text("utf-8"))
@@ -50,7 +46,7 @@ def _tool(definition: dict[str, Any]) -> Tool:
     )
 
 
-def render_list(provider: str, tools: list[Tool], *, is_strict: bool) -> ProviderTools:
+def render(provider: str, tools: list[Tool], *, is_strict: bool) -> ProviderTools:
     strict = [tool.name for tool in tools] if is_strict else False
     options = ListOptions(strict=strict, tool_search=True, programmatic=True)
     return render_tools(provider_named(provider), tools, options)
@@ -65,9 +61,7 @@ FORMS = [(name, False) for name in PROVIDERS] + [
 @pytest.mark.parametrize(("provider", "is_strict"), FORMS)
 def test_corpus_lists_follow_documented_rules(provider: str, is_strict: bool) -> None:
     start = time.process_time()
-    lists = [
-        render_list(provider, tools, is_strict=is_strict) for tools in load_tool_lists()
-    ]
+    lists = [render(provider, tools, is_strict=is_strict) for tools in load_lists()]
     assert time.process_time() - start < MAX_CPU_S
     rendered = [tool for server in lists for tool in server.rendered]
     assert len(rendered) > 500
@@ -80,14 +74,14 @@ def test_corpus_lists_follow_documented_rules(provider: str, is_strict: bool) ->
 @pytest.mark.slow
 @pytest.mark.parametrize(("provider", "is_strict"), FORMS)
 def test_corpus_tool_lists_match_the_sdk_types(provider: str, is_strict: bool) -> None:
-    for tools in load_tool_lists():
-        validate(provider, render_list(provider, tools, is_strict=is_strict).tools)
+    for tools in load_lists():
+        validate(provider, render(provider, tools, is_strict=is_strict).tools)
 
 
 @pytest.mark.rows(3)
 @pytest.mark.parametrize(("provider", "is_strict"), FORMS)
 def test_corpus_tool_names_resolve_to_tools(provider: str, is_strict: bool) -> None:
-    for tools in load_tool_lists():
-        provider_tools = render_list(provider, tools, is_strict=is_strict)
+    for tools in load_lists():
+        provider_tools = render(provider, tools, is_strict=is_strict)
         for tool, rendered in zip(tools, provider_tools.rendered, strict=True):
             assert provider_tools.call(rendered.name, "{}").name == tool.name

@@ -93,14 +93,9 @@ def test_tool_named_like_a_provider_tool_is_renamed() -> None:
 
 @pytest.mark.parametrize("name", ["anthropic", "bedrock"])
 def test_strict_tools_count_against_anthropic_limits(name: str) -> None:
-    provider, names = provider_named(name), [
-        f"do_{namespace}" for namespace in range(21)
-    ]
+    provider, names = provider_named(name), [f"do_{n}" for n in range(21)]
     schema = {"type": "object", "additionalProperties": False}
-    tools = [
-        Tool(tool_name, "", "", {"name": tool_name, "inputSchema": schema})
-        for tool_name in names
-    ]
+    tools = [Tool(n, "", "", {"name": n, "inputSchema": schema}) for n in names]
     listing = render_tools(provider, tools, ListOptions(strict=names))
     exceeded = [
         (budget.maximum, count)
@@ -113,12 +108,6 @@ def test_strict_tools_count_against_anthropic_limits(name: str) -> None:
 
 def test_bedrock_list_marks_strict_tools() -> None:
     schema = {"type": "object", "additionalProperties": False}
-    tools = [
-        Tool(tool_name, "", "", {"name": tool_name, "inputSchema": schema})
-        for tool_name in "ab"
-    ]
+    tools = [Tool(n, "", "", {"name": n, "inputSchema": schema}) for n in "ab"]
     listing = render_tools(provider_named("bedrock"), tools, ListOptions(strict=["b"]))
-    assert [tool_name["toolSpec"].get("strict") for tool_name in listing.tools] == [
-        None,
-        True,
-    ]
+    assert [tool["toolSpec"].get("strict") for tool in listing.tools] == [None, True]

@@ -11,7 +11,7 @@ ANY = {"type": "object", "properties": {}, "additionalProperties": False}
 RESULT = {"type": "array", "items": {"type": "string"}}
 
 
-def make_tool(name: str, **more: Any) -> Tool:
+def tool(name: str, **more: Any) -> Tool:
     definition = {"name": name, "inputSchema": ANY}
     if "returns" in more:
         definition["outputSchema"] = more.pop("returns")
@@ -19,10 +19,10 @@ def make_tool(name: str, **more: Any) -> Tool:
 
 
 TOOLS = [
-    make_tool("now", always=True, returns=RESULT),
-    make_tool("list_notes", section="notes", returns=RESULT),
-    make_tool("drop_notes", section="notes", returns=RESULT, confirm=Confirm("Sure?")),
-    make_tool("ping"),
+    tool("now", always=True, returns=RESULT),
+    tool("list_notes", section="notes", returns=RESULT),
+    tool("drop_notes", section="notes", returns=RESULT, confirm=Confirm("Sure?")),
+    tool("ping"),
 ]
 
 
@@ -71,10 +71,7 @@ def test_deferred_tools_are_grouped_in_namespaces_by_section() -> None:
 
 
 def test_section_name_is_converted_to_a_valid_namespace_name() -> None:
-    tools = [
-        make_tool("feed", section="Home & garden"),
-        make_tool("dig", section="größe"),
-    ]
+    tools = [tool("feed", section="Home & garden"), tool("dig", section="größe")]
     provider = provider_named("openai-responses")
     entries = render_tools(provider, tools, ListOptions(tool_search=True)).tools
     assert [entry.get("name") for entry in entries] == ["Home___garden", "gr__e", None]
@@ -100,10 +97,10 @@ def test_confirm_is_reported_as_a_loss() -> None:
 def test_renamed_tools_are_called_by_their_original_names() -> None:
     provider = provider_named("openai-chat")
     names = ["notes.list", "notes_list", "x" * 70, "plain"]
-    tools = render_tools(provider, [make_tool(name) for name in names])
+    tools = render_tools(provider, [tool(name) for name in names])
     new_names = [rendered.name for rendered in tools.rendered]
     assert new_names[1] == "notes_list" and new_names[3] == "plain"
     assert new_names[0].startswith("notes_list_") and len(new_names[2]) == 64
     assert [tools.call(name, "{}").name for name in new_names] == names
-    single = render_tools(provider, [make_tool("notes.list")])
+    single = render_tools(provider, [tool("notes.list")])
     assert single.rendered[0].name == "notes_list"

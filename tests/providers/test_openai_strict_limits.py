@@ -19,12 +19,8 @@ def make_object(names: list[str], property_schema: dict[str, Any]) -> dict[str, 
     }
 
 
-def make_nested_object(levels: int) -> dict[str, Any]:
-    return (
-        make_object(["a"], make_nested_object(levels - 1))
-        if levels
-        else {"type": "string"}
-    )
+def nested(levels: int) -> dict[str, Any]:
+    return make_object(["a"], nested(levels - 1)) if levels else {"type": "string"}
 
 
 def make_enum(count: int, length: int) -> dict[str, Any]:
@@ -43,7 +39,7 @@ LONG = [f"{n:0100}" for n in range(1_200)]
             make_object([*NAMES, "one"], {"type": "string"}),
             "has 5,001 properties",
         ),
-        (make_nested_object(10), make_nested_object(11), "has 11 levels"),
+        (nested(10), nested(11), "has 11 levels"),
         (make_enum(1_000, 4), make_enum(1_001, 4), "has 1,001 values of `enum`"),
         (
             make_object(LONG, {"type": "string"}),

@@ -15,7 +15,7 @@ Schema = dict[str, Any]
 ALL_REQUIRED = Dialect(is_closed=True, is_required_whole=True)
 RENAMED = Dialect(property_names=re.compile("[a-z_]{1,8}"))
 S: Schema = {"type": "string"}
-TEXT_OR_NULL: Schema = {"type": ["string", "null"]}
+NULLABLE: Schema = {"type": ["string", "null"]}
 
 
 def _make_object(*required: str, **properties: Any) -> Schema:
@@ -27,10 +27,8 @@ def _make_object(*required: str, **properties: Any) -> Schema:
     }
 
 
-PAIR = _make_object("a", a=TEXT_OR_NULL, b=S)
-DAY = _make_object(
-    "kind", "at", kind={"type": "string", "const": "day"}, at=TEXT_OR_NULL
-)
+PAIR = _make_object("a", a=NULLABLE, b=S)
+DAY = _make_object("kind", "at", kind={"type": "string", "const": "day"}, at=NULLABLE)
 TEXT = _make_object("kind", kind={"type": "string", "const": "text"}, at=S)
 
 

@@ -36,7 +36,7 @@ RESULT = {"items": [NOTE_VALUE, {"id": 2, "title": "B"}], "total": 2}
 DEEP = ["items.title", "items.by", "items.by.mail"]
 
 
-def pick_fields(fields: dict[str, Any], chosen: Any = None, value: Any = RESULT) -> Any:
+def pick(fields: dict[str, Any], chosen: Any = None, value: Any = RESULT) -> Any:
     """Return the sent result of a call with or without selected fields."""
     form = ResultForm(fields={"parameter": "fields", **fields}, returns=RETURNS)
     tool = Tool("find", "", "", {"name": "find", "inputSchema": {}}, result=form)
@@ -67,28 +67,25 @@ def pick_fields(fields: dict[str, Any], chosen: Any = None, value: Any = RESULT)
     ],
 )
 def test_unselected_fields_are_omitted(fields: Any, chosen: Any, items: Any) -> None:
-    assert pick_fields(fields, chosen) == {"items": items, "total": 2}
+    assert pick(fields, chosen) == {"items": items, "total": 2}
     assert RESULT["items"] == [NOTE_VALUE, {"id": 2, "title": "B"}]
 
 
 def test_repeated_field_selection_is_fast() -> None:
     fields = {"allowed": [f"items.p{number}" for number in range(100)] + DEEP}
     started = time.process_time()
-    assert pick_fields(fields, ["items.p1"] * 100_000)["items"] == [
-        {"id": 1},
-        {"id": 2},
-    ]
+    assert pick(fields, ["items.p1"] * 100_000)["items"] == [{"id": 1}, {"id": 2}]
     assert time.process_time() - started < 0.5
 
 
 def test_complete_array_can_be_omitted() -> None:
-    assert pick_fields({"allowed": ["items", "total"]}, ["total"]) == {"total": 2}
+    assert pick({"allowed": ["items", "total"]}, ["total"]) == {"total": 2}
 
 
 def test_values_that_do_not_match_a_path_are_unchanged() -> None:
     fields = {"allowed": ["items.title"], "default": []}
     for value in (None, 5, "items", [], {"items": None}, {"items": [1, None, []]}):
-        assert pick_fields(fields, None, value) == value
+        assert pick(fields, None, value) == value
 
 
 def test_listed_tool_has_the_selection_parameter_and_optional_fields() -> None:

@@ -338,9 +338,9 @@ async def test_proxied_tool_result_is_shortened(opened: Open, tmp_path: Path) ->
         "fields": {"parameter": "fields", "allowed": ["rows.b"], "default": []},
     }
     schema = {"type": "object", "properties": {"fields": {}, "result": {}}}
-    tool_definition = definition("answer", proxy="odd", result=result)
-    tool_definition["mcp"]["inputSchema"] = schema
-    package = Package(tmp_path, tool_definition).load()
+    entry = definition("answer", proxy="odd", result=result)
+    entry["mcp"]["inputSchema"] = schema
+    package = Package(tmp_path, entry).load()
     registry = Registry(package, providers=[opened(odd("well", is_proxied=True))])
     rows = [{"a": "x" * 40, "b": number} for number in range(40)]
     value = {"rows": rows}
@@ -378,9 +378,7 @@ def test_missing_results_part_is_an_error_before_the_handler_runs(
         monkeypatch.delitem(sys.modules, f"{package}.{name}", raising=False)
     monkeypatch.setitem(sys.modules, f"{package}.{module}", None)
     more = {"persistent": True} if is_persistent else {}
-    tool_definition = definition(
-        "t", handler="nowhere:run", result={"send": "text"}, **more
-    )
-    registry = Registry(Package(tmp_path, tool_definition).load(), handlers="nowhere")
+    entry = definition("t", handler="nowhere:run", result={"send": "text"}, **more)
+    registry = Registry(Package(tmp_path, entry).load(), handlers="nowhere")
     response = registry.call_tool_sync("t", {})
     assert "the part `results` of toolcast-runtime cannot" in str(response.error)

@@ -130,12 +130,10 @@ def test_too_large_union_is_typed_as_a_mapping() -> None:
             "texts": {"oneOf": [{"const": str(i), "title": "a"} for i in range(51)]},
         }
     }
-    member_types = (
-        SchemaTypes(root, "Try").build_arguments_class("TryArguments").members
-    )
-    assert isinstance(member_types["few"].type, OneOf)
-    assert member_types["many"] == Member(Table(ANY), False, ("oneOf",))
-    assert isinstance(member_types["texts"].type, Choice)
+    types_ = SchemaTypes(root, "Try").build_arguments_class("TryArguments").members
+    assert isinstance(types_["few"].type, OneOf)
+    assert types_["many"] == Member(Table(ANY), False, ("oneOf",))
+    assert isinstance(types_["texts"].type, Choice)
 
 
 def test_contradictory_types_are_typed_as_any_and_reported() -> None:

@@ -61,15 +61,12 @@ def test_call_parameters_are_typed() -> None:
     ]
     assert types["GetItArguments"] == {"b": "NotRequired[str]", "a": "str"}
     assert types["_check"] == []
-    with_clients = _format_types(P, has_clients=True, handler="h:f")
+    typed = _format_types(P, has_clients=True, handler="h:f")
+    assert typed["call"][0] == "client: str, /, **arguments: Unpack[GetItArguments]"
     assert (
-        with_clients["call"][0] == "client: str, /, **arguments: Unpack[GetItArguments]"
+        typed["call"][3] == "response = REGISTRY.call_tool('get_it', arguments, client)"
     )
-    assert (
-        with_clients["call"][3]
-        == "response = REGISTRY.call_tool('get_it', arguments, client)"
-    )
-    assert with_clients["_check"] == ["h:f"]
+    assert typed["_check"] == ["h:f"]
     assert _format_types(Q)["call"][0] == "arguments: GetItArguments, /"
     parameters = _format_types(Q, has_clients=True)["call"][0]
     assert parameters == "client: str, arguments: GetItArguments, /"
@@ -144,20 +141,15 @@ def test_generated_class_names_are_unique() -> None:
         result_class=None,
     )
     names = [class_.name for class_ in types.objects]
-    assert names == [
-        "GetArguments",
-        "GetResult2",
-        "GetHandlerArguments2",
-        "GetResult",
-        "GetResultResult",
-        "GetResultHandlerArguments",
-        "GetHandlerArguments",
-        "GetHandlerArgumentsResult",
-        "GetHandlerArgumentsHandlerArguments",
-        "GetHandlerResult",
-        "GetHandlerResultResult",
-        "GetHandlerResultHandlerArguments",
-    ]
+    assert (
+        names
+        == (
+            "GetArguments GetResult2 GetHandlerArguments2 GetResult GetResultResult "
+            "GetResultHandlerArguments GetHandlerArguments GetHandlerArgumentsResult "
+            "GetHandlerArgumentsHandlerArguments GetHandlerResult GetHandlerResultResult "
+            "GetHandlerResultHandlerArguments"
+        ).split()
+    )
     assert [class_.name for class_ in types.read_only] == names[3:6] + names[9:]
     assert types.reserved_names == [
         "GetArguments",

@@ -271,21 +271,17 @@ def test_root_class_has_the_given_name_only_if_the_root_is_no_union() -> None:
 def test_types_are_built_for_up_to_20000_schemas() -> None:
     """Schemas above this limit are typed as Any."""
 
-    def build_last_member(count: int, last: Schema) -> Member:
+    def last_member(count: int, last: Schema) -> Member:
         parts: Schema = {f"p{n}": S for n in range(count)}
         root = {"properties": {**parts, "last": last}}
         types = SchemaTypes(root, "Try")
         return types.build_arguments_class("TryArguments").members["last"]
 
     text, unresolved = Member(NamedType("str"), False), Member(ANY, False, ("$ref",))
-    assert build_last_member(19_997, {"allOf": [S]}) == text
-    assert build_last_member(19_998, {"allOf": [S]}) == unresolved
-    assert (
-        build_last_member(19_998, S)
-        == build_last_member(19_998, {"type": ["string"]})
-        == text
-    )
-    assert build_last_member(19_999, S) == unresolved
+    assert last_member(19_997, {"allOf": [S]}) == text
+    assert last_member(19_998, {"allOf": [S]}) == unresolved
+    assert last_member(19_998, S) == last_member(19_998, {"type": ["string"]}) == text
+    assert last_member(19_999, S) == unresolved
 
 
 def test_classes_with_the_same_name_are_numbered() -> None:
@@ -326,14 +322,14 @@ def test_alternative_classes_are_named_by_their_distinguishing_property() -> Non
 
 
 def test_union_contains_each_type_once() -> None:
-    text, integer, number, literal_1, literal_true = (
+    text, integer, number, literal_1, true_ = (
         NamedType("str"),
         NamedType("int"),
         NamedType("float"),
         Choice((1,)),
         Choice((True,)),
     )
-    assert literal_1 != literal_true
+    assert literal_1 != true_
     assert literal_1 == Choice((1,))
     assert hash(literal_1) == hash(Choice((1,)))
     assert make_union([]) == ANY
@@ -347,9 +343,7 @@ def test_union_contains_each_type_once() -> None:
     assert make_union([Choice(("a", 1)), text, integer]) == OneOf(
         (Choice(("a", 1)), text, integer)
     )
-    assert make_union([literal_1, text, literal_true]) == OneOf(
-        (Choice((1, True)), text)
-    )
+    assert make_union([literal_1, text, true_]) == OneOf((Choice((1, True)), text))
     assert make_union([literal_1, Choice((1, 2))]) == Choice((1, 2))
 
 

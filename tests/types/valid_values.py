@@ -49,13 +49,9 @@ def valid_values(schema: Any) -> st.SearchStrategy[Any]:
             return st.sampled_from(part["enum"])
         kinds = part.get("type", [])
         kinds = [kinds] if isinstance(kinds, str) else kinds
-        return st.one_of(
-            [draw_type(part, kind, depth) for kind in kinds] or [_ANYTHING]
-        )
+        return st.one_of([draw_as(part, kind, depth) for kind in kinds] or [_ANYTHING])
 
-    def draw_type(
-        part: dict[str, Any], kind: str, depth: int
-    ) -> st.SearchStrategy[Any]:
+    def draw_as(part: dict[str, Any], kind: str, depth: int) -> st.SearchStrategy[Any]:
         if kind == "array":
             if "prefixItems" in part:
                 return st.tuples(

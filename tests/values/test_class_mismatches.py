@@ -15,7 +15,7 @@ TEXT = {"type": "string"}
 INTEGER = {"type": "integer"}
 
 
-def check_arguments(model: Any, spec: Any, has_values: bool = False) -> list[str]:
+def check_args(model: Any, spec: Any, has_values: bool = False) -> list[str]:
     return find_mismatches(model, spec, is_result=False, has_values=has_values)
 
 
@@ -57,14 +57,12 @@ def test_narrower_keyword_in_a_class_is_reported(
     spec = {"type": kind, keyword: same}
     formatted = f'"{narrower}"' if isinstance(narrower, str) else narrower
     problem = f"it has `{keyword}: {formatted}`, which the spec lacks"
-    assert check_arguments({"type": kind, keyword: narrower}, spec) == [problem]
-    assert check_arguments({"type": kind, keyword: same}, spec) == []
+    assert check_args({"type": kind, keyword: narrower}, spec) == [problem]
+    assert check_args({"type": kind, keyword: same}, spec) == []
     if wider is not None:
-        assert check_arguments({"type": kind, keyword: wider}, spec) == []
-    assert check_arguments({"type": kind}, spec) == []
-    assert check_arguments({"type": kind, keyword: narrower}, {"type": kind}) == [
-        problem
-    ]
+        assert check_args({"type": kind, keyword: wider}, spec) == []
+    assert check_args({"type": kind}, spec) == []
+    assert check_args({"type": kind, keyword: narrower}, {"type": kind}) == [problem]
     assert check_results({"type": kind}, spec) == []
 
 
@@ -78,7 +76,7 @@ def test_narrower_keyword_in_a_class_is_reported(
     ],
 )
 def test_exclusive_and_inclusive_bounds_are_not_compared(model: Any, spec: Any) -> None:
-    assert check_arguments({**INTEGER, **model}, {**INTEGER, **spec}) == []
+    assert check_args({**INTEGER, **model}, {**INTEGER, **spec}) == []
 
 
 @pytest.mark.parametrize(
@@ -196,7 +194,7 @@ def test_exclusive_and_inclusive_bounds_are_not_compared(model: Any, spec: Any) 
 def test_mismatches_between_class_and_spec_are_reported(
     model: Any, spec: Any, argument_messages: list[str], result_messages: list[str]
 ) -> None:
-    assert check_arguments(model, spec) == argument_messages
+    assert check_args(model, spec) == argument_messages
     assert check_results(model, spec) == result_messages
 
 
@@ -241,7 +239,7 @@ def test_format_mismatches_are_reported(
     argument_messages: list[str],
     result_messages: Any,
 ) -> None:
-    assert check_arguments(model, spec, has_values) == argument_messages
+    assert check_args(model, spec, has_values) == argument_messages
     if result_messages is not None:
         assert check_results(model, spec, has_values) == result_messages
 
@@ -254,7 +252,7 @@ def test_schemas_are_compared_up_to_20_levels(levels: int, count: int) -> None:
             "type": "array",
             "items": spec,
         }
-    assert len(check_arguments(model, spec)) == count
+    assert len(check_args(model, spec)) == count
 
 
 def test_circular_schema_is_compared_once() -> None:
@@ -262,7 +260,7 @@ def test_circular_schema_is_compared_once() -> None:
         defs = {"t": _object(n={"type": kind}, below={"$ref": "#/$defs/t"})}
         return {"$ref": "#/$defs/t", "$defs": defs}
 
-    assert check_arguments(tree("string"), tree("integer")) == [
+    assert check_args(tree("string"), tree("integer")) == [
         "`n` is of type string, but integer in the spec"
     ]
 
@@ -270,7 +268,7 @@ def test_circular_schema_is_compared_once() -> None:
 def test_long_value_is_shortened_in_the_message() -> None:
     for length, formatted in ((58, '"' + "a" * 58 + '"'), (59, '"' + "a" * 56 + "...")):
         spec = {"enum": ["a" * length]}
-        assert check_arguments({"enum": ["b"]}, spec) == [
+        assert check_args({"enum": ["b"]}, spec) == [
             f"it does not accept {formatted}, which callers may send"
         ]
 

@@ -192,10 +192,10 @@ Make = Callable[..., Registry]
 
 
 @pytest.fixture
-def make_tool(tmp_path: Path, handlers: str) -> Make:
+def make(tmp_path: Path, handlers: str) -> Make:
     """Return a function that builds a registry with the tool `note`."""
 
-    def make(handler: str, schema: Any, **fields: Any) -> Registry:
+    def build(handler: str, schema: Any, **fields: Any) -> Registry:
         for field in ("arguments_type", "result_type"):
             if field in fields and ":" not in fields[field]:
                 fields[field] = f"{handlers}:{fields[field]}"
@@ -203,11 +203,11 @@ def make_tool(tmp_path: Path, handlers: str) -> Make:
         tool_definition["mcp"]["inputSchema"] = schema
         return Registry(Package(tmp_path, tool_definition).load(), handlers=handlers)
 
-    return make
+    return build
 
 
-def test_python_values_are_passed_to_and_from_the_handler(make_tool: Make) -> None:
-    registry = make_tool("shown", NOTE, values="python")
+def test_python_values_are_passed_to_and_from_the_handler(make: Make) -> None:
+    registry = make("shown", NOTE, values="python")
     arguments = {"due": "2024-02-28", "tags": [ID], "picture": "AP8="}
     answer = registry.call_tool_sync("note", arguments)
     assert answer.result == {
@@ -216,30 +216,28 @@ def test_python_values_are_passed_to_and_from_the_handler(make_tool: Make) -> No
         "types": ["date", "bytes"],
     }
     assert registry.call_tool_sync("note").result["due"] is None
-    mapping = make_tool("shown_async", NOTE, values="python")
+    mapping = make("shown_async", NOTE, values="python")
     assert mapping.call_tool_sync("note", arguments).result == {"due": "2024-02-28"}
 
 
-def test_handler_without_values_receives_json(make_tool: Make) -> None:
-    registry = make_tool("shown_async", NOTE)
+def test_handler_without_values_receives_json(make: Make) -> None:
+    registry = make("shown_async", NOTE)
     answer = registry.call_tool_sync("note", {"due": "2024-02-28"})
     assert answer.result == {"due": "2024-02-28"}
-    refused = make_tool("naive", {"type": "object"}).call_tool_sync("note")
+    refused = make("naive", {"type": "object"}).call_tool_sync("note")
     assert refused.error == (
         "the tool returned a result that is not JSON: it contains a Python datetime"
     )
 
 
-def test_inconvertible_arguments_and_results_are_reported(make_tool: Make) -> None:
-    registry = make_tool("shown", NOTE, values="python")
+def test_inconvertible_arguments_and_results_are_reported(make: Make) -> None:
+    registry = make("shown", NOTE, values="python")
     refused = registry.call_tool_sync("note", {"due": "0000-01-01", "picture": "%"})
     assert refused.error == (
         "the arguments of `note` are not valid:\n- `due` must be a date of the years 1 to"
         ' 9999 (`format: date`), such as "2026-11-22"\n- `picture` must be base64'
     )
-    naive = make_tool("naive", {"type": "object"}, values="python").call_tool_sync(
-        "note"
-    )
+    naive = make("naive", {"type": "object"}, values="python").call_tool_sync("note")
     assert naive.error == (
         "the tool returned a result that is not JSON: it contains a Python datetime without a"
         " time zone"
@@ -249,10 +247,10 @@ def test_inconvertible_arguments_and_results_are_reported(make_tool: Make) -> No
 @pytest.mark.parametrize("class_", ["Line", "LineModel"])
 @pytest.mark.parametrize("values", ["json", "python"])
 def test_handler_receives_an_instance_for_its_class(
-    make_tool: Make, class_: str, values: str
+    make: Make, class_: str, values: str
 ) -> None:
     """Even if the handler's only parameter has the name of a tool parameter."""
-    registry = make_tool("of_line", LINE, arguments_type=class_, values=values)
+    registry = make("of_line", LINE, arguments_type=class_, values=values)
     sent = {"text": "a", "due": "2024-02-29", "level": "high", "parts": [{"n": 3}]}
     assert registry.call_tool_sync("note", sent).result == (
         f"{class_} a datetime.date(2024, 2, 29) Level.HIGH [Part(n=3)]"
@@ -264,11 +262,11 @@ def test_handler_receives_an_instance_for_its_class(
     assert refused.error is not None and "must be a date" in refused.error
 
 
-def test_typed_dict_and_field_aliases_are_supported(make_tool: Make) -> None:
-    typed = make_tool("of_dict", LINE, arguments_type="LineDict")
+def test_typed_dict_and_field_aliases_are_supported(make: Make) -> None:
+    typed = make("of_dict", LINE, arguments_type="LineDict")
     sent = {"text": "a", "due": "2024-02-29"}
     assert typed.call_tool_sync("note", sent).result == "2024-02-29"
-    renamed = make_tool("of_renamed", LINE, arguments_type="Renamed")
+    renamed = make("of_renamed", LINE, arguments_type="Renamed")
     assert renamed.call_tool_sync("note", {"text": "a"}).result == "a"
 
 
@@ -282,28 +280,24 @@ def test_typed_dict_and_field_aliases_are_supported(make_tool: Make) -> None:
     ],
 )
 def test_error_in_a_class_names_the_field_and_hides_the_value(
-    make_tool: Make, text: str, expected_error: str
+    make: Make, text: str, expected_error: str
 ) -> None:
-    registry = make_tool("of_line", LINE, arguments_type="LineModel")
+    registry = make("of_line", LINE, arguments_type="LineModel")
     refused = registry.call_tool_sync("note", {"text": text})
     assert refused.error is not None and expected_error in refused.error
     assert "hunter2" not in refused.error and "pydantic" not in refused.error
 
 
-def test_class_instance_is_accepted_as_a_result(make_tool: Make) -> None:
+def test_class_instance_is_accepted_as_a_result(make: Make) -> None:
     expected = {"text": "a", "due": "2024-02-29", "level": "high", "parts": [{"n": 1}]}
     for values in ("json", "python"):
         types = {"arguments_type": "Line", "result_type": "Line", "values": values}
-        response = make_tool("gives", LINE, **types).call_tool_sync(
-            "note", {"text": "a"}
-        )
+        response = make("gives", LINE, **types).call_tool_sync("note", {"text": "a"})
         assert response.result == expected, response.error
-        wrapped = make_tool("gives_response", LINE, **types)
+        wrapped = make("gives_response", LINE, **types)
         answer = wrapped.call_tool_sync("note", {"text": "a"})
         assert answer.result["due"] is None and answer.result["level"] == "low"
-    wrong = make_tool("gives_wrong", LINE, **types).call_tool_sync(
-        "note", {"text": "a"}
-    )
+    wrong = make("gives_wrong", LINE, **types).call_tool_sync("note", {"text": "a"})
     assert wrong.error is not None and wrong.error.startswith("the tool failed; ")
 
 
@@ -336,11 +330,9 @@ NOT_JSON = "the tool returned a result that is not JSON: it "
     ],
 )
 def test_class_result_must_be_json(
-    make_tool: Make, handler: str, values: str, expected_error: str | None
+    make: Make, handler: str, values: str, expected_error: str | None
 ) -> None:
-    registry = make_tool(
-        handler, {"type": "object"}, result_type="Found", values=values
-    )
+    registry = make(handler, {"type": "object"}, result_type="Found", values=values)
     registry.get_tool("note").definition["outputSchema"] = FOUND  # type: ignore[index]
     answer = registry.call_tool_sync("note")
     if expected_error is None:
@@ -364,9 +356,9 @@ def test_class_result_must_be_json(
     ],
 )
 def test_mismatched_arguments_class_is_rejected_at_the_first_call(
-    make_tool: Make, class_: str, reason: str, caplog: pytest.LogCaptureFixture
+    make: Make, class_: str, reason: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    registry = make_tool("of_line", LINE, arguments_type=class_)
+    registry = make("of_line", LINE, arguments_type=class_)
     with caplog.at_level(logging.ERROR):
         refused = registry.call_tool_sync("note", {"text": "a"})
     assert refused.error is not None
@@ -382,9 +374,9 @@ def test_mismatched_arguments_class_is_rejected_at_the_first_call(
     ],
 )
 def test_mismatched_result_class_is_rejected_at_the_first_call(
-    make_tool: Make, returns: Any, reason: str, caplog: pytest.LogCaptureFixture
+    make: Make, returns: Any, reason: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    registry = make_tool("gives", LINE, arguments_type="Line", result_type="Line")
+    registry = make("gives", LINE, arguments_type="Line", result_type="Line")
     returns_schema = {
         "type": "object",
         "properties": {"text": {"type": "string"}},
