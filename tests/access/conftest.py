@@ -1,4 +1,4 @@
-"""The external server that kirishima's toolset names, running."""
+"""The external server that the toolset kirishima uses, as a running process."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from tests.external.servers.running import HttpServer
 
 
 @pytest.fixture(scope="module")
-def personal() -> Iterator[str]:
-    """The external server; gives its URL, which the toolset's variable holds."""
+def personal_server_url() -> Iterator[str]:
+    """URL of the running external server, which the toolset's variable contains."""
     server = HttpServer.started()
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("KIRISHIMA_PERSONAL_MCP_URL", server.url)

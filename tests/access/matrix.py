@@ -1,4 +1,4 @@
-"""The table of who may have what, read."""
+"""Parsed table of access: the tools that each client may list and call."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ local_cells = pytest.mark.parametrize(
 )
 
 
-def may(client: str, tool: str) -> bool:
+def is_allowed(client: str, tool: str) -> bool:
     return MATRIX[client, tool] != "-"
 
 
-def listed(tools: list[Any]) -> set[str]:
+def get_names(tools: list[Any]) -> set[str]:
     return {tool.get("name") or tool["function"]["name"] for tool in tools}

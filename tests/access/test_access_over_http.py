@@ -1,4 +1,4 @@
-"""Every path to a tool over HTTP, for every client, against one table."""
+"""Access to each tool by each client over HTTP, against one table."""
 
 from __future__ import annotations
 
@@ -7,53 +7,64 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.access.matrix import (
-    CLIENTS,
-    cells,
-    listed,
-    may,
-)
+from tests.access.matrix import CLIENTS, cells, get_names, is_allowed
 from tests.http.serving import Served, served
 
 TOKENS = {f"KIRISHIMA_TOKEN_{c.upper()}": f"{c}-token-a81" for c in CLIENTS}
 ADMIN = "admin-token-c7f"
-eras = pytest.mark.parametrize("modern", [False, True], ids=["legacy", "modern"])
+both_protocols = pytest.mark.parametrize(
+    "is_stateless", [False, True], ids=["legacy", "modern"]
+)
 
 
-pytestmark = [pytest.mark.timeout(180), pytest.mark.usefixtures("personal")]
+pytestmark = [pytest.mark.timeout(180), pytest.mark.usefixtures("personal_server_url")]
 
 
 @pytest.fixture(scope="module")
-def server(personal: str) -> Iterator[Served]:
+def server(personal_server_url: str) -> Iterator[Served]:
     environment = {**TOKENS, "KIRISHIMA_ADMIN_TOKEN": ADMIN}
-    with served(env={**environment, "KIRISHIMA_PERSONAL_MCP_URL": personal}) as running:
+    with served(
+        env={**environment, "KIRISHIMA_PERSONAL_MCP_URL": personal_server_url}
+    ) as running:
         yield running
 
 
-def token(client: str) -> str:
+def get_token(client: str) -> str:
     return TOKENS[f"KIRISHIMA_TOKEN_{client.upper()}"]
 
 
-def path(client: str) -> str:
+def get_path(client: str) -> str:
     return "/mcp/" if client == "internal" else f"/mcp/{client}/"
 
 
 @pytest.mark.rows(4)
-@eras
+@both_protocols
 @cells
-def test_http_list(server: Served, client: str, tool: str, modern: bool) -> None:
-    answer = server.ask(path(client), "tools/list", token=token(client), modern=modern)
-    assert (tool in listed(answer.message["result"]["tools"])) == may(client, tool)
+def test_list_contains_only_allowed_tools(
+    server: Served, client: str, tool: str, is_stateless: bool
+) -> None:
+    answer = server.ask(
+        get_path(client), "tools/list", token=get_token(client), modern=is_stateless
+    )
+    assert (tool in get_names(answer.message["result"]["tools"])) == is_allowed(
+        client, tool
+    )
 
 
-@eras
+@both_protocols
 @cells
-def test_http_call(server: Served, client: str, tool: str, modern: bool) -> None:
+def test_call_to_a_denied_tool_is_invalid_params_error(
+    server: Served, client: str, tool: str, is_stateless: bool
+) -> None:
     call = {"name": tool, "arguments": {"action": "nonsense"}}
     answer = server.ask(
-        path(client), "tools/call", call, token=token(client), modern=modern
+        get_path(client),
+        "tools/call",
+        call,
+        token=get_token(client),
+        modern=is_stateless,
     ).message
-    if may(client, tool):
+    if is_allowed(client, tool):
         assert answer["result"]["isError"] is True
         assert "nknown tool" not in str(answer)
     else:
@@ -62,21 +73,27 @@ def test_http_call(server: Served, client: str, tool: str, modern: bool) -> None
 
 
 @cells
-def test_http_without_the_token_of_the_client(
+def test_request_without_the_client_token_is_unauthorized(
     server: Served, client: str, tool: str
 ) -> None:
     call = {"name": tool, "arguments": {"action": "nonsense"}}
-    others = [None, ADMIN, *(token(other) for other in CLIENTS if other != client)]
-    for given in others:
+    other_tokens = [
+        None,
+        ADMIN,
+        *(get_token(other) for other in CLIENTS if other != client),
+    ]
+    for wrong_token in other_tokens:
         for method, params in (("tools/list", {}), ("tools/call", call)):
-            answer = server.ask(path(client), method, params, token=given)
+            answer = server.ask(get_path(client), method, params, token=wrong_token)
             assert answer.status == 401
             assert tool not in answer.body.decode()
 
 
 @cells
-def test_http_list_for_administrators(server: Served, client: str, tool: str) -> None:
-    right = {"Authorization": f"Bearer {ADMIN}"}
-    answer = server.send("/api/admin/list-mcp-tools", b"", right, "GET")
-    shown = json.loads(answer.body)["clients"][client]["tools"]
-    assert (tool in listed(shown)) == may(client, tool)
+def test_admin_list_contains_only_tools_allowed_to_the_client(
+    server: Served, client: str, tool: str
+) -> None:
+    headers = {"Authorization": f"Bearer {ADMIN}"}
+    answer = server.send("/api/admin/list-mcp-tools", b"", headers, "GET")
+    tools = json.loads(answer.body)["clients"][client]["tools"]
+    assert (tool in get_names(tools)) == is_allowed(client, tool)

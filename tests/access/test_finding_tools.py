@@ -1,4 +1,4 @@
-"""Which tool a name finds, for whom, and whose it is."""
+"""Tool lookup in a registry: names, clients, targets and owning toolsets."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ DROP = Tool("drop", "", "", {})
 
 
 class Toolset:
-    """One with clients or without, and a remote tool."""
+    """Toolset with the given access and at most one remote tool."""
 
     lifespan = None
 
@@ -34,21 +34,21 @@ class Toolset:
         return SimpleNamespace(tool=name, toolset=self) if name == self.remote else None
 
 
-def _registry(*toolsets: Any) -> Any:
-    made = object.__new__(Registry)
-    made.toolsets = toolsets
-    made._tools = {"look": LOOK, "drop": DROP}
-    made._former_names = {"glance": "look", "drop": "look"}
-    made._owners = dict.fromkeys(made._tools, toolsets[0])
-    made._remote_toolsets, made._combined_access = toolsets[1:], None
-    return made
+def _make_registry(*toolsets: Any) -> Any:
+    registry = object.__new__(Registry)
+    registry.toolsets = toolsets
+    registry._tools = {"look": LOOK, "drop": DROP}
+    registry._former_names = {"glance": "look", "drop": "look"}
+    registry._owners = dict.fromkeys(registry._tools, toolsets[0])
+    registry._remote_toolsets, registry._combined_access = toolsets[1:], None
+    return registry
 
 
 CLIENTS = Access({"a": Client("*"), "b": Client(("drop", "far")), "c": Client()})
 
 
 @pytest.mark.parametrize(
-    ("name", "client", "found"),
+    ("name", "client", "expected"),
     [
         ("look", "a", LOOK),
         ("glance", "a", LOOK),
@@ -61,27 +61,30 @@ CLIENTS = Access({"a": Client("*"), "b": Client(("drop", "far")), "c": Client()}
         ("gone", "a", None),
     ],
 )
-async def test_a_name_finds_a_tool_that_the_client_may_have(
-    name: str, client: str, found: Any
+async def test_name_resolves_only_to_tools_allowed_to_the_client(
+    name: str, client: str, expected: Any
 ) -> None:
     first, second = Toolset(CLIENTS), Toolset(CLIENTS, "far")
-    registry = _registry(first, second)
-    if found is None:
+    registry = _make_registry(first, second)
+    if expected is None:
         with pytest.raises(UnknownToolError, match=f"unknown tool `{name}`"):
             await registry.find(name, client)
     else:
-        one = await registry.find(name, client)
-        assert (one.tool, one.toolset) == (found, second if found == "far" else first)
-        assert await registry.find_tool(name, client) == found
-    if isinstance(found, Tool):
-        assert registry.get_tool(name, client) == found
+        owned_tool = await registry.find(name, client)
+        assert (owned_tool.tool, owned_tool.toolset) == (
+            expected,
+            second if expected == "far" else first,
+        )
+        assert await registry.find_tool(name, client) == expected
+    if isinstance(expected, Tool):
+        assert registry.get_tool(name, client) == expected
     else:
         with pytest.raises(UnknownToolError):
             registry.get_tool(name, client)
 
 
-async def test_nobody_who_is_unknown_finds_anything() -> None:
-    registry = _registry(Toolset(CLIENTS))
+async def test_unknown_client_is_rejected() -> None:
+    registry = _make_registry(Toolset(CLIENTS))
     for name in ("look", "far"):
         with pytest.raises(UnknownClientError):
             await registry.find(name, "nobody")
@@ -89,8 +92,8 @@ async def test_nobody_who_is_unknown_finds_anything() -> None:
             registry.tools("nobody")
 
 
-def test_tools_are_those_of_a_client_and_a_target() -> None:
-    registry = _registry(Toolset(CLIENTS))
+def test_names_are_limited_to_client_and_target() -> None:
+    registry = _make_registry(Toolset(CLIENTS))
     assert registry.names("a") == ("look", "drop")
     assert registry.names("a", target="cli") == ("drop",)
     assert registry.names("a", target="mcp") == ("look", "drop")
@@ -101,11 +104,20 @@ def test_tools_are_those_of_a_client_and_a_target() -> None:
     assert registry.is_local("look") and not registry.is_local("glance")
 
 
-def test_a_registry_has_what_its_toolsets_have() -> None:
-    one, other = Toolset(CLIENTS, "far", ledger=1), Toolset(Access())
-    assert (_registry(one).has_clients, _registry(other).has_clients) == (True, False)
-    assert _registry(one).clients == ("a", "b", "c")
-    assert _registry(other).clients == ()
-    assert _registry(one).has_ledger and not _registry(one, other).has_ledger
-    assert _registry(one).asserts_formats and not _registry(one, other).asserts_formats
-    assert _registry(one).lifespan_dependencies == ()
+def test_registry_combines_settings_from_its_toolsets() -> None:
+    with_clients, without_clients = Toolset(CLIENTS, "far", ledger=1), Toolset(Access())
+    assert (
+        _make_registry(with_clients).has_clients,
+        _make_registry(without_clients).has_clients,
+    ) == (True, False)
+    assert _make_registry(with_clients).clients == ("a", "b", "c")
+    assert _make_registry(without_clients).clients == ()
+    assert (
+        _make_registry(with_clients).has_ledger
+        and not _make_registry(with_clients, without_clients).has_ledger
+    )
+    assert (
+        _make_registry(with_clients).asserts_formats
+        and not _make_registry(with_clients, without_clients).asserts_formats
+    )
+    assert _make_registry(with_clients).lifespan_dependencies == ()

@@ -1,4 +1,4 @@
-"""The configuration that kirishima came with: what was wrong with it is found."""
+"""Findings about contradictory client lists, as in kirishima's original configuration."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 
 from tests.conftest import Project
 
-# What its mcp_clients.json said of the present tools; `get_personality` is always on for
-# the assistant itself, and the assistant's own list lacked it.
+# The lists of kirishima's mcp_clients.json for the present tools. `get_personality` is always on
+# for the client `internal`, whose list lacks it.
 CLIENTS = """\
 clients:
   internal:
@@ -21,28 +21,30 @@ clients:
 """
 
 
-def findings(project: Project) -> list[Any]:
-    ran = project.toolcast("check", "--format", "json")
-    assert ran.returncode == 1, ran.stdout + ran.stderr
-    shown: Any = json.loads(ran.stdout)
-    return shown["findings"] if isinstance(shown, dict) else shown
+def load_findings(project: Project) -> list[Any]:
+    result = project.toolcast("check", "--format", "json")
+    assert result.returncode == 1, result.stdout + result.stderr
+    report: Any = json.loads(result.stdout)
+    return report["findings"] if isinstance(report, dict) else report
 
 
-def test_each_contradiction_is_found(project_copy: Project) -> None:
+def test_contradictory_client_lists_are_reported(project_copy: Project) -> None:
     path = project_copy.root / "specs/kirishima/toolset.yaml"
     text = path.read_text()
     start, end = text.index("clients:\n"), text.index("mcp_servers:\n")
     path.write_text(text[:start] + CLIENTS + "\n" + text[end:])
-    found = {(one["rule"], one["message"]) for one in findings(project_copy)}
+    findings = {
+        (finding["rule"], finding["message"]) for finding in load_findings(project_copy)
+    }
     assert (
         "access/client-contradiction",
         "`clients` of `get_personality` includes `internal`, which does not allow it",
-    ) in found
+    ) in findings
     assert (
         "access/client-contradiction",
         "`external` both allows and denies `github_issue`",
-    ) in found
+    ) in findings
     assert any(
         rule == "access/unknown-tool" and "`add_memory`" in message
-        for rule, message in found
+        for rule, message in findings
     )

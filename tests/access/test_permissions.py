@@ -1,4 +1,4 @@
-"""A tool that needs a permission is there for the clients that have it, on every path."""
+"""Tools with a permission: available only to clients that have it, on every path."""
 
 from __future__ import annotations
 
@@ -101,43 +101,47 @@ print(json.dumps({client: paths(client) for client in clients}))
 
 @pytest.fixture
 def project(make_project: Callable[..., Project]) -> Project:
-    made = make_project(TOOLS, toolset=TOOLSET + CLIENTS, handlers=HANDLERS)
-    made.generate()
-    return made
+    new_project = make_project(TOOLS, toolset=TOOLSET + CLIENTS, handlers=HANDLERS)
+    new_project.generate()
+    return new_project
 
 
 @pytest.mark.slow
-def test_each_path_has_what_the_client_is_permitted(project: Project) -> None:
-    ran = project.run("-c", PROBE)
-    assert ran.returncode == 0, ran.stderr
-    paths: dict[str, dict[str, list[str]]] = json.loads(ran.stdout)
+def test_paths_return_only_permitted_tools(project: Project) -> None:
+    result = project.run("-c", PROBE)
+    assert result.returncode == 0, result.stderr
+    paths: dict[str, dict[str, list[str]]] = json.loads(result.stdout)
     for path, names in paths["guest"].items():
         assert names == ([] if path == "always" else ["look"]), path
-    every = ["greet", "look", "open_door"]
+    all_names = ["greet", "look", "open_door"]
     owner = {path: sorted(names) for path, names in paths["owner"].items()}
     assert owner.pop("always") == ["greet"]
     assert owner.pop("catalog") == ["look", "open_door"]
     assert "open_door" in owner.pop("routed")
     for path in ("found", "named", "called", "wrapped"):
-        assert owner.pop(path) == [*every, "unlock_door"], path
+        assert owner.pop(path) == [*all_names, "unlock_door"], path
     for path in ("help", "ran", "block"):
         assert owner.pop(path) == ["greet", "look", "unlock"], path
     for path, names in owner.items():
-        assert names == every, path
+        assert names == all_names, path
 
 
-@pytest.mark.parametrize("modern", [False, True], ids=["legacy", "modern"])
-def test_each_endpoint_has_what_its_client_is_permitted(
-    project: Project, modern: bool
+@pytest.mark.parametrize("is_stateless", [False, True], ids=["legacy", "modern"])
+def test_endpoints_offer_only_permitted_tools(
+    project: Project, is_stateless: bool
 ) -> None:
     with served(package="generated.toy", root=project.root) as server:
         for path, permitted in (("/mcp/", True), ("/mcp/guest/", False)):
-            listed = server.ask(path, "tools/list", modern=modern).message["result"]
-            names = {tool["name"] for tool in listed["tools"]}
+            result = server.ask(path, "tools/list", modern=is_stateless).message[
+                "result"
+            ]
+            names = {tool["name"] for tool in result["tools"]}
             assert names == ({*TOOLS} if permitted else {"look"})
             for name in ("open_door", "unlock_door", "greet"):
                 call = {"name": name, "arguments": {}}
-                answer = server.ask(path, "tools/call", call, modern=modern).message
+                answer = server.ask(
+                    path, "tools/call", call, modern=is_stateless
+                ).message
                 if permitted:
                     assert answer["result"]["content"][0]["text"] == "done"
                 else:
@@ -145,18 +149,20 @@ def test_each_endpoint_has_what_its_client_is_permitted(
                     assert answer["error"] == error
 
 
-def test_a_toolset_without_clients_asks_for_none(
+def test_toolset_without_clients_requires_no_permission(
     make_project: Callable[..., Project],
 ) -> None:
     targets = TOOLSET.replace("client: owner", "")
     project = make_project(TOOLS, toolset=targets, handlers=HANDLERS)
     project.generate()
-    ask = "from generated.toy import registry as r; print(r.call_tool_sync('greet'))"
-    assert "result='done'" in project.run("-c", ask).stdout
+    program = (
+        "from generated.toy import registry as r; print(r.call_tool_sync('greet'))"
+    )
+    assert "result='done'" in project.run("-c", program).stdout
     assert "permission" not in project.toolcast("check").stdout
 
 
-def restricted(folder: Path, override: Any) -> Registry:
+def make_registry(folder: Path, override: Any) -> Registry:
     file = folder / "clients.json"
     file.write_text(json.dumps(override))
     return Registry(
@@ -166,10 +172,12 @@ def restricted(folder: Path, override: Any) -> Registry:
     )
 
 
-def test_an_administrator_does_not_give_what_is_not_permitted(tmp_path: Path) -> None:
-    registry = restricted(tmp_path, {"owner": {"allow": "*"}, "guest": {"allow": "*"}})
+def test_override_file_cannot_allow_tools_without_permission(tmp_path: Path) -> None:
+    registry = make_registry(
+        tmp_path, {"owner": {"allow": "*"}, "guest": {"allow": "*"}}
+    )
     assert registry.names("owner") == ("open_door",)
     assert registry.names("guest") == ()
-    named = restricted(tmp_path, {"guest": {"allow": ["open_door"]}})
+    registry_with_name = make_registry(tmp_path, {"guest": {"allow": ["open_door"]}})
     with pytest.raises(AccessError, match="`guest` allows `open_door`, but lacks its"):
-        named.names("owner")
+        registry_with_name.names("owner")

@@ -1,4 +1,4 @@
-"""Every rule by which a client may have a tool or not, each by itself."""
+"""Rules that allow or deny a tool to a client."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ PERMISSIONS = {"open": "doors"}
 
 
 @pytest.mark.parametrize(
-    ("given", "expected"),
+    ("permissions", "expected"),
     [(None, True), (frozenset({"doors"}), True), (frozenset({"x"}), False)],
 )
-def test_a_caller_has_what_its_token_gives(
-    given: frozenset[str] | None, expected: bool
+def test_token_permissions_limit_the_caller(
+    permissions: frozenset[str] | None, expected: bool
 ) -> None:
-    """Where a token says what it gives; in toolsets with clients and without."""
-    alone = Access(tool_permissions=PERMISSIONS)
+    """A token without a list of permissions does not limit them."""
+    without_clients = Access(tool_permissions=PERMISSIONS)
     client = Client("*", (), ("doors",))
     access = Access({"a": client, "b": Client("*")}, {}, PERMISSIONS)
-    with calling_as(Caller(permissions=given)):
-        assert alone.is_allowed(None, "open") is expected
-        assert alone.is_allowed(None, "look")
+    with calling_as(Caller(permissions=permissions)):
+        assert without_clients.is_allowed(None, "open") is expected
+        assert without_clients.is_allowed(None, "look")
         assert access.is_allowed("a", "open") is expected
         assert access.has_permission(client, "open") is expected
         assert access.is_allowed("a", "look")
@@ -49,25 +49,25 @@ def test_a_caller_has_what_its_token_gives(
         (Client(("look",)), Override(None), "look"),
     ],
 )
-def test_a_client_may_have_what_nothing_keeps_from_it(
+def test_lists_permissions_and_overrides_decide_about_access(
     client: Client, override: Override | None, tools: str
 ) -> None:
     overrides = {} if override is None else {"a": override}
     access = Access({"a": client}, TOOL_CLIENTS, PERMISSIONS, overrides)
-    for _ in range(2):  # What is decided is kept.
-        found = [
+    for _ in range(2):  # The second round uses the cache.
+        allowed = [
             t for t in ("look", "greet", "open", "forge") if access.is_allowed("a", t)
         ]
-        assert found == tools.split()
+        assert allowed == tools.split()
 
 
-def test_a_tool_of_a_client_is_for_no_other() -> None:
+def test_tool_with_a_client_list_is_denied_to_other_clients() -> None:
     access = Access({"smith": Client("*"), "baker": Client("*")}, TOOL_CLIENTS)
     assert access.is_allowed("smith", "forge")
     assert not access.is_allowed("baker", "forge")
 
 
-def test_nobody_stands_in_for_a_client() -> None:
+def test_missing_or_unknown_client_name_is_rejected() -> None:
     assert Access().get_lists(None) == (None, frozenset())
     assert Access().is_allowed(None, "look")
     for access, name in (

@@ -1,10 +1,10 @@
-"""Installs axe-core, which finds faults of accessibility, once, outside of the repository.
+"""Installation of axe-core, the accessibility checker, outside of the repository.
 
     python -m tests.catalog.browser_setup
 
-It is a package for Node.js, which comes as a Python wheel. Everything goes into one folder,
+It is a package for Node.js, which is installed from a Python wheel. Everything is in one folder,
 $TOOLCAST_AXE or toolcast-axe in the user's cache, which may be deleted at any time. The browser
-itself is the system's: Debian's package `chromium`, or what $CHROMIUM names.
+is the system's: Debian's package `chromium`, or the program in $CHROMIUM.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 
 from tests.node_programs import cache_folder, install_node, install_packages, set_up
 
-__all__ = ["axe_script", "chromium"]
+__all__ = ["find_chromium", "get_axe_script"]
 
 AXE = "axe-core@4.14.1"
 _NAMES = ("chromium", "chromium-browser", "google-chrome")
@@ -26,25 +26,25 @@ def _folder() -> Path:
     return cache_folder("toolcast-axe", "TOOLCAST_AXE")
 
 
-def axe_script() -> Path:
-    """The script that is run in a page, where it is installed."""
+def get_axe_script() -> Path:
+    """Return the path of the installed script that runs in a page."""
     return _folder() / "node_modules" / "axe-core" / "axe.min.js"
 
 
-def chromium() -> str | None:
-    """The browser's program; None where there is none."""
+def find_chromium() -> str | None:
+    """Return the path of the browser; None if there is none."""
     named = os.environ.get("CHROMIUM")
     return named or next(filter(None, map(shutil.which, _NAMES)), None)
 
 
 def main() -> int:
-    """Installs what is missing."""
-    if chromium() is None:
+    """Install missing programs."""
+    if find_chromium() is None:
         print("no Chromium: apt-get install chromium, or set CHROMIUM", file=sys.stderr)
         return 1
-    where = _folder()
-    commands = [install_node(where), install_packages(where, AXE)]
-    return set_up(where, axe_script().exists, commands)
+    folder = _folder()
+    commands = [install_node(folder), install_packages(folder, AXE)]
+    return set_up(folder, get_axe_script().exists, commands)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""A catalog as a browser would take it apart."""
+"""Parser of catalog pages."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ __all__ = ["Page", "read_page"]
 
 
 class Page(NamedTuple):
-    """What is in a catalog.
+    """Content of a catalog page.
 
     Attributes:
         data: the JSON value that its script reads.
         tags: every element, in order.
-        references: the attributes by which a page loads something.
-        scripts: the text of each element that runs.
+        references: the attributes that load something.
+        scripts: the text of each script that runs.
         styles: the text of each style sheet.
-        policy: the content of its security policy.
+        policy: the content security policy.
     """
 
     data: dict[str, Any]
@@ -32,7 +32,7 @@ class Page(NamedTuple):
 
 
 def read_page(page: bytes) -> Page:
-    """Takes a page apart, by the rules of HTML."""
+    """Parse a page by the rules of HTML."""
     elements = list(
         html5lib.parse(page.decode("utf-8"), namespaceHTMLElements=False).iter()
     )

@@ -1,4 +1,4 @@
-"""`toolcast catalog`: one file with all that people look up, and nothing that specs run."""
+"""`toolcast catalog`: content of the page, content security policy and escaping."""
 
 from __future__ import annotations
 
@@ -44,16 +44,18 @@ HOSTILE = [
 ]
 
 
-def catalog(root: Path, *words: str) -> Page:
-    """The catalog of a project."""
+def read_catalog(root: Path, *words: str) -> Page:
+    """Write the catalog of a project, and return its content."""
     file = root.parent / "catalog.html"
     done = toolcast(root, "catalog", "--output", str(file), *words)
     assert done.returncode == 0, done.stderr
     return read_page(file.read_bytes())
 
 
-def test_what_it_has_of_a_tool(make_project: Callable[..., Any]) -> None:
-    page = catalog(make_project({"ping": PING}).root)
+def test_page_contains_tool_texts_parameters_clients_and_costs(
+    make_project: Callable[..., Any],
+) -> None:
+    page = read_catalog(make_project({"ping": PING}).root)
     (tool,) = page.data["tools"]
     assert tool["name"] == "ping"
     assert tool["when_to_use"] == "To see whether anybody is there."
@@ -66,14 +68,16 @@ def test_what_it_has_of_a_tool(make_project: Callable[..., Any]) -> None:
     assert page.data["against"] == ""
 
 
-def test_what_it_has_beside_tools(tmp_path: Path) -> None:
+def test_page_contains_resources_prompts_confirmations_and_dependencies(
+    tmp_path: Path,
+) -> None:
     file = tmp_path / "page.html"
     platform = str(ROOT / "tests/platform/project")
     done = toolcast(tmp_path, "catalog", "--project", platform, "--output", str(file))
     assert done.returncode == 0, done.stderr
     page = read_page(file.read_bytes())
-    specs = {spec["name"]: spec for spec in page.data["mcp_specs"]}
-    assert {name: spec["kind"] for name, spec in specs.items()} == {
+    specs = {build_spec["name"]: build_spec for build_spec in page.data["mcp_specs"]}
+    assert {name: build_spec["kind"] for name, build_spec in specs.items()} == {
         "opening_hours": "resource",
         "day_plan": "template",
         "remind_patient": "prompt",
@@ -93,64 +97,66 @@ def test_what_it_has_beside_tools(tmp_path: Path) -> None:
     assert tools["refund_visit"]["facts"]["opened by"] == "clinic.app:lifespan"
 
 
-def test_it_loads_and_runs_nothing_but_its_own(
+def test_page_loads_nothing_and_policy_allows_only_its_script_and_style(
     make_project: Callable[..., Any],
 ) -> None:
-    page = catalog(make_project({"ping": PING}).root)
+    page = read_catalog(make_project({"ping": PING}).root)
     assert page.references == []
     assert len(page.scripts) == len(page.styles) == 1
     policy = dict(part.split(" ", 1) for part in page.policy.split("; "))
     assert policy == {
         "default-src": "'none'",
-        "style-src": sha256(page.styles[0]),
-        "script-src": sha256(page.scripts[0]),
+        "style-src": format_sha256(page.styles[0]),
+        "script-src": format_sha256(page.scripts[0]),
         "base-uri": "'none'",
         "form-action": "'none'",
     }
     assert "http" not in page.styles[0]
-    for way in ("fetch(", "import(", "XMLHttpRequest", "innerHTML", "eval(", "http"):
-        assert way not in page.scripts[0]
+    for name in ("fetch(", "import(", "XMLHttpRequest", "innerHTML", "eval(", "http"):
+        assert name not in page.scripts[0]
 
 
-def sha256(text: str) -> str:
+def format_sha256(text: str) -> str:
     digest = hashlib.sha256(text.encode("utf-8")).digest()
     return f"'sha256-{base64.b64encode(digest).decode()}'"
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_no_text_leaves_its_place(make_project: Callable[..., Any], text: str) -> None:
-    plain = catalog(make_project({"ping": spec("x")}, at="plain").root)
-    page = catalog(make_project({"ping": spec(text)}, at="hostile").root)
+def test_hostile_spec_text_stays_data(
+    make_project: Callable[..., Any], text: str
+) -> None:
+    plain = read_catalog(make_project({"ping": build_spec("x")}, at="plain").root)
+    page = read_catalog(make_project({"ping": build_spec(text)}, at="hostile").root)
     assert page.tags == plain.tags
     assert page.references == []
     assert page.scripts == plain.scripts
     (tool,) = page.data["tools"]
-    shown = [tool[key] for key in ("title", "summary", "description", "guidance")]
-    assert shown == [" ".join(text.split())] + [text] * 3 or shown == [text] * 4
+    texts = [tool[key] for key in ("title", "summary", "description", "guidance")]
+    assert texts == [" ".join(text.split())] + [text] * 3 or texts == [text] * 4
     assert json.loads(tool["parameters"])["properties"] == {
         text: {"description": text, "enum": [text]}
     }
 
 
-def spec(text: str) -> str:
-    said = json.dumps(text)
-    schema = f"{{type: object, properties: {{{said}: {{description: {said}, enum: [{said}]}}}}}}"
+def build_spec(text: str) -> str:
+    quoted = json.dumps(text)
+    schema = f"{{type: object, properties: {{{quoted}: {{description: {quoted}, enum: [{quoted}]}}}}}}"
     return "".join(
         f"{line}\n"
         for line in (
-            f"title: {said}",
-            f"summary: {said}",
-            f"description: {said}",
-            f"guidance: {said}",
+            f"title: {quoted}",
+            f"summary: {quoted}",
+            f"description: {quoted}",
+            f"guidance: {quoted}",
             f"parameters: {schema}",
             "cli: {keyword: ping}",
         )
     )
 
 
-def test_a_hostile_project_name_stays_text(make_project: Callable[..., Any]) -> None:
+def test_hostile_project_name_stays_text(make_project: Callable[..., Any]) -> None:
     project = make_project({"ping": PING}, at="<script>alert(1)<")
-    page = catalog(project.root)
+    page = read_catalog(project.root)
     assert page.data["title"] == "<script>alert(1)<"
     assert len(page.scripts) == 1
 
@@ -159,8 +165,10 @@ def test_a_hostile_project_name_stays_text(make_project: Callable[..., Any]) -> 
 @pytest.mark.parametrize(
     "case", sorted((ROOT / "tests/hostile").iterdir()), ids=lambda case: case.name
 )
-def test_hostile_projects(tmp_path: Path, case: Path) -> None:
-    """Each row of the page on hostile inputs: a page as any other, or no file at all."""
+def test_hostile_project_has_a_harmless_page_or_no_file(
+    tmp_path: Path, case: Path
+) -> None:
+    """Projects are those in tests/hostile."""
     file = tmp_path / "page.html"
     done = toolcast(tmp_path, "catalog", "--project", str(case), "--output", str(file))
     if done.returncode:
@@ -177,7 +185,9 @@ def test_hostile_projects(tmp_path: Path, case: Path) -> None:
     assert sorted(tools) == sorted(tool["name"] for tool in page.data["tools"])
 
 
-def test_what_changed_since(make_project: Callable[..., Any]) -> None:
+def test_against_option_adds_changes_and_grades(
+    make_project: Callable[..., Any],
+) -> None:
     tools = {name: PING.replace("ping", name) for name in ("ping", "pong", "pung")}
     project = make_project(tools)
     git = ["git", "-c", "user.name=x", "-c", "user.email=x@localhost"]
@@ -185,7 +195,7 @@ def test_what_changed_since(make_project: Callable[..., Any]) -> None:
         subprocess.run([*git, *words], cwd=project.root, check=True)
     project.edit("specs/toy/ping.yaml", "Answer with pong.", "Delete every file.")
     project.edit("specs/toy/pung.yaml", "title: Ping", "title: Pung")
-    page = catalog(project.root, "--against", "HEAD")
+    page = read_catalog(project.root, "--against", "HEAD")
     assert page.data["against"] == "HEAD"
     worst = {tool["name"]: tool["worst"] for tool in page.data["tools"]}
     assert worst == {"ping": "risky", "pong": None, "pung": "safe"}
@@ -214,7 +224,7 @@ def test_what_changed_since(make_project: Callable[..., Any]) -> None:
         ("missing/page.html", "No such file or directory"),
     ],
 )
-def test_what_it_does_not_write(
+def test_output_over_other_files_or_outputs_is_rejected(
     make_project: Callable[..., Any], output: str, message: str
 ) -> None:
     project = make_project({"ping": PING})
@@ -228,7 +238,7 @@ def test_what_it_does_not_write(
     assert "summary:" in (project.root / "specs/toy/ping.yaml").read_text("utf-8")
 
 
-def test_a_catalog_is_written_again(make_project: Callable[..., Any]) -> None:
+def test_existing_catalog_is_overwritten(make_project: Callable[..., Any]) -> None:
     project = make_project({"ping": PING})
     for _ in range(2):
         done = project.toolcast("catalog", "--output", "page.html")
@@ -236,12 +246,14 @@ def test_a_catalog_is_written_again(make_project: Callable[..., Any]) -> None:
         assert done.stdout.startswith("1 tool -> page.html (")
 
 
-def test_a_project_without_tools(make_project: Callable[..., Any]) -> None:
-    page = catalog(make_project({}).root)
+def test_project_without_tools_has_an_empty_page(
+    make_project: Callable[..., Any],
+) -> None:
+    page = read_catalog(make_project({}).root)
     assert page.data["tools"] == []
 
 
-def test_specs_with_errors(make_project: Callable[..., Any]) -> None:
+def test_specs_with_errors_write_no_page(make_project: Callable[..., Any]) -> None:
     project = make_project({"ping": PING.replace("summary", "sumary")})
     done = project.toolcast("catalog", "--output", "page.html")
     assert done.returncode == 2

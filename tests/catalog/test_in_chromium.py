@@ -1,4 +1,4 @@
-"""The catalog in a real browser, as a person uses it: `make test-browser`."""
+"""The catalog in a real browser: search, filters, keyboard, accessibility and speed."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from benchmarks.workspaces import real
-from tests.catalog.browser_setup import axe_script, chromium
-from tests.catalog.test_catalog_page import HOSTILE, spec
+from tests.catalog.browser_setup import find_chromium, get_axe_script
+from tests.catalog.test_catalog_page import HOSTILE, build_spec
 from tests.conftest import ROOT
 from tests.program import toolcast
 
@@ -34,8 +34,8 @@ NUMBER = 1271
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    program = chromium()
-    if program is None or not axe_script().exists():
+    program = find_chromium()
+    if program is None or not get_axe_script().exists():
         pytest.skip("the browser is not set up: make test-browser does it")
     from playwright.sync_api import sync_playwright
 
@@ -55,12 +55,12 @@ def changed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     git = ["git", "-c", "user.name=x", "-c", "user.email=x@localhost"]
     for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "All"]):
         subprocess.run([*git, *words], cwd=root, check=True)
-    spec = root / "specs/molecule/delegate_task.yaml"
-    lines = spec.read_text("utf-8").splitlines(keepends=True)
+    build_spec = root / "specs/molecule/delegate_task.yaml"
+    lines = build_spec.read_text("utf-8").splitlines(keepends=True)
     kept = [
         "summary: Hand work over.\n" if s.startswith("summary:") else s for s in lines
     ]
-    spec.write_text("".join(kept), "utf-8")
+    build_spec.write_text("".join(kept), "utf-8")
     (root / "specs/molecule/goal_get.yaml").unlink()
     other = root / "specs/molecule/list_peers.yaml"
     other.write_text(
@@ -130,7 +130,7 @@ def names(page: Page) -> list[str]:
 
 def faults(page: Page) -> list[str]:
     """What axe-core says, each with where."""
-    page.evaluate(axe_script().read_text("utf-8"))
+    page.evaluate(get_axe_script().read_text("utf-8"))
     found = page.evaluate("axe.run()")
     return [
         f"{one['impact']}: {one['id']}: {one['nodes'][0]['html'][:200]}"
@@ -334,7 +334,7 @@ def test_hostile_texts_are_only_text(
     opened: Open, make_project: Callable[..., Any]
 ) -> None:
     tools = {
-        f"tool_{at}": spec(text).replace("keyword: ping", f"keyword: t{at}")
+        f"tool_{at}": build_spec(text).replace("keyword: ping", f"keyword: t{at}")
         for at, text in enumerate(HOSTILE)
     }
     file = written(make_project(tools).root)

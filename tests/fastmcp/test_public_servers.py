@@ -21,6 +21,8 @@ def run(root: Path, *words: str) -> str:
     return done.stdout + done.stderr
 
 
+# Some of the servers load a dictionary or a library for seconds at each of ten starts.
+@pytest.mark.timeout(400)
 @pytest.mark.parametrize("name", SERVERS)
 def test_public_server_is_imported_and_equal(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -13,7 +13,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.catalog.browser_setup import chromium
+from tests.catalog.browser_setup import find_chromium
 from tests.http.serving import rpc, served
 from tests.mcp.projects import generate_project
 from tests.runtime.packages import Package, definition
@@ -218,7 +218,7 @@ def open_page(url: str) -> str:
     rules = "--host-resolver-rules=MAP *.example 127.0.0.1"
     with sync_playwright() as driver:
         browser = driver.chromium.launch(
-            executable_path=chromium(), args=[*FLAGS, rules]
+            executable_path=find_chromium(), args=[*FLAGS, rules]
         )
         page = browser.new_page()
         page.goto(url)

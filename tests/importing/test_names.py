@@ -11,7 +11,7 @@ import pytest
 
 from tests.mcp.servers import ERAS, stdio_server
 from tests.program import toolcast
-from tests.refactoring.conftest import contents
+from tests.refactoring.conftest import read_files
 from toolcast_runtime.core.definitions.tool import distinct_name
 
 NAMES = ["get-user", "get_user", "get.user", "Get_User", "getUser", "x" * 128]
@@ -66,9 +66,9 @@ def test_each_tool_has_files_of_its_own(tmp_path: Path) -> None:
 
 def test_a_second_import_changes_nothing(tmp_path: Path) -> None:
     imported(tmp_path, *NAMES)
-    before = contents(tmp_path)
+    before = read_files(tmp_path)
     assert "0 new tools, 0 changed, 6 unchanged" in imported(tmp_path, *NAMES)
-    assert contents(tmp_path) == before
+    assert read_files(tmp_path) == before
 
 
 def test_files_do_not_depend_on_the_order_of_a_list(tmp_path: Path) -> None:
@@ -86,10 +86,10 @@ def test_a_tool_that_comes_or_goes_changes_no_name(tmp_path: Path) -> None:
     }
     assert specs(tmp_path) == both
     run(tmp_path, "generate")
-    before = contents(tmp_path / "generated")
+    before = read_files(tmp_path / "generated")
     (tmp_path / "specs/users/get-user.yaml").unlink()
     run(tmp_path, "generate")
-    after = contents(tmp_path / "generated")
+    after = read_files(tmp_path / "generated")
     assert before.keys() - after.keys() == {
         "users/tools/get_user.json",
         "users/tools/get_user.py",
@@ -100,12 +100,12 @@ def test_a_tool_that_comes_or_goes_changes_no_name(tmp_path: Path) -> None:
 def test_names_that_are_chosen_to_have_no_file(tmp_path: Path) -> None:
     """What a hostile server lists after it saw which file a tool has."""
     imported(tmp_path, "get_user", distinct_name("get-user"))
-    before = contents(tmp_path)
+    before = read_files(tmp_path)
     given(tmp_path, "get_user", distinct_name("get-user"), "get-user")
     said = run(tmp_path, "import", "list.json", "--toolset", "users", code=1)
     assert "error: `get-user` and another tool would have the same file" in said
     assert specs(tmp_path).keys() == {"get_user.yaml", "get_user_5d95c2.yaml"}
-    assert before.keys() == contents(tmp_path).keys()
+    assert before.keys() == read_files(tmp_path).keys()
 
 
 def test_rename_takes_it_to_plain_names(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""A project with two toolsets, whose tools speak of each other in many places."""
+"""Project with two toolsets whose texts, lists and handlers mention each other's tools."""
 
 from __future__ import annotations
 
@@ -73,12 +73,12 @@ async def find_note(words=""):
 
 
 def today(days: int = 0) -> str:
-    """A day so many days from today."""
+    """Return the date a number of days from today in ISO format."""
     return (datetime.date.today() + datetime.timedelta(days)).isoformat()
 
 
-def contents(root: Path) -> dict[str, bytes]:
-    """Every file of a project."""
+def read_files(root: Path) -> dict[str, bytes]:
+    """Return the content of every file of a project by path."""
     return {
         path.relative_to(root).as_posix(): path.read_bytes()
         for path in root.rglob("*")
@@ -115,17 +115,17 @@ def notes(make_project: Callable[..., Project]) -> Project:
     return project
 
 
-def refused(project: Project, code: int, *words: str) -> str:
-    """What a command says that ends with a code and changes nothing."""
-    before = contents(project.root)
+def run_rejected(project: Project, code: int, *words: str) -> str:
+    """Return the errors of a command that exits with a code and changes no file."""
+    before = read_files(project.root)
     done: Any = project.toolcast(*words)
     assert done.returncode == code, done.stdout + done.stderr
-    assert contents(project.root) == before
+    assert read_files(project.root) == before
     return str(done.stderr)
 
 
-def run(project: Project, *words: str) -> str:
-    """What a command prints that ends well."""
+def run_command(project: Project, *words: str) -> str:
+    """Return the output of a command that succeeds."""
     done: Any = project.toolcast(*words)
     assert done.returncode == 0, done.stdout + done.stderr
     return str(done.stdout)

@@ -1,4 +1,4 @@
-"""Edits of a tool in a toolset with shared definitions, resources and MCP prompts."""
+"""Renames and removals in a toolset with shared definitions, resources and MCP prompts."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 
 from tests.conftest import Project
 
-from .conftest import contents, refused, run
+from .conftest import read_files, run_command, run_rejected
 
 MONEY = """\
 # find_note is not about money.
@@ -47,9 +47,9 @@ def shop(notes: Project) -> Project:
     return notes
 
 
-def test_a_rename_reaches_definitions_resources_and_prompts(shop: Project) -> None:
-    said = run(shop, "rename", "find_note", "search_notes", "--handler")
-    after = contents(shop.root)
+def test_rename_edits_definitions_resources_and_prompts(shop: Project) -> None:
+    output = run_command(shop, "rename", "find_note", "search_notes", "--handler")
+    after = read_files(shop.root)
     money = MONEY.replace("What find_note", "What search_notes")
     assert after["specs/toy/definitions.yaml"].decode() == money
     prompt = after["specs/toy/mcp_prompts/tidy.yaml"].decode()
@@ -60,39 +60,43 @@ def test_a_rename_reaches_definitions_resources_and_prompts(shop: Project) -> No
     assert after["specs/toy/pages/page.md"] == page
     found = after["specs/toy/mcp_resources/found.yaml"].decode()
     assert "handler: handlers.toy:search_notes" in found
-    assert "specs/toy/definitions.yaml:1:3: # find_note is not about money." in said
-    assert "specs/toy/pages/page.md:2:12: See /notes/find_note." in said
+    assert "specs/toy/definitions.yaml:1:3: # find_note is not about money." in output
+    assert "specs/toy/pages/page.md:2:12: See /notes/find_note." in output
 
 
-def test_a_placeholder_of_the_same_name_stays(shop: Project) -> None:
+def test_prompt_placeholder_with_the_tool_name_is_not_renamed(shop: Project) -> None:
     text = PROMPT.replace("topic", "find_note")
     shop.write("specs/toy/mcp_prompts/tidy.yaml", text)
-    run(shop, "rename", "find_note", "search_notes")
+    run_command(shop, "rename", "find_note", "search_notes")
     assert (shop.root / "specs/toy/mcp_prompts/tidy.yaml").read_text() == text
 
 
-def test_a_file_that_is_no_text_is_left(shop: Project) -> None:
+def test_binary_resource_file_is_not_edited(shop: Project) -> None:
     data = b"\xff find_note \x00"
     (shop.root / "specs/toy/pages/page.md").write_bytes(data)
     shop.edit("specs/toy/mcp_resources/page.yaml", "text/markdown", "image/png")
-    run(shop, "rename", "find_note", "search_notes")
+    run_command(shop, "rename", "find_note", "search_notes")
     assert (shop.root / "specs/toy/pages/page.md").read_bytes() == data
 
 
-def test_a_removal_says_where_the_name_stands_beside_tools(shop: Project) -> None:
-    said = refused(
+def test_removal_lists_mentions_in_definitions_prompts_and_resources(
+    shop: Project,
+) -> None:
+    output = run_rejected(
         shop, 1, "remove", "find_note", "--without-notice", "--toolset", "toy"
     )
     shop.edit("specs/toy/store_note.yaml", ", replacement: find_note", "")
-    said = refused(
+    output = run_rejected(
         shop, 1, "remove", "find_note", "--without-notice", "--toolset", "toy"
     )
-    assert said.count("specs/toy/definitions.yaml:4:16") == 1
-    assert "specs/toy/mcp_prompts/tidy.yaml:6:11" in said
-    assert "specs/toy/mcp_resources/page.yaml:4:7" in said
+    assert output.count("specs/toy/definitions.yaml:4:16") == 1
+    assert "specs/toy/mcp_prompts/tidy.yaml:6:11" in output
+    assert "specs/toy/mcp_resources/page.yaml:4:7" in output
 
 
-@pytest.mark.parametrize("words", [["rename", "tidy", "x"], ["remove", "tidy"]])
-def test_a_prompt_is_edited_by_hand(shop: Project, words: list[str]) -> None:
-    said = refused(shop, 2, *words)
-    assert "edit the prompt by hand: specs/toy/mcp_prompts/tidy" in said
+@pytest.mark.parametrize("arguments", [["rename", "tidy", "x"], ["remove", "tidy"]])
+def test_rename_and_removal_of_a_prompt_are_rejected(
+    shop: Project, arguments: list[str]
+) -> None:
+    output = run_rejected(shop, 2, *arguments)
+    assert "edit the prompt by hand: specs/toy/mcp_prompts/tidy" in output

@@ -1,10 +1,10 @@
-"""What handlers import of the outputs, after a tool has got another name."""
+"""Imports of generated modules in handlers after a tool was renamed."""
 
 from __future__ import annotations
 
 from tests.conftest import Project
 
-from .conftest import run
+from .conftest import run_command
 
 TYPED = """\
 from __future__ import annotations
@@ -29,38 +29,42 @@ def take(arguments: FindNoteArguments) -> None:
 """
 
 
-def test_a_handler_imports_what_is_generated_no_more(notes: Project) -> None:
-    """The specs are right, and so would be the outputs; what imports them is not."""
+def test_check_reports_handler_imports_of_missing_generated_names(
+    notes: Project,
+) -> None:
+    """Specs and outputs are valid; only the handler's imports are outdated."""
     handlers = (notes.root / "handlers/toy.py").read_text("utf-8")
     notes.write("handlers/toy.py", f"from .more import typed\n{handlers}")
     notes.write("handlers/more/typed.py", TYPED)
-    run(notes, "rename", "find_note", "search")
+    run_command(notes, "rename", "find_note", "search")
     done = notes.toolcast("check")
     assert done.returncode == 1
-    gone = "a handler imports `generated.toy.tools.{}, which is not generated"
-    told = [
+    message_template = (
+        "a handler imports `generated.toy.tools.{}, which is not generated"
+    )
+    expected = [
         (
             "11:5",
-            gone.format("find_note`"),
+            message_template.format("find_note`"),
             "did you mean `generated.toy.tools.search`?",
         ),
         (
             "13:1",
-            gone.format("find_note`"),
+            message_template.format("find_note`"),
             "did you mean `generated.toy.tools.search`?",
         ),
         (
             "14:1",
-            gone.format("store_note.StoreNoteArgument`"),
+            message_template.format("store_note.StoreNoteArgument`"),
             "did you mean `StoreNoteArguments`?",
         ),
         ("19:5", "a handler imports `generated.toy.langchain_tools`", ""),
     ]
     lines = [line for line in done.stderr.splitlines() if "typed.py" in line]
-    assert len(lines) == len(told), done.stderr
-    for line, (place, message, help_) in zip(lines, told, strict=True):
-        head = f"handlers/more/typed.py:{place}: error: handler/import-error: "
-        assert line.startswith(head + message)
+    assert len(lines) == len(expected), done.stderr
+    for line, (position, message, help_) in zip(lines, expected, strict=True):
+        prefix = f"handlers/more/typed.py:{position}: error: handler/import-error: "
+        assert line.startswith(prefix + message)
         assert help_ in done.stderr
     text = TYPED.replace("tools.find_note import F", "tools.search import Search as F")
     text = text.replace("import find_note\n", "import search\n")
@@ -68,5 +72,5 @@ def test_a_handler_imports_what_is_generated_no_more(notes: Project) -> None:
     text = text.replace("Search as FindNoteArguments\n", "SearchArguments\n")
     text = text.replace("    import generated.toy.langchain_tools\n", "    return\n")
     notes.write("handlers/more/typed.py", text)
-    run(notes, "generate")
+    run_command(notes, "generate")
     assert notes.toolcast("check").returncode == 0

@@ -1,4 +1,4 @@
-"""`toolcast rename --handler`: the function's name changes by the syntax tree, or not at all."""
+"""`toolcast rename --handler`: the function is renamed by its syntax tree or not at all."""
 
 from __future__ import annotations
 
@@ -9,32 +9,32 @@ import pytest
 
 from tests.conftest import Project
 
-from .conftest import contents, refused, run
+from .conftest import read_files, run_command, run_rejected
 
 SPEC = "summary: Works.\nparameters: {type: object}\nhandler: handlers.toy:old_tool\n"
 PLAIN = "def old_tool():\n    return 1\n"
 
 
 @pytest.fixture
-def project(make_project: Callable[..., Project]) -> Callable[..., Project]:
-    def make(code: str, **others: str) -> Project:
+def make_code_project(make_project: Callable[..., Project]) -> Callable[..., Project]:
+    def build(code: str, **others: str) -> Project:
         specs = {"old_tool": SPEC, "second": SPEC}
-        project = make_project(
+        make_code_project = make_project(
             specs,
             toolset="targets: {mcp: {}, registry: {}}\n",
             handlers=textwrap.dedent(code),
         )
         for name, text in others.items():
-            project.write(f"handlers/{name}.py", text)
-        return project
+            make_code_project.write(f"handlers/{name}.py", text)
+        return make_code_project
 
-    return make
+    return build
 
 
-def test_the_def_its_uses_and_all_are_renamed(
-    project: Callable[..., Project],
+def test_definition_uses_and_dunder_all_are_renamed(
+    make_code_project: Callable[..., Project],
 ) -> None:
-    there = project('''\
+    project = make_code_project('''\
         """Makes old_tool."""
         import functools
 
@@ -52,8 +52,8 @@ def test_the_def_its_uses_and_all_are_renamed(
             def run(self):
                 return old_tool(old_tool=1) or self.old_tool
         ''')
-    said = run(there, "rename", "old_tool", "new-tool", "--handler")
-    assert (there.root / "handlers/toy.py").read_text() == textwrap.dedent('''\
+    output = run_command(project, "rename", "old_tool", "new-tool", "--handler")
+    assert (project.root / "handlers/toy.py").read_text() == textwrap.dedent('''\
         """Makes old_tool."""
         import functools
 
@@ -72,15 +72,15 @@ def test_the_def_its_uses_and_all_are_renamed(
                 return new_tool(old_tool=1) or self.old_tool
         ''')
     # What is text is for a person to decide.
-    assert 'handlers/toy.py:11:10: "old_tool"' in said
+    assert 'handlers/toy.py:11:10: "old_tool"' in output
     # Another tool that has the handler goes with it.
     for name in ("new-tool", "second"):
-        spec = (there.root / f"specs/toy/{name}.yaml").read_text()
+        spec = (project.root / f"specs/toy/{name}.yaml").read_text()
         assert "handler: handlers.toy:new_tool\n" in spec
-    run(there, "generate")
+    run_command(project, "generate")
 
 
-UNCLEAR = {
+AMBIGUOUS_CODE = {
     "a parameter": f"{PLAIN}def g(old_tool): return old_tool\n",
     "an assignment": f"{PLAIN}def g():\n    old_tool = 1\n    return old_tool\n",
     "a global": f"{PLAIN}def g():\n    global old_tool\n",
@@ -101,13 +101,13 @@ UNCLEAR = {
 }
 
 
-@pytest.mark.parametrize("kind", UNCLEAR)
-def test_what_is_not_clear_is_refused(
-    project: Callable[..., Project], kind: str
+@pytest.mark.parametrize("kind", AMBIGUOUS_CODE)
+def test_ambiguous_handler_name_is_rejected(
+    make_code_project: Callable[..., Project], kind: str
 ) -> None:
-    there = project(UNCLEAR[kind])
-    said = refused(there, 1, "rename", "old_tool", "new_tool", "--handler")
-    assert said.startswith("error: ") and "nothing was written" in said
+    project = make_code_project(AMBIGUOUS_CODE[kind])
+    output = run_rejected(project, 1, "rename", "old_tool", "new_tool", "--handler")
+    assert output.startswith("error: ") and "nothing was written" in output
 
 
 OTHERS = {
@@ -123,32 +123,36 @@ OTHERS = {
 }
 
 
-def test_uses_in_other_modules_are_renamed(project: Callable[..., Project]) -> None:
-    there = project(PLAIN, **OTHERS)
-    specs = contents(there.root)
-    run(there, "rename", "old_tool", "new_tool", "--handler")
+def test_uses_in_other_modules_are_renamed(
+    make_code_project: Callable[..., Project],
+) -> None:
+    project = make_code_project(PLAIN, **OTHERS)
+    specs = read_files(project.root)
+    run_command(project, "rename", "old_tool", "new_tool", "--handler")
     same = {"c", "g"}
     for name, code in OTHERS.items():
         renamed = code if name in same else code.replace("old_tool", "new_tool")
         renamed = renamed.replace("# new_tool", "# old_tool")
         renamed = renamed.replace("..c import new_tool", "..c import old_tool")
-        assert (there.root / f"handlers/{name}.py").read_text() == renamed, name
+        assert (project.root / f"handlers/{name}.py").read_text() == renamed, name
     # Back again, all is as it was but for the names that calls may come by.
-    run(there, "rename", "new_tool", "old_tool", "--handler")
+    run_command(project, "rename", "new_tool", "old_tool", "--handler")
     specs["specs/toy/old_tool.yaml"] += b"renamed_from: [new_tool]\n"
-    assert contents(there.root) == specs
+    assert read_files(project.root) == specs
 
 
-def test_an_attribute_of_an_object_is_left(project: Callable[..., Project]) -> None:
+def test_attribute_of_an_object_is_listed_and_not_renamed(
+    make_code_project: Callable[..., Project],
+) -> None:
     code = "def f(box):\n    return box.old_tool()\n"
-    there = project(PLAIN, a=code)
-    said = run(there, "rename", "old_tool", "new_tool", "--handler")
-    assert "  handlers/a.py:2:12: `box.old_tool` may be the function\n" in said
-    assert (there.root / "handlers/a.py").read_text() == code
+    project = make_code_project(PLAIN, a=code)
+    output = run_command(project, "rename", "old_tool", "new_tool", "--handler")
+    assert "  handlers/a.py:2:12: `box.old_tool` may be the function\n" in output
+    assert (project.root / "handlers/a.py").read_text() == code
 
 
 @pytest.mark.parametrize(
-    ("code", "says"),
+    ("code", "message"),
     [
         (
             "from .toy import old_tool\n\n\ndef f(old_tool): ...\n",
@@ -164,36 +168,40 @@ def test_an_attribute_of_an_object_is_left(project: Callable[..., Project]) -> N
         ),
     ],
 )
-def test_a_module_that_is_not_clear_is_told(
-    project: Callable[..., Project], code: str, says: str
+def test_module_with_ambiguous_use_is_reported(
+    make_code_project: Callable[..., Project], code: str, message: str
 ) -> None:
-    there = project(PLAIN, a=code)
-    assert says in refused(there, 1, "rename", "old_tool", "new_tool", "--handler")
-    run(there, "rename", "old_tool", "new_tool")
+    project = make_code_project(PLAIN, a=code)
+    assert message in run_rejected(
+        project, 1, "rename", "old_tool", "new_tool", "--handler"
+    )
+    run_command(project, "rename", "old_tool", "new_tool")
 
 
-def test_a_function_that_has_the_new_name_already_is_taken(
-    project: Callable[..., Project],
+def test_existing_function_with_the_new_name_becomes_the_handler(
+    make_code_project: Callable[..., Project],
 ) -> None:
-    there = project(PLAIN.replace("old_tool", "new_tool"))
-    run(there, "rename", "old_tool", "new_tool", "--handler")
-    spec = (there.root / "specs/toy/new_tool.yaml").read_text()
+    project = make_code_project(PLAIN.replace("old_tool", "new_tool"))
+    run_command(project, "rename", "old_tool", "new_tool", "--handler")
+    spec = (project.root / "specs/toy/new_tool.yaml").read_text()
     assert "handler: handlers.toy:new_tool\n" in spec
 
 
-def test_a_handler_that_is_called_otherwise_stays(
-    project: Callable[..., Project],
+def test_handler_with_a_different_name_is_not_renamed(
+    make_code_project: Callable[..., Project],
 ) -> None:
-    there = project(PLAIN)
-    run(there, "rename", "old_tool", "new_tool")
-    said = refused(there, 1, "rename", "new_tool", "newer_tool", "--handler")
-    assert "the handler of `new_tool` has a name of its own, `old_tool`" in said
+    project = make_code_project(PLAIN)
+    run_command(project, "rename", "old_tool", "new_tool")
+    output = run_rejected(project, 1, "rename", "new_tool", "newer_tool", "--handler")
+    assert "the handler of `new_tool` has a name of its own, `old_tool`" in output
 
 
-def test_line_ends_of_windows_stay(project: Callable[..., Project]) -> None:
-    there = project(PLAIN)
-    file = there.root / "handlers/toy.py"
+def test_windows_line_ends_are_preserved(
+    make_code_project: Callable[..., Project],
+) -> None:
+    project = make_code_project(PLAIN)
+    file = project.root / "handlers/toy.py"
     file.write_bytes(b"X = 1\r\n\r\ndef old_tool():\r\n    return old_tool\r\n")
-    run(there, "rename", "old_tool", "new_tool", "--handler")
+    run_command(project, "rename", "old_tool", "new_tool", "--handler")
     renamed = b"X = 1\r\n\r\ndef new_tool():\r\n    return new_tool\r\n"
     assert file.read_bytes() == renamed

@@ -1,4 +1,4 @@
-"""An edit that is killed between two files: `check` says so, and running it again ends it."""
+"""Edits killed between two files: `check` reports them, and a second run completes them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from tests.conftest import Project
 from toolcast_runtime.core.safe_folder import Folder
 
-from .conftest import contents, run
+from .conftest import read_files, run_command
 
 EDITS = {
     "rename": ["rename", "find_note", "look_up", "--handler"],
@@ -20,11 +20,11 @@ LIST = "list.json"
 IMPORT = ["import", LIST, "--toolset", "toy", "--force"]
 
 
-def kill(project: Project, words: list[str], after: int) -> bool:
-    """Runs a command that does no more to the disk after so many files."""
+def run_and_interrupt(project: Project, words: list[str], after: int) -> bool:
+    """Run a command that stops after writing a number of files; return whether it stopped."""
     count = 0
 
-    def dies() -> bool:
+    def should_stop() -> bool:
         nonlocal count
         count += 1
         if count == after + 1:
@@ -33,76 +33,76 @@ def kill(project: Project, words: list[str], after: int) -> bool:
 
     write, remove_file = Folder.write, Folder.remove_file
 
-    def writes(self: Folder, name: str, data: bytes, **options: bool) -> None:
-        if not dies():
+    def write_or_stop(self: Folder, name: str, data: bytes, **options: bool) -> None:
+        if not should_stop():
             write(self, name, data, **options)  # type: ignore[arg-type]
 
-    def removes(self: Folder, name: str) -> None:
-        if not dies():
+    def remove_or_stop(self: Folder, name: str) -> None:
+        if not should_stop():
             remove_file(self, name)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Folder, "write", writes)
-        patch.setattr(Folder, "remove_file", removes)
+        patch.setattr(Folder, "write", write_or_stop)
+        patch.setattr(Folder, "remove_file", remove_or_stop)
         with contextlib.suppress(KeyboardInterrupt):
             project.toolcast(*words)
     return count > after
 
 
 @pytest.mark.parametrize("kind", EDITS)
-def test_a_killed_edit_is_told_and_ends_when_it_is_run_again(
+def test_interrupted_edit_is_reported_and_completed_by_a_second_run(
     notes: Project, kind: str
 ) -> None:
     words = EDITS[kind]
     notes.write("handlers/more.py", "from .toy import find_note\n")
     notes.generate()
     assert notes.toolcast("check").returncode == 0
-    before = contents(notes.root)
-    run(notes, *words)
-    meant = contents(notes.root)
+    before = read_files(notes.root)
+    run_command(notes, *words)
+    expected = read_files(notes.root)
     steps = 0
     while True:
-        for path in contents(notes.root).keys() - before.keys():
+        for path in read_files(notes.root).keys() - before.keys():
             (notes.root / path).unlink()
         for path, data in before.items():
             (notes.root / path).write_bytes(data)
-        if not kill(notes, words, after=steps + 1):
+        if not run_and_interrupt(notes, words, after=steps + 1):
             break
         steps += 1
-        halfway = contents(notes.root)
-        assert halfway not in (before, meant)
+        halfway = read_files(notes.root)
+        assert halfway not in (before, expected)
         assert notes.toolcast("check").returncode == 1
-        run(notes, *words)
-        assert contents(notes.root) == meant, steps
+        run_command(notes, *words)
+        assert read_files(notes.root) == expected, steps
     assert steps >= 1 if kind == "remove" else steps >= 3
 
 
-def test_a_killed_import_ends_when_it_is_run_again(notes: Project) -> None:
-    """One that changes a tool, adds one, and removes the others."""
+def test_interrupted_import_is_completed_by_a_second_run(notes: Project) -> None:
+    """The import changes one tool, adds one and removes the others."""
     tool = {"inputSchema": {"type": "object"}, "description": "Does."}
     tools = [{"name": name, **tool} for name in ("find_note", "new_note")]
     notes.write(LIST, json.dumps(tools))
-    before = contents(notes.root)
-    run(notes, *IMPORT)
-    meant = contents(notes.root)
+    before = read_files(notes.root)
+    run_command(notes, *IMPORT)
+    expected = read_files(notes.root)
     steps = 0
     while True:
-        for path in contents(notes.root).keys() - before.keys():
+        for path in read_files(notes.root).keys() - before.keys():
             (notes.root / path).unlink()
         for path, data in before.items():
             (notes.root / path).write_bytes(data)
-        if not kill(notes, IMPORT, after=steps + 1):
+        if not run_and_interrupt(notes, IMPORT, after=steps + 1):
             break
         steps += 1
-        assert contents(notes.root) not in (before, meant)
-        run(notes, *IMPORT)
-        assert contents(notes.root) == meant, steps
+        assert read_files(notes.root) not in (before, expected)
+        run_command(notes, *IMPORT)
+        assert read_files(notes.root) == expected, steps
     assert steps >= 3
 
 
-def test_another_tool_of_the_name_is_none_of_it(notes: Project) -> None:
+def test_different_tool_with_the_new_name_is_not_completed(notes: Project) -> None:
     words = ["rename", "find_note", "look_up"]
-    kill(notes, words, after=1)
+    run_and_interrupt(notes, words, after=1)
     notes.edit("specs/toy/look_up.yaml", "Finds notes.", "Looks for notes.")
     done = notes.toolcast(*words)
     assert done.returncode == 1
@@ -126,5 +126,5 @@ def test_edit_removes_leftovers_of_killed_edits(
     notes.write(LIST, json.dumps([{"name": "new_note", **tool}]))
     leftover = notes.write(f"{folder}/.toolcast-{'0a' * 8}.tmp", "half\n")
     own = notes.write(f"{folder}/.toolcast-notes.tmp", "mine\n")
-    run(notes, *words)
+    run_command(notes, *words)
     assert not leftover.exists() and own.exists()

@@ -1,4 +1,4 @@
-"""The recipe of a move (docs/life.md): `check` names each step that is missing."""
+"""Moving a tool by hand (docs/life.md): `check` reports each missing step."""
 
 from __future__ import annotations
 
@@ -60,8 +60,8 @@ DEFINITIONS = "address: {type: string}\n"
 
 
 @pytest.fixture
-def moved(make_project: Callable[..., Project]) -> Project:
-    """A project in which somebody has moved a tool's spec, and done nothing else."""
+def moved_tool(make_project: Callable[..., Project]) -> Project:
+    """Project in which only the spec file of a tool was moved."""
     project = make_project(
         {"send": SEND, "read": READ},
         toolset=TOOLSET,
@@ -112,10 +112,10 @@ STEPS = {
     "access/unreachable": ("specs/office/toolset.yaml", "[stamp]", "[stamp, send]"),
     "output/invalid-marker": ("tools.md", "toy send", "office send"),
 }
-"""What a person does beside moving the file, by the rule that finds it missing."""
+"""Steps of a move apart from the file, by the rule that reports each as missing."""
 
 
-def _do(project: Project, step: tuple[str, str, str]) -> None:
+def _apply_step(project: Project, step: tuple[str, str, str]) -> None:
     file, old, new = step
     if old:
         project.edit(file, old, new)
@@ -125,15 +125,15 @@ def _do(project: Project, step: tuple[str, str, str]) -> None:
 
 @pytest.mark.rows(4)
 @pytest.mark.parametrize("missing", STEPS)
-def test_check_names_the_step_that_is_missing(moved: Project, missing: str) -> None:
+def test_check_reports_only_the_missing_step(moved_tool: Project, missing: str) -> None:
     for rule, step in STEPS.items():
         if rule != missing:
-            _do(moved, step)
-    found = moved.toolcast("check").stderr
-    assert f" {missing}: " in found
+            _apply_step(moved_tool, step)
+    errors = moved_tool.toolcast("check").stderr
+    assert f" {missing}: " in errors
     others = STEPS.keys() - {missing}
-    assert not [rule for rule in others if f" {rule}: " in found], found
-    _do(moved, STEPS[missing])
-    assert moved.toolcast("generate").returncode == 0
-    done = moved.toolcast("check")
+    assert not [rule for rule in others if f" {rule}: " in errors], errors
+    _apply_step(moved_tool, STEPS[missing])
+    assert moved_tool.toolcast("generate").returncode == 0
+    done = moved_tool.toolcast("check")
     assert (done.returncode, done.stderr) == (0, "")

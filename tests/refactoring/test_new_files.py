@@ -1,4 +1,4 @@
-"""New files: over nothing that somebody makes meanwhile, whole or not at all, with their folders."""
+"""Creation of files: never over existing ones, complete or not at all, with their folders."""
 
 from __future__ import annotations
 
@@ -10,32 +10,32 @@ import pytest
 from tests.conftest import Project
 from toolcast_runtime.core.safe_folder import Folder
 
-from .conftest import run
+from .conftest import run_command
 
 
-def everything(root: Path) -> dict[str, bytes]:
-    """Files, and folders with nothing for their bytes."""
+def read_tree(root: Path) -> dict[str, bytes]:
+    """Return files with their content, and folders with empty content."""
     return {
         path.relative_to(root).as_posix(): b"" if path.is_dir() else path.read_bytes()
         for path in root.rglob("*")
     }
 
 
-def made_meanwhile(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    """Lets somebody make a file just before it is written."""
+def create_before_write(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """Create a file with a name just before the command writes it."""
     write = Folder.write
 
-    def writes(self: Folder, path: str, data: bytes, **options: bool) -> None:
+    def create_and_write(self: Folder, path: str, data: bytes, **options: bool) -> None:
         if path == name:
             Path(self.path, name).write_bytes(b"mine")
         write(self, path, data, **options)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(Folder, "write", writes)
+    monkeypatch.setattr(Folder, "write", create_and_write)
 
 
 @pytest.fixture
 def project(notes: Project) -> Project:
-    """A toolset whose handlers are two packages down, of which none is there."""
+    """Toolset whose handlers are in two nested packages that do not exist yet."""
     notes.edit(
         "specs/other/toolset.yaml", "handlers: handlers", "handlers: mine.handlers"
     )
@@ -48,56 +48,56 @@ FILES |= {"mine/handlers/wave.py", "specs/other/wave.yaml"}
 
 
 @pytest.mark.parametrize("name", ["wave.py", "wave.yaml"])
-def test_what_somebody_makes_meanwhile_stays(
+def test_file_created_concurrently_is_not_overwritten(
     name: str, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before = everything(project.root)
-    made_meanwhile(monkeypatch, name)
+    before = read_tree(project.root)
+    create_before_write(monkeypatch, name)
     done = project.toolcast(*NEW)
     assert done.returncode == 2
-    after = everything(project.root)
-    [theirs] = [path for path in after if path.endswith(f"/{name}")]
-    assert done.stderr == f"error: {theirs}: File exists; nothing was written\n"
-    assert after.pop(theirs) == b"mine"
+    after = read_tree(project.root)
+    [foreign_file] = [path for path in after if path.endswith(f"/{name}")]
+    assert done.stderr == f"error: {foreign_file}: File exists; nothing was written\n"
+    assert after.pop(foreign_file) == b"mine"
     for path in after.keys() - before.keys():
-        # Theirs is in them.
-        assert theirs.startswith(f"{path}/")
+        # New folders remain only if they contain the foreign file.
+        assert foreign_file.startswith(f"{path}/")
         del after[path]
     assert after == before
 
 
-def test_folders_that_were_made_are_taken_back(
+def test_created_folders_are_removed_after_a_failed_write(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    system = os.write
+    real_write = os.write
 
-    def is_full(descriptor: int, data: bytes) -> int:
-        """A disk that is full in the middle of the handler."""
+    def write_until_full(descriptor: int, data: bytes) -> int:
+        """Raise an error in the middle of the handler, as on a full disk."""
         if b"def wave" not in bytes(data):
-            return system(descriptor, data)
-        system(descriptor, data[:20])
+            return real_write(descriptor, data)
+        real_write(descriptor, data[:20])
         raise OSError(28, "No space left on device")
 
-    before = everything(project.root)
+    before = read_tree(project.root)
     with monkeypatch.context() as patch:
-        patch.setattr(os, "write", is_full)
+        patch.setattr(os, "write", write_until_full)
         done = project.toolcast(*NEW)
     assert done.returncode == 2
-    says = "mine/handlers/wave.py: No space left on device; nothing was written"
-    assert done.stderr == f"error: {says}\n"
-    assert everything(project.root) == before
-    run(project, *NEW)
-    assert everything(project.root).keys() - before.keys() == FILES
+    message = "mine/handlers/wave.py: No space left on device; nothing was written"
+    assert done.stderr == f"error: {message}\n"
+    assert read_tree(project.root) == before
+    run_command(project, *NEW)
+    assert read_tree(project.root).keys() - before.keys() == FILES
 
 
-def test_a_copied_template_takes_back_its_folders(
+def test_failed_template_copy_leaves_configuration_unchanged(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before = everything(project.root)
-    made_meanwhile(monkeypatch, "mcp_server.py.jinja")
+    before = read_tree(project.root)
+    create_before_write(monkeypatch, "mcp_server.py.jinja")
     done = project.toolcast("templates", "mcp/mcp_server.py.jinja", "--copy")
     assert done.returncode == 2
-    after = everything(project.root)
+    after = read_tree(project.root)
     assert after.keys() - before.keys() == {
         "templates",
         "templates/mcp",

@@ -1,4 +1,4 @@
-"""A tool that a server answers has another name: the server is called as before."""
+"""Renames and removals of proxied tools: calls still use the server's tool names."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import yaml
 
 from tests.conftest import Project
 
-from .conftest import contents, run
+from .conftest import read_files, run_command
 
 TOOLSET = """\
 proxy: disk
@@ -42,43 +42,41 @@ def files(make_project: Callable[..., Project]) -> Project:
     return project
 
 
-def servers(project: Project, toolset: str = "toy") -> Any:
+def load_servers(project: Project, toolset: str = "toy") -> Any:
     text = project.root.joinpath(f"specs/{toolset}/toolset.yaml").read_text()
     return yaml.safe_load(text).get("mcp_servers")
 
 
-def test_a_renamed_tool_is_called_by_the_servers_own_name(files: Project) -> None:
-    before = contents(files.root)
-    run(files, "rename", "read", "look")
-    assert servers(files)["disk"]["tools"] == {"read": "look"}
-    run(files, "rename", "write", "store")
-    assert servers(files)["disk"]["tools"] == {"read": "look", "write": "store"}
-    run(files, "rename", "look", "see")
-    assert servers(files)["disk"]["tools"] == {"read": "see", "write": "store"}
-    run(files, "rename", "store", "write")
-    run(files, "rename", "see", "read")
-    after = contents(files.root)
+def test_rename_of_a_proxied_tool_records_the_server_name(files: Project) -> None:
+    before = read_files(files.root)
+    run_command(files, "rename", "read", "look")
+    assert load_servers(files)["disk"]["tools"] == {"read": "look"}
+    run_command(files, "rename", "write", "store")
+    assert load_servers(files)["disk"]["tools"] == {"read": "look", "write": "store"}
+    run_command(files, "rename", "look", "see")
+    assert load_servers(files)["disk"]["tools"] == {"read": "see", "write": "store"}
+    run_command(files, "rename", "store", "write")
+    run_command(files, "rename", "see", "read")
+    after = read_files(files.root)
     assert after["specs/toy/toolset.yaml"] == before["specs/toy/toolset.yaml"]
 
 
-def test_a_prefix_is_not_taken_for_a_part_of_the_servers_name(files: Project) -> None:
+def test_prefix_is_removed_from_the_recorded_server_name(files: Project) -> None:
     files.edit("specs/toy/toolset.yaml", "  disk:\n", "  disk:\n    prefix: wr\n")
-    run(files, "rename", "write", "wrote")
-    assert servers(files)["disk"]["tools"] == {"ite": "wrote"}
-    run(files, "rename", "wrote", "note")
-    assert servers(files)["disk"]["tools"] == {"ite": "note"}
+    run_command(files, "rename", "write", "wrote")
+    assert load_servers(files)["disk"]["tools"] == {"ite": "wrote"}
+    run_command(files, "rename", "wrote", "note")
+    assert load_servers(files)["disk"]["tools"] == {"ite": "note"}
 
 
-def test_a_server_that_answers_nothing_more_goes_with_its_last_tool(
-    files: Project,
-) -> None:
-    # It would be an external server, all of whose tools are offered.
+def test_removal_of_the_last_proxied_tool_removes_its_server(files: Project) -> None:
+    # A server without proxied tools would be an external server that offers every tool.
     files.edit("specs/toy/toolset.yaml", "proxy: disk\n", "")
     files.edit("specs/toy/read.yaml", "summary: Reads", "proxy: disk\nsummary: Reads")
     files.edit("specs/toy/write.yaml", "summary: W", "proxy: disk\nsummary: W")
-    run(files, "remove", "read", "--without-notice", "--force")
-    assert servers(files) == {
+    run_command(files, "remove", "read", "--without-notice", "--force")
+    assert load_servers(files) == {
         "disk": {"command": "disk-server", "args": ["--root", "/srv"]}
     }
-    run(files, "remove", "write", "--without-notice", "--force")
-    assert servers(files) is None
+    run_command(files, "remove", "write", "--without-notice", "--force")
+    assert load_servers(files) is None

@@ -1,4 +1,4 @@
-"""Edits of real specs change only what they say, and hostile ones are refused or edited right."""
+"""Edits of this repository's specs and of hostile ones."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from toolcast.model.loading import load_workspace
 from toolcast.model.model import Workspace
 from toolcast.refactoring import project_edit, rename
 
-from .conftest import contents
+from .conftest import read_files
 
 ROOT = Path(__file__).parents[2]
 HOSTILE = sorted(p.parent for p in (ROOT / "tests/hostile").glob("*/toolcast.yaml"))
@@ -27,10 +27,10 @@ def workspace() -> Workspace:
     return loaded.workspace
 
 
-def test_a_rename_of_any_of_our_tools_changes_its_name_alone(
+def test_rename_of_own_tools_changes_only_the_name(
     workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # The rules are tried elsewhere; here they would take their time for each tool.
+    # Checking the rules for each tool would be slow, and other tests cover them.
     monkeypatch.setattr(project_edit, "_list_errors", lambda workspace: [])
     owned = [
         project_edit.OwnedTool(toolset, tool)
@@ -38,36 +38,43 @@ def test_a_rename_of_any_of_our_tools_changes_its_name_alone(
         for tool in toolset.tools
     ]
     assert len(owned) > (30 if MISSING else 70)
-    for one in owned[::4]:
-        edit = rename.rename_tool(workspace, one, "xyz_renamed")
-        old = one.tool.name.encode()
+    for owned_tool in owned[::4]:
+        edit = rename.rename_tool(workspace, owned_tool, "xyz_renamed")
+        old = owned_tool.tool.name.encode()
         for path, data in edit.after.items():
             if data is None:
                 continue
-            source = path.replace("xyz_renamed", one.tool.name)
+            source = path.replace("xyz_renamed", owned_tool.tool.name)
             before = (ROOT / source).read_bytes()
-            if source == one.tool.source.file:
-                formers = b", ".join(name.encode() for name in one.tool.renamed_from)
-                listed = b"renamed_from: [%s%s]\n" % (
-                    formers + b", " if formers else b"",
+            if source == owned_tool.tool.source.file:
+                previous_names = b", ".join(
+                    name.encode() for name in owned_tool.tool.renamed_from
+                )
+                new_line = b"renamed_from: [%s%s]\n" % (
+                    previous_names + b", " if previous_names else b"",
                     old,
                 )
-                assert data.count(listed) == 1
-                there = b"renamed_from: [%s]\n" % formers if formers else b""
-                data = data.replace(listed, there)
-            assert data.replace(b"xyz_renamed", old) == before, (one.tool.name, path)
+                assert data.count(new_line) == 1
+                old_line = (
+                    b"renamed_from: [%s]\n" % previous_names if previous_names else b""
+                )
+                data = data.replace(new_line, old_line)
+            assert data.replace(b"xyz_renamed", old) == before, (
+                owned_tool.tool.name,
+                path,
+            )
 
 
 @pytest.mark.rows(30)
 @pytest.mark.parametrize("case", HOSTILE, ids=lambda case: case.name)
-def test_hostile_specs_are_edited_right_or_not_at_all(
+def test_edit_of_hostile_specs_is_valid_or_changes_nothing(
     case: Path, tmp_path: Path, in_time: None
 ) -> None:
     project = Project(tmp_path / "project")
     shutil.copytree(case, project.root, symlinks=True)
     specs = sorted(p for p in project.root.rglob("*.y*ml") if "tool" not in p.name)
     for name in [path.stem for path in specs][:2]:
-        before = contents(project.root)
+        before = read_files(project.root)
         for words in (
             ("rename", name, "xyz_renamed"),
             ("remove", name, "--without-notice", "--force"),
@@ -77,9 +84,9 @@ def test_hostile_specs_are_edited_right_or_not_at_all(
             assert "Traceback" not in done.stderr + done.stdout
             assert "\x1b" not in done.stderr + done.stdout
             if done.returncode:
-                assert contents(project.root) == before
+                assert read_files(project.root) == before
                 continue
             loaded = load_workspace(str(project.root))
             assert not has_errors(loaded.findings)
             name = "xyz_renamed" if words[0] == "rename" else name
-            before = contents(project.root)
+            before = read_files(project.root)

@@ -1,4 +1,4 @@
-"""`toolcast remove`: announced first, and then quiet."""
+"""`toolcast remove`: announcement, references and reserved names."""
 
 from __future__ import annotations
 
@@ -8,33 +8,35 @@ import pytest
 
 from tests.conftest import Project
 
-from .conftest import contents, refused, run, today
+from .conftest import read_files, run_command, run_rejected, today
 
 
 @pytest.fixture
-def kept(notes: Project) -> Project:
-    """The project in a repository, and nothing says `store_note` but lists."""
+def tracked_notes(notes: Project) -> Project:
+    """Project whose files are in git's index."""
     for words in (["init", "-q"], ["add", "."]):
         subprocess.run(["git", *words], cwd=notes.root, check=True)
     return notes
 
 
-def test_a_tool_whose_day_has_come_goes_quietly(kept: Project) -> None:
-    kept.edit(
+def test_announced_tool_is_removed_and_its_names_are_reserved(
+    tracked_notes: Project,
+) -> None:
+    tracked_notes.edit(
         "specs/toy/store_note.yaml",
         "replacement: find_note}",
         'removal: "2020-02-02", replacement: find_note}',
     )
-    kept.edit(
+    tracked_notes.edit(
         "specs/toy/store_note.yaml", "section:", "renamed_from: [put_note]\nsection:"
     )
-    subprocess.run(["git", "add", "."], cwd=kept.root, check=True)
-    before = contents(kept.root)
-    said = run(kept, "remove", "store_note")
-    assert said.startswith("`store_note` is removed, and its name reserved")
-    # What it has written itself is not left to decide.
-    assert "toolset.yaml" not in said
-    after = contents(kept.root)
+    subprocess.run(["git", "add", "."], cwd=tracked_notes.root, check=True)
+    before = read_files(tracked_notes.root)
+    output = run_command(tracked_notes, "remove", "store_note")
+    assert output.startswith("`store_note` is removed, and its name reserved")
+    # Lines that the command wrote itself are not listed for review.
+    assert "toolset.yaml" not in output
+    after = read_files(tracked_notes.root)
     assert before.keys() - after.keys() == {"specs/toy/store_note.yaml"}
     reason = f"Removed on {today()}; find_note is used instead."
     toolset = after["specs/toy/toolset.yaml"].decode()
@@ -53,16 +55,18 @@ def test_a_tool_whose_day_has_come_goes_quietly(kept: Project) -> None:
         "exclusions:\n"
         "  - {tool: find_note, target: mcp, reason: find_note is internal.}\n"
     )
-    run(kept, "generate")
-    # No tool takes the names again.
+    run_command(tracked_notes, "generate")
+    # No other tool can use the reserved names.
     for name in ("store_note", "put_note"):
-        said = refused(kept, 1, "rename", "find_note", name)
-        assert f"`{name}` is reserved: {reason}" in said
-        assert "reserved" in refused(kept, 2, "new", name, "--toolset", "toy")
+        output = run_rejected(tracked_notes, 1, "rename", "find_note", name)
+        assert f"`{name}` is reserved: {reason}" in output
+        assert "reserved" in run_rejected(
+            tracked_notes, 2, "new", name, "--toolset", "toy"
+        )
 
 
 @pytest.mark.parametrize(
-    ("deprecated", "says"),
+    ("deprecated", "message"),
     [
         ("", "`store_note` is not deprecated"),
         ('deprecated: {since: "2"}\n', "deprecated without a removal date"),
@@ -72,74 +76,89 @@ def test_a_tool_whose_day_has_come_goes_quietly(kept: Project) -> None:
         ),
     ],
 )
-def test_one_that_was_not_announced_asks_for_now(
-    kept: Project, deprecated: str, says: str
+def test_removal_without_passed_date_requires_without_notice(
+    tracked_notes: Project, deprecated: str, message: str
 ) -> None:
     spec = "specs/toy/store_note.yaml"
     old = 'deprecated: {since: "2020-01-01", replacement: find_note}\n'
-    kept.edit(spec, old, deprecated)
-    subprocess.run(["git", "add", "."], cwd=kept.root, check=True)
-    said = refused(kept, 1, "remove", "store_note")
-    assert says in said and "use `--without-notice` to remove it at once" in said
-    run(kept, "remove", "store_note", "--without-notice", "--reason", "It was unsafe.")
-    toolset = (kept.root / "specs/toy/toolset.yaml").read_text()
+    tracked_notes.edit(spec, old, deprecated)
+    subprocess.run(["git", "add", "."], cwd=tracked_notes.root, check=True)
+    output = run_rejected(tracked_notes, 1, "remove", "store_note")
+    assert message in output and "use `--without-notice` to remove it at once" in output
+    run_command(
+        tracked_notes,
+        "remove",
+        "store_note",
+        "--without-notice",
+        "--reason",
+        "It was unsafe.",
+    )
+    toolset = (tracked_notes.root / "specs/toy/toolset.yaml").read_text()
     assert "  - name: store_note\n    reason: It was unsafe.\n" in toolset.replace(
         '"', ""
     )
 
 
-def test_a_draft_needs_no_announcement(kept: Project) -> None:
+def test_draft_is_removed_without_announcement(tracked_notes: Project) -> None:
     old = 'deprecated: {since: "2020-01-01", replacement: find_note}\n'
-    kept.edit("specs/toy/store_note.yaml", old, "stability: draft\n")
-    subprocess.run(["git", "add", "."], cwd=kept.root, check=True)
-    run(kept, "remove", "store_note")
+    tracked_notes.edit("specs/toy/store_note.yaml", old, "stability: draft\n")
+    subprocess.run(["git", "add", "."], cwd=tracked_notes.root, check=True)
+    run_command(tracked_notes, "remove", "store_note")
 
 
-def test_files_that_are_scanned_are_listed(kept: Project) -> None:
-    with (kept.root / "toolcast.yaml").open("a") as stream:
+def test_mentions_in_scanned_files_are_listed_once(tracked_notes: Project) -> None:
+    with (tracked_notes.root / "toolcast.yaml").open("a") as stream:
         stream.write("scan: [AGENTS.md, handlers]\n")
-    kept.write("AGENTS.md", "Then store_note.\n")
-    said = run(kept, "remove", "store_note", "--without-notice")
-    assert "  AGENTS.md:1:6: Then store_note.\n" in said
-    said = run(kept, "rename", "find_note", "search")
-    # A line that is found in two ways stands there once.
-    assert said.count("handlers/toy.py:7:") == 1
+    tracked_notes.write("AGENTS.md", "Then store_note.\n")
+    output = run_command(tracked_notes, "remove", "store_note", "--without-notice")
+    assert "  AGENTS.md:1:6: Then store_note.\n" in output
+    output = run_command(tracked_notes, "rename", "find_note", "search")
+    # A line found by the scan and in the handler is listed once.
+    assert output.count("handlers/toy.py:7:") == 1
 
 
-def test_what_refers_to_it_is_listed_and_nothing_goes(kept: Project) -> None:
-    said = refused(kept, 1, "remove", "find_note", "--without-notice")
+def test_removal_of_a_mentioned_tool_is_rejected_with_locations(
+    tracked_notes: Project,
+) -> None:
+    output = run_rejected(tracked_notes, 1, "remove", "find_note", "--without-notice")
     assert (
         "`find_note` is the replacement of deprecated tools:\n  specs/toy/store_note.yaml:10"
-        in said
+        in output
     )
-    kept.edit("specs/toy/store_note.yaml", ", replacement: find_note}", "}")
-    said = refused(kept, 1, "remove", "find_note", "--without-notice")
-    places = [row.strip() for row in said.splitlines() if row.startswith("  specs/")]
-    assert places == [
+    tracked_notes.edit("specs/toy/store_note.yaml", ", replacement: find_note}", "}")
+    output = run_rejected(tracked_notes, 1, "remove", "find_note", "--without-notice")
+    locations = [
+        row.strip() for row in output.splitlines() if row.startswith("  specs/")
+    ]
+    assert locations == [
         "specs/toy/store_note.yaml:3:14",
         "specs/toy/store_note.yaml:4:14",
         "specs/toy/toolset.yaml:4:15",
         "specs/toy/toolset.yaml:8:13",
         "specs/other/toolset.yaml:5:15",
     ]
-    said = run(kept, "remove", "find_note", "--without-notice", "--ignore-mentions")
-    assert "specs/toy/store_note.yaml:6:8: Call find_note first.\n" in said
-    assert "specs/other/toolset.yaml:4:9: # Here, find_note of toy" in said
-    assert "`handlers.toy:find_note` is no longer the handler of a tool" in said
+    output = run_command(
+        tracked_notes, "remove", "find_note", "--without-notice", "--ignore-mentions"
+    )
+    assert "specs/toy/store_note.yaml:6:8: Call find_note first.\n" in output
+    assert "specs/other/toolset.yaml:4:9: # Here, find_note of toy" in output
+    assert "`handlers.toy:find_note` is no longer the handler of a tool" in output
 
 
-def test_a_spec_that_git_could_not_give_back_stays(kept: Project) -> None:
-    kept.edit("specs/toy/store_note.yaml", "Stores a note.", "Stores one note.")
-    said = refused(kept, 1, "remove", "store_note", "--without-notice")
-    assert "git cannot restore specs/toy/store_note.yaml" in said
-    run(kept, "remove", "store_note", "--without-notice", "--dry-run")
-    run(kept, "remove", "store_note", "--without-notice", "--force")
+def test_removal_of_an_uncommitted_spec_requires_force(tracked_notes: Project) -> None:
+    tracked_notes.edit(
+        "specs/toy/store_note.yaml", "Stores a note.", "Stores one note."
+    )
+    output = run_rejected(tracked_notes, 1, "remove", "store_note", "--without-notice")
+    assert "git cannot restore specs/toy/store_note.yaml" in output
+    run_command(tracked_notes, "remove", "store_note", "--without-notice", "--dry-run")
+    run_command(tracked_notes, "remove", "store_note", "--without-notice", "--force")
 
 
-def test_no_tool_of_a_server_takes_the_name_at_run_time(kept: Project) -> None:
-    with (kept.root / "specs/toy/toolset.yaml").open("a") as stream:
+def test_removed_name_is_reserved_at_run_time(tracked_notes: Project) -> None:
+    with (tracked_notes.root / "specs/toy/toolset.yaml").open("a") as stream:
         stream.write("mcp_servers: {far: {command: far, allow: [other_tool]}}\n")
-    run(kept, "remove", "store_note", "--without-notice")
-    kept.generate()
-    registry = (kept.root / "generated/toy/registry.py").read_text()
+    run_command(tracked_notes, "remove", "store_note", "--without-notice")
+    tracked_notes.generate()
+    registry = (tracked_notes.root / "generated/toy/registry.py").read_text()
     assert '    reserved_names=("store_note",),\n' in registry

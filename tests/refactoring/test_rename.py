@@ -1,4 +1,4 @@
-"""`toolcast rename`: one word changes wherever it means the tool, and nothing else."""
+"""`toolcast rename`: edited references, listed mentions and rejected names."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ import pytest
 
 from tests.conftest import Project
 
-from .conftest import contents, refused, run
+from .conftest import read_files, run_command, run_rejected
 
 
-def changed_lines(before: dict[str, bytes], after: dict[str, bytes]) -> list[str]:
-    """The lines that are another one afterwards, with their files."""
-    moved = {"specs/toy/find_note.yaml": "specs/toy/search.yaml"}
+def diff_files(before: dict[str, bytes], after: dict[str, bytes]) -> list[str]:
+    """Return the removed and added lines with their files."""
+    new_paths = {"specs/toy/find_note.yaml": "specs/toy/search.yaml"}
     rows = []
     for path, data in sorted(before.items()):
         old = data.decode().splitlines()
-        new = after[moved.get(path, path)].decode().splitlines()
+        new = after[new_paths.get(path, path)].decode().splitlines()
         rows += [
             f"{path}: {row}"
             for row in difflib.ndiff(old, new)
@@ -30,15 +30,15 @@ def changed_lines(before: dict[str, bytes], after: dict[str, bytes]) -> list[str
     return rows
 
 
-def test_everything_that_means_the_tool_is_renamed(notes: Project) -> None:
-    before = contents(notes.root)
-    run(notes, "rename", "find_note", "search")
-    after = contents(notes.root)
+def test_rename_edits_every_reference_and_text(notes: Project) -> None:
+    before = read_files(notes.root)
+    run_command(notes, "rename", "find_note", "search")
+    after = read_files(notes.root)
     assert before.keys() ^ after.keys() == {
         "specs/toy/find_note.yaml",
         "specs/toy/search.yaml",
     }
-    assert changed_lines(before, after) == [
+    assert diff_files(before, after) == [
         "specs/other/toolset.yaml: - instructions: What find_note gives is text.",
         "specs/other/toolset.yaml: + instructions: What `search` gives is text.",
         "specs/toy/find_note.yaml: - name: find_note",
@@ -69,10 +69,12 @@ def test_everything_that_means_the_tool_is_renamed(notes: Project) -> None:
     ]
 
 
-def test_what_is_left_is_listed_with_its_place(notes: Project) -> None:
-    said = run(notes, "rename", "find_note", "search")
-    left = said.partition("Not changed, for you to review:\n")[2].partition("\n\n")[0]
-    assert left.splitlines() == [
+def test_unchanged_mentions_are_listed_with_locations(notes: Project) -> None:
+    output = run_command(notes, "rename", "find_note", "search")
+    remaining = output.partition("Not changed, for you to review:\n")[2].partition(
+        "\n\n"
+    )[0]
+    assert remaining.splitlines() == [
         "  specs/toy/search.yaml:2:10: # Finds; find_note is its name.",
         '  specs/toy/store_note.yaml:3:53: description: "Stores a note; `search` finds it."'
         "  # find_note: see its own file",
@@ -81,33 +83,33 @@ def test_what_is_left_is_listed_with_its_place(notes: Project) -> None:
     ]
 
 
-def test_the_dry_run_is_a_diff_that_git_applies(notes: Project) -> None:
-    before = contents(notes.root)
-    words = ("rename", "find_note", "search", "--handler")
-    diff = run(notes, *words, "--dry-run")
-    assert contents(notes.root) == before
+def test_dry_run_prints_a_diff_that_git_can_apply(notes: Project) -> None:
+    before = read_files(notes.root)
+    arguments = ("rename", "find_note", "search", "--handler")
+    diff = run_command(notes, *arguments, "--dry-run")
+    assert read_files(notes.root) == before
     other = notes.root.parent / "other"
     shutil.copytree(notes.root, other)
     for command in (["init", "-q"], ["apply", "-"]):
         subprocess.run(["git", *command], cwd=other, input=diff.encode(), check=True)
-    run(notes, *words)
-    assert contents(other) == contents(notes.root)
+    run_command(notes, *arguments)
+    assert read_files(other) == read_files(notes.root)
 
 
-def test_a_chain_of_renames_keeps_every_name(notes: Project) -> None:
+def test_successive_renames_record_every_previous_name(notes: Project) -> None:
     for old, new in (("find_note", "b_c"), ("b_c", "c_d"), ("c_d", "e_f")):
-        run(notes, "rename", old, new)
+        run_command(notes, "rename", old, new)
     text = (notes.root / "specs/toy/e_f.yaml").read_text()
     assert "renamed_from: [find_note, b_c, c_d]\n" in text
-    # Back to a name that it had: it answers to the others.
-    run(notes, "rename", "e_f", "b_c")
+    # A rename to a previous name records the others.
+    run_command(notes, "rename", "e_f", "b_c")
     text = (notes.root / "specs/toy/b_c.yaml").read_text()
     assert "renamed_from: [find_note, e_f, c_d]\n" in text
-    run(notes, "generate")
+    run_command(notes, "generate")
 
 
 @pytest.mark.parametrize(
-    ("new", "code", "says"),
+    ("new", "code", "message"),
     [
         ("store_note", 1, "the toolset toy already has a tool `store_note`"),
         ("Store-Note", 1, "would have the same module `store_note`"),
@@ -122,8 +124,8 @@ def test_a_chain_of_renames_keeps_every_name(notes: Project) -> None:
         ("a" * 129, 2, "is not a valid tool name"),
     ],
 )
-def test_a_name_that_is_not_to_be_had(
-    notes: Project, new: str, code: int, says: str
+def test_invalid_or_used_name_is_rejected(
+    notes: Project, new: str, code: int, message: str
 ) -> None:
     notes.edit(
         "specs/toy/store_note.yaml", "handler:", "renamed_from: [old_note]\nhandler:"
@@ -133,72 +135,78 @@ def test_a_name_that_is_not_to_be_had(
             "reserved_names: [{name: kept_back, reason: It was unsafe.}]\n"
             "mcp_servers: {theirs: {command: x, allow: [note], prefix: their_}}\n"
         )
-    assert says in refused(notes, code, "rename", "--", "find_note", new)
+    assert message in run_rejected(notes, code, "rename", "--", "find_note", new)
 
 
-def test_two_tools_cannot_swap_their_names_in_silence(notes: Project) -> None:
-    run(notes, "rename", "find_note", "other_note")
-    said = refused(notes, 1, "rename", "store_note", "find_note")
-    assert "`find_note` is a previous name of the tool `other_note`" in said
+def test_name_previously_used_by_another_tool_is_rejected(notes: Project) -> None:
+    run_command(notes, "rename", "find_note", "other_note")
+    output = run_rejected(notes, 1, "rename", "store_note", "find_note")
+    assert "`find_note` is a previous name of the tool `other_note`" in output
 
 
 @pytest.mark.parametrize(
-    ("old", "says"),
+    ("old", "message"),
     [
         ("fnd_note", "did you mean `find_note`?"),
         ("old_note", "use the tool's current name `store_note`"),
     ],
 )
-def test_a_tool_that_is_not_there(notes: Project, old: str, says: str) -> None:
+def test_unknown_tool_name_suggests_the_current_one(
+    notes: Project, old: str, message: str
+) -> None:
     notes.edit(
         "specs/toy/store_note.yaml", "handler:", "renamed_from: [old_note]\nhandler:"
     )
-    assert says in refused(notes, 2, "rename", old, "x")
+    assert message in run_rejected(notes, 2, "rename", old, "x")
 
 
-def test_a_tool_is_named_as_reports_name_it(notes: Project) -> None:
-    run(notes, "rename", "toy/find_note", "search")
-    assert "specs/toy/search.yaml" in contents(notes.root)
-    assert "no toolset `others`" in refused(notes, 2, "rename", "others/search", "x")
+def test_tool_can_be_qualified_by_its_toolset(notes: Project) -> None:
+    run_command(notes, "rename", "toy/find_note", "search")
+    assert "specs/toy/search.yaml" in read_files(notes.root)
+    assert "no toolset `others`" in run_rejected(
+        notes, 2, "rename", "others/search", "x"
+    )
 
 
-def test_a_name_that_several_toolsets_have(notes: Project) -> None:
+def test_ambiguous_name_requires_the_toolset_option(notes: Project) -> None:
     other = notes.root / "specs/other"
     shutil.copy(other / "ping.yaml", notes.root / "specs/toy/ping.yaml")
     notes.edit("specs/other/toolset.yaml", "is text.", "is text, as ping's.")
-    said = refused(notes, 2, "rename", "ping", "pong")
-    assert "add `--toolset` with one of `toy` and `other`" in said
-    run(notes, "rename", "ping", "pong_all", "--toolset", "toy")
-    # In the other toolset the word means its own tool.
+    output = run_rejected(notes, 2, "rename", "ping", "pong")
+    assert "add `--toolset` with one of `toy` and `other`" in output
+    run_command(notes, "rename", "ping", "pong_all", "--toolset", "toy")
+    # The other toolset refers to its own tool of this name.
     assert "ping's" in (other / "toolset.yaml").read_text()
 
 
-def test_a_toolset_that_may_mean_either_of_two_is_left(notes: Project) -> None:
+def test_mentions_in_a_toolset_that_could_mean_another_tool_are_listed(
+    notes: Project,
+) -> None:
     for name in ("second", "third"):
-        told = "instructions: Call find_note.\n" if name == "third" else ""
+        instructions = "instructions: Call find_note.\n" if name == "third" else ""
         begin = f"name: {name}\ntitle: More\nhandlers: handlers\n"
         targets = "targets: {mcp: {}, registry: {}}\n"
-        notes.write(f"specs/{name}/toolset.yaml", begin + told + targets)
+        notes.write(f"specs/{name}/toolset.yaml", begin + instructions + targets)
     spec = (notes.root / "specs/other/ping.yaml").read_text()
     notes.write("specs/second/find_note.yaml", spec.replace("ping", "find_note"))
     notes.edit(
         "toolcast.yaml", "specs/other]", "specs/other, specs/second, specs/third]"
     )
-    said = run(notes, "rename", "find_note", "search", "--toolset", "toy")
-    assert "specs/third/toolset.yaml:4:20: instructions: Call find_note." in said
-    assert "specs/other/toolset.yaml:5:20: instructions: What find_note" in said
-    assert "specs/second" not in said
+    output = run_command(notes, "rename", "find_note", "search", "--toolset", "toy")
+    assert "specs/third/toolset.yaml:4:20: instructions: Call find_note." in output
+    assert "specs/other/toolset.yaml:5:20: instructions: What find_note" in output
+    assert "specs/second" not in output
 
 
-def test_a_word_that_is_a_parameter_as_well_is_left(notes: Project) -> None:
+def test_mentions_of_a_name_that_is_also_a_parameter_are_listed(notes: Project) -> None:
     notes.edit("specs/toy/find_note.yaml", "    words:", "    find_note:")
-    said = run(notes, "rename", "find_note", "search")
-    assert "specs/toy/toolset.yaml:4:26: instructions: Begin with find_note." in said
-    assert "specs/toy/toolset.yaml:12:13" not in said  # the list of a client is sure
+    output = run_command(notes, "rename", "find_note", "search")
+    assert "specs/toy/toolset.yaml:4:26: instructions: Begin with find_note." in output
+    assert "specs/toy/toolset.yaml:12:13" not in output  # the list of a client is sure
     assert "    find_note: {type" in (notes.root / "specs/toy/search.yaml").read_text()
 
 
-def test_a_name_that_is_a_word_changes_only_where_it_is_a_name(
+def test_name_that_is_a_common_word_is_edited_only_as_a_tool_name(
     make_project: Callable[..., Project],
 ) -> None:
     spec = "summary: {}\nparameters: {{type: object}}\n"
@@ -209,40 +217,40 @@ def test_a_name_that_is_a_word_changes_only_where_it_is_a_name(
         },
         toolset="targets: {mcp: {}, registry: {}, prompts: {}}\n",
     )
-    run(project, "rename", "memory", "recall_all")
+    run_command(project, "rename", "memory", "recall_all")
     text = (project.root / "specs/toy/note.yaml").read_text()
     assert "Long-term memory; call recall_all, or `recall_all`." in text
     assert "in memory." in (project.root / "specs/toy/recall_all.yaml").read_text()
-    run(project, "generate")
+    run_command(project, "generate")
 
 
-def test_paths_and_expressions_are_left(notes: Project) -> None:
+def test_name_inside_a_path_is_listed_and_not_edited(notes: Project) -> None:
     notes.edit("specs/toy/find_note.yaml", "Finds notes.", "Finds docs/find_note.md.")
-    said = run(notes, "rename", "find_note", "search")
-    assert "specs/toy/search.yaml:4:21: summary: Finds docs/find_note.md." in said
+    output = run_command(notes, "rename", "find_note", "search")
+    assert "specs/toy/search.yaml:4:21: summary: Finds docs/find_note.md." in output
 
 
-def test_the_administrators_file_is_renamed_in_as_well(notes: Project) -> None:
+def test_clients_override_file_is_edited(notes: Project) -> None:
     with (notes.root / "specs/toy/toolset.yaml").open("a") as stream:
         stream.write("clients_override: conf/clients.json\n")
     notes.write("conf/clients.json", '{"desk": {"allow": ["find_note"]}}\n')
-    run(notes, "rename", "find_note", "search")
+    run_command(notes, "rename", "find_note", "search")
     override = (notes.root / "conf/clients.json").read_text()
     assert override == '{"desk": {"allow": ["search"]}}\n'
 
 
-def test_acceptances_of_the_tool_are_renamed(notes: Project) -> None:
+def test_acceptances_of_the_tool_are_edited(notes: Project) -> None:
     entry = "  - {{rule: tool/removed, {}, reason: So be it.}}\n"
-    ours = ("tool: find_note", "tool: find_note, toolset: toy")
+    targets = ("tool: find_note", "tool: find_note, toolset: toy")
     other = entry.format("tool: find_note, toolset: other")
-    text = "version: 1\naccept:\n" + "".join(map(entry.format, ours)) + other
+    text = "version: 1\naccept:\n" + "".join(map(entry.format, targets)) + other
     file = notes.write("toolcast.accept.yaml", text)
-    run(notes, "rename", "find_note", "search")
+    run_command(notes, "rename", "find_note", "search")
     renamed = text.replace("tool: find_note", "tool: search", 2)
     assert file.read_text() == renamed
 
 
-def test_cases_follow_the_tool(notes: Project) -> None:
+def test_selection_cases_are_edited_by_rename_and_removal(notes: Project) -> None:
     with (notes.root / "specs/toy/toolset.yaml").open("a") as stream:
         stream.write(
             "cases:\n"
@@ -253,16 +261,18 @@ def test_cases_follow_the_tool(notes: Project) -> None:
         )
     with (notes.root / "specs/toy/store_note.yaml").open("a") as stream:
         stream.write("cases: [{message: Keep this., never: [find_note]}]\n")
-    said = run(notes, "rename", "find_note", "search")
+    output = run_command(notes, "rename", "find_note", "search")
     toolset = (notes.root / "specs/toy/toolset.yaml").read_text()
     assert "it?, tool: search, never: [store_note]}" in toolset
     assert "    tool: store_note\n    never: [search]\n" in toolset
     tool = (notes.root / "specs/toy/store_note.yaml").read_text()
     assert "cases: [{message: Keep this., never: [search]}]" in tool
-    # What a user says is no text of ours.
-    assert "message: Keep find_note for me." in said
+    # Messages of users are listed and not edited.
+    assert "message: Keep find_note for me." in output
     notes.edit("specs/toy/store_note.yaml", "replacement: search", "replacement: ping")
-    run(notes, "remove", "search", "--without-notice", "--ignore-mentions", "--force")
+    run_command(
+        notes, "remove", "search", "--without-notice", "--ignore-mentions", "--force"
+    )
     toolset = (notes.root / "specs/toy/toolset.yaml").read_text()
     assert toolset.endswith("    tool: store_note\n    never: []\n")
     assert "Where did I" not in toolset
@@ -270,7 +280,7 @@ def test_cases_follow_the_tool(notes: Project) -> None:
     assert "never: []}]" in tool
 
 
-MARKED = """\
+MARKED_DOCUMENT = """\
 <!-- toolcast:  parameters toy find_note-->  \r
 old\r
 <!-- /toolcast -->\r
@@ -283,26 +293,30 @@ old\r
 <!-- /toolcast -->"""
 
 
-def test_marks_in_documents_follow_the_tool(notes: Project) -> None:
+def test_document_markers_are_edited_by_rename_and_listed_by_removal(
+    notes: Project,
+) -> None:
     with (notes.root / "toolcast.yaml").open("a") as stream:
         stream.write("documents: [docs/tools.md]\n")
     document = notes.root / "docs/tools.md"
     document.parent.mkdir()
-    document.write_bytes(MARKED.encode())
-    run(notes, "rename", "find_note", "search")
-    before, after = MARKED.split("\n"), document.read_bytes().decode().split("\n")
+    document.write_bytes(MARKED_DOCUMENT.encode())
+    run_command(notes, "rename", "find_note", "search")
+    before, after = MARKED_DOCUMENT.split("\n"), document.read_bytes().decode().split(
+        "\n"
+    )
     changed = {i: new for i, new in enumerate(after) if new != before[i]}
     mark = "<!-- toolcast: parameters toy search -->"
     assert changed == {0: f"{mark}  \r", 8: mark}
     notes.edit("specs/toy/store_note.yaml", "replacement: search", "replacement: ping")
-    said = run(
+    output = run_command(
         notes, "remove", "search", "--without-notice", "--ignore-mentions", "--force"
     )
-    assert "  docs/tools.md:9:1: <!-- toolcast: parameters toy search -->" in said
+    assert "  docs/tools.md:9:1: <!-- toolcast: parameters toy search -->" in output
 
 
-def test_imports_of_its_types_are_listed(notes: Project) -> None:
-    """The module that they come from has the tool's name."""
+def test_imports_of_the_generated_types_are_listed(notes: Project) -> None:
+    """The generated module of the types is named after the tool."""
     code = (
         "from generated.toy.tools.find_note import FindNoteArguments\n"
         "from generated.toy.tools import find_note, store_note\n"
@@ -310,99 +324,98 @@ def test_imports_of_its_types_are_listed(notes: Project) -> None:
         "import generated.toy.tools.find_note as types\n"
     )
     notes.write("handlers/more/typed.py", code)
-    said = run(notes, "rename", "find_note", "search")
-    lines = [row.partition(": ")[0] for row in said.splitlines() if "typed" in row]
+    output = run_command(notes, "rename", "find_note", "search")
+    lines = [row.partition(": ")[0] for row in output.splitlines() if "typed" in row]
     assert lines == [f"  handlers/more/typed.py:{line}:1" for line in (1, 2, 4)]
 
 
-def test_specs_with_errors_are_not_edited(notes: Project) -> None:
+def test_rename_with_spec_errors_is_rejected(notes: Project) -> None:
     notes.edit("specs/other/ping.yaml", "summary:", "sumary:")
-    assert "did you mean `summary`" in refused(
+    assert "did you mean `summary`" in run_rejected(
         notes, 1, "rename", "find_note", "search"
     )
 
 
-def test_an_edit_that_brings_an_error_is_refused(notes: Project) -> None:
-    """A rule finds it in the specs as they would be."""
+def test_rename_that_causes_a_spec_error_is_rejected(notes: Project) -> None:
+    """The rules check the specs as they would be after the rename."""
     notes.edit("specs/toy/toolset.yaml", "targets: {", "targets: {skills: {}, ")
     for name in ("find_note", "store_note"):
         notes.edit(f"specs/toy/{name}.yaml", "summary:", "skill: {}\nsummary:")
-    said = refused(notes, 1, "rename", "find_note", "store__note")
+    output = run_rejected(notes, 1, "rename", "find_note", "store__note")
     assert (
-        "error: name/skill-name: the skill's name `store-note` is also that of" in said
+        "error: name/skill-name: the skill's name `store-note` is also that of"
+        in output
     )
-    assert "error: the specs would have the errors above after this change\n" in said
+    assert "error: the specs would have the errors above after this change\n" in output
 
 
-def test_an_error_that_was_there_does_not_stand_in_the_way(notes: Project) -> None:
+def test_rename_ignores_an_existing_handler_error(notes: Project) -> None:
     notes.edit("specs/toy/find_note.yaml", "toy:find_note", "toy:find_note_gone")
-    run(notes, "rename", "find_note", "search")
+    run_command(notes, "rename", "find_note", "search")
 
 
 @pytest.mark.parametrize("kind", ["link", "folder of links", "in the way"])
-def test_a_path_that_is_no_plain_file_is_refused(
+def test_symbolic_link_or_pipe_is_rejected(
     notes: Project, outside: os.PathLike[str], kind: str
 ) -> None:
     spec = notes.root / "specs/toy/find_note.yaml"
     if kind == "link":
         spec.rename(notes.root / "real.yaml")
         spec.symlink_to(notes.root / "real.yaml")
-        says = "specs/toy/find_note.yaml is a symbolic link"
+        message = "specs/toy/find_note.yaml is a symbolic link"
     elif kind == "folder of links":
         (notes.root / "specs").rename(notes.root / "real")
         (notes.root / "specs").symlink_to(notes.root / "real")
-        says = "a folder of specs/toy/find_note.yaml is a symbolic link"
+        message = "a folder of specs/toy/find_note.yaml is a symbolic link"
     else:
         os.mkfifo(notes.root / "specs/toy/search.yml")
         (notes.root / "specs/toy/search.yml").rename(notes.root / "specs/toy/search")
         os.mkfifo(notes.root / "specs/toy/search.yaml")
-        says = "search.yaml"
-    assert says in refused(notes, 1, "rename", "find_note", "search")
+        message = "search.yaml"
+    assert message in run_rejected(notes, 1, "rename", "find_note", "search")
 
 
-def test_a_write_that_fails_changes_nothing(
+def test_failed_write_restores_every_file(
     notes: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from toolcast_runtime.core.safe_folder import Folder
 
-    real, count = Folder.write, []
+    real_write, names = Folder.write, []
 
-    def fails(self: Folder, name: str, data: bytes, **options: bool) -> None:
-        count.append(name)
-        if len(count) == 3:
+    def fail_third_write(self: Folder, name: str, data: bytes, **options: bool) -> None:
+        names.append(name)
+        if len(names) == 3:
             raise OSError(28, "No space left on device", name)
-        real(self, name, data, **options)  # type: ignore[arg-type]
+        real_write(self, name, data, **options)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(Folder, "write", fails)
-    said = refused(notes, 1, "rename", "find_note", "search")
-    assert "No space left on device; nothing was written" in said
+    monkeypatch.setattr(Folder, "write", fail_third_write)
+    output = run_rejected(notes, 1, "rename", "find_note", "search")
+    assert "No space left on device; nothing was written" in output
 
 
-def test_only_letter_case_changes(notes: Project) -> None:
-    run(notes, "rename", "find_note", "Find_Note")
+def test_rename_can_change_only_letter_case(notes: Project) -> None:
+    run_command(notes, "rename", "find_note", "Find_Note")
     assert (notes.root / "specs/toy/Find_Note.yaml").exists()
     assert not (notes.root / "specs/toy/find_note.yaml").exists()
 
 
 @pytest.mark.parametrize("name", ["toolset", "Toolset"])
-def test_the_name_of_the_toolset_s_own_file(notes: Project, name: str) -> None:
-    """Nothing says the tool: the file of the toolset would have been taken for the tool's."""
+def test_toolset_as_tool_name_is_rejected(notes: Project, name: str) -> None:
+    """The tool's file would be read as the toolset's."""
     notes.write(
         "specs/other/pong.yaml", "name: pong\nsummary: Answers.\nparameters: {}\n"
     )
-    said = refused(notes, 1, "rename", "pong", name)
-    assert f"`{name}.yaml` is a file of the toolset itself" in said
+    output = run_rejected(notes, 1, "rename", "pong", name)
+    assert f"`{name}.yaml` is a file of the toolset itself" in output
 
 
-def test_a_file_that_is_read_only_stays(notes: Project) -> None:
+def test_read_only_file_is_rejected(notes: Project) -> None:
     (notes.root / "specs/toy/toolset.yaml").chmod(0o444)
-    said = refused(notes, 1, "rename", "find_note", "search")
-    assert "specs/toy/toolset.yaml is read-only" in said
+    output = run_rejected(notes, 1, "rename", "find_note", "search")
+    assert "specs/toy/toolset.yaml is read-only" in output
 
 
-def test_a_word_of_the_language_is_marked_where_it_could_be_missed(
-    notes: Project,
-) -> None:
+def test_name_that_is_a_common_word_is_quoted_in_prose(notes: Project) -> None:
     notes.write(
         "specs/toy/more.yaml",
         """\
@@ -419,7 +432,7 @@ def test_a_word_of_the_language_is_marked_where_it_could_be_missed(
         parameters: {type: object}
         """,
     )
-    run(notes, "rename", "find_note", "search")
+    run_command(notes, "rename", "find_note", "search")
     assert (notes.root / "specs/toy/more.yaml").read_text() == """\
 name: more
 summary: '`search`''s friend: **`search`**.'
@@ -435,16 +448,18 @@ parameters: {type: object}
 """
 
 
-def test_the_name_as_clients_write_it_and_in_other_letter_case(notes: Project) -> None:
+def test_name_with_client_prefix_is_edited_and_other_letter_case_listed(
+    notes: Project,
+) -> None:
     notes.write("AGENTS.md", "Allow mcp__toy__find_note.\n")
     with (notes.root / "toolcast.yaml").open("a") as stream:
         stream.write("scan: [AGENTS.md]\n")
     guidance = "guidance: Allow mcp__toy__find_note, not x_find_note. Find_Note!\n"
     spec = notes.root / "specs/toy/store_note.yaml"
     spec.write_text(guidance + spec.read_text())
-    said = run(notes, "rename", "find_note", "look_up")
+    output = run_command(notes, "rename", "find_note", "look_up")
     assert spec.read_text().startswith(
         "guidance: Allow mcp__toy__look_up, not x_find_note. Find_Note!\n"
     )
-    assert "  specs/toy/store_note.yaml:1:53: " in said
-    assert "  AGENTS.md:1:17: Allow mcp__toy__find_note." in said
+    assert "  specs/toy/store_note.yaml:1:53: " in output
+    assert "  AGENTS.md:1:17: Allow mcp__toy__find_note." in output

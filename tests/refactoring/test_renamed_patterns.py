@@ -1,4 +1,4 @@
-"""`toolcast rename` beside lists of clients that have patterns."""
+"""`toolcast rename` with patterns in the lists of clients."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 from tests.conftest import Project
 
-from .conftest import run
+from .conftest import run_command
 
 
-def test_patterns_that_stand_for_it_no_more_or_from_now_on_are_told(
+def test_patterns_that_start_or_stop_matching_are_listed(
     make_project: Callable[..., Project],
 ) -> None:
     spec = "summary: Find a note by its words.\nparameters: {type: object}\n"
@@ -25,9 +25,11 @@ def test_patterns_that_stand_for_it_no_more_or_from_now_on_are_told(
               five: {allow: ["*_note"]}
         """,
     )
-    said = run(project, "rename", "find_note", "search_note")
-    left = said.partition("Not changed, for you to review:\n")[2].partition("\n\n")[0]
-    assert [line.strip() for line in left.splitlines()] == [
+    output = run_command(project, "rename", "find_note", "search_note")
+    remaining = output.partition("Not changed, for you to review:\n")[2].partition(
+        "\n\n"
+    )[0]
+    assert [line.strip() for line in remaining.splitlines()] == [
         "specs/toy/toolset.yaml:8:30: `search_*` in `deny` of `three` matches"
         " `search_note`, but did not match `find_note`",
         "specs/toy/toolset.yaml:9:29: `find_*` in `deny` of `four` matched"
@@ -36,5 +38,5 @@ def test_patterns_that_stand_for_it_no_more_or_from_now_on_are_told(
     assert "two: {allow: [search_note, " in (
         project.root / "specs/toy/toolset.yaml"
     ).read_text("utf-8")
-    said = run(project, "rename", "find_plan", "look_up_plan")
-    assert "`find_*` in `allow` of `one` matched `find_plan`, but" in said
+    output = run_command(project, "rename", "find_plan", "look_up_plan")
+    assert "`find_*` in `allow` of `one` matched `find_plan`, but" in output

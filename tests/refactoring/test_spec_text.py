@@ -1,4 +1,4 @@
-"""Edits by positions: what is asked for changes, and every other byte stays."""
+"""Edits of spec files by position: every other byte is preserved."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from toolcast.refactoring.spec_text import SpecText, UneditableValueError
 Edit = Callable[[SpecText], None]
 
 
-def edited(text: str | bytes, *edits: Edit) -> bytes:
+def apply_edits(text: str | bytes, *edits: Edit) -> bytes:
     data = text if isinstance(text, bytes) else textwrap.dedent(text).encode()
     document, findings = read_yaml("a.yaml", data)
     assert document is not None and not findings
@@ -25,15 +25,15 @@ def edited(text: str | bytes, *edits: Edit) -> bytes:
     return spec.encode()
 
 
-def becomes(before: str, after: str, *edits: Edit) -> None:
-    assert edited(before, *edits).decode() == textwrap.dedent(after)
+def assert_edited(before: str, after: str, *edits: Edit) -> None:
+    assert apply_edits(before, *edits).decode() == textwrap.dedent(after)
 
 
-def renamed(spec: SpecText) -> None:
+def rename_tool(spec: SpecText) -> None:
     spec.set_name(("name",), "new")
 
 
-def told(spec: SpecText) -> None:
+def replace_name(spec: SpecText) -> None:
     spec.rewrite_text(("text",), lambda text: text.replace("old_name", "new_name"))
 
 
@@ -50,13 +50,13 @@ def told(spec: SpecText) -> None:
         ("--- # begins\nname: old\n...\n", "--- # begins\nname: new\n...\n"),
     ],
 )
-def test_a_name_keeps_its_quotes_and_its_comments(before: str, after: str) -> None:
-    becomes(before, after, renamed)
+def test_renaming_preserves_quotes_and_comments(before: str, after: str) -> None:
+    assert_edited(before, after, rename_tool)
 
 
-def test_a_name_that_readers_take_for_something_else_is_quoted() -> None:
+def test_name_that_yaml_reads_as_another_type_is_quoted() -> None:
     for name in ("no", "1.5", "0x1", "null", "2024-01-01"):
-        after = edited("name: old\n", lambda s, n=name: s.set_name(("name",), n))
+        after = apply_edits("name: old\n", lambda s, n=name: s.set_name(("name",), n))
         assert after == f'name: "{name}"\n'.encode()
 
 
@@ -71,21 +71,21 @@ def test_a_name_that_readers_take_for_something_else_is_quoted() -> None:
         ("text: 'it''s old_name'\n", "text: 'it''s new_name'\n"),
         ('text: "a\\told_name\\n"\n', 'text: "a\\tnew_name\\n"\n'),
         ("text: a\n  old_name\n  b\n", "text: a\n  new_name\n  b\n"),
-        # The word is spelled in a way that only its value shows.
+        # Escapes hide the name in the source, so the whole value is rewritten.
         ('text: "Call \\x6fld_name."\n', 'text: "Call new_name."\n'),
         ('text: "Call old_\\\n  name."\n', 'text: "Call new_name."\n'),
     ],
 )
-def test_a_word_of_a_text_changes_and_its_lines_stay(before: str, after: str) -> None:
-    becomes(before, after, told)
+def test_replacing_a_word_preserves_style_and_lines(before: str, after: str) -> None:
+    assert_edited(before, after, replace_name)
 
 
-def test_line_ends_of_windows_and_a_byte_order_mark_stay() -> None:
+def test_windows_line_ends_and_byte_order_mark_are_preserved() -> None:
     data = b"\xef\xbb\xbfname: old\r\ntext: |\r\n  old_name\r\nlast: 1"
-    after = edited(
+    after = apply_edits(
         data,
-        renamed,
-        told,
+        rename_tool,
+        replace_name,
         lambda s: s.insert_key(("last",), "renamed_from", ["old"]),
     )
     assert after == (
@@ -110,8 +110,8 @@ def test_line_ends_of_windows_and_a_byte_order_mark_stay() -> None:
         ("z: 1\nlist:\n  - a", "z: 1\nlist:\n  - a\n  - c"),
     ],
 )
-def test_an_item_is_added_in_the_list_s_own_style(before: str, after: str) -> None:
-    becomes(before, after, lambda s: s.append_item(("list",), "c"))
+def test_appended_item_has_the_style_of_the_list(before: str, after: str) -> None:
+    assert_edited(before, after, lambda s: s.append_item(("list",), "c"))
 
 
 @pytest.mark.parametrize(
@@ -126,16 +126,16 @@ def test_an_item_is_added_in_the_list_s_own_style(before: str, after: str) -> No
         ("list:\n  # of b\n  - b\nz: 1\n", "list: []\nz: 1\n"),
     ],
 )
-def test_an_item_is_taken_out_with_its_comma_or_line(before: str, after: str) -> None:
+def test_removed_item_loses_its_comma_or_line(before: str, after: str) -> None:
     def remove(spec: SpecText) -> None:
         spec.remove_item(("list",), spec.source.tree["list"].index("b"))
 
-    becomes(before, after, remove)
+    assert_edited(before, after, remove)
 
 
-def test_a_mapping_is_added_as_an_item_and_as_a_key() -> None:
+def test_inserted_object_has_block_or_flow_style() -> None:
     entry = {"name": "old", "reason": "It: is `gone`."}
-    becomes(
+    assert_edited(
         """\
         a: 1  # first
 
@@ -151,7 +151,7 @@ def test_a_mapping_is_added_as_an_item_and_as_a_key() -> None:
         """,
         lambda s: s.insert_key(("a",), "gone", [entry]),
     )
-    becomes(
+    assert_edited(
         "{a: 1, b: 2}\n",
         '{a: 1, gone: [{name: old, reason: "It: is `gone`."}], b: 2}\n',
         lambda s: s.insert_key(("a",), "gone", [entry]),
@@ -170,27 +170,27 @@ def test_a_mapping_is_added_as_an_item_and_as_a_key() -> None:
         ("a:\nz: 1\n", "a:\nb: c\nz: 1\n"),
     ],
 )
-def test_a_key_is_added_right_behind_a_value(before: str, after: str) -> None:
-    becomes(before, after, lambda s: s.insert_key(("a",), "b", "c"))
+def test_key_is_inserted_directly_after_a_value(before: str, after: str) -> None:
+    assert_edited(before, after, lambda s: s.insert_key(("a",), "b", "c"))
 
 
-def test_several_items_go_at_once() -> None:
+def test_several_items_are_removed_in_one_edit() -> None:
     def remove(spec: SpecText) -> None:
         for index in (1, 2):
             spec.remove_item(("list",), index)
 
-    becomes("list: [a, b, c]\n", "list: [a]\n", remove)
-    becomes("list: [a, b, c, d]\n", "list: [a, d]\n", remove)
-    becomes("list:\n- a\n- b\n- c\n", "list:\n- a\n", remove)
+    assert_edited("list: [a, b, c]\n", "list: [a]\n", remove)
+    assert_edited("list: [a, b, c, d]\n", "list: [a, d]\n", remove)
+    assert_edited("list:\n- a\n- b\n- c\n", "list:\n- a\n", remove)
 
 
-def test_places_are_those_of_the_file_whatever_goes_before() -> None:
+def test_paths_refer_to_the_original_file() -> None:
     def remove(spec: SpecText) -> None:
         spec.remove_item(("list",), 0)
         spec.remove_item(("list", 1, "of"), 1)
         spec.set_name(("list", 2, "of", 0), "z")
 
-    becomes(
+    assert_edited(
         "list:\n- {of: [a]}\n- of: [b, c, d]\n- of:\n  - e\n",
         "list:\n- of: [b, d]\n- of:\n  - z\n",
         remove,
@@ -205,22 +205,21 @@ def test_places_are_those_of_the_file_whatever_goes_before() -> None:
         "name: old\nlist:\n  -\n    b\n  - a\n",
     ],
 )
-def test_a_layout_that_is_not_edited_is_refused_or_edited_right(text: str) -> None:
-    """Whatever stands there: the value that was meant, or a refusal."""
+def test_unusual_layout_is_edited_correctly_or_rejected(text: str) -> None:
 
     def remove(spec: SpecText) -> None:
         spec.remove_item(("list",), len(spec.source.tree["list"]) - 1)
 
     document, _ = read_yaml("a.yaml", text.encode())
     assert document is not None
-    meant = {**document.value, "list": document.value["list"][:-1]}
+    expected = {**document.value, "list": document.value["list"][:-1]}
     try:
-        after = edited(text, remove)
+        after = apply_edits(text, remove)
     except UneditableValueError as error:
         assert "a.yaml" in str(error)
         return
-    again, _ = read_yaml("a.yaml", after)
-    assert again is not None and again.value == meant
+    edited_document, _ = read_yaml("a.yaml", after)
+    assert edited_document is not None and edited_document.value == expected
 
 
 WORDS = st.sampled_from(
@@ -229,7 +228,9 @@ WORDS = st.sampled_from(
 
 
 @given(st.lists(WORDS, max_size=12), st.sampled_from(["|", ">-", "'", '"', ""]))
-def test_any_text_in_any_style_reads_as_meant(words: list[str], style: str) -> None:
+def test_edited_text_of_any_style_has_the_expected_value(
+    words: list[str], style: str
+) -> None:
     body = "".join(words)
     if style in ("|", ">-"):
         raw = f"{style}\n" + "".join(f"  {row}\n" for row in body.split("\n"))
@@ -242,8 +243,8 @@ def test_any_text_in_any_style_reads_as_meant(words: list[str], style: str) -> N
     if document is None or findings or not isinstance(document.value.get("text"), str):
         return
     spec = SpecText(document.source)
-    renamed(spec)
-    told(spec)
+    rename_tool(spec)
+    replace_name(spec)
     after, _ = read_yaml("a.yaml", spec.encode())
     assert after is not None
     text = document.value["text"].replace("old_name", "new_name")

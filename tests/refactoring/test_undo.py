@@ -1,4 +1,4 @@
-"""A rename that is taken back before git has it leaves the bytes that were there."""
+"""Renames that are reverted before and after git has the files."""
 
 from __future__ import annotations
 
@@ -6,50 +6,50 @@ import subprocess
 
 from tests.conftest import Project
 
-from .conftest import contents, run
+from .conftest import read_files, run_command
 
 
-def test_a_rename_that_is_taken_back_before_it_is_added_leaves_nothing(
+def test_reverted_rename_restores_files_if_the_new_name_is_not_in_git(
     notes: Project,
 ) -> None:
     for words in (["init", "-q"], ["add", "."]):
         subprocess.run(["git", *words], cwd=notes.root, check=True)
-    before = contents(notes.root)
-    run(notes, "rename", "find_note", "look_up", "--handler")
-    run(notes, "rename", "look_up", "seek_note", "--handler")
+    before = read_files(notes.root)
+    run_command(notes, "rename", "find_note", "look_up", "--handler")
+    run_command(notes, "rename", "look_up", "seek_note", "--handler")
     spec = (notes.root / "specs/toy/seek_note.yaml").read_text()
     assert "renamed_from: [find_note, look_up]\n" in spec
-    run(notes, "rename", "seek_note", "find_note", "--handler")
-    assert contents(notes.root) == before
-    # What was added may be known to somebody.
-    run(notes, "rename", "find_note", "look_up")
+    run_command(notes, "rename", "seek_note", "find_note", "--handler")
+    assert read_files(notes.root) == before
+    # A name in git's index may be in use, so it is recorded.
+    run_command(notes, "rename", "find_note", "look_up")
     subprocess.run(["git", "add", "-A"], cwd=notes.root, check=True)
-    run(notes, "rename", "look_up", "find_note")
+    run_command(notes, "rename", "look_up", "find_note")
     spec = (notes.root / "specs/toy/find_note.yaml").read_text()
     assert "renamed_from: [look_up]\n" in spec
 
 
-def test_one_of_several_former_names_is_taken_back(notes: Project) -> None:
+def test_reverted_rename_preserves_earlier_previous_names(notes: Project) -> None:
     notes.edit("specs/toy/find_note.yaml", "section: notes", "renamed_from: [a_b]")
     for words in (["init", "-q"], ["add", "."]):
         subprocess.run(["git", *words], cwd=notes.root, check=True)
-    before = contents(notes.root)
-    run(notes, "rename", "find_note", "look_up")
-    run(notes, "rename", "look_up", "find_note")
-    assert contents(notes.root) == before
+    before = read_files(notes.root)
+    run_command(notes, "rename", "find_note", "look_up")
+    run_command(notes, "rename", "look_up", "find_note")
+    assert read_files(notes.root) == before
 
 
-def test_a_former_name_that_git_has_stays(notes: Project) -> None:
+def test_previous_name_in_git_is_preserved_by_a_reverted_rename(notes: Project) -> None:
     notes.edit("specs/toy/find_note.yaml", "section: notes", "renamed_from: [look_up]")
     for words in (["init", "-q"], ["add", "."]):
         subprocess.run(["git", *words], cwd=notes.root, check=True)
-    before = contents(notes.root)
-    run(notes, "rename", "find_note", "look_up")
-    run(notes, "rename", "look_up", "find_note")
-    assert contents(notes.root) == before
-    # And where the spec was edited in between, every name is kept.
-    run(notes, "rename", "find_note", "seek_it")
+    before = read_files(notes.root)
+    run_command(notes, "rename", "find_note", "look_up")
+    run_command(notes, "rename", "look_up", "find_note")
+    assert read_files(notes.root) == before
+    # If the spec was edited in between, every name is recorded.
+    run_command(notes, "rename", "find_note", "seek_it")
     notes.edit("specs/toy/seek_it.yaml", "Finds notes.", "Finds all notes.")
-    run(notes, "rename", "seek_it", "find_note")
+    run_command(notes, "rename", "seek_it", "find_note")
     spec = (notes.root / "specs/toy/find_note.yaml").read_text()
     assert "renamed_from: [look_up, seek_it]\n" in spec

@@ -1,4 +1,4 @@
-"""What clients of each kind load when, and the limits that they have."""
+"""Token costs for each kind of client, and limits on tools and descriptions."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ sections: {talk: {heading: Talking}}
 MakeProject = Callable[..., Any]
 
 
-def loaded(project: Any) -> Toolset:
+def load_toolset(project: Any) -> Toolset:
     workspace = load_workspace(str(project.root)).workspace
     assert workspace is not None
     return workspace.toolsets[0]
 
 
-def words(text: str) -> int:
-    """Counts one for each word, and one for a whole definition."""
+def count_words(text: str) -> int:
+    """Count words; a JSON definition counts as one."""
     return 1 if text.startswith("{") else len(text.split())
 
 
@@ -61,7 +61,7 @@ def words(text: str) -> int:
         ("anthropic-tool-search", Cost(upfront=1, on_demand=2)),
     ],
 )
-def test_each_kind_loads_in_its_own_way(
+def test_client_kind_determines_how_definitions_are_loaded(
     kind: str | None, cost: Cost, make_project: MakeProject
 ) -> None:
     tools = {
@@ -70,12 +70,12 @@ def test_each_kind_loads_in_its_own_way(
         "plain": PING,
     }
     line = f"client_kind: {kind}\n" if kind else ""
-    toolset = loaded(make_project(tools, toolset=TOOLSET + line))
-    assert compute_client_costs(toolset, None, count=words).total == cost
+    toolset = load_toolset(make_project(tools, toolset=TOOLSET + line))
+    assert compute_client_costs(toolset, None, count=count_words).total == cost
 
 
-def test_a_client_pays_for_its_own_tools_alone(make_project: MakeProject) -> None:
-    toolset = loaded(
+def test_client_costs_include_only_its_own_tools(make_project: MakeProject) -> None:
+    toolset = load_toolset(
         make_project(
             {"ping": PING, "pong": PING},
             toolset="""\
@@ -88,20 +88,23 @@ def test_a_client_pays_for_its_own_tools_alone(make_project: MakeProject) -> Non
         )
     )
     costs = [
-        compute_client_costs(toolset, client, count=words) for client in toolset.clients
+        compute_client_costs(toolset, client, count=count_words)
+        for client in toolset.clients
     ]
-    assert [one.total for one in costs] == [Cost(upfront=2), Cost(on_demand=1)]
-    assert [[t.tool.name for t in one.tools] for one in costs] == [
+    assert [cost.total for cost in costs] == [Cost(upfront=2), Cost(on_demand=1)]
+    assert [[t.tool.name for t in cost.tools] for cost in costs] == [
         ["ping", "pong"],
         ["pong"],
     ]
 
 
 @pytest.mark.parametrize("name", TOOLSETS)
-def test_blocks_are_counted_as_they_are_generated(name: str) -> None:
+def test_counted_prompt_blocks_equal_the_generated_files(name: str) -> None:
     workspace = load_workspace(str(own_project())).workspace
     assert workspace is not None
-    [toolset] = [one for one in workspace.toolsets if one.name == name]
+    [toolset] = [
+        candidate for candidate in workspace.toolsets if candidate.name == name
+    ]
     folder = ROOT / "generated" / name / "prompts"
     written = {
         file.stem: file.read_text("utf-8").partition("\n")[2]
@@ -110,31 +113,39 @@ def test_blocks_are_counted_as_they_are_generated(name: str) -> None:
     assert build_prompt_docs(workspace, toolset).texts(None).blocks == written
 
 
-def test_the_spec_language_knows_the_kinds() -> None:
+def test_spec_language_accepts_exactly_the_client_kinds() -> None:
     properties = get_schema("toolset")["properties"]
-    of_client = properties["clients"]["additionalProperties"]["properties"]["kind"]
-    assert of_client["enum"] == properties["client_kind"]["enum"] == list(CLIENT_KINDS)
-
-
-def test_the_page_tells_of_each_kind() -> None:
-    page = (ROOT / "docs" / "tokens.md").read_text(encoding="utf-8")
-    table = page.partition("| `kind` |")[2].partition("\n\n")[0]
-    first = [
-        line.split("|")[1] for line in table.splitlines() if line.startswith("| `")
-    ]
-    assert {name for cell in first for name in re.findall("`([a-z-]+)`", cell)} == set(
-        CLIENT_KINDS
+    client_kind = properties["clients"]["additionalProperties"]["properties"]["kind"]
+    assert (
+        client_kind["enum"] == properties["client_kind"]["enum"] == list(CLIENT_KINDS)
     )
 
 
-def test_limits_on_texts_are_those_of_one_kind(make_project: MakeProject) -> None:
-    found = {}
+def test_docs_table_lists_every_client_kind() -> None:
+    page = (ROOT / "docs" / "tokens.md").read_text(encoding="utf-8")
+    table = page.partition("| `kind` |")[2].partition("\n\n")[0]
+    kind_cells = [
+        line.split("|")[1] for line in table.splitlines() if line.startswith("| `")
+    ]
+    assert {
+        name for cell in kind_cells for name in re.findall("`([a-z-]+)`", cell)
+    } == set(CLIENT_KINDS)
+
+
+def test_description_limits_depend_on_the_client_kind(
+    make_project: MakeProject,
+) -> None:
+    maximums = {}
     for kind in (None, *CLIENT_KINDS):
         line = f"client_kind: {kind}\n" if kind else ""
-        toolset = loaded(make_project({"ping": PING}, toolset=line, at=f"{kind}"))
+        toolset = load_toolset(make_project({"ping": PING}, toolset=line, at=f"{kind}"))
         limits = list_tool_limits(toolset, toolset.tools[0], LimitKind.DESCRIPTION)
-        found[kind] = [limit.maximum for limit in limits]
-    assert {name: most for name, most in found.items() if most} == {
+        maximums[kind] = [limit.maximum for limit in limits]
+    assert {
+        name: limits_for_kind
+        for name, limits_for_kind in maximums.items()
+        if limits_for_kind
+    } == {
         None: [2_048],
         "claude-code": [2_048],
         "openai": [1_024],
@@ -142,7 +153,9 @@ def test_limits_on_texts_are_those_of_one_kind(make_project: MakeProject) -> Non
     }
 
 
-def test_too_many_tools_for_a_client(make_project: MakeProject) -> None:
+def test_tool_count_above_the_client_limit_is_reported(
+    make_project: MakeProject,
+) -> None:
     tools = {f"ping_{number}": PING for number in range(41)}
     toolset = """\
     targets: {mcp: {client: editor}}
@@ -151,47 +164,49 @@ def test_too_many_tools_for_a_client(make_project: MakeProject) -> None:
       other: {allow: "*", kind: vscode}
       few: {allow: [ping_1], kind: cursor}
     """
-    assert findings(make_project(tools, toolset=toolset), "access/tool-count") == [
+    assert list_findings(make_project(tools, toolset=toolset), "access/tool-count") == [
         "specs/toy/toolset.yaml:6: `editor` has 41 tools; Cursor accepts 40 in a request"
         " (its forum; later versions take more)"
     ]
 
 
-def test_a_section_too_large_for_a_namespace(make_project: MakeProject) -> None:
+def test_section_above_the_namespace_limit_is_reported(
+    make_project: MakeProject,
+) -> None:
     tools = {f"ping_{number}": f"{PING}section: talk\n" for number in range(10)}
     tools["pong"] = f"{PING}section: talk\nalways: true\n"
     toolset = f"{TOOLSET}client_kind: openai-tool-search\n"
     rule = "access/tool-count"
-    assert findings(make_project(tools, toolset=toolset), rule) == [
+    assert list_findings(make_project(tools, toolset=toolset), rule) == [
         "specs/toy/toolset.yaml:6: the section `talk` is a namespace of 10 tools for the"
         " caller; OpenAI recommends at most 9"
     ]
     other = make_project(tools, toolset=TOOLSET, at="other")
-    assert findings(other, rule) == []
+    assert list_findings(other, rule) == []
 
 
-def findings(project: Any, rule: str) -> list[str]:
+def list_findings(project: Any, rule: str) -> list[str]:
     workspace = load_workspace(str(project.root)).workspace
     assert workspace is not None
     return [
-        f"{found.location.file}:{found.location.line}: {found.message}"
-        for found in check_workspace(workspace)
-        if found.rule == rule
+        f"{finding.location.file}:{finding.location.line}: {finding.message}"
+        for finding in check_workspace(workspace)
+        if finding.rule == rule
     ]
 
 
-def test_how_many_real_descriptions_each_limit_finds() -> None:
-    """Of the lists in `tests/corpus/mcp`; docs/tokens.md tells it of all that were looked at."""
+def test_number_of_real_descriptions_above_each_limit() -> None:
+    """The lists in `tests/corpus/mcp` are part of those that docs/tokens.md counts."""
     lengths = [
         len(tool.get("description") or "")
         for file in CORPUS.glob("*.json")
         for tool in json.loads(file.read_text("utf-8"))["tools"]
     ]
-    most = {
+    limits = {
         limit.maximum
         for kind in CLIENT_KINDS.values()
         for limit in kind.limits
         if limit.kind is LimitKind.DESCRIPTION
     }
-    found = {limit: sum(length > limit for length in lengths) for limit in most}
-    assert found == {1_024: 37, 2_048: 12}
+    counts = {limit: sum(length > limit for length in lengths) for limit in limits}
+    assert counts == {1_024: 37, 2_048: 12}

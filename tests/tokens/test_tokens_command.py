@@ -1,4 +1,4 @@
-"""`toolcast tokens` as a person reads it, in 80 columns and without colour."""
+"""Output of `toolcast tokens`: tables in 80 columns, JSON, budgets and errors."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Tokens are estimated, for nine of ten tools to within 9 % (see --encoding).
 
 
 @pytest.mark.parametrize(
-    ("words", "table"),
+    ("options", "table"),
     [
         (
             "",
@@ -81,15 +81,17 @@ Tokens are estimated, for nine of ten tools to within 9 % (see --encoding).
         ),
     ],
 )
-def test_tables(words: str, table: str, make_project: MakeProject) -> None:
+def test_tables_are_printed_in_80_columns(
+    options: str, table: str, make_project: MakeProject
+) -> None:
     project = make_project(TOOLS, toolset=TOOLSET)
-    done = toolcast(project.root, "tokens", *words.split())
+    done = toolcast(project.root, "tokens", *options.split())
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == table
     assert max(map(len, done.stdout.splitlines())) <= 80
 
 
-def test_budgets_stand_beside_what_is_spent(make_project: MakeProject) -> None:
+def test_budgets_are_shown_next_to_costs(make_project: MakeProject) -> None:
     budget = "token_budget: {upfront: {agent: 1500}, blocks: {preamble: 99}}\n"
     project = make_project(TOOLS, toolset=TOOLSET + budget)
     by_client = toolcast(project.root, "tokens").stdout.splitlines()
@@ -112,18 +114,18 @@ def test_budgets_stand_beside_what_is_spent(make_project: MakeProject) -> None:
     assert by_block[1] == "  preamble                                   24         99"
 
 
-def test_a_long_name_is_whole_and_stands_above_its_numbers(
-    make_project: MakeProject,
-) -> None:
+def test_long_name_is_on_a_line_above_its_numbers(make_project: MakeProject) -> None:
     name = "list_code_scanning_alerts_of_an_organization"
     project = make_project({name: TOOLS["ping"]}, toolset=TOOLSET.replace("ping", name))
     lines = toolcast(project.root, "tokens", "--by", "tool").stdout.splitlines()
-    at = lines.index(f"  {name}")
-    assert lines[at + 1].split() == ["29", "0", "0", "19"]
-    assert len(lines[at + 1]) == 80
+    line_number = lines.index(f"  {name}")
+    assert lines[line_number + 1].split() == ["29", "0", "0", "19"]
+    assert len(lines[line_number + 1]) == 80
 
 
-def test_for_programs(make_project: MakeProject) -> None:
+def test_json_output_has_rows_totals_and_skipped_servers(
+    make_project: MakeProject,
+) -> None:
     server = "mcp_servers: {far: {command: far}}\n"
     project = make_project(TOOLS, toolset=TOOLSET + server)
     done = toolcast(
@@ -159,7 +161,7 @@ def test_for_programs(make_project: MakeProject) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "error"),
+    ("options", "error"),
     [
         ("--kind vscod", "there is no kind `vscod`\n  help: did you mean `vscode`?\n"),
         ("--client agnt", "there is no client `agnt`\n  help: did you mean `agent`?\n"),
@@ -171,13 +173,15 @@ def test_for_programs(make_project: MakeProject) -> None:
         ),
     ],
 )
-def test_errors_help(words: str, error: str, make_project: MakeProject) -> None:
+def test_unknown_option_value_is_reported_with_help(
+    options: str, error: str, make_project: MakeProject
+) -> None:
     project = make_project(TOOLS, toolset=TOOLSET)
-    done = toolcast(project.root, "tokens", *words.split())
+    done = toolcast(project.root, "tokens", *options.split())
     assert (done.returncode, done.stdout, done.stderr) == (2, "", f"error: {error}")
 
 
-def test_without_a_vocabulary_it_says_what_to_do(
+def test_missing_vocabulary_folder_setting_is_an_error(
     make_project: MakeProject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("tiktoken")
@@ -190,7 +194,9 @@ def test_without_a_vocabulary_it_says_what_to_do(
     )
 
 
-def test_nothing_to_count_is_said(make_project: MakeProject) -> None:
+def test_toolset_without_tools_reports_nothing_to_count(
+    make_project: MakeProject,
+) -> None:
     project = make_project({}, toolset="targets: {mcp: {}}\n")
     done = toolcast(project.root, "tokens", "--by", "tool")
     assert done.stdout.startswith("toy, every tool ")

@@ -1,4 +1,4 @@
-"""Unusual tool lists are compared without errors, and each difference is reported."""
+"""Comparison of unusual tool lists: no errors, and every difference is reported."""
 
 from __future__ import annotations
 
@@ -55,21 +55,24 @@ LISTS = st.lists(TOOLS, min_size=1, max_size=3)
 FORMATS = st.sampled_from(["text", "json", "markdown", "github", "sarif"])
 
 
-def test_what_no_spec_can_say_is_told_beside_what_specs_say(tmp_path: Path) -> None:
+def test_member_outside_of_the_spec_language_is_reported_with_other_changes(
+    tmp_path: Path,
+) -> None:
     for file, hint, title in (("old.json", True, "A"), ("new.json", "yes", "B")):
         annotations = {"readOnlyHint": hint, "title": title}
         tool = {"name": "a", "inputSchema": {}, "annotations": annotations}
         (tmp_path / file).write_text(json.dumps({"tools": [tool]}), encoding="utf-8")
     done = toolcast(tmp_path, "diff", "old.json", "new.json", "--format", "json")
     assert [
-        (one["rule"], one["path"]) for one in json.loads(done.stdout)["changes"]
+        (change["rule"], change["path"])
+        for change in json.loads(done.stdout)["changes"]
     ] == [
         ("tool.annotations/changed", ["annotations", "title"]),
         ("listing.tool/changed", ["annotations", "readOnlyHint"]),
     ]
 
 
-def compared(folder: Path, before: Any, after: Any) -> Any:
+def compare_tools(folder: Path, before: Any, after: Any) -> Any:
     for file, tools in (("old.json", before), ("new.json", after)):
         (folder / file).write_text(json.dumps({"tools": tools}), encoding="utf-8")
     done = toolcast(folder, "diff", "old.json", "new.json", "--format", "json")
@@ -90,13 +93,15 @@ def compared(folder: Path, before: Any, after: Any) -> Any:
         ),
     ],
 )
-def test_what_says_the_same_in_another_way_is_safe(
+def test_member_with_the_same_meaning_is_reported_as_safe(
     tmp_path: Path, before: Any, after: Any
 ) -> None:
-    sides = [[{"name": "a", "inputSchema": {}, **one}] for one in (before, after)]
-    [found] = compared(tmp_path, *sides)["changes"]
-    assert found["rule"] == "listing.tool/restated"
-    assert set(found["grades"].values()) == {"safe"}
+    versions = [
+        [{"name": "a", "inputSchema": {}, **members}] for members in (before, after)
+    ]
+    [change] = compare_tools(tmp_path, *versions)["changes"]
+    assert change["rule"] == "listing.tool/restated"
+    assert set(change["grades"].values()) == {"safe"}
 
 
 GOOD = {"name": "find", "description": "Finds.", "inputSchema": {"type": "object"}}
@@ -112,20 +117,23 @@ GOOD = {"name": "find", "description": "Finds.", "inputSchema": {"type": "object
         ([GOOD, GOOD], "name/similar"),
     ],
 )
-def test_what_no_spec_may_be_is_found(tmp_path: Path, tools: Any, rule: str) -> None:
+def test_tool_that_is_invalid_in_specs_is_reported(
+    tmp_path: Path, tools: Any, rule: str
+) -> None:
     assert rule in {
-        one["rule"] for one in compared(tmp_path, [GOOD], tools)["introduced"]
+        finding["rule"]
+        for finding in compare_tools(tmp_path, [GOOD], tools)["introduced"]
     }
 
 
-def spelled(tools: list[dict[str, Any]]) -> list[str]:
+def normalize_tools(tools: list[dict[str, Any]]) -> list[str]:
     """Return the tools without the order of tools and members."""
     return sorted(json.dumps(tool, sort_keys=True) for tool in tools)
 
 
 @tried(100)
 @given(LISTS, LISTS, FORMATS)
-def test_any_two_lists(
+def test_any_two_lists_are_compared_and_differences_reported(
     old: list[dict[str, Any]], new: list[dict[str, Any]], format_: str
 ) -> None:
     with tempfile.TemporaryDirectory() as name:
@@ -135,8 +143,8 @@ def test_any_two_lists(
         words = ("diff", "old.json", "new.json", "--format", format_)
         done = toolcast(folder, *words)
         assert done.returncode in (0, 1), done.stderr
-        told = toolcast(folder, *words[:3], "--format", "json")
-        changes = json.loads(told.stdout)["changes"]
-        assert changes or spelled(old) == spelled(new)
+        report = toolcast(folder, *words[:3], "--format", "json")
+        changes = json.loads(report.stdout)["changes"]
+        assert changes or normalize_tools(old) == normalize_tools(new)
         same = toolcast(folder, "diff", "old.json", "old.json")
         assert same.stdout == "no change against old.json\n"

@@ -1,4 +1,4 @@
-"""Graded changes between two versions of lists, from public reports in a minimal form."""
+"""Grades of changes between two versions of lists from public reports."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def test_public_lists_have_the_expected_grades(
         ({"idempotentHint": True}, {"idempotentHint": True}, []),
     ],
 )
-def test_hints_of_a_read_only_tool_are_promises(
+def test_removed_hint_of_a_read_only_tool_is_reported(
     old: Tool, new: Tool, rules: list[str], tmp_path: Path
 ) -> None:
     changes = compare(
@@ -128,9 +128,11 @@ def test_hints_of_a_read_only_tool_are_promises(
         [build_tool(OBJECT, annotations={"readOnlyHint": True, **old})],
         [build_tool(OBJECT, annotations={"readOnlyHint": False, **new})],
     )
-    found = [change["rule"].removeprefix("tool.annotations.") for change in changes]
+    found_rules = [
+        change["rule"].removeprefix("tool.annotations.") for change in changes
+    ]
     ignored = ("readOnlyHint/to-false", "listing.tool/restated")
-    assert [rule for rule in found if rule not in ignored] == rules
+    assert [rule for rule in found_rules if rule not in ignored] == rules
 
 
 LONG = "A long text that describes the parameter and its effect on the result, and then"
@@ -148,7 +150,7 @@ LONG = "A long text that describes the parameter and its effect on the result, a
         ({"pattern": "a" * 150 + "50"}, {"pattern": "a" * 150 + "99"}),
     ],
 )
-def test_messages_show_where_long_values_differ(
+def test_message_about_long_schema_values_shows_the_difference(
     old: Tool, new: Tool, tmp_path: Path
 ) -> None:
     tools = [[build_tool({**OBJECT, "properties": {"a": s}})] for s in (old, new)]
@@ -159,7 +161,7 @@ def test_messages_show_where_long_values_differ(
 
 
 @pytest.mark.parametrize("member", ["title", "annotations"])
-def test_messages_of_fields_show_where_long_values_differ(
+def test_message_about_long_field_values_shows_the_difference(
     member: str, tmp_path: Path
 ) -> None:
     values = [f"{LONG} {number}" for number in (50, 99)]
@@ -184,7 +186,7 @@ def test_messages_of_fields_show_where_long_values_differ(
         ({"additionalProperties": False}, {}, "safe"),
     ],
 )
-def test_closing_the_root_of_a_foreign_tool_is_not_safe(
+def test_closed_parameters_of_an_external_tool_are_risky_or_breaking(
     old: Tool, new: Tool, grade: str, tmp_path: Path
 ) -> None:
     base = {**OBJECT, "properties": {"x": {"type": "string"}}}
@@ -214,7 +216,7 @@ PATTERNS = [
 
 
 @pytest.mark.parametrize(("old", "new", "grade"), PATTERNS)
-def test_patterns_are_graded_by_inclusion_and_by_example(
+def test_pattern_change_is_graded_by_inclusion_and_examples(
     old: str, new: str, grade: str, tmp_path: Path
 ) -> None:
     tools = [
@@ -228,7 +230,9 @@ def test_patterns_are_graded_by_inclusion_and_by_example(
 
 
 @pytest.mark.parametrize(("first", "second", "_"), PATTERNS)
-def test_included_patterns_accept_each_example(first: str, second: str, _: str) -> None:
+def test_including_pattern_accepts_examples_of_the_included_one(
+    first: str, second: str, _: str
+) -> None:
     for accepted, sent in ((first, second), (second, first)):
         if includes_pattern(accepted, sent):
             validator = build_validator({"pattern": accepted})
@@ -276,7 +280,7 @@ CLOSED = {"unevaluatedProperties": False}
             {**REF, "patternProperties": {"^a": {"type": "string"}}},
             {"pattern-property-set": "risky"},
         ),
-        # `unevaluatedProperties` inside of `allOf` does not see the properties beside it.
+        # `unevaluatedProperties` inside of `allOf` does not see the properties next to it.
         (
             {"allOf": [{"properties": {"x": {}}}], "properties": {"y": {}}},
             {"allOf": [{"properties": {"x": {}}, **CLOSED}], "properties": {"y": {}}},
@@ -284,21 +288,21 @@ CLOSED = {"unevaluatedProperties": False}
         ),
     ],
 )
-def test_keywords_next_to_references_are_the_only_changes(
+def test_added_keyword_next_to_reference_is_the_only_change(
     old: Tool, new: Tool, expected: dict[str, str], tmp_path: Path
 ) -> None:
     assert compare_schemas(tmp_path, old, new) == expected
 
 
-WHOLE = {"type": "number", "multipleOf": 1}
+INTEGRAL = {"type": "number", "multipleOf": 1}
 THEN = {"if": {"required": ["a"]}, "then": {"required": ["b"]}}
 
 
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        (WHOLE, {"type": "integer"}),
-        ({"type": "integer"}, WHOLE),
+        (INTEGRAL, {"type": "integer"}),
+        ({"type": "integer"}, INTEGRAL),
         ({"type": "number", "multipleOf": 5}, {"type": "integer", "multipleOf": 5}),
         ({"type": ["number", "null"], "multipleOf": 1}, {"type": ["integer", "null"]}),
         ({"dependentRequired": {"a": ["b"]}}, THEN),
@@ -307,13 +311,13 @@ THEN = {"if": {"required": ["a"]}, "then": {"required": ["b"]}}
         ({"required": ["a"], "dependentRequired": {"a": ["b"]}}, {"required": ["b"]}),
     ],
 )
-def test_equivalent_schemas_are_not_breaking(
+def test_equivalent_schema_is_not_breaking(
     old: Tool, new: Tool, tmp_path: Path
 ) -> None:
     assert "breaking" not in compare_schemas(tmp_path, old, new).values()
 
 
-def test_a_condition_that_rejects_more_is_breaking(tmp_path: Path) -> None:
+def test_condition_that_rejects_more_values_is_breaking(tmp_path: Path) -> None:
     old = {"dependentRequired": {"b": ["a"]}}
     assert "breaking" in compare_schemas(tmp_path, old, THEN).values()
 
@@ -329,7 +333,7 @@ def test_a_condition_that_rejects_more_is_breaking(tmp_path: Path) -> None:
         ({"uniqueItems": False}, {}, "parameters.properties.a.uniqueItems"),
     ],
 )
-def test_rewritten_schemas_name_the_location(
+def test_message_about_equivalent_schema_names_its_location(
     old: Tool, new: Tool, location: str, tmp_path: Path
 ) -> None:
     tools = [

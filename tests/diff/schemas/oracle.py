@@ -277,24 +277,24 @@ def _build_object(
 ) -> Any:
     properties = merged.get("properties", {})
     chance = random.choice((0.2, 0.5, 0.9))
-    made = {}
+    value = {}
     for name in properties:
         if name in merged.get("required", ()) or random.random() < chance:
-            made[name] = _build_value(random, properties[name], root, pool, depth - 1)
+            value[name] = _build_value(random, properties[name], root, pool, depth - 1)
     if random.random() < 0.25:
         name = random.choice(("a", "b", "c", "mode", "x", "d", "renamed"))
         others = merged.get("additionalProperties", True)
-        made.setdefault(name, _build_value(random, others, root, pool, depth - 1))
+        value.setdefault(name, _build_value(random, others, root, pool, depth - 1))
     for names in merged.get(
         "dependentRequired", merged.get("dependencies", {})
     ).values():
         if isinstance(names, list) and random.random() < 0.5:
             for name in names:
                 inner = properties.get(name, True)
-                made.setdefault(
+                value.setdefault(
                     name, _build_value(random, inner, root, pool, depth - 1)
                 )
-    return made
+    return value
 
 
 def _build_array(
@@ -304,15 +304,15 @@ def _build_array(
     first = items if isinstance(items, list) else merged.get("prefixItems", [])
     rest = merged.get("additionalItems", True) if isinstance(items, list) else items
     count = random.randrange(5)
-    made = [
+    values = [
         _build_value(
             random, first[i] if i < len(first) else rest, root, pool, depth - 1
         )
         for i in range(count)
     ]
-    if "contains" in merged and made and random.random() < 0.7:
-        index = random.randrange(len(made))
-        made[index] = _build_value(random, merged["contains"], root, pool, depth - 1)
-    if len(made) > 1 and random.random() < 0.2:
-        made[-1] = made[0]
-    return made
+    if "contains" in merged and values and random.random() < 0.7:
+        index = random.randrange(len(values))
+        values[index] = _build_value(random, merged["contains"], root, pool, depth - 1)
+    if len(values) > 1 and random.random() < 0.2:
+        values[-1] = values[0]
+    return values

@@ -75,20 +75,22 @@ def assert_example_is_correct(
 
 @QUICK
 @given(SEEDS)
-def test_changed_schemas(seed: int) -> None:
+def test_grades_of_changed_schemas_agree_with_the_oracle(seed: int) -> None:
     count_missed(build_changed_pair, seed, 60)
 
 
 @QUICK
 @given(SEEDS)
-def test_independent_schemas(seed: int) -> None:
+def test_grades_of_independent_schemas_agree_with_the_oracle(seed: int) -> None:
     count_missed(build_independent_pair, seed, 60)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("first", range(0, 1_000, 100))
 @pytest.mark.parametrize("build_pair", [build_changed_pair, build_independent_pair])
-def test_two_thousand_pairs(build_pair: PairBuilder, first: int) -> None:
+def test_at_most_two_of_100_pairs_are_graded_risky_instead_of_breaking(
+    build_pair: PairBuilder, first: int
+) -> None:
     """The seeds are fixed; the environment variable TOOLCAST_PAIRS sets the first one."""
     start = int(os.environ.get("TOOLCAST_PAIRS", "0")) + first
     seeds = range(start, start + 100)

@@ -1,4 +1,4 @@
-"""Proofs that two schemas accept the same values are correct, and found in simple cases."""
+"""Proofs that two schemas accept the same values: correctness, and coverage of simple cases."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def are_equivalent(*schemas: Any) -> bool:
 
 
 @pytest.mark.parametrize(("first", "second"), EQUIVALENT)
-def test_equivalence_is_proved(first: Any, second: Any) -> None:
+def test_equivalent_schemas_are_proved_equivalent(first: Any, second: Any) -> None:
     assert are_equivalent(first, second)
 
 

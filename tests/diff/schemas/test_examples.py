@@ -18,7 +18,7 @@ def build_parameters(**properties: Any) -> dict[str, Any]:
     return {"type": "object", "properties": properties}
 
 
-def test_value_for_a_pattern_is_its_default_or_built_from_it() -> None:
+def test_example_value_for_a_pattern_is_the_default_or_built() -> None:
     key = {"type": "string", "pattern": "^[A-Z]{3}-\\d{4}$"}
     for hint in ({}, {"default": "ABC-1234"}):
         limits = ({"type": "integer", "maximum": maximum} for maximum in (50, 20))
@@ -56,7 +56,7 @@ def test_changes_have_separate_examples() -> None:
     }
 
 
-def test_example_of_all_changes_together() -> None:
+def test_example_can_require_all_changes_together() -> None:
     """Each alternative loses a property that the other one still has without the change."""
     branches = [
         {"properties": {"c": {"type": "integer"}, "a": {}}, "required": ["a"]},

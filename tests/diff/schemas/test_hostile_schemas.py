@@ -20,28 +20,28 @@ NEW = {"type": "integer", "maximum": 9}
 OTHER = {"type": "string"}
 
 
-def nested(leaf: Any) -> Any:
+def build_nested_schema(leaf: Any) -> Any:
     """Return an object schema that is nested 150 levels deep."""
     for _ in range(150):
         leaf = {"type": "object", "properties": {"a": leaf}}
     return leaf
 
 
-def alternatives(leaf: Any) -> Any:
+def build_nested_alternatives(leaf: Any) -> Any:
     """Return alternatives that are nested 60 levels deep."""
     for _ in range(60):
         leaf = {"anyOf": [leaf, {"type": "null"}]}
     return {"type": "object", "properties": {"a": leaf}}
 
 
-def negations(leaf: Any) -> Any:
+def build_nested_negations(leaf: Any) -> Any:
     """Return `not` schemas that are nested 40 levels deep."""
     for _ in range(40):
         leaf = {"not": leaf}
     return {"type": "object", "properties": {"a": leaf}}
 
 
-def fan(leaf: Any) -> Any:
+def build_double_references(leaf: Any) -> Any:
     """Return definitions that refer to the next one twice: 2 ** 14 paths to one schema."""
     definitions = {
         f"d{i}": {"anyOf": [{"$ref": f"#/$defs/d{i + 1}"}] * 2} for i in range(14)
@@ -54,7 +54,7 @@ def fan(leaf: Any) -> Any:
     }
 
 
-def levels(leaf: Any) -> Any:
+def build_triple_references(leaf: Any) -> Any:
     """Return definitions with three properties of the next one: 3 ** 20 locations."""
     definitions = {
         f"d{i}": {"properties": {name: {"$ref": f"#/$defs/d{i + 1}"} for name in "abc"}}
@@ -68,12 +68,12 @@ def levels(leaf: Any) -> Any:
     }
 
 
-def wide(leaf: Any) -> Any:
+def build_many_properties(leaf: Any) -> Any:
     """Return an object schema with two thousand properties."""
     return {"type": "object", "properties": {f"p{i}": dict(leaf) for i in range(2_000)}}
 
 
-def discriminated(leaf: Any) -> Any:
+def build_discriminated_alternatives(leaf: Any) -> Any:
     """Return two hundred alternatives with a discriminating property."""
     branches = [
         {"properties": {"k": {"const": i}, "v": leaf}, "required": ["k"]}
@@ -82,19 +82,19 @@ def discriminated(leaf: Any) -> Any:
     return {"type": "object", "properties": {"a": {"oneOf": branches}}}
 
 
-def overlaps(leaf: Any) -> Any:
+def build_overlapping_alternatives(leaf: Any) -> Any:
     """Return two hundred alternatives that accept the same values."""
     branches = [{"properties": {f"k{i}": leaf}} for i in range(200)]
     return {"type": "object", "properties": {"a": {"anyOf": branches}}}
 
 
-def patterns(leaf: Any) -> Any:
+def build_many_patterns(leaf: Any) -> Any:
     """Return an object schema with three hundred patterns of property names."""
     properties = {f"^a{i}(b|c)*$": leaf for i in range(300)}
     return {"type": "object", "patternProperties": properties}
 
 
-def conditions(leaf: Any) -> Any:
+def build_many_conditions(leaf: Any) -> Any:
     """Return a schema with two hundred conditions."""
     branches = [
         {"if": {"properties": {"a": {"const": i}}}, "then": {"properties": {"b": leaf}}}
@@ -107,7 +107,7 @@ def conditions(leaf: Any) -> Any:
     }
 
 
-def tree(leaf: Any) -> Any:
+def build_recursive_schema(leaf: Any) -> Any:
     """Return a schema that refers to itself three times."""
     node = {"$ref": "#/$defs/node"}
     properties = {
@@ -124,17 +124,17 @@ def tree(leaf: Any) -> Any:
 
 
 SHAPES = [
-    nested,
-    alternatives,
-    negations,
-    fan,
-    levels,
-    wide,
-    discriminated,
-    overlaps,
-    patterns,
-    conditions,
-    tree,
+    build_nested_schema,
+    build_nested_alternatives,
+    build_nested_negations,
+    build_double_references,
+    build_triple_references,
+    build_many_properties,
+    build_discriminated_alternatives,
+    build_overlapping_alternatives,
+    build_many_patterns,
+    build_many_conditions,
+    build_recursive_schema,
 ]
 
 

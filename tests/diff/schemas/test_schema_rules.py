@@ -1,4 +1,4 @@
-"""The table of rules has opposites, and rules for every keyword and both fields."""
+"""Table of schema rules: opposites, effects and coverage of keywords."""
 
 from __future__ import annotations
 

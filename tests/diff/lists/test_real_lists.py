@@ -1,0 +1,31 @@
+"""`toolcast diff OLD NEW` for tool lists of real servers."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.diff.histories.releases import FOLDER, HISTORIES
+from tests.diff.lists.test_two_lists import compare
+from tests.module_graph import ROOT
+from tests.program import toolcast
+
+
+@pytest.mark.rows(3)
+@pytest.mark.parametrize("server", HISTORIES)
+def test_text_changes_of_real_releases_do_not_fail(server: str, tmp_path: Path) -> None:
+    lists = (str(FOLDER / server / "old.json"), str(FOLDER / server / "new.json"))
+    report = compare(tmp_path, *lists)
+    assert report["changes"]
+    assert not [change for change in report["changes"] if change["fails"] == ["prompt"]]
+    assert "Traceback" not in json.dumps(report)
+
+
+@pytest.mark.slow
+def test_every_list_of_the_corpus_equals_itself(tmp_path: Path) -> None:
+    for file in sorted((ROOT / "tests/corpus/mcp").glob("*.json")):
+        done = toolcast(tmp_path, "diff", str(file), str(file))
+        assert done.returncode == 0, (file, done.stderr)
+        assert done.stdout == f"no change against {file}\n"
