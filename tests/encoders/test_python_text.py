@@ -36,10 +36,10 @@ from toolcast.encoders.python_types import (
     encode_parameters,
     encode_typed_dict,
 )
-from toolcast.parsing.chars import is_printable
+from toolcast.parsing.characters import is_printable
 
 MODE = black.Mode(target_versions={black.TargetVersion.PY311})
-# Words and line breaks make long texts; `text()` draws unusual chars.
+# Words and line breaks make long texts; `text()` draws unusual characters.
 WORDS = st.lists(
     st.sampled_from(["a", "word", "'", '"', "\\", "\n", "  ", "日本語", "x" * 30, "é"]),
     max_size=60,

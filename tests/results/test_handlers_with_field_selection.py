@@ -75,7 +75,7 @@ def registry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
         ("by_keywords", {}),
         ("by_keywords", {"values": "python"}),
         ("by_mapping", {}),
-        ("by_class", {"arguments_type": f"{HANDLERS}:Asked"}),
+        ("by_class", {"arguments_type": f"{HANDLERS}:SearchNote"}),
     ],
 )
 def test_handler_receives_arguments_without_the_field_selection(
