@@ -82,7 +82,7 @@ def _simplify_path(path: str) -> str:
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: f"{form[0]}-{form[1]}")
 @LIMITS
 @given(data=st.data())
-def test_valid_model_arguments_are_restored_to_valid_arguments(
+def test_restored_model_arguments_are_valid_for_the_spec(
     form: tuple[str, bool], data: st.DataObject
 ) -> None:
     """Arguments may violate the spec's schema only if a loss is reported."""
