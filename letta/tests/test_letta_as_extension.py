@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from tests.commands.running import run
-from tests.commands.test_help_widths import too_wide
+from tests.commands.run_module import run
+from tests.commands.test_help_widths import find_broken_lines
 from tests.repository import ROOT, copy_project
 from toolcast.commands.generate.watch import find_watched_paths
 from toolcast.model.loading import load_workspace
@@ -34,7 +34,7 @@ def test_a_project_that_lists_it_has_it(words: list[str]) -> None:
 
 
 def test_its_help_fits_the_terminal() -> None:
-    assert list(too_wide(letta)) == []
+    assert list(find_broken_lines(letta)) == []
 
 
 def test_its_commands_have_a_whole_line_each(make_project: Callable[..., Any]) -> None:

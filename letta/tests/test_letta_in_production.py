@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands.running import run
+from tests.commands.run_module import run
 from tests.packaging.conftest import laid_out, wheels
 from tests.packaging.environments import Environment, environment
 from tests.packaging.test_runtime_alone import RUNTIME, serve

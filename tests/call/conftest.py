@@ -1,4 +1,4 @@
-"""A generated project whose tools are called by hand."""
+"""A generated project with tools for `toolcast call`."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ PLAIN = "parameters: {type: object}\ncli: {keyword: null, reason: By hand.}\n"
 
 @pytest.fixture
 def project(make_project: Callable[..., Project]) -> Project:
-    """Six tools with handlers, generated."""
+    """Return a generated project with six tools."""
     tools = {
-        name: f"summary: Does it.\n{PLAIN}handler: handlers.toy:{name}\n{more}"
-        for name, more in {
+        name: f"summary: Does it.\n{PLAIN}handler: handlers.toy:{name}\n{fields}"
+        for name, fields in {
             "people": "",
             "draw": "",
             "fail": "",

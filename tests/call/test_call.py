@@ -1,4 +1,4 @@
-"""`toolcast call`, on a generated toolset and on MCP servers over their transports."""
+"""`toolcast call` with a generated toolset and with MCP servers."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from tests.external.servers.running import HttpServer
 ODD = Path(__file__).parents[1] / "external" / "servers" / "odd.py"
 
 
-def odd(mode: str) -> str:
+def format_odd_command(mode: str) -> str:
     return shlex.join([sys.executable, str(ODD), mode])
 
 
-def test_own_tools(project: Project) -> None:
+def test_generated_tool_call_prints_its_result(project: Project) -> None:
     done = project.run("-m", "toolcast", "call", "plus", "a=2", "b:=40")
     assert (done.returncode, done.stdout, done.stderr) == (0, "sum: 42\n", "")
 
 
-def test_own_tools_beside_a_folder_of_sources(project: Project) -> None:
+def test_handlers_in_a_source_folder_are_imported(project: Project) -> None:
     source = project.root / "src"
     source.mkdir()
     (project.root / "handlers").rename(source / "handlers")
@@ -38,7 +38,7 @@ def test_own_tools_beside_a_folder_of_sources(project: Project) -> None:
 
 
 @pytest.mark.slow
-def test_answers_of_own_tools(project: Project) -> None:
+def test_records_errors_and_images_are_printed_or_saved(project: Project) -> None:
     done = project.run("-m", "toolcast", "call", "people")
     assert done.stdout == "name  age\n----  ---\nAda   36\nBob   7\n"
     done = project.run("-m", "toolcast", "call", "fail")
@@ -50,7 +50,7 @@ def test_answers_of_own_tools(project: Project) -> None:
 
 
 @pytest.mark.slow
-def test_a_reader_may_have_enough(project: Project) -> None:
+def test_closed_stdout_ends_the_call_without_a_traceback(project: Project) -> None:
     process = subprocess.Popen(
         [sys.executable, "-m", "toolcast", "call", "people"],
         cwd=project.root,
@@ -66,7 +66,7 @@ def test_a_reader_may_have_enough(project: Project) -> None:
 
 
 @pytest.mark.slow
-def test_wrong_arguments_are_told_before_the_call(project: Project) -> None:
+def test_invalid_arguments_are_reported_without_a_call(project: Project) -> None:
     done = project.run("-m", "toolcast", "call", "add", "b=x")
     assert done.returncode == 2
     assert done.stderr == (
@@ -80,7 +80,7 @@ def test_wrong_arguments_are_told_before_the_call(project: Project) -> None:
 
 
 @pytest.mark.slow
-def test_from_another_folder_and_raw(project: Project, tmp_path: Path) -> None:
+def test_call_with_project_prints_raw_json(project: Project, tmp_path: Path) -> None:
     words = ("call", "add", "--arguments", "-", "--json", "--project")
     done = project.run(
         "-m", "toolcast", *words, str(project.root), cwd=tmp_path, given='{"a": 1}'
@@ -93,7 +93,7 @@ def test_from_another_folder_and_raw(project: Project, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_unknown_names(project: Project) -> None:
+def test_unknown_tool_name_gets_a_suggestion(project: Project) -> None:
     done = project.run("-m", "toolcast", "call", "peeple")
     assert done.returncode == 2
     assert done.stderr == (
@@ -102,14 +102,14 @@ def test_unknown_names(project: Project) -> None:
 
 
 @pytest.mark.slow
-def test_what_a_handler_needs_is_told(project: Project) -> None:
+def test_missing_import_in_a_handler_is_named(project: Project) -> None:
     done = project.run("-m", "toolcast", "call", "missing")
     assert done.returncode == 1
     assert "not_installed_anywhere" in done.stderr
 
 
 @pytest.mark.slow
-def test_not_generated(project: Project) -> None:
+def test_missing_generated_registry_is_reported(project: Project) -> None:
     for file in (project.root / "generated/toy").glob("registry.py"):
         file.unlink()
     done = project.run("-m", "toolcast", "call", "add", "a=1")
@@ -120,7 +120,7 @@ def test_not_generated(project: Project) -> None:
     )
 
 
-def test_consent_is_asked_for_at_the_terminal_only(project: Project) -> None:
+def test_confirmation_is_read_from_the_terminal_and_not_stdin(project: Project) -> None:
     words = ("toolcast", "call", "wipe")
     with in_terminal(project.root, {}, *words, stdin="yes\n") as person:
         person.until("decline: ")
@@ -131,7 +131,7 @@ def test_consent_is_asked_for_at_the_terminal_only(project: Project) -> None:
 
 
 @pytest.mark.slow
-def test_anything_else_is_a_no(project: Project) -> None:
+def test_confirmation_is_declined_by_no(project: Project) -> None:
     words = ("toolcast", "call", "wipe")
     with in_terminal(project.root, {}, *words) as person:
         person.until("decline: ")
@@ -140,30 +140,33 @@ def test_anything_else_is_a_no(project: Project) -> None:
     assert "wiped" not in person.shown
 
 
-def test_server_on_stdio(tmp_path: Path, project: Project) -> None:
-    done = project.toolcast("call", "echo", "text=hi", "--mcp-stdio", odd("well"))
+def test_stdio_server_call_prints_its_result(tmp_path: Path, project: Project) -> None:
+    done = project.toolcast(
+        "call", "echo", "text=hi", "--mcp-stdio", format_odd_command("well")
+    )
     assert (done.returncode, done.stdout) == (0, "hi\n")
 
 
 @pytest.mark.slow
-def test_server_over_http(project: Project) -> None:
+def test_http_server_call_prints_its_result(project: Project) -> None:
     server = HttpServer.started()
     try:
-        listed = project.toolcast("call", "--mcp-url", server.url)
-        assert listed.returncode == 2
+        without_tool = project.toolcast("call", "--mcp-url", server.url)
+        assert without_tool.returncode == 2
         assert (
-            f"missing TOOL; the server {server.url} has these tools:" in listed.stderr
+            f"missing TOOL; the server {server.url} has these tools:"
+            in without_tool.stderr
         )
         words = ("call", "lists", "action=create_list", "title=Food")
-        made = project.toolcast(*words, "--mcp-url", server.url)
-        assert made.returncode == 0, made.stderr
-        assert made.stdout.startswith("created:\n  id: ")
-        assert made.stdout.endswith("  title: Food\n")
+        created = project.toolcast(*words, "--mcp-url", server.url)
+        assert created.returncode == 0, created.stderr
+        assert created.stdout.startswith("created:\n  id: ")
+        assert created.stdout.endswith("  title: Food\n")
     finally:
         server.end()
 
 
-def test_server_of_the_toolset(project: Project) -> None:
+def test_server_in_toolset_yaml_is_called_by_name(project: Project) -> None:
     script = json.dumps([str(ODD), "well"])
     with (project.root / "specs/toy/toolset.yaml").open("a") as stream:
         stream.write(
@@ -180,7 +183,7 @@ def test_server_of_the_toolset(project: Project) -> None:
 
 
 @pytest.mark.parametrize(
-    ("mode", "words", "code", "told"),
+    ("mode", "words", "code", "error"),
     [
         (
             "well",
@@ -202,25 +205,20 @@ def test_server_of_the_toolset(project: Project) -> None:
             2,
             f"the server {sys.executable}: the server sent 1000 lines that are not messages",
         ),
-        (
-            "lying",
-            ["deep"],
-            0,
-            "",
-        ),
+        ("lying", ["deep"], 0, ""),
     ],
 )
-def test_odd_servers(
-    mode: str, words: list[str], code: int, told: str, project: Project
+def test_error_from_a_misbehaving_server_is_one_escaped_line(
+    mode: str, words: list[str], code: int, error: str, project: Project
 ) -> None:
-    done = project.toolcast("call", *words, "--mcp-stdio", odd(mode))
+    done = project.toolcast("call", *words, "--mcp-stdio", format_odd_command(mode))
     assert done.returncode == code, done.stderr
-    assert done.stderr.startswith(f"error: {told}" if told else "")
+    assert done.stderr.startswith(f"error: {error}" if error else "")
     assert "\x1b" not in done.stdout + done.stderr
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "error"),
     [
         (["--mcp-stdio", "'"], "--mcp-stdio: the command is not valid"),
         (["--mcp-stdio", ""], "--mcp-stdio: the command is empty"),
@@ -245,7 +243,9 @@ def test_odd_servers(
         ),
     ],
 )
-def test_usage(words: list[str], told: str, project: Project) -> None:
+def test_invalid_options_are_rejected(
+    words: list[str], error: str, project: Project
+) -> None:
     done = project.toolcast("call", "echo", *words)
     assert done.returncode == 2
-    assert done.stderr.startswith(f"error: {told}"), done.stderr
+    assert done.stderr.startswith(f"error: {error}"), done.stderr

@@ -1,4 +1,4 @@
-"""What handlers print goes to stderr, and a stdout that cannot be written is one line."""
+"""Handlers' output on stderr, and errors of writing to stdout."""
 
 from __future__ import annotations
 
@@ -43,7 +43,16 @@ def shout(how):
 def big():
     return {"text": "x" * 1_000_000}
 """
-WAYS = ("print", "write", "stored", "original", "log", "descriptor", "child", "exit")
+OUTPUT_METHODS = (
+    "print",
+    "write",
+    "stored",
+    "original",
+    "log",
+    "descriptor",
+    "child",
+    "exit",
+)
 
 
 @pytest.fixture
@@ -72,13 +81,13 @@ def project(make_project: Callable[..., Project]) -> Project:
     return made
 
 
-def test_output_of_handlers_goes_to_stderr(project: Project) -> None:
-    for how in WAYS:
-        words: Sequence[Sequence[str]] = (
+def test_handler_output_is_written_to_stderr(project: Project) -> None:
+    for how in OUTPUT_METHODS:
+        commands: Sequence[Sequence[str]] = (
             ("-m", "generated.toy.cli", "shout", "--how", how),
             ("-m", "toolcast", "call", "shout", f"how={how}", "--json"),
         )
-        for command in words:
+        for command in commands:
             done = project.run(*command)
             assert done.returncode == 0, done.stderr
             assert "noise" in done.stderr.replace("noise at import", "")
@@ -96,7 +105,7 @@ def test_output_of_handlers_goes_to_stderr(project: Project) -> None:
         (("toolcast", "--help"), 2),
     ],
 )
-def test_full_disk_behind_stdout_is_reported_in_two_lines(
+def test_full_disk_is_reported_in_two_lines(
     project: Project, command: Sequence[str], exit_code: int
 ) -> None:
     with open("/dev/full", "w") as full:
@@ -119,7 +128,7 @@ def test_full_disk_behind_stdout_is_reported_in_two_lines(
 @pytest.mark.parametrize(
     "words", [("check",), ("generate",), ("call", "x"), ("explain", "x"), ("init",)]
 )
-def test_removed_working_directory_is_named(
+def test_missing_working_directory_is_reported(
     tmp_path: Path, words: Sequence[str]
 ) -> None:
     folder = tmp_path / "removed"

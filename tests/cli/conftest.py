@@ -1,4 +1,4 @@
-"""Commands as a shell runs them, with data of their own."""
+"""Generated commands, run as by a shell, each test with its own data."""
 
 from __future__ import annotations
 
@@ -24,13 +24,16 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forks]:
 
 @pytest.fixture
 def shell(tmp_path: Path, programs: Forks) -> Shell:
-    """Runs `python -m generated.<toolset>.cli WORDS`; data goes below tmp_path."""
+    """Return a function that runs `python -m generated.TOOLSET.cli ARGUMENTS`.
+
+    Data is written to tmp_path.
+    """
 
     def run(
         toolset: str, *words: str | bytes, **env: str
     ) -> subprocess.CompletedProcess[str]:
-        own = {"KIRISHIMA_DATA": "kirishima", "MOLECULE_HOME": "molecule"}
-        data = {name: str(tmp_path / folder) for name, folder in own.items()}
+        data_folders = {"KIRISHIMA_DATA": "kirishima", "MOLECULE_HOME": "molecule"}
+        data = {name: str(tmp_path / folder) for name, folder in data_folders.items()}
         program = (f"generated.{toolset}.cli", *map(os.fsdecode, words))
         return programs.run(ROOT, *program, env={**data, "COLUMNS": "80", **env})
 

@@ -32,7 +32,7 @@ def parse(schema: Any, *texts: str) -> Any:
         ({"type": ["integer", "string"]}, "null", "null"),
     ],
 )
-def test_null_is_null_where_the_schema_allows_it(
+def test_null_is_parsed_if_the_schema_allows_it(
     schema: Any, text: str, value: Any
 ) -> None:
     assert parse(schema, text) == value
@@ -53,7 +53,7 @@ def test_null_is_null_where_the_schema_allows_it(
         (["null"], ["null"]),
     ],
 )
-def test_one_json_array_of_strings_is_the_whole_array(
+def test_json_string_array_in_one_argument_is_the_complete_array(
     texts: list[str], value: list[str]
 ) -> None:
     assert parse(STRINGS, *texts) == value
@@ -61,15 +61,13 @@ def test_one_json_array_of_strings_is_the_whole_array(
 
 @pytest.mark.parametrize("schema", [{"anyOf": [STRING, NULL]}, STRINGS, STRING])
 @pytest.mark.parametrize("value", [None, "null", ["null"], ['["a"]'], ["[draft]"], []])
-def test_formatted_arguments_are_parsed_to_the_same_value(
-    schema: Any, value: Any
-) -> None:
+def test_formatted_arguments_are_parsed_equally(schema: Any, value: Any) -> None:
     parameter = Parameter("value", "value", schema, False, "--value")
     texts = parameter.format_arguments(value)[1::2]
     assert not texts or parse(schema, *texts) == value
 
 
-def test_the_placeholder_of_a_nullable_type_is_that_of_the_type() -> None:
+def test_nullable_type_has_the_same_placeholder() -> None:
     for schema, placeholder in (
         ({"anyOf": [STRING, NULL]}, "TEXT"),
         ({"type": ["integer", "null"]}, "INTEGER"),

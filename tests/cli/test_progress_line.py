@@ -1,4 +1,4 @@
-"""The newest report of a call on one line of the terminal."""
+"""The latest progress report of a call on one line of the terminal."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import pytest
 from toolcast_runtime.cli.terminal import ProgressLine
 
 
-class Watched(io.StringIO):
-    """A stream that a person watches."""
+class TerminalStream(io.StringIO):
+    """A stream that is a terminal."""
 
     def isatty(self) -> bool:
         return True
 
-    def said(self) -> str:
-        """What was written since the last time."""
+    def read_new_text(self) -> str:
+        """Return the text that was written since the last call."""
         text = self.getvalue()
         self.seek(0)
         self.truncate()
@@ -40,43 +40,45 @@ class Watched(io.StringIO):
         ((1, None, "x" * 99), "1  " + "x" * 75),
     ],
 )
-async def test_a_report_is_shown(
+async def test_progress_report_is_printed(
     monkeypatch: pytest.MonkeyPatch, report: tuple[float, ...], text: str
 ) -> None:
-    stream = Watched()
+    stream = TerminalStream()
     monkeypatch.setattr(sys, "stderr", stream)
     await ProgressLine(["s3cret"])(*report)
-    assert stream.said() == f"\r{text}"
+    assert stream.read_new_text() == f"\r{text}"
 
 
-async def test_a_report_takes_the_positional_of_the_one_before(
+async def test_progress_report_replaces_the_previous_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    stream = Watched()
+    stream = TerminalStream()
     monkeypatch.setattr(sys, "stderr", stream)
     progress = ProgressLine()
     progress.clear()
-    assert stream.said() == ""
+    assert stream.read_new_text() == ""
     for value, text in ((100, "\r100"), (5, "\r5  "), (7, "\r7")):
         await progress(value)
-        assert stream.said() == text
+        assert stream.read_new_text() == text
     progress.clear()
-    assert stream.said() == "\r \r"
+    assert stream.read_new_text() == "\r \r"
     progress.clear()
-    assert stream.said() == ""
+    assert stream.read_new_text() == ""
 
 
-async def test_what_is_no_report_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    stream = Watched()
+async def test_invalid_or_paused_report_is_hidden(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    stream = TerminalStream()
     monkeypatch.setattr(sys, "stderr", stream)
     progress = ProgressLine()
     assert not progress.is_paused
     await progress(float("nan"))
     progress.is_paused = True
     await progress(1)
-    assert stream.said() == ""
+    assert stream.read_new_text() == ""
     monkeypatch.setattr(stream, "isatty", lambda: False)
-    unwatched = ProgressLine()
-    await unwatched(1)
-    unwatched.clear()
-    assert stream.said() == ""
+    without_terminal = ProgressLine()
+    await without_terminal(1)
+    without_terminal.clear()
+    assert stream.read_new_text() == ""

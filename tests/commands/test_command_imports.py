@@ -1,4 +1,4 @@
-"""A command loads what it needs and nothing else: counted, since time cannot be tested."""
+"""Modules that each command imports, counted because import times vary."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands.running import run
+from tests.commands.run_module import run
 
 ROOT = Path(__file__).parents[2]
 LIBRARIES = set(
@@ -31,8 +31,8 @@ main()
 """
 
 
-def loaded(folder: Path, *words: str) -> set[str]:
-    """The libraries and stages that a command has loaded at its end."""
+def list_imported_modules(folder: Path, *words: str) -> set[str]:
+    """Return the libraries and stages that a command imported."""
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM, *words],
         cwd=folder,
@@ -44,30 +44,31 @@ def loaded(folder: Path, *words: str) -> set[str]:
 
 
 @pytest.mark.parametrize(
-    "words",
-    ["--help", "--version", "init --help", "check --help", "generate --help"],
+    "words", ["--help", "--version", "init --help", "check --help", "generate --help"]
 )
-def test_asking_for_help_loads_click_alone(words: str, tmp_path: Path) -> None:
-    assert loaded(tmp_path, *words.split()) - {"toolcast.extensions"} == {"click"}
+def test_help_imports_only_click(words: str, tmp_path: Path) -> None:
+    assert list_imported_modules(tmp_path, *words.split()) - {
+        "toolcast.extensions"
+    } == {"click"}
 
 
-def test_help_in_a_project_reads_which_extensions_it_lists() -> None:
+def test_help_in_a_project_does_not_import_the_pipeline() -> None:
     never = {"black", "jinja2", "jsonschema", "mcp", "pydantic", "toolcast.pipeline"}
-    assert loaded(ROOT, "--help") & never == set()
+    assert list_imported_modules(ROOT, "--help") & never == set()
 
 
-def test_explaining_a_rule_renders_nothing(tmp_path: Path) -> None:
-    found = loaded(tmp_path, "explain", "schema/required-unknown")
-    assert "toolcast.rules.table" in found
+def test_explain_imports_no_renderer(tmp_path: Path) -> None:
+    modules = list_imported_modules(tmp_path, "explain", "schema/required-unknown")
+    assert "toolcast.rules.table" in modules
     never = {"black", "jinja2", "jsonschema", "pydantic", "toolcast.pipeline"}
-    assert found & never == set()
+    assert modules & never == set()
 
 
-def test_a_check_loads_no_formatter_and_no_library_of_a_target(tmp_path: Path) -> None:
+def test_check_imports_no_formatter_and_no_target_library(tmp_path: Path) -> None:
     run(tmp_path, "toolcast", "init", "--name", "demo")
     run(tmp_path, "toolcast", "generate")
     never = {"asyncio", "black", "httpx", "jsonschema", "mcp", "pydantic"}
-    assert loaded(tmp_path, "check") & never == set()
+    assert list_imported_modules(tmp_path, "check") & never == set()
 
 
 IMPORTS = """
@@ -78,16 +79,16 @@ print(json.dumps(sorted(set(sys.modules) - before)))
 """
 
 
-def test_a_registry_loads_no_library_and_no_other_module_of_its_package() -> None:
+def test_generated_registry_imports_no_library() -> None:
     done = subprocess.run(
         [sys.executable, "-c", IMPORTS], cwd=ROOT, capture_output=True, check=True
     )
-    found = set(json.loads(done.stdout))
+    modules = set(json.loads(done.stdout))
     heavy = set(
         "asyncio click concurrent.futures jsonschema_rs langchain_core logging mcp"
         " pydantic sqlite3".split()
     )
-    assert found & heavy == set()
-    own = {name for name in found if name.startswith("generated.")}
+    assert modules & heavy == set()
+    generated_modules = {name for name in modules if name.startswith("generated.")}
     steps = ("", ".registry", ".tools")
-    assert own == {f"generated.molecule{step}" for step in steps}
+    assert generated_modules == {f"generated.molecule{step}" for step in steps}

@@ -1,4 +1,4 @@
-"""`fail_on` of toolcast.yaml: what fails a check, and what a new project decides."""
+"""`fail_on` of toolcast.yaml and `--fail-on`: the severity that fails a check."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 from tests.ci.test_action import DIFF, Runner, git, needs_jq
-from tests.commands.running import run
+from tests.commands.run_module import run
 from tests.conftest import Project
 
 TODO = "description: 'TODO: say it.'\nparameters: {type: object}\n"
 
 
 @pytest.mark.parametrize(
-    ("said", "words", "code"),
+    ("setting", "options", "code"),
     [
         ("", [], 0),
         ("fail_on: error\n", [], 0),
@@ -24,35 +24,35 @@ TODO = "description: 'TODO: say it.'\nparameters: {type: object}\n"
         ("", ["--fail-on", "warning"], 1),
     ],
 )
-def test_the_option_counts_before_the_project(
-    make_project: Callable[..., Project], said: str, words: list[str], code: int
+def test_fail_on_option_overrides_the_project_setting(
+    make_project: Callable[..., Project], setting: str, options: list[str], code: int
 ) -> None:
-    project = make_project({"note": TODO}, workspace=said)
+    project = make_project({"note": TODO}, workspace=setting)
     project.generate()
-    assert project.toolcast("check", *words).returncode == code
+    assert project.toolcast("check", *options).returncode == code
 
 
-def test_a_new_project_lets_warnings_fail_and_is_scanned(tmp_path: Path) -> None:
+def test_new_project_fails_on_warnings_and_scans_its_code(tmp_path: Path) -> None:
     run(tmp_path, "toolcast", "init", "--name", "demo")
     run(tmp_path, "toolcast", "generate")
     run(tmp_path, "toolcast", "check")
     handler = tmp_path / "handlers/count_words.py"
     run(tmp_path, "toolcast", "rename", "count_words", "count")
     run(tmp_path, "toolcast", "generate")
-    said = run(tmp_path, "toolcast", "check", expect=1).stderr
-    assert said.startswith(
+    output = run(tmp_path, "toolcast", "check", expect=1).stderr
+    assert output.startswith(
         "handlers/count_words.py:1:25: warning: name/retired-name-used: the file still mentions"
         " `count_words`"
     )
-    assert "\n1 warning\n" in said
-    # The function keeps its name, which `__all__` says.
+    assert "\n1 warning\n" in output
+    # The function keeps its name, which is also in `__all__`.
     text = handler.read_text().replace("tool `count_words`", "tool `count`")
     assert '__all__ = ["count_words"' in text
     handler.write_text(text)
     run(tmp_path, "toolcast", "check")
 
 
-def test_a_part_of_a_package_is_scanned(tmp_path: Path) -> None:
+def test_init_into_scans_the_handlers_package(tmp_path: Path) -> None:
     (tmp_path / "src/shop").mkdir(parents=True)
     (tmp_path / "src/shop/__init__.py").touch()
     run(tmp_path, "toolcast", "init", "--into", ".", "--name", "store")
@@ -61,11 +61,9 @@ def test_a_part_of_a_package_is_scanned(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_former_name_in_a_text_of_this_repository_is_found(
-    project_copy: Project,
-) -> None:
-    said = project_copy.toolcast("rename", "list_peers", "find_peers").stdout
-    assert "examples/molecule/registry.py" in said
+def test_previous_name_in_this_repository_is_reported(project_copy: Project) -> None:
+    output = project_copy.toolcast("rename", "list_peers", "find_peers").stdout
+    assert "examples/molecule/registry.py" in output
     project_copy.generate()
     checked = project_copy.toolcast("check")
     assert checked.returncode == 1
@@ -75,7 +73,7 @@ def test_a_former_name_in_a_text_of_this_repository_is_found(
 
 @pytest.mark.slow
 @needs_jq
-def test_the_action_follows_it(tmp_path: Path) -> None:
+def test_github_action_uses_the_fail_on_setting(tmp_path: Path) -> None:
     project = tmp_path / "work"
     project.mkdir()
     git(project, "init", "--quiet", "-b", "main")

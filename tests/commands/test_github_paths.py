@@ -1,4 +1,4 @@
-"""Annotations name files as GitHub does: below the repository's folder."""
+"""File paths in GitHub annotations, relative to the repository's root."""
 
 from __future__ import annotations
 
@@ -12,65 +12,66 @@ Make = Callable[..., Any]
 BARE = "summary: Do nothing.\nparameters: {type: object}\n"
 
 
-def annotations(project: Any, command: str = "check") -> set[str]:
+def list_annotated_files(project: Any, command: str = "check") -> set[str]:
     done = project.toolcast(command, "--format", "github")
     rows = [row for row in done.stdout.splitlines() if "handler/missing" in row]
     return {row.partition("file=")[2].partition(",")[0] for row in rows}
 
 
 @pytest.fixture(autouse=True)
-def outside_of_github(monkeypatch: pytest.MonkeyPatch) -> None:
+def without_github_workspace(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("GITHUB_WORKSPACE", raising=False)
 
 
 @pytest.mark.parametrize("command", ["check", "generate"])
-def test_a_project_in_a_folder_of_a_repository(
+def test_annotation_paths_include_the_project_subfolder(
     make_project: Make, command: str
 ) -> None:
     project = make_project({"a": BARE}, at="mono/services/agent")
     mono = project.root.parents[1]
     subprocess.run(["git", "init", "--quiet"], cwd=mono, check=True)
-    assert annotations(project, command) == {"services/agent/specs/toy/a.yaml"}
+    assert list_annotated_files(project, command) == {"services/agent/specs/toy/a.yaml"}
 
 
-def test_a_project_that_is_the_repository(make_project: Make) -> None:
+def test_annotation_paths_at_the_root_have_no_prefix(make_project: Make) -> None:
     project = make_project({"a": BARE})
     subprocess.run(["git", "init", "--quiet"], cwd=project.root, check=True)
-    assert annotations(project) == {"specs/toy/a.yaml"}
+    assert list_annotated_files(project) == {"specs/toy/a.yaml"}
 
 
-def test_a_work_tree_has_a_file_for_its_folder_of_git(make_project: Make) -> None:
+def test_git_file_marks_the_repository_root(make_project: Make) -> None:
     project = make_project({"a": BARE}, at="mono/agent")
     (project.root.parent / ".git").write_text("gitdir: /elsewhere\n")
-    assert annotations(project) == {"agent/specs/toy/a.yaml"}
+    assert list_annotated_files(project) == {"agent/specs/toy/a.yaml"}
 
 
-def test_the_checkout_of_a_workflow_needs_no_git(
+def test_github_workspace_is_the_root_without_git(
     make_project: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     project = make_project({"a": BARE}, at="checkout/agent")
     monkeypatch.setenv("GITHUB_WORKSPACE", str(project.root.parent))
-    assert annotations(project) == {"agent/specs/toy/a.yaml"}
+    assert list_annotated_files(project) == {"agent/specs/toy/a.yaml"}
 
 
-def test_a_checkout_elsewhere_is_not_above(
+def test_github_workspace_elsewhere_is_ignored(
     make_project: Make, monkeypatch: pytest.MonkeyPatch, tmp_path: Any
 ) -> None:
     project = make_project({"a": BARE})
     subprocess.run(["git", "init", "--quiet"], cwd=project.root, check=True)
     monkeypatch.setenv("GITHUB_WORKSPACE", str(tmp_path / "elsewhere"))
-    assert annotations(project) == {"specs/toy/a.yaml"}
+    assert list_annotated_files(project) == {"specs/toy/a.yaml"}
 
 
-def test_a_checkout_in_a_folder_of_the_workspace(
+def test_git_folder_inside_github_workspace_is_the_root(
     make_project: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     project = make_project({"a": BARE}, at="workspace/main/agent")
     monkeypatch.setenv("GITHUB_WORKSPACE", str(project.root.parents[1]))
     git_folder = project.root.parent / ".git"
     git_folder.mkdir()
-    assert annotations(project) == {"agent/specs/toy/a.yaml"}
-    # A submodule belongs to the repository that is checked out.
+    assert list_annotated_files(project) == {"agent/specs/toy/a.yaml"}
+    # A submodule belongs to the repository that is checked out, so its paths include
+    # it.
     git_folder.rmdir()
     git_folder.write_text("gitdir: ../.git/modules/main\n")
-    assert annotations(project) == {"main/agent/specs/toy/a.yaml"}
+    assert list_annotated_files(project) == {"main/agent/specs/toy/a.yaml"}

@@ -1,4 +1,4 @@
-"""Help is read in a terminal of 80 columns, and no option is torn at a hyphen."""
+"""Help texts, which fit a terminal with 80 columns without broken option names."""
 
 from __future__ import annotations
 
@@ -13,27 +13,29 @@ from toolcast.commands.command_group import main
 WIDTH = 80
 
 
-def commands(
-    command: click.Command, words: tuple[str, ...] = ()
+def list_commands(
+    command: click.Command, arguments: tuple[str, ...] = ()
 ) -> Iterator[tuple[str, ...]]:
-    """The words of a command and of every one below it."""
-    yield words
+    """Yield the arguments of a command and of its subcommands, recursively."""
+    yield arguments
     if isinstance(command, click.Group):
         context = click.Context(command)
         for name in command.list_commands(context):
-            inner = command.get_command(context, name)
-            assert inner is not None
-            yield from commands(inner, (*words, name))
+            subcommand = command.get_command(context, name)
+            assert subcommand is not None
+            yield from list_commands(subcommand, (*arguments, name))
 
 
-def too_wide(program: click.Command) -> Iterator[tuple[tuple[str, ...], str]]:
-    """The lines of a program's help that a terminal tears, with the words of the command."""
-    for words in commands(program):
-        shown = CliRunner().invoke(program, [*words, "--help"], terminal_width=WIDTH)
+def find_broken_lines(program: click.Command) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Yield help lines that are too wide or end within an option."""
+    for arguments in list_commands(program):
+        shown = CliRunner().invoke(
+            program, [*arguments, "--help"], terminal_width=WIDTH
+        )
         for line in shown.output.splitlines():
             if len(line) > WIDTH or re.search(r"--\S*-$", line):
-                yield words, line
+                yield arguments, line
 
 
-def test_help_fits_the_terminal() -> None:
-    assert list(too_wide(main)) == []
+def test_every_help_fits_in_80_columns() -> None:
+    assert list(find_broken_lines(main)) == []

@@ -1,4 +1,4 @@
-"""`toolcast init --deployment`: the files of examples/deployment with a project's own names."""
+"""`toolcast init --deployment`: deployment files with the names of a project."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import yaml
 
-from tests.commands.running import run
+from tests.commands.run_module import run
 
 FILES = {".dockerignore", "Dockerfile", "compose.yaml", "haproxy.cfg"}
 TOOLSET = """\
@@ -19,15 +19,15 @@ targets: {mcp: {client: support, state_key_variable: STATE_KEY}}
 """
 
 
-def files(folder: Path) -> set[str]:
+def list_file_names(folder: Path) -> set[str]:
     return {path.name for path in folder.iterdir() if path.is_file()}
 
 
-def test_a_new_project_gets_files_with_the_names_of_its_toolset(tmp_path: Path) -> None:
+def test_deployment_files_have_the_toolset_name(tmp_path: Path) -> None:
     run(tmp_path, "toolcast", "init", "--name", "shop_tools")
-    before = files(tmp_path)
+    before = list_file_names(tmp_path)
     done = run(tmp_path, "toolcast", "init", "--deployment")
-    written = files(tmp_path) - before
+    written = list_file_names(tmp_path) - before
     assert written == FILES | {"shop_tools@.service"}
     assert [f"wrote {name}" in done.stdout for name in written] == [True] * 5
     for name in written:
@@ -45,9 +45,7 @@ def test_a_new_project_gets_files_with_the_names_of_its_toolset(tmp_path: Path) 
     assert '"generated.shop_tools.mcp_server"' in dockerfile
 
 
-def test_clients_variables_and_the_output_package_are_the_toolsets(
-    tmp_path: Path,
-) -> None:
+def test_deployment_files_have_the_toolset_variables(tmp_path: Path) -> None:
     (tmp_path / "specs").mkdir()
     (tmp_path / "specs/toolset.yaml").write_text(TOOLSET, "utf-8")
     (tmp_path / "toolcast.yaml").write_text(
@@ -66,19 +64,19 @@ def test_clients_variables_and_the_output_package_are_the_toolsets(
     assert "client `sales` to compose.yaml: SALES_TOKEN_FILE" in done.stdout
 
 
-def test_errors_write_nothing(tmp_path: Path) -> None:
+def test_invalid_deployment_options_write_no_file(tmp_path: Path) -> None:
     done = run(tmp_path, "toolcast", "init", "--deployment", ".", expect=2)
     assert "has no toolcast.yaml" in done.stderr
     run(tmp_path, "toolcast", "init", "--name", "shop")
-    before = files(tmp_path)
+    before = list_file_names(tmp_path)
     done = run(
         tmp_path, "toolcast", "init", "--deployment", "--name", "shops", expect=2
     )
     assert "`--name` must be a toolset of the project" in done.stderr
     done = run(tmp_path, "toolcast", "init", "--deployment", "--minimal", expect=2)
     assert "cannot be combined" in done.stderr
-    assert files(tmp_path) == before
+    assert list_file_names(tmp_path) == before
     (tmp_path / "compose.yaml").write_text("", "utf-8")
     done = run(tmp_path, "toolcast", "init", "--deployment", expect=2)
     assert "  compose.yaml\n" in done.stderr
-    assert files(tmp_path) == before | {"compose.yaml"}
+    assert list_file_names(tmp_path) == before | {"compose.yaml"}

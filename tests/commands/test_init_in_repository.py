@@ -1,4 +1,4 @@
-"""`toolcast init` in a folder of a larger repository: GitHub finds its workflow."""
+"""`toolcast init` in a repository's subfolder: the workflow is written for GitHub."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.commands.running import run
+from tests.commands.run_module import run
 
 
 @pytest.fixture
@@ -19,50 +19,48 @@ def repository(tmp_path: Path) -> Path:
     return folder
 
 
-def steps_of(workflow: Path) -> dict[str, object]:
+def read_job(workflow: Path) -> dict[str, object]:
     job: dict[str, object] = yaml.safe_load(workflow.read_text())["jobs"]["check"]
     return job
 
 
 @pytest.mark.parametrize("folder", ["services/agent tools", "agent"])
-def test_the_workflow_stands_where_github_looks(repository: Path, folder: str) -> None:
-    said = run(repository, "toolcast", "init", folder).stdout
+def test_workflow_is_in_the_repository_root(repository: Path, folder: str) -> None:
+    output = run(repository, "toolcast", "init", folder).stdout
     [workflow] = (repository / ".github/workflows").iterdir()
     assert workflow.name in ("toolcast-services-agent-tools.yml", "toolcast-agent.yml")
-    assert steps_of(workflow)["defaults"] == {"run": {"working-directory": folder}}
+    assert read_job(workflow)["defaults"] == {"run": {"working-directory": folder}}
     assert not (repository / folder / ".github").exists()
-    assert f".github/workflows/{workflow.name}" in said
+    assert f".github/workflows/{workflow.name}" in output
     assert (repository / folder / "toolcast.yaml").is_file()
 
 
-def test_from_within_the_folder(repository: Path) -> None:
+def test_init_inside_the_project_folder_writes_the_same_files(repository: Path) -> None:
     (repository / "agent").mkdir()
-    said = run(repository / "agent", "toolcast", "init").stdout
-    assert "files in this folder, and ../.github/workflows/toolcast-agent.yml" in said
+    output = run(repository / "agent", "toolcast", "init").stdout
+    assert "files in this folder, and ../.github/workflows/toolcast-agent.yml" in output
     assert (repository / "agent/Makefile").is_file()
 
 
-def test_two_projects_of_a_repository_have_a_workflow_each(repository: Path) -> None:
+def test_each_project_in_a_repository_has_its_own_workflow(repository: Path) -> None:
     run(repository, "toolcast", "init", "one")
     run(repository, "toolcast", "init", "two")
     names = {path.name for path in (repository / ".github/workflows").iterdir()}
     assert names == {"toolcast-one.yml", "toolcast-two.yml"}
 
 
-def test_a_workflow_that_is_there_stays_and_nothing_is_written(
-    repository: Path,
-) -> None:
-    mine = repository / ".github/workflows/toolcast-agent.yml"
-    mine.parent.mkdir(parents=True)
-    mine.write_text("mine\n")
-    said = run(repository, "toolcast", "init", "agent", expect=2).stderr
-    assert "this path exists" in said and "toolcast-agent.yml" in said
-    assert "help" not in said, "another folder would not help"
-    assert mine.read_text() == "mine\n"
+def test_existing_workflow_stops_init_without_changes(repository: Path) -> None:
+    existing = repository / ".github/workflows/toolcast-agent.yml"
+    existing.parent.mkdir(parents=True)
+    existing.write_text("mine\n")
+    error = run(repository, "toolcast", "init", "agent", expect=2).stderr
+    assert "this path exists" in error and "toolcast-agent.yml" in error
+    assert "help" not in error, "another folder would not help"
+    assert existing.read_text() == "mine\n"
     assert not (repository / "agent").exists()
 
 
-def test_a_project_that_is_its_own_repository(repository: Path) -> None:
+def test_project_at_the_root_has_no_working_directory(repository: Path) -> None:
     run(repository, "toolcast", "init")
-    job = steps_of(repository / ".github/workflows/toolcast.yml")
+    job = read_job(repository / ".github/workflows/toolcast.yml")
     assert "defaults" not in job

@@ -1,4 +1,4 @@
-"""`toolcast init --into` and `--minimal`: what is Toolcast's alone, in any repository."""
+"""`toolcast init --into` and `--minimal`: only Toolcast's files, in any repository."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.commands.running import run
+from tests.commands.run_module import run
 from toolcast.project import list_missing_packages
 
-THEIRS = {
+EXISTING = {
     "Makefile": "check: ; echo ours\n",
     "pyproject.toml": "[tool.black]\nline-length = 120\n\n[tool.pytest.ini_options]\n"
     'testpaths = ["checks"]\naddopts = "--import-mode=prepend"\n',
@@ -24,13 +24,13 @@ THEIRS = {
 
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
-    for path, text in THEIRS.items():
+    for path, text in EXISTING.items():
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_text(text)
     return tmp_path
 
 
-def files(folder: Path) -> set[str]:
+def list_files(folder: Path) -> set[str]:
     return {
         path.relative_to(folder).as_posix()
         for path in folder.rglob("*")
@@ -38,11 +38,11 @@ def files(folder: Path) -> set[str]:
     }
 
 
-def test_a_package_below_src_gets_the_tools_and_nothing_of_theirs_changes(
-    repository: Path,
-) -> None:
-    said = run(repository, "toolcast", "init", "--into", ".", "--name", "store").stdout
-    new = files(repository) - THEIRS.keys()
+def test_init_into_a_src_package_changes_no_existing_file(repository: Path) -> None:
+    output = run(
+        repository, "toolcast", "init", "--into", ".", "--name", "store"
+    ).stdout
+    new = list_files(repository) - EXISTING.keys()
     assert {path for path in new if "/schemas/" not in path} == {
         "toolcast.yaml",
         "specs/store/toolset.yaml",
@@ -50,37 +50,38 @@ def test_a_package_below_src_gets_the_tools_and_nothing_of_theirs_changes(
         "src/shop/agent/__init__.py",
         "src/shop/agent/count_words.py",
     }
-    assert all((repository / path).read_text() == t for path, t in THEIRS.items())
+    assert all((repository / path).read_text() == t for path, t in EXISTING.items())
     for words in ("pyproject.toml", "Makefile", "CI", ".gitignore", ".gitattributes"):
-        assert f"\n  {words}\n" in said
-    assert "src/shop/generated/** text eol=lf\n" in said
-    assert "python -m shop.generated.store.mcp_server\n" in said
+        assert f"\n  {words}\n" in output
+    assert "src/shop/generated/** text eol=lf\n" in output
+    assert "python -m shop.generated.store.mcp_server\n" in output
     run(repository, "toolcast", "generate")
     run(repository, "toolcast", "check")
     assert (repository / "src/shop/generated/store/mcp_server.py").is_file()
-    # Their black has longer lines, or shorter ones, and leaves the example as it is.
+    # The repository's black setting has another line length, and must not change the
+    # example.
     run(repository, "black", "--check", "--quiet", "src/shop/agent")
     rules = ["--line-length", "79", "--select", "E,F,I,D1,D4,UP", "--ignore", "D413"]
     run(repository, "ruff", "check", "--isolated", *rules, "src/shop/agent")
 
 
-def test_what_setuptools_needs_is_told_where_it_builds(repository: Path) -> None:
+def test_package_data_is_advised_for_setuptools(repository: Path) -> None:
     words = ("toolcast", "init", "--into", ".", "--minimal")
     assert "package-data" not in run(repository, *words).stdout
     (repository / "toolcast.yaml").unlink()
     shutil.rmtree(repository / "specs")
     with (repository / "pyproject.toml").open("a") as file:
         file.write('[build-system]\nbuild-backend = "setuptools.build_meta"\n')
-    said = run(repository, *words).stdout
+    output = run(repository, *words).stdout
     lines = """\
     [tool.setuptools.package-data]
     "shop.generated" = ["**/*.json", "**/*.md"]     # read by generated modules
 """
-    assert lines in said
+    assert lines in output
 
 
 @pytest.mark.parametrize(
-    ("file", "text", "told"),
+    ("file", "text", "expected_advice"),
     [
         (
             "pytest.ini",
@@ -90,31 +91,31 @@ def test_what_setuptools_needs_is_told_where_it_builds(repository: Path) -> None
         ("setup.cfg", "[tool:pytest]\n", "  pyproject.toml\n"),
     ],
 )
-def test_what_pytest_needs_is_told_for_the_file_that_it_reads(
-    repository: Path, file: str, text: str, told: str
+def test_pytest_settings_are_advised_for_the_configuration_file_in_use(
+    repository: Path, file: str, text: str, expected_advice: str
 ) -> None:
     (repository / file).write_text(text)
-    said = run(repository, "toolcast", "init", "--into", ".").stdout
-    assert told in said
-    assert ("[tool.pytest.ini_options]" in said) == (file == "setup.cfg")
+    output = run(repository, "toolcast", "init", "--into", ".").stdout
+    assert expected_advice in output
+    assert ("[tool.pytest.ini_options]" in output) == (file == "setup.cfg")
 
 
-def test_the_package_that_is_asked_for(tmp_path: Path) -> None:
+def test_handlers_option_sets_the_package(tmp_path: Path) -> None:
     (tmp_path / "handlers").mkdir()
     (tmp_path / "handlers/count_words.py").write_text("ours = True\n")
-    refused = run(tmp_path, "toolcast", "init", "--into", ".", expect=2).stderr
-    assert "handlers/count_words.py" in refused and "`--handlers`" in refused
-    assert files(tmp_path) == {"handlers/count_words.py"}
+    error = run(tmp_path, "toolcast", "init", "--into", ".", expect=2).stderr
+    assert "handlers/count_words.py" in error and "`--handlers`" in error
+    assert list_files(tmp_path) == {"handlers/count_words.py"}
     run(tmp_path, "toolcast", "init", "--into", "--handlers", "agent.tools")
     assert (tmp_path / "agent/tools/count_words.py").is_file()
     run(tmp_path, "toolcast", "generate")
 
 
-def test_minimal_is_two_files(tmp_path: Path) -> None:
-    said = run(tmp_path, "toolcast", "init", "--minimal", "--name", "tiny").stdout
-    assert files(tmp_path) == {"toolcast.yaml", "specs/tiny/toolset.yaml"}
-    assert "1. toolcast new NAME\n" in said and "pyproject" not in said
-    assert 'It requires "toolcast-runtime[mcp]>=' in said
+def test_minimal_writes_two_files(tmp_path: Path) -> None:
+    output = run(tmp_path, "toolcast", "init", "--minimal", "--name", "tiny").stdout
+    assert list_files(tmp_path) == {"toolcast.yaml", "specs/tiny/toolset.yaml"}
+    assert "1. toolcast new NAME\n" in output and "pyproject" not in output
+    assert 'It requires "toolcast-runtime[mcp]>=' in output
     assert yaml.safe_load((tmp_path / "specs/tiny/toolset.yaml").read_text())["targets"]
     run(tmp_path, "toolcast", "new", "greet")
     run(tmp_path, "toolcast", "generate")
@@ -122,23 +123,25 @@ def test_minimal_is_two_files(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "says"),
+    ("words", "error"),
     [
         (["--handlers", "tools"], "requires `--into` or `--minimal`"),
         (["--into", "--handlers", "../x"], "is not the name of a Python package"),
         (["--into", "--handlers", "class"], "is not the name of a Python package"),
     ],
 )
-def test_options_that_cannot_be(tmp_path: Path, words: list[str], says: str) -> None:
-    assert says in run(tmp_path, "toolcast", "init", *words, expect=2).stderr
-    assert files(tmp_path) == set()
+def test_invalid_options_are_rejected(
+    tmp_path: Path, words: list[str], error: str
+) -> None:
+    assert error in run(tmp_path, "toolcast", "init", *words, expect=2).stderr
+    assert list_files(tmp_path) == set()
 
 
-def test_a_project_that_is_there_already(tmp_path: Path) -> None:
+def test_init_into_an_existing_project_is_rejected(tmp_path: Path) -> None:
     run(tmp_path, "toolcast", "init", "--minimal", "--name", "tiny")
-    before = files(tmp_path)
+    before = list_files(tmp_path)
     run(tmp_path, "toolcast", "init", "--into", "--name", "other", expect=2)
-    assert files(tmp_path) == before
+    assert list_files(tmp_path) == before
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""`toolcast init` in an empty folder: what it lays out works at once."""
+"""`toolcast init` in an empty folder: the new project generates, checks and runs."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.commands.running import run
+from tests.commands.run_module import run
 
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A new project, generated."""
+    """Return a new, generated project."""
     folder = tmp_path_factory.mktemp("somewhere") / "Text tools"
     run(folder.parent, "toolcast", "init", "Text tools")
     run(folder, "toolcast", "generate")
@@ -28,11 +28,11 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     ("folder", "typed"), [("deep/tools", "deep/tools"), ("my $tools", "'my $tools'")]
 )
-def test_next_steps_are_told(tmp_path: Path, folder: str, typed: str) -> None:
-    said = run(tmp_path, "toolcast", "init", folder).stdout
-    assert f"cd {typed}\n" in said
-    assert "make generate" in said
-    assert "toolcast new" in said
+def test_next_steps_are_printed(tmp_path: Path, folder: str, typed: str) -> None:
+    output = run(tmp_path, "toolcast", "init", folder).stdout
+    assert f"cd {typed}\n" in output
+    assert "make generate" in output
+    assert "toolcast new" in output
 
 
 @pytest.mark.parametrize(
@@ -45,13 +45,13 @@ def test_next_steps_are_told(tmp_path: Path, folder: str, typed: str) -> None:
         (None, False),
     ],
 )
-def test_toolcast_from_a_file_is_named_to_make(
+def test_local_wheel_folder_is_the_install_source(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     direct_url: str | None,
     is_named: bool,
 ) -> None:
-    """Where Toolcast is from no index, the new project cannot take it from one."""
+    """A new project cannot install Toolcast from an index if it came from a local file."""
     import importlib.metadata
 
     from toolcast.commands.init.init import find_install_source
@@ -69,7 +69,7 @@ def test_toolcast_from_a_file_is_named_to_make(
     assert (found and Path(found)) == (tmp_path if is_named else None)
 
 
-def test_check_has_nothing_to_say(project: Path) -> None:
+def test_new_project_has_only_the_wheel_note(project: Path) -> None:
     done = run(project, "toolcast", "check", "--format", "json")
     rules = [finding["rule"] for finding in json.loads(done.stdout)["findings"]]
     # Only `check --preflight` builds the wheel.
@@ -78,33 +78,33 @@ def test_check_has_nothing_to_say(project: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(300)
-def test_its_tests_are_green(project: Path) -> None:
+def test_tests_in_a_new_project_pass(project: Path) -> None:
     done = run(project, "pytest", "-q", "-p", "no:cacheprovider")
     assert " passed" in done.stdout
     assert "skipped" not in done.stdout
 
 
-def test_its_code_is_laid_out_as_black_would(project: Path) -> None:
+def test_code_in_a_new_project_is_formatted_by_black(project: Path) -> None:
     run(project, "black", "--check", "--quiet", ".")
 
 
-def test_the_linter_has_nothing_to_say_with_its_own_rules(project: Path) -> None:
+def test_new_project_passes_ruff_with_default_rules(project: Path) -> None:
     run(project, "ruff", "check", "--isolated", "--no-cache", ".")
 
 
-def test_its_outputs_are_few_and_short(project: Path) -> None:
-    files = outputs(project)
+def test_new_project_has_few_and_short_outputs(project: Path) -> None:
+    files = read_outputs(project)
     assert len(files) <= 14
     assert sum(text.count(b"\n") for text in files.values()) <= 700
 
 
-def test_each_further_tool_is_two_files(tmp_path: Path) -> None:
+def test_another_tool_adds_two_outputs(tmp_path: Path) -> None:
     run(tmp_path, "toolcast", "init", "--name", "text_tools")
     run(tmp_path, "toolcast", "generate")
-    before = outputs(tmp_path)
+    before = read_outputs(tmp_path)
     run(tmp_path, "toolcast", "new", "get_weather")
     run(tmp_path, "toolcast", "generate")
-    after = outputs(tmp_path)
+    after = read_outputs(tmp_path)
     folder = "generated/text_tools/tools"
     assert after.keys() - before.keys() == {
         f"{folder}/get_weather.json",
@@ -120,7 +120,7 @@ def test_each_further_tool_is_two_files(tmp_path: Path) -> None:
     }
 
 
-def outputs(project: Path) -> dict[str, bytes]:
+def read_outputs(project: Path) -> dict[str, bytes]:
     return {
         path.relative_to(project).as_posix(): path.read_bytes()
         for path in (project / "generated").rglob("*")
@@ -128,7 +128,7 @@ def outputs(project: Path) -> dict[str, bytes]:
     }
 
 
-def test_mcp_server_lists_and_calls_the_tool_over_stdio(project: Path) -> None:
+def test_mcp_server_lists_and_runs_the_tool_over_stdio(project: Path) -> None:
     from mcp import ClientSession, StdioServerParameters
     from mcp.client.stdio import stdio_client
 
@@ -153,15 +153,13 @@ def test_mcp_server_lists_and_calls_the_tool_over_stdio(project: Path) -> None:
     assert counts == {"words": 2, "lines": 1, "characters": 4, "longest": "bc"}
 
 
-def test_command_line_counts(project: Path) -> None:
+def test_generated_command_runs_the_tool(project: Path) -> None:
     done = run(project, "generated.text_tools.cli", "count-words", "a", "bc")
     assert json.loads(done.stdout)["words"] == 2
 
 
 @pytest.mark.slow
-def test_examples_of_the_spec_would_catch_a_wrong_handler(
-    project: Path, tmp_path: Path
-) -> None:
+def test_spec_examples_detect_a_wrong_handler(project: Path, tmp_path: Path) -> None:
     broken = tmp_path / "broken"
     shutil.copytree(project, broken)
     handler = broken / "handlers" / "count_words.py"
@@ -170,7 +168,7 @@ def test_examples_of_the_spec_would_catch_a_wrong_handler(
     assert "2 failed" in done.stdout
 
 
-def test_workflow_runs_what_the_makefile_has(project: Path) -> None:
+def test_workflow_uses_makefile_targets(project: Path) -> None:
     text = (project / ".github/workflows/toolcast.yml").read_text()
     steps = yaml.safe_load(text)["jobs"]["check"]["steps"]
     commands = "\n".join(step["run"] for step in steps if "run" in step)
@@ -180,11 +178,11 @@ def test_workflow_runs_what_the_makefile_has(project: Path) -> None:
     assert all(f"\n{target}: $(STAMP)" in makefile for target in targets)
 
 
-@pytest.mark.parametrize("whose", ["a new project", "this repository"])
-def test_a_pull_request_shows_what_models_read(
-    whose: str, project: Path, tmp_path: Path
+@pytest.mark.parametrize("repository", ["a new project", "this repository"])
+def test_pull_request_diffs_show_only_outputs_that_models_read(
+    repository: str, project: Path, tmp_path: Path
 ) -> None:
-    source = project if whose == "a new project" else Path(__file__).parents[2]
+    source = project if repository == "a new project" else Path(__file__).parents[2]
     subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
     shutil.copy(source / ".gitattributes", tmp_path)
     folder = "generated/text_tools"
@@ -201,26 +199,26 @@ def test_a_pull_request_shows_what_models_read(
         capture_output=True,
         text=True,
     )
-    told = dict(line.rsplit(": ", 1) for line in done.stdout.splitlines())
+    attributes = dict(line.rsplit(": ", 1) for line in done.stdout.splitlines())
     for path, hidden in paths.items():
-        assert told[f"{path}: linguist-generated"] == hidden
-        assert told[f"{path}: eol"] == "lf"
+        assert attributes[f"{path}: linguist-generated"] == hidden
+        assert attributes[f"{path}: eol"] == "lf"
 
 
-def test_schema_lines_lead_to_the_schemas(project: Path) -> None:
+def test_schema_comments_refer_to_existing_schemas(project: Path) -> None:
     files = [project / "toolcast.yaml", *project.glob("specs/*/*.yaml")]
     assert len(files) == 3
     for file in files:
         first = file.read_text().split("\n", 1)[0]
-        named = first.removeprefix("# yaml-language-server: $schema=")
-        relative, _, kind = named.partition("#/$defs/")
+        reference = first.removeprefix("# yaml-language-server: $schema=")
+        relative, _, kind = reference.partition("#/$defs/")
         schema = json.loads((file.parent / relative).read_text())
         assert schema["$id"] == "https://toolcast.dev/schema/v1/project.json"
         expected = f"https://toolcast.dev/schema/v1/{kind}.json"
         assert schema["$defs"][kind]["$id"] == expected
 
 
-def test_a_file_in_the_way_stops_everything(tmp_path: Path) -> None:
+def test_existing_file_stops_init_without_changes(tmp_path: Path) -> None:
     (tmp_path / "Makefile").write_text("mine\n")
     (tmp_path / "specs").write_text("a file where a folder is needed\n")
     done = run(tmp_path, "toolcast", "init", "--name", "demo", expect=2)
@@ -234,7 +232,7 @@ def test_a_file_in_the_way_stops_everything(tmp_path: Path) -> None:
     assert (tmp_path / "Makefile").read_text() == "mine\n"
 
 
-def test_other_files_do_not_matter(tmp_path: Path) -> None:
+def test_unrelated_files_do_not_stop_init(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("mine\n")
     run(tmp_path, "toolcast", "init", "--name", "demo")
     assert (tmp_path / "specs/demo/toolset.yaml").is_file()
@@ -244,13 +242,13 @@ def test_other_files_do_not_matter(tmp_path: Path) -> None:
     ("folder", "name"),
     [("My-Tools", "my_tools"), ("2fast", "tools_2fast"), ("Ünïcode", "n_code")],
 )
-def test_name_comes_from_the_folder(tmp_path: Path, folder: str, name: str) -> None:
+def test_folder_sets_the_toolset_name(tmp_path: Path, folder: str, name: str) -> None:
     run(tmp_path, "toolcast", "init", folder)
     assert (tmp_path / folder / "specs" / name / "toolset.yaml").is_file()
 
 
 @pytest.mark.parametrize("name", ["no", "on", "null", "class"])
-def test_name_that_yaml_or_python_reads_otherwise(tmp_path: Path, name: str) -> None:
+def test_yaml_words_are_valid_toolset_names(tmp_path: Path, name: str) -> None:
     expect = 2 if name == "class" else 0
     run(tmp_path, "toolcast", "init", "--name", name, expect=expect)
     if not expect:
@@ -258,26 +256,26 @@ def test_name_that_yaml_or_python_reads_otherwise(tmp_path: Path, name: str) -> 
 
 
 @pytest.mark.parametrize("name", ["", "Tools", "my-tools", "handlers", "a" * 65])
-def test_name_that_cannot_be(tmp_path: Path, name: str) -> None:
+def test_invalid_toolset_name_is_rejected(tmp_path: Path, name: str) -> None:
     done = run(tmp_path, "toolcast", "init", "--name", name, expect=2)
     assert "--name" in done.stderr
     assert list(tmp_path.iterdir()) == []
 
 
-def test_editors_find_the_schema_of_each_spec(project: Path) -> None:
+def test_vscode_settings_refer_to_the_schema_for_each_spec(project: Path) -> None:
     settings = json.loads((project / ".vscode" / "settings.json").read_text())
     schemas = settings["yaml.schemas"]
     assert all((project / name.partition("#")[0]).is_file() for name in schemas)
     for spec in [project / "toolcast.yaml", *project.glob("specs/*/*.yaml")]:
         first = spec.read_text().partition("\n")[0]
-        named = first.partition("$schema=")[2]
-        assert (spec.parent / named.partition("#")[0]).resolve().is_file(), spec
+        reference = first.partition("$schema=")[2]
+        assert (spec.parent / reference.partition("#")[0]).resolve().is_file(), spec
 
 
-def test_settings_that_are_there_stay(tmp_path: Path) -> None:
-    mine = tmp_path / ".vscode" / "settings.json"
-    mine.parent.mkdir()
-    mine.write_text("{}")
+def test_existing_vscode_settings_are_unchanged(tmp_path: Path) -> None:
+    existing = tmp_path / ".vscode" / "settings.json"
+    existing.parent.mkdir()
+    existing.write_text("{}")
     run(tmp_path, "toolcast", "init", "--name", "demo")
-    assert mine.read_text() == "{}"
+    assert existing.read_text() == "{}"
     assert (tmp_path / "toolcast.yaml").is_file()

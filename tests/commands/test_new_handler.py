@@ -1,4 +1,4 @@
-"""`toolcast new --kind handler` and `--kind toolset`: what a project with specs still lacks."""
+"""`toolcast new` with `--kind handler` and `--kind toolset`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.commands.running import run
+from tests.commands.run_module import run
 
 ORDER = """\
 name: order
@@ -44,56 +44,56 @@ def project(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_spec_that_was_written_first_gets_its_handler(project: Path) -> None:
-    said = run(project, "toolcast", "new", "order", "--kind", "handler").stdout
-    assert "wrote handlers/order.py\nchanged specs/shop/order.yaml\n" in said
+def test_new_handler_is_added_to_an_existing_spec(project: Path) -> None:
+    output = run(project, "toolcast", "new", "order", "--kind", "handler").stdout
+    assert "wrote handlers/order.py\nchanged specs/shop/order.yaml\n" in output
     spec = (project / "specs/shop/order.yaml").read_text()
     assert spec == ORDER + 'handler: "handlers.order:order"\n'
     stub = (project / "handlers/order.py").read_text()
     assert SIGNATURE in stub
     assert max(map(len, stub.splitlines())) <= 79, "a team's limit may be PEP 8's"
     run(project, "toolcast", "generate")
-    found = run(project, "toolcast", "check", "--fail-on", "error").stderr
-    assert "handler/" not in found
+    errors = run(project, "toolcast", "check", "--fail-on", "error").stderr
+    assert "handler/" not in errors
     code = "import sys; from handlers.order import order; order(item='x', kind='a')"
     (project / "try_it.py").write_text(code)
     assert "this tool is not implemented yet" in run(project, "try_it", expect=1).stderr
 
 
-def test_the_handler_that_a_spec_names(project: Path) -> None:
+def test_new_handler_has_the_name_in_the_spec(project: Path) -> None:
     spec = project / "specs/shop/order.yaml"
-    named = ORDER + "handler: handlers.sales.orders:place\n"
-    spec.write_text(named)
+    text = ORDER + "handler: handlers.sales.orders:place\n"
+    spec.write_text(text)
     run(project, "toolcast", "new", "order", "--kind", "handler")
-    assert spec.read_text() == named
+    assert spec.read_text() == text
     assert "def place(\n" in (project / "handlers/sales/orders.py").read_text()
     again = run(project, "toolcast", "new", "order", "--kind", "handler", expect=2)
     assert "handlers/sales/orders.py exists already" in again.stderr
 
 
-def test_names_that_no_keyword_can_have_come_as_one_mapping(project: Path) -> None:
+def test_invalid_identifiers_are_passed_as_one_mapping(project: Path) -> None:
     spec = project / "specs/shop/order.yaml"
     spec.write_text(ORDER.replace("gift:", '"class":'))
     run(project, "toolcast", "new", "order", "--kind", "handler")
     stub = (project / "handlers/order.py").read_text()
     assert "def order(arguments: dict[str, Any], /) -> Any:\n" in stub
     run(project, "toolcast", "generate")
-    found = run(project, "toolcast", "check", "--fail-on", "error").stderr
-    assert "handler/" not in found
+    errors = run(project, "toolcast", "check", "--fail-on", "error").stderr
+    assert "handler/" not in errors
 
 
-def test_a_further_toolset_is_listed_and_generates(project: Path) -> None:
-    said = run(project, "toolcast", "new", "support", "--kind", "toolset").stdout
-    assert "wrote specs/support/toolset.yaml\nchanged toolcast.yaml\n" in said
-    listed = yaml.safe_load((project / "toolcast.yaml").read_text())["toolsets"]
-    assert listed == ["specs/shop", "specs/support"]
+def test_new_toolset_is_added_to_the_project_and_generates(project: Path) -> None:
+    output = run(project, "toolcast", "new", "support", "--kind", "toolset").stdout
+    assert "wrote specs/support/toolset.yaml\nchanged toolcast.yaml\n" in output
+    toolsets = yaml.safe_load((project / "toolcast.yaml").read_text())["toolsets"]
+    assert toolsets == ["specs/shop", "specs/support"]
     run(project, "toolcast", "new", "greet", "--toolset", "support")
     run(project, "toolcast", "generate")
     assert (project / "generated/support/mcp_server.py").is_file()
 
 
 @pytest.mark.parametrize(
-    ("words", "says"),
+    ("words", "error"),
     [
         (["--kind", "toolset"], "pass the name of the toolset"),
         (["ordr", "--kind", "handler"], "did you mean `order`?"),
@@ -109,7 +109,9 @@ def test_a_further_toolset_is_listed_and_generates(project: Path) -> None:
         ),
     ],
 )
-def test_what_cannot_be(project: Path, words: list[str], says: str) -> None:
+def test_invalid_arguments_are_rejected(
+    project: Path, words: list[str], error: str
+) -> None:
     before = sorted(project.rglob("*"))
-    assert says in run(project, "toolcast", "new", *words, expect=2).stderr
+    assert error in run(project, "toolcast", "new", *words, expect=2).stderr
     assert sorted(project.rglob("*")) == before

@@ -1,4 +1,4 @@
-"""`toolcast new`: a draft that generates at once, and says what is left to do."""
+"""`toolcast new`: a draft tool that generates, with findings for missing texts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands.running import run
+from tests.commands.run_module import run
 from tests.repository import copy_project
 
 
@@ -20,7 +20,7 @@ def project(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def contents(folder: Path) -> dict[str, bytes]:
+def read_files(folder: Path) -> dict[str, bytes]:
     return {
         str(path.relative_to(folder)): path.read_bytes()
         for path in folder.rglob("*")
@@ -29,33 +29,33 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.slow
-def test_draft_generates_and_only_its_texts_are_left_to_write(
+def test_draft_tool_generates_with_only_todo_warnings(
     project: Path, mypy_cache: str
 ) -> None:
-    said = run(project, "toolcast", "new", "get_weather").stdout
-    assert "wrote specs/demo/get_weather.yaml\n" in said
-    assert "wrote handlers/get_weather.py\n" in said
-    assert "Next:" in said
+    output = run(project, "toolcast", "new", "get_weather").stdout
+    assert "wrote specs/demo/get_weather.yaml\n" in output
+    assert "wrote handlers/get_weather.py\n" in output
+    assert "Next:" in output
     run(project, "toolcast", "generate")
     done = run(project, "toolcast", "check", "--fail-on", "error")
-    # What is left to do is found, and nothing else.
+    # Only the missing texts are reported.
     rows = [row for row in done.stderr.splitlines() if row.startswith("specs/")]
     assert rows and all(": warning: prompt/todo: " in row for row in rows)
     run(project, "black", "--check", "--quiet", ".")
-    # The rest of generated/ is checked in tests/packaging; it takes mypy much longer.
+    # tests/packaging checks the other generated modules, which takes mypy much longer.
     folders = ("handlers", "generated/demo/tools")
     run(project, "mypy", "--cache-dir", mypy_cache, *folders)
-    called = run(project, "generated.demo.cli", "get-weather", "x", expect=1)
-    assert "not implemented yet" in called.stderr
+    done_call = run(project, "generated.demo.cli", "get-weather", "x", expect=1)
+    assert "not implemented yet" in done_call.stderr
 
 
 @pytest.mark.slow
-def test_draft_in_this_repository(tmp_path: Path) -> None:
+def test_draft_tool_in_this_repository_adds_spec_and_handler(tmp_path: Path) -> None:
     copy_project(tmp_path, "examples")
-    before = contents(tmp_path)
+    before = read_files(tmp_path)
     options = ("--toolset", "kirishima", "--section", "home")
     run(tmp_path, "toolcast", "new", "water_plants", *options)
-    added = contents(tmp_path).keys() - before.keys()
+    added = read_files(tmp_path).keys() - before.keys()
     spec, stub = "specs/kirishima/water_plants.yaml", "examples/kirishima/water_plants"
     assert added == {spec, f"{stub}.py"}
     first = (tmp_path / spec).read_text().split("\n", 1)[0]
@@ -67,7 +67,7 @@ def test_draft_in_this_repository(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "says"),
+    ("name", "error"),
     [
         ("get weather!", "did you mean `get_weather`?"),
         ("", "is not a valid tool name"),
@@ -77,47 +77,47 @@ def test_draft_in_this_repository(tmp_path: Path) -> None:
         ("Count-Words", "would have the same module"),
     ],
 )
-def test_name_that_cannot_be(project: Path, name: str, says: str) -> None:
-    before = contents(project)
+def test_invalid_tool_name_is_rejected(project: Path, name: str, error: str) -> None:
+    before = read_files(project)
     done = run(project, "toolcast", "new", "--", name, expect=2)
-    assert says in done.stderr
-    assert contents(project) == before
+    assert error in done.stderr
+    assert read_files(project) == before
 
 
 @pytest.mark.rows(2)
 @pytest.mark.parametrize("name", ["no", "1.5", "x.y", "class", "test_it", "a" * 128])
-def test_name_that_something_reads_otherwise(project: Path, name: str) -> None:
+def test_tool_can_be_named_like_a_python_word(project: Path, name: str) -> None:
     run(project, "toolcast", "new", name)
     run(project, "toolcast", "generate")
     run(project, "black", "--check", "--quiet", "handlers")
 
 
-def test_nothing_is_overwritten(project: Path) -> None:
+def test_existing_handler_is_not_overwritten(project: Path) -> None:
     (project / "handlers" / "get_weather.py").write_text("mine = True\n")
-    before = contents(project)
+    before = read_files(project)
     done = run(project, "toolcast", "new", "get_weather", expect=2)
     assert "\n  handlers/get_weather.py\n" in done.stderr
-    assert contents(project) == before
+    assert read_files(project) == before
 
 
-def test_several_toolsets_and_sections_ask_for_a_name(project: Path) -> None:
+def test_ambiguous_toolset_or_section_is_an_error(project: Path) -> None:
     shutil.copytree(project / "specs/demo", project / "specs/other")
     toolset = project / "specs/other/toolset.yaml"
     text = toolset.read_text().replace("name: demo", "name: other")
-    two = "sections:\n  more:\n    heading: More\n"
-    toolset.write_text(text.replace("sections:\n", two))
+    two_sections = "sections:\n  more:\n    heading: More\n"
+    toolset.write_text(text.replace("sections:\n", two_sections))
     workspace = project / "toolcast.yaml"
-    listed = workspace.read_text().replace(
+    toolsets = workspace.read_text().replace(
         "  - specs/demo", "  - specs/demo\n  - specs/other"
     )
-    workspace.write_text(listed)
-    asked = run(project, "toolcast", "new", "x", expect=2)
-    assert "`--toolset` with one of `demo` and `other`" in asked.stderr
-    asked = run(project, "toolcast", "new", "x", "--toolset", "othr", expect=2)
-    assert "did you mean `other`?" in asked.stderr
-    asked = run(project, "toolcast", "new", "x", "--toolset", "other", expect=2)
-    assert "`--section` with one of `more` and `text`" in asked.stderr
-    asked = run(
+    workspace.write_text(toolsets)
+    done = run(project, "toolcast", "new", "x", expect=2)
+    assert "`--toolset` with one of `demo` and `other`" in done.stderr
+    done = run(project, "toolcast", "new", "x", "--toolset", "othr", expect=2)
+    assert "did you mean `other`?" in done.stderr
+    done = run(project, "toolcast", "new", "x", "--toolset", "other", expect=2)
+    assert "`--section` with one of `more` and `text`" in done.stderr
+    done = run(
         project,
         "toolcast",
         "new",
@@ -128,31 +128,31 @@ def test_several_toolsets_and_sections_ask_for_a_name(project: Path) -> None:
         "txt",
         expect=2,
     )
-    assert "did you mean `text`?" in asked.stderr
+    assert "did you mean `text`?" in done.stderr
 
 
-def test_toolset_without_handlers_cli_or_sections(project: Path) -> None:
+def test_draft_omits_handler_cli_and_section_if_unused(project: Path) -> None:
     shutil.rmtree(project / "specs/demo")
     (project / "specs/demo").mkdir()
     toolset = "name: demo\ntitle: Demo\ntargets:\n  registry: {}\n"
     (project / "specs/demo/toolset.yaml").write_text(toolset)
-    said = run(project, "toolcast", "new", "x").stdout
-    assert "add a `handlers` package to specs/demo/toolset.yaml" in said
+    output = run(project, "toolcast", "new", "x").stdout
+    assert "add a `handlers` package to specs/demo/toolset.yaml" in output
     spec = (project / "specs/demo/x.yaml").read_text()
     assert not any(f"\n{key}:" in spec for key in ("cli", "section", "handler"))
     assert "yaml-language-server" not in spec
     run(project, "toolcast", "generate")
 
 
-def test_missing_handlers_package_is_made(project: Path) -> None:
+def test_missing_handlers_package_is_created(project: Path) -> None:
     toolset = project / "specs/demo/toolset.yaml"
     text = toolset.read_text()
     toolset.write_text(
         text.replace("\nhandlers: handlers\n", "\nhandlers: our.tools\n")
     )
     os.unlink(project / "specs/demo/count_words.yaml")
-    said = run(project, "toolcast", "new", "x").stdout
-    assert "wrote our/__init__.py\nwrote our/tools/__init__.py\n" in said
+    output = run(project, "toolcast", "new", "x").stdout
+    assert "wrote our/__init__.py\nwrote our/tools/__init__.py\n" in output
     run(project, "toolcast", "generate")
     code = "from generated.demo.registry import call_tool_sync as c; print(c('x', {'query': 'q'}).error)"
     done = subprocess.run(
@@ -165,7 +165,7 @@ def test_missing_handlers_package_is_made(project: Path) -> None:
     assert done.stdout == "this tool is not implemented yet\n"
 
 
-def test_spec_with_an_error_stops_it(project: Path) -> None:
+def test_error_in_another_spec_stops_new(project: Path) -> None:
     spec = project / "specs/demo/count_words.yaml"
     spec.write_text(spec.read_text().replace("title:", "titel:"))
     done = run(project, "toolcast", "new", "x", expect=1)
@@ -173,5 +173,5 @@ def test_spec_with_an_error_stops_it(project: Path) -> None:
     assert not (project / "specs/demo/x.yaml").exists()
 
 
-def test_without_such_a_decision_there_is_no_such_step(project: Path) -> None:
+def test_output_has_no_decision_step_by_default(project: Path) -> None:
     assert "decide" not in run(project, "toolcast", "new", "get_weather").stdout

@@ -28,7 +28,7 @@ def build_wheel(folder, config_settings=None, metadata_directory=None):
         wheel.write("handlers/work.py")
     return "shop.whl"
 """
-OWN = """\
+CUSTOM_BACKEND = """\
 [build-system]
 requires = []
 build-backend = "{name}"
@@ -40,22 +40,22 @@ name = "shop"
 
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
-    made = Project(tmp_path)
-    made.write("toolcast.yaml", "version: 1\ntoolsets: [specs/shop]\n")
-    made.write(
+    project_ = Project(tmp_path)
+    project_.write("toolcast.yaml", "version: 1\ntoolsets: [specs/shop]\n")
+    project_.write(
         "specs/shop/toolset.yaml",
         "name: shop\ntitle: Shop\nhandlers: handlers\ntargets: {registry: {}}\n",
     )
-    made.write(
+    project_.write(
         "specs/shop/find.yaml",
         "name: find\nsummary: Find an item.\nparameters: {type: object}\n"
         "handler: handlers.work:find\n",
     )
-    made.write("handlers/__init__.py", "")
-    made.write("handlers/work.py", "def find(): ...\n")
-    made.write("shop/__init__.py", "")
-    assert toolcast(made.root, "generate").returncode == 0
-    return made
+    project_.write("handlers/__init__.py", "")
+    project_.write("handlers/work.py", "def find(): ...\n")
+    project_.write("shop/__init__.py", "")
+    assert toolcast(project_.root, "generate").returncode == 0
+    return project_
 
 
 def list_files(project: Project) -> list[str]:
@@ -64,7 +64,7 @@ def list_files(project: Project) -> list[str]:
     return sorted(str(path) for path in paths if "__pycache__" not in str(path))
 
 
-def check(project: Project, pyproject: str, *words: str) -> str:
+def run_check(project: Project, pyproject: str, *words: str) -> str:
     project.write("pyproject.toml", pyproject)
     before = list_files(project)
     done = toolcast(project.root, "check", "--all", *words)
@@ -91,10 +91,10 @@ def check(project: Project, pyproject: str, *words: str) -> str:
         ),
     ],
 )
-def test_files_that_the_wheel_lacks_are_reported(
+def test_files_missing_from_the_wheel_are_reported(
     project: Project, settings: str, missing: str
 ) -> None:
-    text = check(project, HATCHLING + settings, "--preflight")
+    text = run_check(project, HATCHLING + settings, "--preflight")
     assert ("output/not-in-wheel" in text) is bool(missing), text
     assert missing in text
     assert "tool.setuptools" not in text
@@ -102,7 +102,7 @@ def test_files_that_the_wheel_lacks_are_reported(
 
 
 @pytest.mark.parametrize(
-    ("name", "body", "says"),
+    ("name", "body", "expected_text"),
     [
         ("own", "pass", "lacks `generated/__init__.py`"),
         ("own:", "pass", "lacks `generated/__init__.py`"),
@@ -120,16 +120,16 @@ def test_files_that_the_wheel_lacks_are_reported(
     ],
 )
 def test_any_backend_builds_the_wheel(
-    project: Project, name: str, body: str, says: str
+    project: Project, name: str, body: str, expected_text: str
 ) -> None:
     project.write("tools/own.py", BACKEND.format(body=body))
-    text = check(project, OWN.format(name=name), "--preflight")
-    assert says in text
-    assert ("output/unknown-wheel" in text) is ("lacks" not in says)
+    text = run_check(project, CUSTOM_BACKEND.format(name=name), "--preflight")
+    assert expected_text in text
+    assert ("output/unknown-wheel" in text) is ("lacks" not in expected_text)
 
 
-def test_without_preflight_the_contents_are_unknown(project: Project) -> None:
-    text = check(project, HATCHLING)
+def test_wheel_contents_are_unknown_without_preflight(project: Project) -> None:
+    text = run_check(project, HATCHLING)
     assert "note: output/unknown-wheel" in text
     assert "run `toolcast check --preflight`" in text
     project.write("pyproject.toml", HATCHLING)
@@ -137,8 +137,8 @@ def test_without_preflight_the_contents_are_unknown(project: Project) -> None:
 
 
 @pytest.mark.parametrize("text", ["[project]\nname = 'shop'\n", "[build-system]\n", ""])
-def test_a_project_without_backend_has_no_wheel(project: Project, text: str) -> None:
-    assert "-wheel" not in check(project, text, "--preflight")
+def test_wheel_is_not_checked_without_backend(project: Project, text: str) -> None:
+    assert "-wheel" not in run_check(project, text, "--preflight")
 
 
 @pytest.mark.parametrize(
@@ -159,6 +159,6 @@ def test_init_into_advises_for_the_declared_backend(
         'version = "1"\n[tool.setuptools]\n[tool.hatch]\n',
     )
     project.write("shop/__init__.py", "")
-    said = toolcast(project.root, "init", "--into", ".", "--minimal").stdout
-    assert ("[tool.hatch.build.targets.wheel]" in said) is has_hatch, said
-    assert ("[tool.setuptools.package-data]" in said) is has_setuptools
+    output = toolcast(project.root, "init", "--into", ".", "--minimal").stdout
+    assert ("[tool.hatch.build.targets.wheel]" in output) is has_hatch, output
+    assert ("[tool.setuptools.package-data]" in output) is has_setuptools

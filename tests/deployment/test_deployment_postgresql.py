@@ -29,7 +29,7 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import ElicitResult
 
-from tests.commands.running import run
+from tests.commands.run_module import run
 from tests.deployment.deployed import (
     ROOT,
     Deployed,

@@ -1,4 +1,4 @@
-"""HTML in a text hides nothing of the page behind it, by a CommonMark and an HTML parser."""
+"""HTML in texts that must not hide the rest of a page, checked by two parsers."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 from tests.properties import tried
 from toolcast.encoders.markdown import encode_block, encode_inline
 
-HIDES = (
+HIDING = (
     "title script style textarea template noscript iframe select datalist dialog object"
     " video audio canvas progress meter svg math rp xmp noembed noframes plaintext head"
 ).split()
-# What swallows the rest of a page when it is left open, each in the forms that people write.
-OPEN = [
+# Unclosed HTML that hides the rest of a page, in common notations.
+UNCLOSED = [
     "<details>",
     "<details><summary>More</summary>",
     "<div hidden>",
@@ -60,7 +60,7 @@ OPEN = [
     "</details><details>",
     "<details></b></details><details>",
 ]
-# HTML that is closed, and what only looks like some: models read it as it was.
+# Closed HTML, and text that only resembles HTML, which stay unchanged for models.
 CLOSED = [
     "<details><summary>More</summary>text</details>",
     "<rules>Be kind.</rules>",
@@ -81,25 +81,25 @@ CLOSED = [
 ]
 
 
-def visible(document: str) -> Iterator[tuple[str, str]]:
-    """The texts of a rendered page that a reader sees, each with its element's name."""
+def list_visible_texts(document: str) -> Iterator[tuple[str, str]]:
+    """Yield the visible texts of a rendered page with the names of their elements."""
     rendered = markdown_it.MarkdownIt("commonmark").render(document)
     tree = html5lib.parse(rendered, namespaceHTMLElements=False)
-    yield from _texts(tree.find("body"), is_raw=False)
+    yield from _walk_element(tree.find("body"), is_raw=False)
 
 
-def _texts(
+def _walk_element(
     element: ElementTree.Element[Any], *, is_raw: bool
 ) -> Iterator[tuple[str, str]]:
     name = element.tag
     hidden = "hidden" in element.attrib or "none" in element.attrib.get("style", "")
-    if not isinstance(name, str) or name.rpartition("}")[2] in HIDES or hidden:
+    if not isinstance(name, str) or name.rpartition("}")[2] in HIDING or hidden:
         return
     if element.text:
         yield name, element.text
     for child in element:
         if name != "details" or child.tag == "summary" or "open" in element.attrib:
-            yield from _texts(child, is_raw=is_raw)
+            yield from _walk_element(child, is_raw=is_raw)
         if child.tail and (name != "details" or "open" in element.attrib):
             yield name, child.tail
 
@@ -112,30 +112,32 @@ def bullets(text: str) -> str:
     return f"## all\n\n- **one**: {encode_inline(text)}\n- **two**: end\n\n### two\n\nend\n"
 
 
-def follows(document: str) -> bool:
-    """Whether the next tool's heading and text are seen."""
-    texts = list(visible(document))
+def is_next_tool_visible(document: str) -> bool:
+    """Return whether the heading and text of the next tool are visible."""
+    texts = list(list_visible_texts(document))
     return ("h3", "two") in texts and ("p", "end") in texts
 
 
-@pytest.mark.parametrize("html", OPEN)
+@pytest.mark.parametrize("html", UNCLOSED)
 @pytest.mark.parametrize(
-    "around", ["{}", "text {}", "- {}", "> {}", "a\n\n{}\n\nb", "{} b"]
+    "template", ["{}", "text {}", "- {}", "> {}", "a\n\n{}\n\nb", "{} b"]
 )
-def test_what_is_open_ends_with_its_text(html: str, around: str) -> None:
-    text = around.format(html)
-    assert follows(page(text)), encode_block(text)
+def test_unclosed_html_does_not_hide_the_next_tool(html: str, template: str) -> None:
+    text = template.format(html)
+    assert is_next_tool_visible(page(text)), encode_block(text)
     line = text.replace("\n", " ")
-    assert follows(bullets(line)), encode_inline(line)
+    assert is_next_tool_visible(bullets(line)), encode_inline(line)
 
 
-@pytest.mark.parametrize("html", OPEN)
-def test_what_was_escaped_is_shown_as_it_was_written(html: str) -> None:
-    shown = "".join(text for _, text in visible(page(f"see {html} there")))
-    assert " ".join(f"see {html} there".split()) in " ".join(shown.split())
+@pytest.mark.parametrize("html", UNCLOSED)
+def test_escaped_html_is_displayed_as_written(html: str) -> None:
+    visible_text = "".join(
+        text for _, text in list_visible_texts(page(f"see {html} there"))
+    )
+    assert " ".join(f"see {html} there".split()) in " ".join(visible_text.split())
 
 
-@pytest.mark.parametrize("around", ["{}", "text {}", "- {}", "> {}"])
+@pytest.mark.parametrize("template", ["{}", "text {}", "- {}", "> {}"])
 @pytest.mark.parametrize(
     "html",
     [
@@ -148,10 +150,8 @@ def test_what_was_escaped_is_shown_as_it_was_written(html: str) -> None:
         "<i\tonclick='alert(1)'>here</i>",
     ],
 )
-def test_what_counts_for_the_whole_page_is_escaped_although_it_is_closed(
-    html: str, around: str
-) -> None:
-    for document in (page(around.format(html)), bullets(around.format(html))):
+def test_html_with_global_effects_is_always_escaped(html: str, template: str) -> None:
+    for document in (page(template.format(html)), bullets(template.format(html))):
         rendered = markdown_it.MarkdownIt("commonmark").render(document)
         tree = html5lib.parse(rendered, namespaceHTMLElements=False)
         for element in tree.iter():
@@ -160,13 +160,13 @@ def test_what_counts_for_the_whole_page_is_escaped_although_it_is_closed(
 
 
 @pytest.mark.parametrize("text", CLOSED)
-def test_what_is_closed_stays_as_it_was(text: str) -> None:
+def test_closed_html_is_unchanged(text: str) -> None:
     assert str(encode_block(text)) == text
     assert str(encode_inline(text)) == text
-    assert follows(page(text)) and follows(bullets(text))
+    assert is_next_tool_visible(page(text)) and is_next_tool_visible(bullets(text))
 
 
-def test_code_stays_as_it_was_beside_what_is_open() -> None:
+def test_html_in_code_is_unchanged_next_to_unclosed_html() -> None:
     text = "Open <details> with `<details>`.\n\n```html\n<details>\n```"
     assert str(encode_block(text)) == text.replace("Open <", "Open \\<")
 
@@ -174,7 +174,7 @@ def test_code_stays_as_it_was_beside_what_is_open() -> None:
 PIECES = st.lists(
     st.sampled_from(
         [
-            *OPEN,
+            *UNCLOSED,
             *CLOSED,
             *"` `` ``` \\ > - text </details> </div> </b> </x> --> > \" ' <p> </p>".split(),
             *"</table> <td> <li> </ul> </title> </select> <a href=x> </a> ?> ]]>".split(),
@@ -199,8 +199,8 @@ PIECES = st.lists(
 @example(["<!-- a note -->", "</ b"], "")
 @example(["<div>", "\n", "`", "<b hidden>", "`", "\n", "</div>"], "")
 @example(["`", "\n", "`", "<div hidden>", "`", "`"], " ")
-def test_however_it_is_put_together(pieces: list[str], between: str) -> None:
-    text = between.join(pieces)
-    assert follows(page(text)), encode_block(text)
+def test_combined_html_hides_no_other_tool(pieces: list[str], separator: str) -> None:
+    text = separator.join(pieces)
+    assert is_next_tool_visible(page(text)), encode_block(text)
     line = " ".join(text.split())
-    assert follows(bullets(line)), encode_inline(line)
+    assert is_next_tool_visible(bullets(line)), encode_inline(line)

@@ -1,4 +1,4 @@
-"""A CommonMark parser agrees that a tool's text stays within its own block."""
+"""Tool texts that stay within their Markdown block, checked by a CommonMark parser."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ PIECES = st.lists(
 @example("- a\n  ```\n# x")
 @example("- a\n  ```\ntext")
 @example("1. a\n   ~~~\n   code")
-def test_the_next_tool_has_its_heading(text: str) -> None:
+def test_block_text_does_not_absorb_the_next_heading(text: str) -> None:
     document = f"### one\n\n{encode_block(text)}\n\n### two\n\nend\n"
     tokens = markdown_it.MarkdownIt("commonmark").parse(document)
     headings = [token for token in tokens if token.type == "heading_open"]
@@ -107,7 +107,7 @@ LABELS = st.lists(
 @example("[other]: https://example.org 'a title'")
 @example("- a\n\n  - b\n\n    [other]: z")
 @example("[\nother\n]:\nz")
-def test_a_text_defines_no_link_for_the_tool_behind_it(text: str) -> None:
+def test_text_defines_no_link_for_the_next_tool(text: str) -> None:
     document = f"### one\n\n{encode_block(text)}\n\n### two\n\nUse [other] first.\n"
     assert (
         markdown_it.MarkdownIt("commonmark")
@@ -115,10 +115,10 @@ def test_a_text_defines_no_link_for_the_tool_behind_it(text: str) -> None:
         .endswith("<h3>two</h3>\n<p>Use [other] first.</p>\n")
     )
     line = " ".join(text.split())
-    listed = f"- {encode_inline(line)}\n\nUse [other] first.\n"
+    bullet = f"- {encode_inline(line)}\n\nUse [other] first.\n"
     assert (
         markdown_it.MarkdownIt("commonmark")
-        .render(listed)
+        .render(bullet)
         .endswith("<p>Use [other] first.</p>\n")
     )
 
@@ -133,16 +133,16 @@ def test_a_text_defines_no_link_for_the_tool_behind_it(text: str) -> None:
         "```\n[other]: z\n```",
     ],
 )
-def test_other_brackets_stay_as_they_were(text: str) -> None:
+def test_brackets_without_link_definitions_are_unchanged(text: str) -> None:
     assert str(encode_block(text)) == text
 
 
 @given(st.text(st.sampled_from("ab`\n* <#"), min_size=1))
-def test_a_name_is_one_span_of_code(name: str) -> None:
+def test_name_is_encoded_as_one_code_span(name: str) -> None:
     tokens = markdown_it.MarkdownIt("commonmark").parse(
         f"- {encode_code_span(name)}: it\n"
     )
     inline = next(token for token in tokens if token.type == "inline")
     assert [child.type for child in inline.children] == ["code_inline", "text"]
-    shown = name.replace("\n", "\\n")
-    assert inline.children[0].content.strip(" ") == shown.strip(" ")
+    expected = name.replace("\n", "\\n")
+    assert inline.children[0].content.strip(" ") == expected.strip(" ")

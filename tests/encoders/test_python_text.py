@@ -1,4 +1,4 @@
-"""Python literals: any value comes back exactly, and black has nothing to change."""
+"""Python literals, types and calls: exact values, and unchanged by black."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from toolcast.encoders.python_types import (
 from toolcast.parsing.characters import is_printable
 
 MODE = black.Mode(target_versions={black.TargetVersion.PY311})
-# Words and line breaks make long prose; `text()` makes everything else.
+# Words and line breaks make long texts; `text()` draws unusual characters.
 WORDS = st.lists(
     st.sampled_from(["a", "word", "'", '"', "\\", "\n", "  ", "日本語", "x" * 30, "é"]),
     max_size=60,
@@ -66,7 +66,7 @@ JSON = st.recursive(
 @example("\"\"\"'''\\")
 @example("\r\n\t\f\v")
 @example("{{ 7 }} # noqa \\N{DASH} %s {0}")
-def test_string_comes_back(text: str) -> None:
+def test_encoded_string_evaluates_to_the_text(text: str) -> None:
     literal_ = encode_string(text)
     assert ast.literal_eval(literal_) == text
     assert len(literal_.splitlines()) == 1
@@ -74,36 +74,36 @@ def test_string_comes_back(text: str) -> None:
 
 
 @given(JSON)
-def test_value_comes_back_with_its_types(value: Any) -> None:
-    back = ast.literal_eval(f"({encode_literal(value)})")
-    assert repr(back) == repr(value)
+def test_encoded_value_evaluates_to_an_equal_value_with_its_types(value: Any) -> None:
+    evaluated = ast.literal_eval(f"({encode_literal(value)})")
+    assert repr(evaluated) == repr(value)
 
 
 @given(JSON)
 @tried(150)
-def test_black_keeps_an_assignment(value: Any) -> None:
+def test_black_does_not_change_an_encoded_assignment(value: Any) -> None:
     source = f"VALUE = {encode_literal(value, 'VALUE = ')}\n"
     assert black.format_str(source, mode=MODE) == source
 
 
 @given(JSON, JSON)
 @tried(150)
-def test_black_keeps_a_call(one: Any, two: Any) -> None:
-    source = f"TOOL = Tool(\n    a={encode_literal(one, '    a=', ',')},\n"
-    source += f"    b={encode_literal(two, '    b=', ',')},\n)\n"
+def test_black_does_not_change_an_encoded_call(first: Any, second: Any) -> None:
+    source = f"TOOL = Tool(\n    a={encode_literal(first, '    a=', ',')},\n"
+    source += f"    b={encode_literal(second, '    b=', ',')},\n)\n"
     assert black.format_str(source, mode=MODE) == source
 
 
 @given(TEXTS, TEXTS)
 @tried(150)
-def test_black_keeps_a_dict(key: str, value: str) -> None:
+def test_black_does_not_change_an_encoded_dictionary(key: str, value: str) -> None:
     source = f"VALUE = {encode_literal({key: value, 'more': [value]}, 'VALUE = ')}\n"
     assert black.format_str(source, mode=MODE) == source
 
 
 @given(st.lists(TEXTS, max_size=5))
 @tried(150)
-def test_black_keeps_a_tuple_and_it_comes_back(values: list[str]) -> None:
+def test_encoded_tuple_is_equal_and_unchanged_by_black(values: list[str]) -> None:
     source = f"VALUE = {encode_literal(tuple(values), 'VALUE = ')}\n"
     assert black.format_str(source, mode=MODE) == source
     assert ast.literal_eval(f"({encode_literal(tuple(values))})") == tuple(values)
@@ -124,14 +124,14 @@ TYPES = st.recursive(
 
 @given(st.dictionaries(NAMES, TYPES, max_size=5), st.booleans())
 @tried(150)
-def test_black_keeps_types(fields: Any, required: bool) -> None:
+def test_black_does_not_change_encoded_types(fields: Any, required: bool) -> None:
     fields = {k: v for k, v in fields.items() if not keyword.iskeyword(k)}
     rows = [
         f"    {name}: {encode_annotation(type_, f'    {name}: ')}"
         for name, type_ in fields.items()
     ]
-    given_ = frozenset(fields) if required else frozenset()
-    place = ("    def __call__", " -> object: ...")
+    required_names = frozenset(fields) if required else frozenset()
+    signature = ("    def __call__", " -> object: ...")
     source = "\n".join(
         [
             "class One(TypedDict):",
@@ -143,7 +143,7 @@ def test_black_keeps_types(fields: Any, required: bool) -> None:
             "",
             "",
             "class Three(Protocol):",
-            f"    def __call__{encode_method_parameters(fields, given_, *place)} -> object: ...",
+            f"    def __call__{encode_method_parameters(fields, required_names, *signature)} -> object: ...",
             "",
         ]
     )
@@ -151,27 +151,29 @@ def test_black_keeps_types(fields: Any, required: bool) -> None:
 
 
 @pytest.mark.parametrize("length", range(1, 90))
-def test_black_keeps_calls_and_functions(length: int) -> None:
+def test_black_does_not_change_encoded_calls_and_functions(length: int) -> None:
     name, margin = "a" * length, "        "
     line = encode_import(f"{name}.b", [name], indent=8)
-    taken = encode_parameters([("x", build_named_type(name))], "    def f", " -> None:")
-    two = encode_parameters(
+    parameters = encode_parameters(
+        [("x", build_named_type(name))], "    def f", " -> None:"
+    )
+    two_parameters = encode_parameters(
         [("x", build_named_type(name)), ("**y", build_named_type("A"))],
         "    def f",
         " -> None:",
     )
-    least = encode_chained_call(
+    shortest = encode_chained_call(
         "form", name, "given", {"b": "left", "c": "left"}, f"{margin}_ = "
     )
-    most = encode_chained_call(
+    longest = encode_chained_call(
         "form", name, "given", {}, f"{margin}result = ", unpack_arguments=True
     )
     call = encode_call(name, [encode_identifier("result")], margin)
-    rows = [f"_ = {least}", f"result = {most}", call]
+    rows = [f"_ = {shortest}", f"result = {longest}", call]
     source = "if X:\n" + "\n".join(
         [
-            f"\n    def f{taken} -> None:\n{margin}pass\n",
-            f"    def f{two} -> None:",
+            f"\n    def f{parameters} -> None:\n{margin}pass\n",
+            f"    def f{two_parameters} -> None:",
             f"{margin}{line}\n",
             *(f"{margin}{row}" for row in rows),
             "",
@@ -180,7 +182,7 @@ def test_black_keeps_calls_and_functions(length: int) -> None:
     assert black.format_str(source, mode=MODE) == source
 
 
-def test_names_are_names() -> None:
+def test_identifiers_are_encoded_and_invalid_ones_rejected() -> None:
     assert join_identifiers(["a", "b"]) == "a, b"
     assert encode_name_tuple(["A"]) == "(A,)"
     assert encode_import("..a.b", ["c"]) == "from ..a.b import c"
@@ -197,32 +199,32 @@ def test_names_are_names() -> None:
 
 
 @pytest.mark.parametrize("number", [float("nan"), float("inf"), float("-inf")])
-def test_number_that_json_has_not(number: float) -> None:
+def test_non_finite_number_is_rejected(number: float) -> None:
     with pytest.raises(ValueError, match="not a JSON number"):
         build_literal(number)
 
 
 @pytest.mark.parametrize("value", [b"x", {1}, object()])
-def test_value_that_json_has_not(value: object) -> None:
+def test_value_outside_json_is_rejected(value: object) -> None:
     with pytest.raises(TypeError, match="not a JSON value"):
         build_literal(value)
 
 
 @pytest.mark.parametrize("name", ["class", "a-b", "", "1a", "a b", "é", "x\n"])
-def test_what_is_no_identifier(name: str) -> None:
+def test_invalid_identifier_is_rejected(name: str) -> None:
     with pytest.raises(ValueError, match="not a Python identifier"):
         encode_identifier(name)
 
 
-def test_every_character_is_as_wide_as_for_black() -> None:
-    plain = (chr(point) for point in range(0x110000) if not 0xD800 <= point < 0xE000)
-    differ = [c for c in plain if is_printable(c) and text_width(c) != str_width(c)]
+def test_character_width_equals_blacks_width() -> None:
+    chars = (chr(point) for point in range(0x110000) if not 0xD800 <= point < 0xE000)
+    differ = [c for c in chars if is_printable(c) and text_width(c) != str_width(c)]
     assert differ == []
 
 
 @pytest.mark.parametrize("type_length", [1, 20, 72, 80, 81, 100])
 @pytest.mark.parametrize("name_length", [1, 20, 40])
-def test_black_keeps_fields_with_long_names_and_types(
+def test_black_does_not_change_fields_with_long_names_and_types(
     name_length: int, type_length: int
 ) -> None:
     named = build_named_type("T" * type_length)

@@ -1,4 +1,4 @@
-"""JSON, YAML and Markdown of spec texts, and the names derived from tools' names."""
+"""JSON, YAML and Markdown encodings of spec texts, and names derived from them."""
 
 from __future__ import annotations
 
@@ -18,10 +18,7 @@ from toolcast.encoders.python import option_name
 from toolcast.encoders.yaml_block import encode_scalar
 from toolcast.parsing.yaml_reader import read_yaml
 from toolcast_runtime.core.definitions.tool import module_name
-from toolcast_runtime.values.annotated_types import (
-    class_name,
-    is_keyword_argument,
-)
+from toolcast_runtime.values.annotated_types import class_name, is_keyword_argument
 
 JSON = st.recursive(
     st.one_of(
@@ -79,7 +76,7 @@ OBJECTS = st.dictionaries(st.text(), JSON, max_size=4)
 
 
 @given(OBJECTS)
-def test_json_comes_back(value: Any) -> None:
+def test_encoded_json_decodes_to_the_same_value(value: Any) -> None:
     assert repr(json.loads(encode_compact_json(value))) == repr(value)
     assert "\n" not in encode_compact_json(value)
     for opened in ((), tuple(value)):
@@ -92,13 +89,13 @@ def test_json_comes_back(value: Any) -> None:
 
 
 @given(OBJECTS)
-def test_json_without_its_layout_is_the_same(value: Any) -> None:
-    """The runtime serves a definition's text: it takes line breaks and indents off."""
+def test_json_without_line_breaks_and_indentation_is_the_same(value: Any) -> None:
+    """The runtime removes both from a definition before it serves the text."""
     text = "".join(line.strip(" ") for line in encode_json(value).split("\n"))
     assert repr(json.loads(text)) == repr(value)
 
 
-def test_json_that_people_read() -> None:
+def test_json_is_laid_out_for_readers() -> None:
     value = {
         "short": {"type": "array", "items": {"type": "string"}},
         "opened": {"name": "é", "empty": {}},
@@ -140,12 +137,12 @@ def test_json_stays_on_a_line_up_to_88_columns(length: int) -> None:
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), {1: 2}, b"x", {"a"}])
-def test_json_refuses_what_is_none(value: Any) -> None:
+def test_value_outside_json_is_rejected(value: Any) -> None:
     with pytest.raises(ValueError, match="not a JSON value"):
         encode_json({"a": [value]})
 
 
-def test_compact_json_refuses_what_is_no_number() -> None:
+def test_compact_json_rejects_nan() -> None:
     with pytest.raises(ValueError, match="JSON"):
         encode_compact_json(float("nan"))
 
@@ -157,7 +154,7 @@ def test_compact_json_refuses_what_is_no_number() -> None:
 @example("12:30")
 @example("-")
 @example("~")
-def test_yaml_scalar_is_the_text(name: str) -> None:
+def test_yaml_scalar_is_read_as_the_same_text(name: str) -> None:
     line = f"name: {encode_scalar(name)}\n"
     assert yaml.safe_load(line) == {"name": name}
     document, findings = read_yaml("x.yaml", line.encode())
@@ -173,7 +170,7 @@ def test_yaml_scalar_is_the_text(name: str) -> None:
 @example("__init__")
 @example("...")
 @example("1.5")
-def test_derived_names_are_safe(name: str) -> None:
+def test_names_derived_from_a_tool_name_are_valid(name: str) -> None:
     module = module_name(name)
     assert re.fullmatch(r"[a-z_][a-z0-9_]*", module)
     assert not keyword.iskeyword(module)
@@ -185,7 +182,7 @@ def test_derived_names_are_safe(name: str) -> None:
 
 
 @given(st.text())
-def test_option_is_one_word(parameter: str) -> None:
+def test_option_name_is_one_shell_argument(parameter: str) -> None:
     assert re.fullmatch(r"--[a-z0-9]+(-[a-z0-9]+)*", option_name(parameter))
 
 
@@ -194,24 +191,24 @@ def test_option_is_one_word(parameter: str) -> None:
 @example("self")
 @example("__x")
 @example("é")
-def test_keyword_argument_can_be_one(parameter: str) -> None:
+def test_keyword_argument_names_are_valid_python(parameter: str) -> None:
     if is_keyword_argument(parameter):
         exec(f"def f(*, {parameter}): ...", {})
 
 
 @given(st.text().filter(lambda text: not re.search(r"[\r\n]|\]:|<[A-Za-z/!?]", text)))
-def test_inline_is_the_text(text: str) -> None:
+def test_inline_text_is_stripped_and_otherwise_unchanged(text: str) -> None:
     assert encode_inline(text) == text.strip()
 
 
 @pytest.mark.parametrize("text", ["a\nb", "a\r", "\n"])
-def test_inline_refuses_line_breaks(text: str) -> None:
+def test_inline_text_with_line_breaks_is_rejected(text: str) -> None:
     with pytest.raises(ValueError, match="line"):
         encode_inline(text)
 
 
-def outside_fences(text: str) -> tuple[list[str], bool]:
-    """The lines outside of fenced blocks, and whether a fence is left open.
+def split_outside_fences(text: str) -> tuple[list[str], bool]:
+    """Return the lines outside fenced blocks, and whether a fence is unclosed.
 
     Source: CommonMark 0.31.2, section 4.5.
     """
@@ -241,29 +238,31 @@ def outside_fences(text: str) -> tuple[list[str], bool]:
 @example("```\n~~~\n# x")
 @example("```\n``` py\n# still inside\n```")
 def test_block_opens_no_heading_and_closes_its_fences(text: str) -> None:
-    lines, is_open = outside_fences(encode_block(text))
+    lines, is_open = split_outside_fences(encode_block(text))
     assert not is_open
-    for before, line in zip(["", *lines], lines, strict=False):
+    for previous, line in zip(["", *lines], lines, strict=False):
         assert not re.match(r"^ {0,3}#{1,6}(\s|$)", line), line
-        if before.strip():
-            assert not re.match(r"^ {0,3}(=+|-+)\s*$", line), (before, line)
+        if previous.strip():
+            assert not re.match(r"^ {0,3}(=+|-+)\s*$", line), (previous, line)
 
 
 @given(MARKDOWN)
-def test_block_keeps_the_text_readable(text: str) -> None:
-    """Only backslashes and closing fences are added, only white space is taken away."""
+def test_block_adds_only_backslashes_and_closing_fences(text: str) -> None:
+    """White space is the only removed text."""
 
-    def bare(value: str) -> str:
+    def remove_escapes(value: str) -> str:
         return re.sub(r"[\s\\]", "", value)
 
     assert re.fullmatch(
-        re.escape(bare(text)) + "(`{3,}|~{3,})?", bare(encode_block(text)), re.DOTALL
+        re.escape(remove_escapes(text)) + "(`{3,}|~{3,})?",
+        remove_escapes(encode_block(text)),
+        re.DOTALL,
     )
 
 
 @given(MARKDOWN)
 @example("0\n\x85")
-def test_block_is_stable(text: str) -> None:
+def test_encoding_a_block_twice_is_idempotent(text: str) -> None:
     once = encode_block(text)
     assert encode_block(once) == once
 
@@ -275,9 +274,9 @@ def test_block_is_stable(text: str) -> None:
 @example(2.5e-9)
 @example(1e-10)
 @example(1e16)
-def test_numbers_are_spelled_as_the_sdk_sends_them(number: float) -> None:
+def test_numbers_are_written_as_by_the_mcp_sdk(number: float) -> None:
     pydantic_core = pytest.importorskip("pydantic_core")
-    shown = pydantic_core.to_json(number).decode()
+    expected = pydantic_core.to_json(number).decode()
     assert encode_json({"n": number, "s": "1e-05"}) == (
-        f'{{\n  "n": {shown},\n  "s": "1e-05"\n}}\n'
+        f'{{\n  "n": {expected},\n  "s": "1e-05"\n}}\n'
     )

@@ -1,7 +1,7 @@
-"""`toolcast new --from-function`: specs and adapters of functions that are there already.
+"""`toolcast new --from-function`: specs and adapters of existing functions.
 
-Each folder of `cases/` has a function, the spec that it becomes, and the adapter where it
-needs one; `expected.txt` is what the command and then `check` say of all of them.
+Each folder of `cases/` has a function, its expected spec, and its adapter if it needs
+one; `expected.txt` is the output of `new` and `check` for all of them.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ import pytest
 from tests.conftest import Project
 from tests.program import toolcast
 
-CASES = sorted((Path(__file__).parent / "cases").iterdir())
-SAID = Path(__file__).parent / "expected.txt"
+CASES = sorted((Path(__file__).parent / "cases").glob("*/"))
+EXPECTED_OUTPUT = Path(__file__).parent / "expected.txt"
 TOOLSET = """\
 name: toy
 title: Toy
@@ -27,28 +27,28 @@ targets: {mcp: {}, registry: {}, cli: {}, prompts: {}, snapshots: {}}
 """
 
 
-def functions(folder: Path) -> list[str]:
+def list_function_names(folder: Path) -> list[str]:
     lines = (folder / "function.py").read_text("utf-8").splitlines()
     defs = [line.removeprefix("async ") for line in lines]
-    return [one[4:].partition("(")[0] for one in defs if one.startswith("def ")]
+    return [line[4:].partition("(")[0] for line in defs if line.startswith("def ")]
 
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
-    """A project in which all of the cases have become tools, at one go."""
+    """Return a project with a tool for every case, added by one command."""
     root = tmp_path_factory.mktemp("functions")
-    made = Project(root)
-    made.write(
+    project_ = Project(root)
+    project_.write(
         "toolcast.yaml", "version: 1\ntoolsets: [specs/toy]\nsources: [., src]\n"
     )
-    made.write("specs/toy/toolset.yaml", TOOLSET)
+    project_.write("specs/toy/toolset.yaml", TOOLSET)
     words = []
     for case in CASES:
-        # `own` lies in the handlers' package, `classes` in a package of a src folder.
+        # `own` is in the handlers' package, and `classes` in a package of a src folder.
         package = {"own": "handlers", "classes": "src/acme"}.get(case.name, "shop")
-        made.write(f"{package}/__init__.py", "")
+        project_.write(f"{package}/__init__.py", "")
         shutil.copy(case / "function.py", root / package / f"{case.name}.py")
-        for function in functions(case):
+        for function in list_function_names(case):
             module = f"{package.rpartition('/')[2]}.{case.name}"
             words += ["--from-function", f"{module}:{function}"]
     new = toolcast(root, "new", *words)
@@ -56,31 +56,31 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
     generated = toolcast(root, "generate")
     assert generated.returncode == 0, generated.stderr
     check = toolcast(root, "check")
-    said = f"$ new\n{new.stdout}\n$ check, exit {check.returncode}\n{check.stderr}"
-    (root / "said.txt").write_text(said, "utf-8")
-    yield made
+    output = f"$ new\n{new.stdout}\n$ check, exit {check.returncode}\n{check.stderr}"
+    (root / "said.txt").write_text(output, "utf-8")
+    yield project_
 
 
-def test_what_is_said(project: Project) -> None:
-    said = (project.root / "said.txt").read_text("utf-8")
+def test_new_and_check_print_the_expected_output(project: Project) -> None:
+    output = (project.root / "said.txt").read_text("utf-8")
     if "REGENERATE" in os.environ:
-        SAID.write_text(said, "utf-8")
-    assert said == SAID.read_text("utf-8")
+        EXPECTED_OUTPUT.write_text(output, "utf-8")
+    assert output == EXPECTED_OUTPUT.read_text("utf-8")
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_the_spec_and_its_handler(project: Project, case: Path) -> None:
-    for function in functions(case):
+def test_spec_and_adapter_are_as_expected(project: Project, case: Path) -> None:
+    for function in list_function_names(case):
         spec = project.root / f"specs/toy/{function}.yaml"
         adapter = project.root / f"handlers/{function}.py"
-        for made, expected in (
+        for written, expected in (
             (spec, case / "expected.yaml"),
             (adapter, case / "expected_handler.py"),
         ):
-            if "REGENERATE" in os.environ and made.exists():
-                shutil.copy(made, expected)
-            assert made.exists() == expected.exists(), made
-            assert not made.exists() or made.read_text() == expected.read_text()
+            if "REGENERATE" in os.environ and written.exists():
+                shutil.copy(written, expected)
+            assert written.exists() == expected.exists(), written
+            assert not written.exists() or written.read_text() == expected.read_text()
 
 
 CALLS = """\
@@ -96,8 +96,8 @@ THING = {"sku": "ab", "size": "large"}
 MADE = {"things": 1, "colour": "red", "kept": ["a", "NoneType", "0"]}
 
 
-def test_calls_reach_the_functions(project: Project) -> None:
-    """What was left out is not given; enumerations, classes and paths are made of JSON."""
+def test_calls_are_passed_to_the_functions(project: Project) -> None:
+    """Omitted arguments are not passed; JSON is converted to enums, classes and paths."""
     calls = {
         "search_orders": ({"text": "a", "limit": 1}, [{"text": "a", "sort": "new"}]),
         "mean": ({"numbers": [1, 2]}, 1.5),
@@ -125,24 +125,24 @@ def test_calls_reach_the_functions(project: Project) -> None:
 
 
 @pytest.mark.slow
-def test_adapters_are_typed(project: Project, mypy_cache: str) -> None:
-    """mypy holds a call to the spec, and a typed function to it as well."""
+def test_mypy_checks_adapters_and_functions(project: Project, mypy_cache: str) -> None:
+    """A typed function that does not match its spec is an error."""
     mypy = ["-m", "mypy", "--strict", "--explicit-package-bases"]
-    given = ["--cache-dir", mypy_cache, "handlers", "generated/toy/tools"]
-    done = project.run(*mypy, *given, env={"MYPYPATH": "src:."})
-    wrong = [line for line in done.stdout.splitlines() if " error: " in line]
-    assert not [line for line in wrong if not line.startswith("shop/")], done.stdout
+    arguments = ["--cache-dir", mypy_cache, "handlers", "generated/toy/tools"]
+    done = project.run(*mypy, *arguments, env={"MYPYPATH": "src:."})
+    errors = [line for line in done.stdout.splitlines() if " error: " in line]
+    assert not [line for line in errors if not line.startswith("shop/")], done.stdout
     function = project.root / "shop/typed.py"
     text = function.read_text("utf-8")
     function.write_text(text.replace("limit: int | None", "limit: str"), "utf-8")
     try:
-        done = project.run(*mypy, *given, env={"MYPYPATH": "src:."})
+        done = project.run(*mypy, *arguments, env={"MYPYPATH": "src:."})
     finally:
         function.write_text(text, "utf-8")
     assert 'Argument "limit" to "find_places" has incompatible type' in done.stdout
 
 
-REFUSED = """\
+UNSUPPORTED = """\
 from shop.google import search_orders
 class Till:
     def open(self): ...
@@ -157,7 +157,7 @@ def _(a): ...
 
 
 @pytest.mark.parametrize(
-    ("words", "says"),
+    ("words", "message"),
     [
         (
             ["shop.refused:Till"],
@@ -195,37 +195,37 @@ def _(a): ...
         ),
     ],
 )
-def test_what_can_be_no_tool(project: Project, words: list[str], says: str) -> None:
-    """All reasons at once, each with its line; nothing is written."""
-    project.write("shop/refused.py", REFUSED)
+def test_unsupported_function_is_rejected_with_all_reasons(
+    project: Project, words: list[str], message: str
+) -> None:
+    """Each reason has its line, and nothing is written."""
+    project.write("shop/refused.py", UNSUPPORTED)
     project.write("shop/broken.py", "def f(:")
     before = sorted(project.root.rglob("*"))
-    given = [part for word in words for part in ("--from-function", word)]
-    done = toolcast(project.root, "new", *given)
+    options = [part for word in words for part in ("--from-function", word)]
+    done = toolcast(project.root, "new", *options)
     assert done.returncode == 2
-    assert says in done.stderr, done.stderr
+    assert message in done.stderr, done.stderr
     assert sorted(project.root.rglob("*")) == before
 
 
-def test_a_module_in_a_folder_that_is_no_source(project: Project) -> None:
+def test_module_outside_the_source_folders_gets_a_suggestion(project: Project) -> None:
     (project.root / "toolcast.yaml").write_text("version: 1\ntoolsets: [specs/toy]\n")
     done = toolcast(project.root, "new", "--from-function", "acme.classes:place_order")
     assert "it is in src/: set `sources: [., src]` in toolcast.yaml" in done.stderr
 
 
 @pytest.mark.parametrize(
-    "given",
+    "reference",
     [
         "src/acme/classes.py:place_order",
         "src.acme.classes:place_order",
         "acme.classes.place_order",
     ],
 )
-def test_a_place_below_src_is_told_as_it_is_imported(
-    project: Project, given: str
-) -> None:
+def test_path_inside_src_gets_a_suggestion(project: Project, reference: str) -> None:
     text = "version: 1\ntoolsets: [specs/toy]\nsources: [src]\n"
     (project.root / "toolcast.yaml").write_text(text)
-    done = toolcast(project.root, "new", "--from-function", given)
+    done = toolcast(project.root, "new", "--from-function", reference)
     assert done.returncode == 2
     assert "did you mean `acme.classes:place_order`?" in done.stderr

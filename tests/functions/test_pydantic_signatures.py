@@ -1,4 +1,4 @@
-"""`new --from-function` reads a signature as pydantic does: its own schema is the oracle."""
+"""Signatures read by `new --from-function`, compared with pydantic's own schema."""
 
 from __future__ import annotations
 
@@ -287,7 +287,7 @@ def normalize(schema: Any) -> Any:
         if value.get("items") == {}:
             del value["items"]
         result = {key: resolve_part(key, part, seen) for key, part in value.items()}
-        # The text of a class can be inside or outside of an optional type.
+        # The description of a class can be inside or outside of an optional type.
         members = result.get("anyOf", [])
         if {"type": "null"} in members and len(members) == 2:
             for member in members:
@@ -307,16 +307,12 @@ def normalize(schema: Any) -> Any:
 
 
 @pytest.mark.parametrize("signature", SIGNATURES.splitlines())
-def test_a_signature_is_read_as_pydantic_reads_it(signature: str) -> None:
+def test_signature_has_the_same_schema_as_in_pydantic(signature: str) -> None:
     tool, expected = load(signature)
     assert normalize(tool.parameters) == normalize(expected), json.dumps(
         tool.parameters
     )
     assert jsonschema_rs.validator_for(tool.parameters)
-
-
-def test_there_are_enough_signatures() -> None:
-    assert len(set(SIGNATURES.splitlines())) >= 60
 
 
 @pytest.mark.parametrize(
@@ -330,15 +326,13 @@ def test_there_are_enough_signatures() -> None:
         ("a: int = Field(alias='b')", Fit.CONVERTED),
     ],
 )
-def test_pydantic_is_called_only_where_it_supplies_the_default(
-    signature: str, fit: Fit
-) -> None:
+def test_pydantic_is_called_only_for_its_defaults(signature: str, fit: Fit) -> None:
     """A direct call would pass the `FieldInfo` as the value of an omitted argument."""
     assert load(signature)[0].fit is fit
 
 
 @pytest.mark.parametrize("first", ["a: int = Field(3)", "a: Color = Color.RED"])
-def test_an_order_that_pydantic_cannot_call_is_refused(first: str) -> None:
+def test_required_parameter_after_an_optional_one_is_rejected(first: str) -> None:
     with pytest.raises(FunctionToolError) as refused:
         read(f"{first}, b: int = Field(gt=0)")
     assert "`b` is required, and follows `a`" in refused.value.reasons[0][0]
@@ -362,13 +356,13 @@ def test_an_order_that_pydantic_cannot_call_is_refused(first: str) -> None:
         ("Returns:\n        It.\n\n    Args:\n        a: The number.", "The number."),
     ],
 )
-def test_a_docstring_can_begin_with_a_section(docstring: str, description: str) -> None:
+def test_docstring_can_start_with_a_section(docstring: str, description: str) -> None:
     tool = read("a: int", f'    """{docstring}"""\n')
     assert tool.parameters["properties"]["a"]["description"] == description
     assert tool.docstring.text == ""
 
 
-def test_the_text_of_a_field_precedes_docstring_and_class() -> None:
+def test_field_description_overrides_docstring_and_class() -> None:
     body = '    """Text.\n\n    Args:\n        a: Docstring.\n        b: Docstring.\n    """\n'
     tool = read(
         "a: Closed, b: Order = Field(description='Field.'), c: Order = None", body
@@ -380,12 +374,12 @@ def test_the_text_of_a_field_precedes_docstring_and_class() -> None:
 @pytest.mark.parametrize(
     "field", ["Field(gt=0)", "Field(...)", "Field(default=...)", "..."]
 )
-def test_a_required_parameter_of_an_unknown_type_is_refused(field: str) -> None:
+def test_required_parameter_with_an_unknown_type_is_rejected(field: str) -> None:
     with pytest.raises(FunctionToolError, match="has no JSON Schema"):
         read(f"a: Missing = {field}")
     assert not read("a: Missing = Field(None)").accepts_all
 
 
-def test_the_first_of_several_aliases_is_the_name() -> None:
+def test_first_alias_is_the_parameter_name() -> None:
     tool = read('a: int = Field(validation_alias=pydantic.AliasChoices("b", "c"))')
     assert tool.parameters["required"] == ["b"]

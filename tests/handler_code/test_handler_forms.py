@@ -1,6 +1,6 @@
-"""A handler receives one mapping only if its signature declares it.
+"""Handlers with one mapping parameter, recognized equally by rules and runtime.
 
-The rules read the source, and the runtime inspects the imported function: both decide alike.
+The rules read the source, and the runtime inspects the imported function.
 """
 
 from __future__ import annotations
@@ -66,10 +66,7 @@ def split(table: str) -> list[str]:
     return [form.strip() for form in re.split(r"\s{2,}|\n", table) if form.strip()]
 
 
-FORMS = [
-    *[(f, False) for f in split(KEYWORDS)],
-    *[(f, True) for f in split(MAPPINGS)],
-]
+FORMS = [*[(f, False) for f in split(KEYWORDS)], *[(f, True) for f in split(MAPPINGS)]]
 SHAPES = "from typing import TypedDict\nclass Imported(TypedDict):\n    words: str\n"
 PROJECT = """\
 parameters: {{type: object, properties: {{words: {{type: string}}}}, required: [words]}}
@@ -99,7 +96,7 @@ def work({parameters}): ...
 
 @pytest.mark.parametrize(("form", "is_mapping"), FORMS, ids=[f for f, _ in FORMS])
 @pytest.mark.parametrize("has_dependency", [False, True])
-def test_rules_and_runtime_agree_on_the_form(
+def test_rules_and_runtime_recognize_the_same_handler_form(
     form: str,
     is_mapping: bool,
     has_dependency: bool,
@@ -155,16 +152,12 @@ def test_rules_and_runtime_agree_on_the_form(
         ("text: str, other: str", "add `words` to the function"),
     ],
 )
-def test_a_wrong_name_is_reported_with_the_change(
+def test_wrong_parameter_name_is_reported_with_a_correction(
     signature: str, help_: str, tmp_path: Path
 ) -> None:
     write_example(
         PROJECT.format(
-            uses="",
-            dependencies="",
-            shapes=SHAPES,
-            module=MODULE,
-            parameters=signature,
+            uses="", dependencies="", shapes=SHAPES, module=MODULE, parameters=signature
         ),
         tmp_path,
     )

@@ -1,4 +1,4 @@
-"""`toolcast check --preflight`: what a start would fail at, before anybody starts it."""
+"""`toolcast check --preflight`: problems that would fail the start of a server."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ NOTE = "summary: Do some work of a day.\nparameters: {type: object}\nhandler: "
 TARGETS = "targets: {registry: {}, mcp: {}}\n"
 
 
-def told(project: Any, *words: str) -> tuple[int, str]:
+def run_preflight(project: Any, *words: str) -> tuple[int, str]:
     done = project.toolcast("check", "--preflight", *words)
     return done.returncode, done.stdout + done.stderr
 
 
 @pytest.mark.slow
-def test_each_handler_that_cannot_be_imported_is_told_at_its_place(
+def test_handler_that_cannot_be_imported_is_reported_in_its_spec(
     make_project: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tools = {
@@ -51,7 +51,7 @@ def test_each_handler_that_cannot_be_imported_is_told_at_its_place(
     project.generate()
     monkeypatch.setenv("TOY_TOKEN", "token-of-the-toy")
     assert project.toolcast("check").returncode == 0
-    code, text = told(project)
+    code, text = run_preflight(project)
     assert code == 1
     lines = [line for line in text.splitlines() if ": handler/" in line]
     assert [line for line in lines if "explain" not in line] == [
@@ -74,17 +74,17 @@ def test_each_handler_that_cannot_be_imported_is_told_at_its_place(
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("source", "seconds", "why"),
+    ("source", "seconds", "reason"),
     [
         ("import os\nos._exit(7)\n", 60.0, "the process exited with status 7"),
         ("import time\ntime.sleep(60)\n", 1.5, "it takes more than 1.5 seconds"),
     ],
 )
-def test_a_handler_that_takes_its_process_along(
+def test_handler_that_ends_or_blocks_its_process_is_reported(
     make_project: Make,
     source: str,
     seconds: float,
-    why: str,
+    reason: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("toolcast.import_check._IMPORT_TIMEOUT_S", seconds)
@@ -92,13 +92,13 @@ def test_a_handler_that_takes_its_process_along(
     handlers = source + "def work(): ...\n"
     project = make_project(tools, toolset=TARGETS, handlers=handlers)
     project.generate()
-    code, text = told(project)
+    code, text = run_preflight(project)
     assert code == 1
-    assert f"the handler of `work` cannot be imported: {why}" in text
+    assert f"the handler of `work` cannot be imported: {reason}" in text
     assert "specs/toy/work.yaml:4:10: error" in text
 
 
-def test_what_is_right_is_content(
+def test_valid_project_passes_preflight(
     make_project: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tools = {"work": f"{NOTE}handlers.toy:work\n"}
@@ -106,15 +106,15 @@ def test_what_is_right_is_content(
     project.generate()
     monkeypatch.setenv("TOY_TOKEN", "token-of-the-toy")
     monkeypatch.setenv("TOY_ALLOWED_HOSTS", "tools.example.org")
-    code, text = told(project, "--fail-on", "warning")
+    code, text = run_preflight(project, "--fail-on", "warning")
     assert code == 0, text
 
 
-def test_nothing_is_imported_while_outputs_are_not_right(make_project: Make) -> None:
+def test_handlers_are_not_imported_if_outputs_are_outdated(make_project: Make) -> None:
     tools = {"work": f"{NOTE}handlers.toy:work\n"}
     project = make_project(tools, toolset=TARGETS, handlers="raise SystemExit\n")
     project.write("handlers/toy.py", "def work(): ...\nopen('told', 'w')\n")
-    code, text = told(project)
+    code, text = run_preflight(project)
     assert code == 1
     assert "output/missing" in text
     assert not (project.root / "told").exists()
@@ -181,7 +181,9 @@ def find_signature_errors(project: Any, code: str) -> dict[str, str]:
 
 
 @pytest.fixture
-def shouting(make_project: Make, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+def decorated_project(
+    make_project: Make, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Any]:
     project = make_project({"shout": WORDS_SPEC}, toolset="targets: {mcp: {}}\n")
     project.write(
         "specs/toy/mcp_resources/page.yaml",
@@ -209,20 +211,22 @@ def forget_modules() -> None:
             del sys.modules[name]
 
 
-def test_signatures_of_imported_handlers_are_checked(shouting: Any) -> None:
+def test_signatures_are_checked_after_import(decorated_project: Any) -> None:
     """The source shows no signature of decorated functions, methods and classes."""
     for label, (code, problem) in WRONG_SIGNATURES.items():
-        errors = find_signature_errors(shouting, code)
+        errors = find_signature_errors(decorated_project, code)
         assert errors.keys() == {"shout", "resource page", "prompt greet"}, label
         assert all(problem in error for error in errors.values()), (label, errors)
         assert all(error.startswith("it ") for error in errors.values())
     for code in RIGHT_SIGNATURES:
-        assert find_signature_errors(shouting, code) == {}, code
+        assert find_signature_errors(decorated_project, code) == {}, code
 
 
-def test_preflight_reports_a_decorated_handler(shouting: Any) -> None:
-    shouting.write("handlers/toy.py", DECORATORS + WRONG_SIGNATURES["decorated"][0])
-    code, text = told(shouting)
+def test_preflight_reports_a_decorated_handler(decorated_project: Any) -> None:
+    decorated_project.write(
+        "handlers/toy.py", DECORATORS + WRONG_SIGNATURES["decorated"][0]
+    )
+    code, text = run_preflight(decorated_project)
     assert code == 1
     assert (
         "the handler of `shout`, `resource page`, `prompt greet` does not accept the spec's"

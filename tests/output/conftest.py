@@ -1,4 +1,4 @@
-"""A small project, generated and ready to be damaged."""
+"""A small generated project for tests that damage its outputs."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def part() -> str:
 
 @pytest.fixture
 def small(make_project: Callable[..., Any], own_cache: Path) -> Any:
-    """Two tools, two light targets; generated. Its cache folder is the test's own."""
+    """Return a generated project with two tools, two targets and its own cache."""
     project = make_project(
         {"greet": GREET, "part": PART},
         toolset="targets: {registry: {}, prompts: {}}\n",
@@ -51,7 +51,7 @@ def small(make_project: Callable[..., Any], own_cache: Path) -> Any:
 
 @pytest.fixture
 def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder in which runs of this test keep what they left."""
+    """Return the cache folder of this test."""
     folder = tmp_path / "cache"
     monkeypatch.setenv("XDG_CACHE_HOME", str(folder))
     return folder
@@ -59,10 +59,10 @@ def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def run(small: Any) -> Callable[..., Result]:
-    """The command in this process, on the small project."""
+    """Return a function that runs the command in this process, in the small project."""
 
     def run_(*words: str) -> Result:
-        # The streams apart, as click gives them since 8.2.
+        # click 8.2 and later separate stdout and stderr.
         done = CliRunner().invoke(main, [*words, "--project", str(small.root)])
         assert done.exception is None or isinstance(done.exception, SystemExit)
         return done
@@ -72,16 +72,16 @@ def run(small: Any) -> Callable[..., Result]:
 
 @pytest.fixture
 def git(small: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., str]]:
-    """Git in the project, which knows it with all outputs in the index."""
+    """Return a function that runs git in the project, with all outputs in the index."""
     for name in [name for name in os.environ if name.startswith("GIT_")]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
     monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
 
     def git_(*words: str) -> str:
-        who = ["-c", "user.name=Ann", "-c", "user.email=ann@example.org"]
+        identity = ["-c", "user.name=Ann", "-c", "user.email=ann@example.org"]
         done = subprocess.run(
-            ["git", *who, *words],
+            ["git", *identity, *words],
             cwd=small.root,
             capture_output=True,
             check=False,
@@ -95,8 +95,8 @@ def git(small: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., s
     yield git_
 
 
-def contents(root: Path) -> dict[str, bytes]:
-    """Every file below the output folder."""
+def read_outputs(root: Path) -> dict[str, bytes]:
+    """Return the bytes of every file in the output folder."""
     folder = root / "generated"
     files = [path for path in folder.rglob("*") if path.is_file()]
     return {str(path.relative_to(folder)): path.read_bytes() for path in files}

@@ -1,4 +1,4 @@
-"""What is written to the disk at once, and who is alone in a folder."""
+"""Durable writes with `fsync`, and exclusive locks on folders."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ fcntl = pytest.importorskip("fcntl")
 
 @pytest.mark.parametrize("is_durable", [True, False])
 @pytest.mark.parametrize("is_new", [True, False])
-def test_durable_files_are_waited_for(
+def test_durable_write_calls_fsync(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_durable: bool, is_new: bool
 ) -> None:
-    waited: list[int] = []
-    monkeypatch.setattr(os, "fsync", waited.append)
+    synced: list[int] = []
+    monkeypatch.setattr(os, "fsync", synced.append)
     with Folder.open_path(str(tmp_path)) as folder:
         folder.write("a", b"x", durable=is_durable, is_new=is_new)
     assert (tmp_path / "a").read_bytes() == b"x"
-    assert len(waited) == is_durable
+    assert len(synced) == is_durable
 
 
-def test_one_is_alone_in_a_folder(tmp_path: Path) -> None:
+def test_folder_lock_is_exclusive(tmp_path: Path) -> None:
     other = os.open(tmp_path, os.O_RDONLY)
     try:
         with (

@@ -1,4 +1,4 @@
-"""A toolset that has no tools yet is cast into code that is as typed as any other."""
+"""Generated code of a toolset without tools, which mypy accepts in strict mode."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from toolcast.commands.command_group import main
 
-# Only the toolset's own modules; reading whole libraries takes long.
+# Only the toolset's modules, because checking whole libraries is slow.
 STRICT = """
     --strict --explicit-package-bases --no-site-packages --ignore-missing-imports
     --follow-imports=silent --allow-untyped-decorators
@@ -19,7 +19,7 @@ STRICT = """
 
 
 @pytest.mark.slow
-def test_a_toolset_without_tools_passes_mypy_strict(tmp_path: Path) -> None:
+def test_toolset_without_tools_passes_mypy_strict(tmp_path: Path) -> None:
     (tmp_path / "specs" / "bare").mkdir(parents=True)
     (tmp_path / "specs" / "bare" / "toolset.yaml").write_text(
         "name: bare\ntitle: Bare\n", encoding="utf-8"
@@ -27,7 +27,7 @@ def test_a_toolset_without_tools_passes_mypy_strict(tmp_path: Path) -> None:
     (tmp_path / "toolcast.yaml").write_text(
         "version: 1\ntoolsets: [specs/bare]\n", encoding="utf-8"
     )
-    # A run may be pointed at the folder or at the file in it.
+    # `--project` accepts the folder or the toolcast.yaml inside it.
     for project in (tmp_path, tmp_path / "toolcast.yaml"):
         done = CliRunner().invoke(main, ["generate", "--project", str(project)])
         assert done.exit_code == 0, done.output

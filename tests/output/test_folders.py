@@ -1,4 +1,4 @@
-"""Folders where the system cannot hold them open, as on Windows: paths are looked at instead."""
+"""Safe folders on systems without directory descriptors, such as Windows."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from toolcast_runtime.core.safe_folder import Folder, SymlinkError
 @pytest.fixture
 def paths_only(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(safe_folder, "_HAS_DESCRIPTORS", False)
-    # There the lock is a call of Windows, which cannot be had here.
+    # The lock uses a Windows function, which other systems lack.
     monkeypatch.setattr(safe_folder, "_lock_user_file", contextlib.nullcontext)
 
 
-def test_links_are_not_written_through(tmp_path: Path, paths_only: None) -> None:
+def test_symlinks_in_folders_are_not_followed(tmp_path: Path, paths_only: None) -> None:
     (tmp_path / "outside").mkdir()
     (tmp_path / "victim").write_text("mine")
     top = tmp_path / "top"
@@ -47,7 +47,7 @@ def test_links_are_not_written_through(tmp_path: Path, paths_only: None) -> None
 
 
 @pytest.mark.parametrize("by_descriptor", [True, False])
-def test_no_name_leads_out(
+def test_path_outside_the_folder_is_rejected(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, by_descriptor: bool
 ) -> None:
     if not by_descriptor:
@@ -67,8 +67,10 @@ def test_no_name_leads_out(
     assert list(top.iterdir()) == []
 
 
-def test_a_junction_is_a_link(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is a folder to `stat`, with a mark that only Windows has."""
+def test_windows_junction_is_rejected_as_a_link(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`stat` reports a directory with a reparse tag that only Windows has."""
     (tmp_path / "junction").mkdir()
 
     class Status:
@@ -80,7 +82,7 @@ def test_a_junction_is_a_link(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         opened.open_subfolder("junction")
 
 
-def test_a_run_writes_and_removes(
+def test_generate_works_without_descriptors(
     small: Any, run: Callable[..., Result], paths_only: None
 ) -> None:
     small.edit("specs/toy/greet.yaml", "Greet somebody.", "Greet everybody.")
@@ -92,19 +94,19 @@ def test_a_run_writes_and_removes(
 
 @pytest.mark.parametrize("by_descriptor", [True, False])
 @pytest.mark.parametrize("has_links", [True, False])
-def test_a_new_file_is_whole_and_over_nothing(
+def test_new_file_is_complete_and_never_overwrites(
     by_descriptor: bool,
     has_links: bool,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def refuses(*_: object, **__: object) -> None:
+    def raise_permission_error(*_: object, **__: object) -> None:
         raise PermissionError(1, "Operation not permitted")
 
     if not by_descriptor:
         monkeypatch.setattr(safe_folder, "_HAS_DESCRIPTORS", False)
     if not has_links:
-        monkeypatch.setattr(os, "link", refuses)
+        monkeypatch.setattr(os, "link", raise_permission_error)
     (tmp_path / "victim").write_text("mine")
     (tmp_path / "link").symlink_to(tmp_path / "victim")
     (tmp_path / "dangling").symlink_to(tmp_path / "nothing")

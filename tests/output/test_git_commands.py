@@ -1,4 +1,4 @@
-"""After any git command left-over outputs are known as our own, and nothing is called foreign."""
+"""Outputs after git commands: recognized as generated, never reported as foreign."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 from click.testing import Result
 
-from .conftest import PART, contents
+from .conftest import PART, read_outputs
 
 Run = Callable[..., Result]
 Git = Callable[..., str]
 
-# What was done with a new tool and a changed one before the git command, and the command.
-LEAVES = {
+# The state of the changes before the git command, and the command.
+GIT_COMMANDS = {
     "stash": ("nothing", ["stash"]),
     "stash of what is staged": ("add", ["stash"]),
     "stash of all": ("nothing", ["stash", "--include-untracked"]),
@@ -36,65 +36,66 @@ LEAVES = {
 }
 
 
-def work(small: Any, run: Run, git: Git, done: str) -> None:
-    """A branch on which one tool is new, one changed and one gone."""
+def make_work_branch(small: Any, run: Run, git: Git, state: str) -> None:
+    """Make a branch with an added, a changed and a removed tool."""
     git("switch", "--quiet", "--create", "work")
     small.write("specs/toy/leave.yaml", f"name: leave\n{PART}")
     small.edit("specs/toy/greet.yaml", "Greet somebody.", "Greet everybody.")
     (small.root / "specs/toy/part.yaml").unlink()
     assert run("generate").exit_code == 0
-    if done in ("add", "commit"):
+    if state in ("add", "commit"):
         git("add", ".")
-    if done == "commit":
+    if state == "commit":
         git("commit", "--quiet", "-m", "work")
 
 
-# Each command meets one of the three halves; the slow tests have all pairs.
-HALVES = ("", "specs back", "outputs back")
+# Each command is tested with one of three partial restores; the slow tests have all
+# pairs.
+PARTIAL_RESTORES = ("", "specs back", "outputs back")
 PAIRS = [
-    pytest.param(name, half, marks=[pytest.mark.slow] if (c + h) % 3 else [])
-    for c, name in enumerate(LEAVES)
-    for h, half in enumerate(HALVES)
+    pytest.param(name, restored, marks=[pytest.mark.slow] if (c + h) % 3 else [])
+    for c, name in enumerate(GIT_COMMANDS)
+    for h, restored in enumerate(PARTIAL_RESTORES)
 ]
 
 
 @pytest.mark.rows(4)
-@pytest.mark.parametrize(("name", "half"), PAIRS)
-def test_the_next_run_heals_without_force(
-    small: Any, run: Run, git: Git, name: str, half: str
+@pytest.mark.parametrize(("name", "restored"), PAIRS)
+def test_generate_after_a_git_command_restores_the_outputs_without_force(
+    small: Any, run: Run, git: Git, name: str, restored: str
 ) -> None:
-    done, command = LEAVES[name]
-    work(small, run, git, done)
-    said = git(*command)
-    assert "fatal" not in said and "error" not in said, said
-    # As when somebody takes back a part only.
-    if half == "specs back":
+    done, command = GIT_COMMANDS[name]
+    make_work_branch(small, run, git, done)
+    output = git(*command)
+    assert "fatal" not in output and "error" not in output, output
+    # A user may restore only specs or only outputs.
+    if restored == "specs back":
         git("checkout", "--quiet", "main", "--", "specs")
-    elif half == "outputs back":
+    elif restored == "outputs back":
         git("checkout", "--quiet", "main", "--", "generated")
     checked = run("check")
     assert "output/foreign-file" not in checked.stderr
     assert "Traceback" not in checked.stderr
-    healed = run("generate")
-    assert healed.exit_code == 0, healed.stderr
+    generated = run("generate")
+    assert generated.exit_code == 0, generated.stderr
     assert run("check").exit_code == 0
 
 
 @pytest.mark.rows(4)
-@pytest.mark.parametrize("name", LEAVES)
-def test_without_a_stamp_nothing_is_lost_or_called_foreign(
+@pytest.mark.parametrize("name", GIT_COMMANDS)
+def test_without_a_cache_no_output_is_lost_or_reported_as_foreign(
     small: Any, run: Run, git: Git, own_cache: Path, name: str
 ) -> None:
-    """On another machine, or with an empty cache: what git has not is left, and named."""
-    done, command = LEAVES[name]
-    work(small, run, git, done)
+    """Without a cache, outputs that git does not have are reported and kept."""
+    done, command = GIT_COMMANDS[name]
+    make_work_branch(small, run, git, done)
     git(*command)
     shutil.rmtree(own_cache)
-    before = contents(small.root)
-    ran = run("generate")
-    assert "output/foreign-file" not in ran.stderr
-    if ran.exit_code:
-        assert "output/outdated" in ran.stderr
-        assert contents(small.root) == before
+    before = read_outputs(small.root)
+    generated = run("generate")
+    assert "output/foreign-file" not in generated.stderr
+    if generated.exit_code:
+        assert "output/outdated" in generated.stderr
+        assert read_outputs(small.root) == before
         assert run("generate", "--force").exit_code == 0
     assert run("check").exit_code == 0

@@ -1,6 +1,6 @@
-"""The command on a hundred tools, killed at random moments.
+"""`generate` with a hundred tools, killed at random moments.
 
-`TOOLCAST_KILLS` says how often; `make test-crash` asks for 200, and CI is content with a few.
+`TOOLCAST_KILLS` is the number of kills; `make test-crash` sets 200, and CI a few.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ GENERATE = [sys.executable, "-m", "toolcast", "generate"]
 EDITED = "generated/toy/registry.py"
 
 
-def spec(version: int) -> str:
+def make_spec(version: int) -> str:
     return (
         f"summary: Version {version}.\n"
         "parameters: {type: object, properties: {x: {type: string, description: X.}}}\n"
@@ -34,16 +34,18 @@ def spec(version: int) -> str:
 
 
 def set_version(project: Any, version: int) -> None:
-    """Changes every tool; one is there in even versions only, another in odd ones."""
+    """Write every tool in a version; two tools are in every second one."""
     for number in range(TOOLS):
         name = f"tool_{number:03}"
-        path = project.write(f"specs/toy/{name}.yaml", f"name: {name}\n{spec(version)}")
+        path = project.write(
+            f"specs/toy/{name}.yaml", f"name: {name}\n{make_spec(version)}"
+        )
         if number < 2 and number != version % 2:
             path.unlink()
 
 
-def digests(root: Path) -> dict[str, str]:
-    """The content of every output, without what a killed run leaves beside them."""
+def compute_digests(root: Path) -> dict[str, str]:
+    """Return the digest of every output, without temporary files of killed runs."""
     return {
         str(path.relative_to(root)): hashlib.sha256(path.read_bytes()).hexdigest()
         for path in (root / "generated").rglob("*")
@@ -53,39 +55,39 @@ def digests(root: Path) -> dict[str, str]:
 
 @pytest.mark.timeout(60 + 10 * KILLS)
 @pytest.mark.slow
-def test_a_killed_run_leaves_every_file_whole(make_project: Any) -> None:
+def test_killed_run_leaves_every_file_old_or_new(make_project: Any) -> None:
     project = make_project({}, toolset="targets: {registry: {}, prompts: {}}\n")
-    whole: list[dict[str, str]] = []
+    versions: list[dict[str, str]] = []
     files = []
     for version in (0, 1):
         set_version(project, version)
         project.generate()
-        whole.append(digests(project.root))
+        versions.append(compute_digests(project.root))
         files.append(generate(str(project.root)).files)
     current, chance, mixed = 1, random.Random(5), 0
     for turn in range(KILLS):
         current = 1 - current
         set_version(project, current)
-        kill_a_run(project.root, chance)
-        found = digests(project.root)
-        for path, digest in found.items():
-            known = [state.get(path) for state in whole]
+        kill_run(project.root, chance)
+        on_disk = compute_digests(project.root)
+        for path, digest in on_disk.items():
+            known = [state.get(path) for state in versions]
             assert digest in known, f"turn {turn}: {path} is neither old nor new"
         difference = compare_with_disk(str(project.root), "generated", files[current])
-        is_done = found == whole[current] and not difference.leftovers
+        is_done = on_disk == versions[current] and not difference.leftovers
         assert difference.is_exact == is_done
-        mixed += found not in whole
+        mixed += on_disk not in versions
         if turn % 5 == 0:
-            by_the_commands(project)
+            check_and_repair(project)
         healed = project.toolcast("generate")
         assert healed.returncode == 0, healed.stderr
-        assert digests(project.root) == whole[current]
+        assert compute_digests(project.root) == versions[current]
         assert not list((project.root / "generated").rglob(".toolcast-*"))
     print(f"{KILLS} kills, {mixed} of them with old and new files side by side")
 
 
-def by_the_commands(project: Any) -> None:
-    """`check` says so, `generate` heals, and a person's work in an output is not lost."""
+def check_and_repair(project: Any) -> None:
+    """Check that `check` reports the state, `generate` repairs it, and edits are kept."""
     checked = project.toolcast("check")
     assert checked.returncode == 0 or ": error: output/" in checked.stderr
     edited = project.root / EDITED
@@ -100,16 +102,16 @@ def by_the_commands(project: Any) -> None:
     assert project.toolcast("check").returncode == 0
 
 
-def kill_a_run(root: Path, chance: random.Random) -> None:
-    """Kills a run: one in four at any moment, the others while it writes."""
+def kill_run(root: Path, chance: random.Random) -> None:
+    """Start a run and kill it: one in four at any moment, the others while it writes."""
     tools = root / "generated/toy/tools"
     before = tools.stat().st_mtime_ns
-    begin = time.monotonic()
-    anywhen = begin + chance.uniform(0, 1) if chance.random() < 0.25 else begin + 60
+    start = time.monotonic()
+    deadline = start + chance.uniform(0, 1) if chance.random() < 0.25 else start + 60
     with subprocess.Popen(
         GENERATE, cwd=root, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     ) as process:
-        while process.poll() is None and time.monotonic() < anywhen:
+        while process.poll() is None and time.monotonic() < deadline:
             if tools.stat().st_mtime_ns != before:
                 time.sleep(chance.uniform(0, 0.03))
                 break

@@ -1,4 +1,4 @@
-"""The same specs give the same bytes, wherever and however they are read."""
+"""Deterministic outputs, independent of the folder, locale and environment."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from tests.repository import own_project
 
-from .conftest import contents
+from .conftest import read_outputs
 
 
 @pytest.mark.slow
@@ -33,24 +33,24 @@ from .conftest import contents
         ),
     ],
 )
-def test_this_project_is_generated_alike(
+def test_outputs_are_identical_in_any_environment(
     tmp_path: Path, project_copy: Any, folder: str, settings: dict[str, str]
 ) -> None:
     root = tmp_path / folder
     project_copy.root.rename(root)
-    expected = contents(root)
+    expected = read_outputs(root)
     shutil.rmtree(root / "generated")
-    away = tmp_path / "away"
-    away.mkdir()
+    other_folder = tmp_path / "away"
+    other_folder.mkdir()
     words = ["generate", "--project", str(root)]
-    done = project_copy.toolcast(*words, env=settings, cwd=away)
+    done = project_copy.toolcast(*words, env=settings, cwd=other_folder)
     assert done.returncode == 0, done.stderr
-    assert contents(root) == expected
+    assert read_outputs(root) == expected
     words = ["check", "--project", str(root)]
-    assert project_copy.toolcast(*words, env=settings, cwd=away).returncode == 0
+    assert project_copy.toolcast(*words, env=settings, cwd=other_folder).returncode == 0
 
 
-def test_the_repository_is_up_to_date() -> None:
+def test_outputs_in_this_repository_are_up_to_date() -> None:
     from toolcast.output.disk_differences import compare_with_disk
     from toolcast.output.output_folder import diagnose
     from toolcast.pipeline import generate
@@ -58,5 +58,5 @@ def test_the_repository_is_up_to_date() -> None:
     root = str(own_project())
     files = generate(root).files
     difference = compare_with_disk(root, "generated", files)
-    found = diagnose(root, "generated", files, difference)
-    assert [f"{f.location.file}: {f.message}" for f in found] == []
+    findings = diagnose(root, "generated", files, difference)
+    assert [f"{f.location.file}: {f.message}" for f in findings] == []

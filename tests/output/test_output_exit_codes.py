@@ -1,4 +1,4 @@
-"""Which exit code a project that is not right gives."""
+"""Exit codes of `check` and `generate` for invalid projects and options."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from toolcast.commands.command_group import main
 
 
 @pytest.mark.parametrize("command", ["check", "generate"])
-def test_exit_codes_of_wrong_projects(
+def test_invalid_project_or_option_sets_the_exit_code(
     small: Any,
     run: Callable[..., Result],
     tmp_path: Path,
@@ -23,22 +23,22 @@ def test_exit_codes_of_wrong_projects(
     empty = tmp_path / "empty"
     empty.mkdir()
     monkeypatch.chdir(empty)
-    nowhere = CliRunner().invoke(main, [command])
-    assert (nowhere.exit_code, "toolcast init" in nowhere.stderr) == (2, True)
+    outside = CliRunner().invoke(main, [command])
+    assert (outside.exit_code, "toolcast init" in outside.stderr) == (2, True)
     assert CliRunner().invoke(main, [command, "--project", "."]).exit_code == 2
     assert run(command, "--format", "nope").exit_code == 2
     monkeypatch.chdir(small.root / "specs" / "toy")
     assert CliRunner().invoke(main, [command]).exit_code == 0
     small.edit("specs/toy/greet.yaml", "summary:", "sumary:")
-    wrong = run(command)
-    assert (wrong.exit_code, "did you mean `summary`?" in wrong.stderr) == (1, True)
+    typo = run(command)
+    assert (typo.exit_code, "did you mean `summary`?" in typo.stderr) == (1, True)
     small.write("toolcast.yaml", "version: 2\n")
     invalid = run(command)
     assert (invalid.exit_code, invalid.stdout) == (2, "")
     assert "toolcast.yaml:1:10: error:" in invalid.stderr
 
 
-def test_a_command_that_is_not_there(
+def test_misspelled_command_gets_a_suggestion(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -46,7 +46,7 @@ def test_a_command_that_is_not_there(
     assert (missing.exit_code, "`check`" in missing.stderr) == (2, True)
 
 
-def test_an_error_writes_nothing(small: Any, run: Callable[..., Result]) -> None:
+def test_spec_error_writes_no_output(small: Any, run: Callable[..., Result]) -> None:
     small.edit("specs/toy/greet.yaml", "Greet somebody.", "Greet someone.")
     small.write("specs/toy/broken.yaml", "name: broken\n")
     before = (small.root / "generated/toy/tools/greet.json").read_bytes()

@@ -1,4 +1,4 @@
-"""What `generate` overwrites and deletes: only bytes that can be had back."""
+"""Files that `generate` overwrites and deletes: only those that can be recovered."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from click.testing import Result
 
-from .conftest import PART, contents
+from .conftest import PART, read_outputs
 
 DEFINITION = "generated/toy/tools/greet.json"
 TOOL = "generated/toy/tools/greet.py"
@@ -24,35 +24,35 @@ def change(
     small.edit("specs/toy/greet.yaml", old, new)
 
 
-def edit(small: Any, path: str = TOOL) -> Path:
+def append_comment(small: Any, path: str = TOOL) -> Path:
     edited: Path = small.root / path
     edited.write_bytes(edited.read_bytes() + b"\n# mine\n")
     return edited
 
 
-def test_what_an_earlier_run_left_is_overwritten(small: Any, run: Run) -> None:
+def test_unmodified_output_is_overwritten(small: Any, run: Run) -> None:
     change(small)
     assert run("generate").exit_code == 0
     assert run("check").exit_code == 0
 
 
-def test_what_neither_git_nor_a_run_has_is_named_and_left(
+def test_output_unknown_to_git_and_cache_is_not_overwritten(
     small: Any, run: Run, own_cache: Path
 ) -> None:
     shutil.rmtree(own_cache)
     change(small)
-    before = contents(small.root)
-    refused = run("generate")
-    assert refused.exit_code == 1
-    assert refused.stderr.count(f"{DEFINITION}: error: output/outdated: ") == 1
-    assert refused.stderr.endswith("nothing was written\n")
-    assert contents(small.root) == before
-    # The bytes that are right pass without anybody knowing them.
+    before = read_outputs(small.root)
+    done = run("generate")
+    assert done.exit_code == 1
+    assert done.stderr.count(f"{DEFINITION}: error: output/outdated: ") == 1
+    assert done.stderr.endswith("nothing was written\n")
+    assert read_outputs(small.root) == before
+    # A file with the expected bytes is accepted without git and cache.
     change(small, "Greet someone.", "Greet somebody.")
     assert run("generate").exit_code == 0
 
 
-def test_what_git_has_is_overwritten_without_any_stamp(
+def test_output_in_git_is_overwritten_without_a_cache(
     small: Any, run: Run, git: Git, own_cache: Path
 ) -> None:
     shutil.rmtree(own_cache)
@@ -61,10 +61,10 @@ def test_what_git_has_is_overwritten_without_any_stamp(
     assert run("check").exit_code == 0
 
 
-def test_an_edit_is_named_and_left_until_it_is_in_the_index(
+def test_edited_output_is_overwritten_if_git_has_it(
     small: Any, run: Run, git: Git
 ) -> None:
-    edited = edit(small)
+    edited = append_comment(small)
     refused = run("generate")
     assert refused.exit_code == 1
     assert f"{TOOL}: error: output/outdated: " in refused.stderr
@@ -74,8 +74,8 @@ def test_an_edit_is_named_and_left_until_it_is_in_the_index(
     assert "# mine" not in edited.read_text()
 
 
-def test_force_overwrites_an_edit(small: Any, run: Run) -> None:
-    edited = edit(small)
+def test_force_overwrites_an_edited_output(small: Any, run: Run) -> None:
+    edited = append_comment(small)
     assert run("generate").exit_code == 1
     forced = run("generate", "--force")
     assert (forced.exit_code, "(1 written," in forced.stdout) == (0, True)
@@ -83,16 +83,16 @@ def test_force_overwrites_an_edit(small: Any, run: Run) -> None:
     assert run("check").exit_code == 0
 
 
-def test_nothing_is_written_when_one_file_is_refused(small: Any, run: Run) -> None:
-    edit(small)
+def test_no_output_is_written_if_one_is_refused(small: Any, run: Run) -> None:
+    append_comment(small)
     change(small)
-    before = contents(small.root)
+    before = read_outputs(small.root)
     assert run("generate").exit_code == 1
-    assert contents(small.root) == before
+    assert read_outputs(small.root) == before
 
 
-def test_of_an_edited_orphan_nothing_is_lost(small: Any, run: Run) -> None:
-    edited = edit(small, "generated/toy/tools/part.py")
+def test_edited_output_from_a_removed_spec_requires_force(small: Any, run: Run) -> None:
+    edited = append_comment(small, "generated/toy/tools/part.py")
     (small.root / "specs/toy/part.yaml").unlink()
     refused = run("generate")
     assert refused.exit_code == 1
@@ -103,7 +103,7 @@ def test_of_an_edited_orphan_nothing_is_lost(small: Any, run: Run) -> None:
     assert run("check").exit_code == 0
 
 
-def test_the_last_twenty_versions_of_a_file_are_known(small: Any, run: Run) -> None:
+def test_last_20_output_versions_can_be_overwritten(small: Any, run: Run) -> None:
     versions = [(small.root / DEFINITION).read_bytes()]
     for number in range(21):
         old = f"Greet {number - 1}." if number else "Greet somebody."
@@ -116,9 +116,7 @@ def test_the_last_twenty_versions_of_a_file_are_known(small: Any, run: Run) -> N
     assert run("generate").exit_code == 1
 
 
-def test_a_foreign_file_is_named_and_the_outputs_are_written(
-    small: Any, run: Run
-) -> None:
+def test_foreign_file_is_reported_and_outputs_are_written(small: Any, run: Run) -> None:
     note = small.write("generated/toy/notes.txt", "mine\n")
     change(small)
     done = run("generate")
@@ -128,8 +126,8 @@ def test_a_foreign_file_is_named_and_the_outputs_are_written(
     assert note.read_text() == "mine\n"
 
 
-def test_a_foreign_file_in_an_outputs_place(small: Any, run: Run) -> None:
-    theirs = small.write("generated/toy/tools/leave.py", "mine = 1\n")
+def test_foreign_file_at_an_output_path_requires_force(small: Any, run: Run) -> None:
+    foreign_file = small.write("generated/toy/tools/leave.py", "mine = 1\n")
     small.write("specs/toy/leave.yaml", f"name: leave\n{PART}")
     refused = run("generate")
     assert refused.exit_code == 1
@@ -138,13 +136,13 @@ def test_a_foreign_file_in_an_outputs_place(small: Any, run: Run) -> None:
         in refused.stderr
     )
     assert "replace it with `toolcast generate --force`" in refused.stderr
-    assert theirs.read_text() == "mine = 1\n"
+    assert foreign_file.read_text() == "mine = 1\n"
     assert run("generate", "--force").exit_code == 0
     assert run("check").exit_code == 0
 
 
-def test_left_overs_of_a_stash_are_removed(small: Any, run: Run, git: Git) -> None:
-    """`git stash` takes back what git knows, and leaves the new files of a run."""
+def test_outputs_left_by_git_stash_are_removed(small: Any, run: Run, git: Git) -> None:
+    """`git stash` restores tracked files, and leaves new outputs."""
     small.write("specs/toy/leave.yaml", f"name: leave\n{PART}")
     git("add", "specs")
     assert run("generate").exit_code == 0
@@ -158,7 +156,7 @@ def test_left_overs_of_a_stash_are_removed(small: Any, run: Run, git: Git) -> No
     assert run("check").exit_code == 0
 
 
-def test_left_overs_of_a_checkout_are_removed_by_force_without_a_stamp(
+def test_outputs_left_by_git_checkout_without_cache_are_removed_with_force(
     small: Any, run: Run, git: Git, own_cache: Path
 ) -> None:
     small.write("specs/toy/leave.yaml", f"name: leave\n{PART}")
@@ -174,8 +172,8 @@ def test_left_overs_of_a_checkout_are_removed_by_force_without_a_stamp(
     assert run("check").exit_code == 0
 
 
-def conflict(small: Any, run: Run, git: Git) -> None:
-    """A merge of two branches that changed one line of a prompt file."""
+def make_conflict(small: Any, run: Run, git: Git) -> None:
+    """Merge two branches that changed the same line of a prompt file."""
     git("checkout", "--quiet", "-b", "theirs")
     change(small, new="Greet anyone.")
     run("generate")
@@ -187,16 +185,16 @@ def conflict(small: Any, run: Run, git: Git) -> None:
     assert "CONFLICT" in git("merge", "theirs")
 
 
-def test_a_merge_with_conflicts_heals(
+def test_generate_repairs_outputs_with_merge_conflicts(
     small: Any, run: Run, git: Git, own_cache: Path
 ) -> None:
-    conflict(small, run, git)
+    make_conflict(small, run, git)
     shutil.rmtree(own_cache)
     assert "<<<<<<<" in (small.root / DEFINITION).read_text()
     git("checkout", "--theirs", "specs/toy/greet.yaml")
-    said = run("check").stderr
-    assert "specs/toy/greet.yaml: error: output/outdated" in said
-    assert "edited by hand" not in said
+    errors = run("check").stderr
+    assert "specs/toy/greet.yaml: error: output/outdated" in errors
+    assert "edited by hand" not in errors
     assert run("generate").exit_code == 0
     assert run("check").exit_code == 0
     git("add", ".")
@@ -204,7 +202,7 @@ def test_a_merge_with_conflicts_heals(
     assert run("check").exit_code == 0
 
 
-def test_a_merge_that_deletes_heals(
+def test_generate_repairs_outputs_after_a_modify_delete_conflict(
     small: Any, run: Run, git: Git, own_cache: Path
 ) -> None:
     git("checkout", "--quiet", "-b", "theirs")
@@ -224,23 +222,23 @@ def test_a_merge_that_deletes_heals(
 
 
 @pytest.mark.parametrize("format_", ["sha1", "sha256"])
-@pytest.mark.parametrize("ends", [b"\n", b"\r\n"])
-def test_every_kind_of_repository_is_understood(
-    small: Any, run: Run, git: Git, own_cache: Path, format_: str, ends: bytes
+@pytest.mark.parametrize("ending", [b"\n", b"\r\n"])
+def test_any_object_format_and_line_ending_is_supported(
+    small: Any, run: Run, git: Git, own_cache: Path, format_: str, ending: bytes
 ) -> None:
     shutil.rmtree(small.root / ".git")
     git("init", "--quiet", f"--object-format={format_}")
     git("config", "core.autocrlf", "true")
     git("add", ".")
     for path in (small.root / "generated").rglob("*.*"):
-        path.write_bytes(path.read_bytes().replace(b"\n", ends))
+        path.write_bytes(path.read_bytes().replace(b"\n", ending))
     shutil.rmtree(own_cache)
     change(small)
     assert run("generate").exit_code == 0
     assert run("check").exit_code == 0
 
 
-def test_a_project_in_a_folder_of_its_repository(
+def test_outputs_in_a_repository_subfolder_are_recognized(
     small: Any, run: Run, git: Git, own_cache: Path
 ) -> None:
     git("rev-parse")
@@ -251,7 +249,7 @@ def test_a_project_in_a_folder_of_its_repository(
     assert run("generate").exit_code == 0
 
 
-def test_an_unwritable_cache_folder_is_no_error(
+def test_unwritable_cache_is_ignored(
     small: Any, run: Run, git: Git, own_cache: Path
 ) -> None:
     shutil.rmtree(own_cache)
@@ -260,7 +258,7 @@ def test_an_unwritable_cache_folder_is_no_error(
     assert run("generate").exit_code == 0
 
 
-def test_a_cache_folder_in_the_project_is_none(
+def test_cache_folder_inside_the_project_is_not_used(
     small: Any, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(small.root / "cache"))
@@ -269,10 +267,10 @@ def test_a_cache_folder_in_the_project_is_none(
     assert not (small.root / "cache").exists()
 
 
-def test_state_that_a_project_brings_is_none_of_ours(
+def test_state_files_in_the_project_are_ignored(
     small: Any, run: Run, tmp_path: Path
 ) -> None:
-    """Earlier versions kept a cache, a lock, a manifest and a journal in the project."""
+    """Earlier versions stored a cache, a lock, a manifest and a journal in the project."""
     victim = tmp_path / "victim"
     victim.mkdir()
     (victim / "lock").write_text("mine")

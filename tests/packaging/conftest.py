@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands.running import run
+from tests.commands.run_module import run
 from tests.packaging.environments import build
 
 ROOT = Path(__file__).parents[2]

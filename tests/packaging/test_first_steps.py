@@ -12,7 +12,7 @@ import pytest
 import yaml
 from packaging.requirements import Requirement
 
-from tests.commands.running import run
+from tests.commands.run_module import run
 from tests.packaging.conftest import ROOT
 from tests.packaging.environments import Environment
 from tests.packaging.test_runtime_alone import serve

@@ -14,7 +14,7 @@ import pytest
 from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
-from tests.commands.running import run
+from tests.commands.run_module import run
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 

@@ -1,4 +1,4 @@
-"""The providers' own types of lists of tools and of answers, with extra keys forbidden."""
+"""Validation of tool lists and answers by the providers' SDKs, without extra keys."""
 
 from __future__ import annotations
 
@@ -14,23 +14,25 @@ __all__ = ["validate", "validate_answer"]
 
 _FORBIDDEN = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
 _OPEN = frozenset(["InputSchemaTyped"])
-"""A schema itself has any keyword."""
+"""Types that can have any key: a JSON Schema has any keyword."""
 
 
 def validate(provider: str, tools: list[dict[str, Any]]) -> None:
-    """Has a provider's own types read a list.
+    """Validate a tool list against the types of a provider's SDK.
 
     Raises:
-        ValueError: they refuse it.
+
+    ValueError: the list is invalid.
     """
     _VALIDATORS[provider](tools)
 
 
 def validate_answer(provider: str, answer: dict[str, Any]) -> None:
-    """Has a provider's own types read what goes back to a model.
+    """Validate a tool's answer to a model against the types of a provider's SDK.
 
     Raises:
-        ValueError: they refuse it.
+
+    ValueError: the answer is invalid, or the SDK drops a part of it.
     """
     if provider == "gemini":
         from google.genai.types import Part
@@ -47,7 +49,7 @@ def validate_answer(provider: str, answer: dict[str, Any]) -> None:
             raise ValueError("it drops something")
     else:
         module, name = _ANSWERS[provider]
-        _read(_adapter(module, name).validate_python([answer]))
+        _consume(_adapter(module, name).validate_python([answer]))
 
 
 _ANSWERS = {
@@ -62,38 +64,38 @@ _ANSWERS = {
 
 @cache
 def _adapter(module: str, name: str) -> TypeAdapter[Any]:
-    wanted = getattr(import_module(module), name)
-    _close(wanted, set())
-    every: Any = list[wanted]  # type: ignore[valid-type]
-    return TypeAdapter(every)
+    type_ = getattr(import_module(module), name)
+    _forbid_extra_keys(type_, set())
+    list_type: Any = list[type_]  # type: ignore[valid-type]
+    return TypeAdapter(list_type)
 
 
-def _close(kind: Any, seen: set[int]) -> None:
-    """Forbids extra keys in a typed dictionary or a model, and in what it holds."""
+def _forbid_extra_keys(kind: Any, seen: set[int]) -> None:
+    """Forbid extra keys in a typed dictionary or model, and in the types of its fields."""
     if id(kind) in seen:
         return
     seen.add(id(kind))
     if is_typeddict(kind):
         if kind.__name__ not in _OPEN:
             kind.__pydantic_config__ = _FORBIDDEN
-        for held in get_type_hints(kind).values():
-            _close(held, seen)
-    for held in get_args(kind):
-        _close(held, seen)
+        for field_type in get_type_hints(kind).values():
+            _forbid_extra_keys(field_type, seen)
+    for field_type in get_args(kind):
+        _forbid_extra_keys(field_type, seen)
 
 
-def _read(value: Any) -> None:
-    """Has pydantic look at what it looks at when it is read alone: an `Iterable`."""
+def _consume(value: Any) -> None:
+    """Consume nested iterables, which pydantic validates only while they are read."""
     if isinstance(value, Mapping):
         value = value.values()
     if isinstance(value, Iterable) and not isinstance(value, (str, bytes)):
-        for inner in value:
-            _read(inner)
+        for item in value:
+            _consume(item)
 
 
-def _by_types(module: str, name: str) -> Callable[[list[dict[str, Any]]], None]:
+def _build_check(module: str, name: str) -> Callable[[list[dict[str, Any]]], None]:
     def check(tools: list[dict[str, Any]]) -> None:
-        _read(_adapter(module, name).validate_python(tools))
+        _consume(_adapter(module, name).validate_python(tools))
 
     return check
 
@@ -126,33 +128,33 @@ def _bedrock_validator(name: str) -> Callable[[Mapping[str, Any]], str]:
 
 
 def _ollama(tools: list[dict[str, Any]]) -> None:
-    wanted = _ollama_tool()
+    tool_type = _ollama_tool()
     for tool in tools:
-        wanted.model_validate(tool)
+        tool_type.model_validate(tool)
 
 
 @cache
 def _ollama_tool() -> type[BaseModel]:
     from ollama import Tool
 
-    kinds: list[type[BaseModel]] = [
+    models: list[type[BaseModel]] = [
         Tool.Function.Parameters.Property,
         Tool.Function.Parameters,
         Tool.Function,
         Tool,
     ]
-    for kind in kinds:
-        kind.model_config["extra"] = "forbid"
-        kind.model_rebuild(force=True)
+    for model in models:
+        model.model_config["extra"] = "forbid"
+        model.model_rebuild(force=True)
     return Tool
 
 
 _VALIDATORS: dict[str, Callable[[list[dict[str, Any]]], None]] = {
-    "openai-chat": _by_types("openai.types.chat", "ChatCompletionToolUnionParam"),
-    "openai-responses": _by_types("openai.types.responses", "ToolParam"),
-    "anthropic": _by_types("anthropic.types", "ToolUnionParam"),
+    "openai-chat": _build_check("openai.types.chat", "ChatCompletionToolUnionParam"),
+    "openai-responses": _build_check("openai.types.responses", "ToolParam"),
+    "anthropic": _build_check("anthropic.types", "ToolUnionParam"),
     "gemini": _gemini,
     "bedrock": _bedrock,
     "ollama": _ollama,
-    "anthropic-remote": _by_types("anthropic.types.beta", "BetaToolUnionParam"),
+    "anthropic-remote": _build_check("anthropic.types.beta", "BetaToolUnionParam"),
 }

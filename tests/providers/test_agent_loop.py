@@ -1,4 +1,4 @@
-"""An agent's loop as the docs show it, with the real client of OpenAI and its types."""
+"""An agent loop with the OpenAI SDK and its types, as in the documentation."""
 
 from __future__ import annotations
 
@@ -12,14 +12,18 @@ from generated.kirishima.registry import call_tool
 
 
 @pytest.mark.slow
-async def test_a_call_of_a_model_is_answered() -> None:
+async def test_agent_loop_sends_function_results_to_the_model() -> None:
     import httpx2
     from openai import AsyncOpenAI
     from openai.types.responses import ResponseInputParam
 
     client = "internal"
-    listed = await get_provider_tools("openai-responses", client)
-    form = next(one for one in listed.rendered if one.tool.name == "stickynotes")
+    tool_list = await get_provider_tools("openai-responses", client)
+    form = next(
+        rendered
+        for rendered in tool_list.rendered
+        if rendered.tool.name == "stickynotes"
+    )
     assert form.is_strict and form.is_deferred
     sent = {**dict.fromkeys(form.parameters.schema["required"]), "action": "list"}
     requests = []
@@ -41,14 +45,14 @@ async def test_a_call_of_a_model_is_answered() -> None:
     messages: ResponseInputParam = [{"role": "user", "content": "What is due?"}]
     for _ in range(2):
         response = await openai.responses.create(
-            model="m", input=messages, tools=listed.tools
+            model="m", input=messages, tools=tool_list.tools
         )
         for item in response.output:
             if item.type == "function_call":
                 messages.append(item.to_dict())  # type: ignore[arg-type]
-                call = listed.call(item.name, item.arguments)
+                call = tool_list.call(item.name, item.arguments)
                 assert call == ("stickynotes", {"action": "list"})
                 result = await call_tool(*call, client)
-                messages.append(listed.answer(result, item.name, item.call_id))
-    assert requests[0]["tools"] == listed.tools
+                messages.append(tool_list.answer(result, item.name, item.call_id))
+    assert requests[0]["tools"] == tool_list.tools
     assert json.loads(requests[1]["input"][-1]["output"])["action"] == "list"

@@ -1,4 +1,4 @@
-"""What goes back to a model: results, errors and images in each provider's own form."""
+"""Tool results, errors and images in the message format of each provider."""
 
 from __future__ import annotations
 
@@ -15,44 +15,46 @@ from toolcast_runtime.providers import PROVIDERS, provider_named, render_tools
 
 PIXEL = base64.b64encode(b"\x89PNG").decode()
 RESULT = {"id": 7, "tags": ["a"]}
-WHERE = {"type": "resource", "resource": {"uri": "file:///a.pdf", "blob": "JVBE"}}
-PDF = {**WHERE, "resource": {**WHERE["resource"], "mimeType": "application/pdf"}}  # type: ignore[dict-item]
-SAID = {"type": "text", "text": "It is red."}
+RESOURCE = {"type": "resource", "resource": {"uri": "file:///a.pdf", "blob": "JVBE"}}
+PDF = {**RESOURCE, "resource": {**RESOURCE["resource"], "mimeType": "application/pdf"}}  # type: ignore[dict-item]
+TEXT = {"type": "text", "text": "It is red."}
 SOUND = {"type": "audio", "data": "UklG", "mimeType": "audio/wav"}
-TORN = {"type": "image", "data": "no base64!", "mimeType": "image/png"}
+INVALID_IMAGE = {"type": "image", "data": "no base64!", "mimeType": "image/png"}
 
 ANSWERS: dict[str, ToolResponse] = {
     "result": ToolResponse(RESULT),
     "text": ToolResponse("Done."),
     "nothing": ToolResponse(""),
     "error": ToolResponse(error="There is no such note."),
-    "image": ToolResponse(content=[SAID, image(b"\x89PNG")]),
+    "image": ToolResponse(content=[TEXT, image(b"\x89PNG")]),
     "pdf": ToolResponse(content=[PDF]),
-    "untaken": ToolResponse(content=[SOUND, TORN, {"type": "text", "text": ""}]),
+    "untaken": ToolResponse(
+        content=[SOUND, INVALID_IMAGE, {"type": "text", "text": ""}]
+    ),
 }
-NOT_SHOWN = "(audio/wav, which cannot be shown here)"
+NO_AUDIO = "(audio/wav, which cannot be shown here)"
 NO_IMAGE = "(image/png, which cannot be shown here)"
 
 
-def answered(provider: str, name: str, **more: Any) -> dict[str, Any]:
-    definition = {"name": "notes.get", "inputSchema": {"type": "object"}, **more}
-    listed = render_tools(
+def build_answer(provider: str, name: str, **fields: Any) -> dict[str, Any]:
+    definition = {"name": "notes.get", "inputSchema": {"type": "object"}, **fields}
+    tool_list = render_tools(
         provider_named(provider), [Tool("notes.get", "", "Gets.", definition)]
     )
-    return dict(listed.answer(ANSWERS[name], listed.rendered[0].name, "call_1"))
+    return dict(tool_list.answer(ANSWERS[name], tool_list.rendered[0].name, "call_1"))
 
 
-def text(value: str) -> dict[str, Any]:
+def make_text_block(value: str) -> dict[str, Any]:
     return {"type": "text", "text": value}
 
 
 ANTHROPIC: dict[str, Any] = {
-    "result": {"content": [text('{"id": 7, "tags": ["a"]}')]},
+    "result": {"content": [make_text_block('{"id": 7, "tags": ["a"]}')]},
     "nothing": {},
-    "error": {"content": [text("There is no such note.")], "is_error": True},
+    "error": {"content": [make_text_block("There is no such note.")], "is_error": True},
     "image": {
         "content": [
-            text("It is red."),
+            make_text_block("It is red."),
             {
                 "type": "image",
                 "source": {"type": "base64", "media_type": "image/png", "data": PIXEL},
@@ -71,14 +73,14 @@ ANTHROPIC: dict[str, Any] = {
             }
         ]
     },
-    "untaken": {"content": [text(NOT_SHOWN), text(NO_IMAGE)]},
+    "untaken": {"content": [make_text_block(NO_AUDIO), make_text_block(NO_IMAGE)]},
 }
 
 
 @pytest.mark.parametrize("name", ANTHROPIC)
-def test_anthropic(name: str) -> None:
+def test_anthropic_result_is_a_tool_result_block(name: str) -> None:
     head = {"type": "tool_result", "tool_use_id": "call_1"}
-    assert answered("anthropic", name) == {**head, **ANTHROPIC[name]}
+    assert build_answer("anthropic", name) == {**head, **ANTHROPIC[name]}
 
 
 BEDROCK: dict[str, Any] = {
@@ -99,9 +101,9 @@ BEDROCK: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("name", BEDROCK)
-def test_bedrock(name: str) -> None:
+def test_bedrock_result_is_a_tool_result_block(name: str) -> None:
     expected = {"toolUseId": "call_1", **BEDROCK[name]}
-    assert answered("bedrock", name) == {"toolResult": expected}
+    assert build_answer("bedrock", name) == {"toolResult": expected}
 
 
 GEMINI: dict[str, Any] = {
@@ -112,14 +114,14 @@ GEMINI: dict[str, Any] = {
         "response": {"output": "It is red."},
         "parts": [{"inlineData": {"mimeType": "image/png", "data": b"\x89PNG"}}],
     },
-    "untaken": {"response": {"output": f"{NOT_SHOWN}\n{NO_IMAGE}"}},
+    "untaken": {"response": {"output": f"{NO_AUDIO}\n{NO_IMAGE}"}},
 }
 
 
 @pytest.mark.parametrize("name", GEMINI)
-def test_gemini(name: str) -> None:
+def test_gemini_result_is_a_function_response(name: str) -> None:
     expected = {"id": "call_1", "name": "notes.get", **GEMINI[name]}
-    assert answered("gemini", name) == {"functionResponse": expected}
+    assert build_answer("gemini", name) == {"functionResponse": expected}
 
 
 TEXTS = {
@@ -132,10 +134,10 @@ TEXTS = {
 
 
 @pytest.mark.parametrize("name", TEXTS)
-def test_chat_and_ollama_have_one_text(name: str) -> None:
+def test_openai_chat_and_ollama_results_are_one_text(name: str) -> None:
     message = {"role": "tool", "content": TEXTS[name]}
-    assert answered("openai-chat", name) == {**message, "tool_call_id": "call_1"}
-    assert answered("ollama", name) == {**message, "tool_name": "notes.get"}
+    assert build_answer("openai-chat", name) == {**message, "tool_call_id": "call_1"}
+    assert build_answer("ollama", name) == {**message, "tool_name": "notes.get"}
 
 
 OUTPUTS: dict[str, Any] = {
@@ -159,28 +161,28 @@ OUTPUTS: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("name", OUTPUTS)
-def test_responses(name: str) -> None:
+def test_openai_responses_result_is_a_function_call_output(name: str) -> None:
     head = {"type": "function_call_output", "call_id": "call_1"}
-    assert answered("openai-responses", name) == {**head, "output": OUTPUTS[name]}
+    assert build_answer("openai-responses", name) == {**head, "output": OUTPUTS[name]}
 
 
-def test_a_text_whose_schema_the_model_has_is_json() -> None:
-    returned = answered("openai-responses", "text", outputSchema={"type": "string"})
+def test_text_result_with_output_schema_is_encoded_as_json() -> None:
+    returned = build_answer("openai-responses", "text", outputSchema={"type": "string"})
     assert returned["output"] == '"Done."'
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("provider", PROVIDERS)
-def test_the_providers_own_types_take_it(provider: str) -> None:
+def test_answers_are_valid_for_each_sdk(provider: str) -> None:
     for name in ANSWERS:
-        validate_answer(provider, answered(provider, name))
+        validate_answer(provider, build_answer(provider, name))
     with pytest.raises(ValueError):
         validate_answer(provider, {"type": "tool_result", "result": "x"})
 
 
 @pytest.mark.slow
-def test_the_types_look_into_content() -> None:
-    good = answered("anthropic", "image")
+def test_sdk_types_reject_unknown_keys_in_content_blocks() -> None:
+    good = build_answer("anthropic", "image")
     for block in good["content"]:
         with pytest.raises(ValueError):
             validate_answer("anthropic", {**good, "content": [{**block, "more": 1}]})
@@ -196,7 +198,7 @@ REFERENCES: list[Any] = [
 
 
 @pytest.mark.parametrize("value", REFERENCES)
-def test_gemini_gets_as_text_what_it_would_refuse_or_round(value: Any) -> None:
+def test_gemini_gets_references_and_large_integers_as_text(value: Any) -> None:
     provider = provider_named("gemini")
     tool = Tool("d", "", "D.", {"name": "d", "inputSchema": {"type": "object"}})
     answer = render_tools(provider, [tool]).answer(ToolResponse(value), "d", "1")
@@ -207,10 +209,8 @@ def test_gemini_gets_as_text_what_it_would_refuse_or_round(value: Any) -> None:
 
 @pytest.mark.parametrize("number", [float("nan"), float("inf"), 2**63, -(2**53)])
 @pytest.mark.parametrize("provider", ["gemini", "bedrock"])
-def test_numbers_that_json_apis_reject_are_sent_as_text(
-    provider: str, number: float
-) -> None:
-    answer = answered_with(provider, ToolResponse({"rows": [{"n": number}]}))
+def test_numbers_outside_json_are_sent_as_text(provider: str, number: float) -> None:
+    answer = build_answer_to(provider, ToolResponse({"rows": [{"n": number}]}))
     text = json.dumps({"rows": [{"n": number}]})
     assert json.dumps(text) in json.dumps(answer)
 
@@ -218,15 +218,15 @@ def test_numbers_that_json_apis_reject_are_sent_as_text(
 @pytest.mark.parametrize(
     "value", [{"ref": "$ref"}, ["$ref"], {"$defs": {}}, {"id": 2**53 - 1}, "$ref", None]
 )
-def test_gemini_gets_other_results_as_json(value: Any) -> None:
-    answer = answered_with("gemini", ToolResponse(value))
+def test_gemini_results_without_references_are_sent_as_json(value: Any) -> None:
+    answer = build_answer_to("gemini", ToolResponse(value))
     assert answer["functionResponse"]["response"] == {"output": value}
 
 
-def answered_with(provider: str, response: ToolResponse) -> dict[str, Any]:
+def build_answer_to(provider: str, response: ToolResponse) -> dict[str, Any]:
     tool = Tool("d", "", "D.", {"name": "d", "inputSchema": {"type": "object"}})
-    listed = render_tools(provider_named(provider), [tool])
-    return dict(listed.answer(response, "d", "1"))
+    tool_list = render_tools(provider_named(provider), [tool])
+    return dict(tool_list.answer(response, "d", "1"))
 
 
 BLANK = [
@@ -241,10 +241,10 @@ BLANK = [
 
 @pytest.mark.parametrize("response", BLANK)
 @pytest.mark.parametrize("provider", PROVIDERS)
-def test_a_blank_error_is_a_fixed_sentence(
+def test_blank_error_message_is_replaced_by_a_fixed_sentence(
     provider: str, response: ToolResponse
 ) -> None:
-    answer = answered_with(provider, response)
+    answer = build_answer_to(provider, response)
     assert "The tool failed without an error message." in repr(answer)
     validate_answer(provider, answer)
 
@@ -259,7 +259,7 @@ def test_a_blank_error_is_a_fixed_sentence(
         ToolResponse(content=[{"type": "text", "text": ""}] * 2),
     ],
 )
-def test_blank_text_is_left_out(response: ToolResponse) -> None:
-    assert "content" not in answered_with("anthropic", response)
-    content = answered_with("bedrock", response)["toolResult"]["content"]
+def test_blank_text_is_omitted_from_the_answer(response: ToolResponse) -> None:
+    assert "content" not in build_answer_to("anthropic", response)
+    content = build_answer_to("bedrock", response)["toolResult"]["content"]
     assert content == [{"text": "The tool returned no content."}]

@@ -1,4 +1,4 @@
-"""What two schemas say as one, and whether alternatives exclude each other."""
+"""Merged schemas, and alternatives that exclude each other."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ B: Schema = {"properties": {"b": {}}}
 AB: Schema = {"properties": {"a": {}, "b": {}}}
 
 
-def _closed(schema: Schema, further: Any = False) -> Schema:
-    return {**schema, "additionalProperties": further}
+def _close(schema: Schema, additional: Any = False) -> Schema:
+    return {**schema, "additionalProperties": additional}
 
 
 @pytest.mark.parametrize(
@@ -44,14 +44,14 @@ def _closed(schema: Schema, further: Any = False) -> Schema:
         (1j, "number"),
     ],
 )
-def test_a_value_has_one_type(value: Any, name: str) -> None:
+def test_python_value_has_a_json_type_name(value: Any, name: str) -> None:
     assert get_type_name(value) == name
     assert matches_types(value, [name])
     assert matches_types(value, None)
     assert not matches_types(value, [])
 
 
-def test_a_whole_number_is_a_number_like_any() -> None:
+def test_integer_values_match_number_and_integral_floats_match_integer() -> None:
     assert matches_types(1, ["number"])
     assert matches_types(1.0, ["integer"])
     assert not matches_types(1.5, ["integer"])
@@ -59,7 +59,7 @@ def test_a_whole_number_is_a_number_like_any() -> None:
     assert not matches_types(1, ["string", "boolean"])
 
 
-def test_a_schema_names_one_type_some_or_none() -> None:
+def test_type_keyword_is_read_as_a_list_or_none() -> None:
     assert get_types({"type": "string"}) == ["string"]
     assert get_types({"type": ("string", "null")}) == ["string", "null"]
     assert get_types({}) is None
@@ -74,10 +74,7 @@ def test_a_schema_names_one_type_some_or_none() -> None:
         ({"enum": []}, {"enum": []}),
         ({"enum": ["a"]}, {"type": "string", "enum": ["a"]}),
         ({"enum": ["a", 1]}, {"type": ["string", "integer"], "enum": ["a", 1]}),
-        (
-            {"type": "string", "enum": ["a", 1]},
-            {"type": "string", "enum": ["a"]},
-        ),
+        ({"type": "string", "enum": ["a", 1]}, {"type": "string", "enum": ["a"]}),
         ({"type": "string", "enum": [1]}, None),
         ({"const": "a"}, {"type": "string", "const": "a"}),
         ({"type": "string", "const": 1}, None),
@@ -86,7 +83,7 @@ def test_a_schema_names_one_type_some_or_none() -> None:
         ({"type": ["null"], "enum": [None, 1]}, {"type": ["null"]}),
     ],
 )
-def test_listed_values_name_their_types(schema: Schema, expected: Any) -> None:
+def test_enum_and_const_get_their_values_types(schema: Schema, expected: Any) -> None:
     assert add_value_types(schema) == expected
 
 
@@ -125,18 +122,19 @@ def test_listed_values_name_their_types(schema: Schema, expected: Any) -> None:
             {"properties": {"a": {"minimum": 1}, "b": True}},
             {"properties": {"a": {"minimum": 1}, "b": {"minimum": 1}}},
         ),
-        (_closed(A), _closed(A), _closed(A)),
-        (_closed(AB), A, _closed(AB)),
-        (_closed(A), _closed(A, True), _closed(A)),
-        (A, _closed(A), _closed(A)),
-        (A, _closed(AB), _closed(AB)),
-        (A, _closed(B, True), _closed(AB, True)),
+        (_close(A), _close(A), _close(A)),
+        (_close(AB), A, _close(AB)),
+        (_close(A), _close(A, True), _close(A)),
+        (A, _close(A), _close(A)),
+        (A, _close(AB), _close(AB)),
+        (A, _close(B, True), _close(AB, True)),
         ({"prefixItems": [{}]}, {"prefixItems": [{}]}, {"prefixItems": [{}]}),
         ({"contains": {}}, {"minItems": 1}, {"contains": {}, "minItems": 1}),
     ],
 )
-def test_two_schemas_are_one(first: Schema, second: Schema, both: Schema) -> None:
-    """Every value that both allow, and no other."""
+def test_merged_schema_allows_what_both_schemas_allow(
+    first: Schema, second: Schema, both: Schema
+) -> None:
     assert merge_schemas(first, second) == both
 
 
@@ -156,18 +154,14 @@ def test_two_schemas_are_one(first: Schema, second: Schema, both: Schema) -> Non
         ({"pattern": "a"}, {"pattern": "b"}, "pattern"),
         ({"uniqueItems": False}, {"uniqueItems": True}, "uniqueItems"),
         ({"prefixItems": [{}]}, {"items": {}}, "items"),
-        (
-            {"properties": {"a": False}},
-            {"properties": {"a": {}}},
-            "properties",
-        ),
-        (_closed(A), AB, "additionalProperties"),
-        (_closed(A), _closed(AB), "additionalProperties"),
-        (_closed(AB), _closed(A), "additionalProperties"),
-        (_closed(A), _closed(A, {}), "additionalProperties"),
-        (AB, _closed(A), "additionalProperties"),
-        (_closed(A, {}), B, "additionalProperties"),
-        (A, _closed(B, {}), "additionalProperties"),
+        ({"properties": {"a": False}}, {"properties": {"a": {}}}, "properties"),
+        (_close(A), AB, "additionalProperties"),
+        (_close(A), _close(AB), "additionalProperties"),
+        (_close(AB), _close(A), "additionalProperties"),
+        (_close(A), _close(A, {}), "additionalProperties"),
+        (AB, _close(A), "additionalProperties"),
+        (_close(A, {}), B, "additionalProperties"),
+        (A, _close(B, {}), "additionalProperties"),
         (
             {"properties": {"a": {}}, "patternProperties": {"b": {}}},
             {"properties": {"c": {}}},
@@ -175,24 +169,25 @@ def test_two_schemas_are_one(first: Schema, second: Schema, both: Schema) -> Non
         ),
     ],
 )
-def test_two_schemas_are_not_one(first: Schema, second: Schema, keyword: str) -> None:
-    """The keyword is told that no one schema can say."""
+def test_inexact_merge_raises_the_blocking_keyword(
+    first: Schema, second: Schema, keyword: str
+) -> None:
     with pytest.raises(InexactError) as refused:
         merge_schemas(first, second)
     assert refused.value.args == (keyword,)
 
 
-def test_annotations_refuse_no_value() -> None:
-    words: Schema = dict.fromkeys(
+def test_annotation_keywords_are_recognized() -> None:
+    keywords: Schema = dict.fromkeys(
         "title description default examples deprecated readOnly writeOnly".split(), 1
     )
     assert has_only_annotations({})
-    assert has_only_annotations(words)
-    assert not has_only_annotations({**words, "type": "string"})
+    assert has_only_annotations(keywords)
+    assert not has_only_annotations({**keywords, "type": "string"})
     assert not has_only_annotations({"$ref": "#"})
 
 
-def _needing(name: str, value: Any, **others: Any) -> Schema:
+def _require(name: str, value: Any, **others: Any) -> Schema:
     properties = {name: {"const": value}}
     return {"type": "object", "required": [name], "properties": properties, **others}
 
@@ -220,28 +215,28 @@ def _needing(name: str, value: Any, **others: Any) -> Schema:
         ({"type": ["string", "null"]}, {"type": ["null"]}, False),
         ({"type": "string"}, {}, False),
         ({}, {"type": "string"}, False),
-        (_needing("a", 1), _needing("a", 2), True),
-        (_needing("a", 1), _needing("a", 1), False),
-        (_needing("a", 1), _needing("b", 2), False),
-        (_needing("a", 1), _needing("a", 2, required=[]), False),
-        (_needing("a", 1), _needing("a", 2, type=["object", "null"]), False),
-        (_needing("a", 1, type=["object", "null"]), _needing("a", 2), False),
-        (_needing("a", 1), _needing("a", 2, properties={}), False),
-        (_needing("a", 1, properties={}), _needing("a", 2), False),
+        (_require("a", 1), _require("a", 2), True),
+        (_require("a", 1), _require("a", 1), False),
+        (_require("a", 1), _require("b", 2), False),
+        (_require("a", 1), _require("a", 2, required=[]), False),
+        (_require("a", 1), _require("a", 2, type=["object", "null"]), False),
+        (_require("a", 1, type=["object", "null"]), _require("a", 2), False),
+        (_require("a", 1), _require("a", 2, properties={}), False),
+        (_require("a", 1, properties={}), _require("a", 2), False),
     ],
 )
-def test_alternatives_exclude_each_other(
+def test_alternatives_without_common_values_are_exclusive(
     first: Any, second: Any, expected: bool
 ) -> None:
-    """No value can be of both: then `anyOf` says what `oneOf` says."""
+    """Alternatives that exclude each other can be written as `anyOf`."""
     assert exclude_each_other([first, second]) is expected
     assert exclude_each_other([first]) is True
 
 
-def test_every_pair_of_alternatives_counts() -> None:
-    one, two = {"const": 1}, {"const": 2}
-    assert exclude_each_other([one, two, {"const": 3}])
-    assert not exclude_each_other([one, two, one])
+def test_all_alternatives_must_exclude_each_other_pairwise() -> None:
+    first, second = {"const": 1}, {"const": 2}
+    assert exclude_each_other([first, second, {"const": 3}])
+    assert not exclude_each_other([first, second, first])
 
 
 @pytest.mark.parametrize(
@@ -251,10 +246,10 @@ def test_every_pair_of_alternatives_counts() -> None:
         ({}, [{"properties": ["a"]}], None),
         ({}, [], {"properties": {}}),
         ({}, [A, B], AB),
-        ({}, [A, _closed(B)], AB),
-        ({}, [_closed(A), _closed(B)], _closed(AB)),
-        (_closed(A), [A, B], _closed(A)),
-        (_closed({}), [A], _closed({"properties": {}})),
+        ({}, [A, _close(B)], AB),
+        ({}, [_close(A), _close(B)], _close(AB)),
+        (_close(A), [A, B], _close(A)),
+        (_close({}), [A], _close({"properties": {}})),
         (
             {"required": ["x"], "title": "Both"},
             [{"required": ["b", "a"]}, {"required": ["c", "a", "b"]}],
@@ -343,8 +338,8 @@ def test_every_pair_of_alternatives_counts() -> None:
         ),
     ],
 )
-def test_one_object_takes_what_alternatives_take(
+def test_merged_alternatives_become_one_object_with_all_properties(
     base: Schema, members: list[Schema], expected: Schema | None
 ) -> None:
-    whole = None if expected is None else {"type": "object", **expected}
-    assert merge_alternatives(base, members) == whole
+    merged = None if expected is None else {"type": "object", **expected}
+    assert merge_alternatives(base, members) == merged

@@ -1,4 +1,4 @@
-"""The table of what providers accept: every cell is filled, and the forms come from it."""
+"""The table of keywords that each provider accepts, and schemas rendered by it."""
 
 from __future__ import annotations
 
@@ -13,11 +13,7 @@ from toolcast_runtime.core.definitions.tool import Tool
 from toolcast_runtime.core.validation.references import list_subschemas
 from toolcast_runtime.providers import PROVIDERS, ListOptions, provider_named
 from toolcast_runtime.providers.dialect import KNOWN, has_larger_integer
-from toolcast_runtime.providers.dialect_table import (
-    Behavior,
-    build_dialect,
-    read_table,
-)
+from toolcast_runtime.providers.dialect_table import Behavior, build_dialect, read_table
 from toolcast_runtime.providers.model_provider import render_tools
 from toolcast_runtime.providers.schema_rendering import RenderedSchema
 
@@ -29,7 +25,7 @@ FORMS = [
     for is_strict in (False, True)
     if not is_strict or provider_named(name).strict is not None
 ]
-_COLUMNS = {"openai-chat": "openai", "openai-responses": "openai"}
+_TABLE_NAMES = {"openai-chat": "openai", "openai-responses": "openai"}
 
 
 def parameter(schema: Mapping[str, Any]) -> dict[str, Any]:
@@ -41,8 +37,8 @@ def parameter(schema: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _root(more: Mapping[str, Any]) -> dict[str, Any]:
-    return {**parameter({"type": "string"}), **more}
+def _root(keywords: Mapping[str, Any]) -> dict[str, Any]:
+    return {**parameter({"type": "string"}), **keywords}
 
 
 _NODE = {"type": "object", "properties": {"next": {"$ref": "#/$defs/node"}}}
@@ -137,12 +133,12 @@ EXAMPLES: dict[tuple[str, str], Any] = {
 
 
 def render(form: tuple[str, bool], schema: Mapping[str, Any]) -> RenderedSchema:
-    """A tool in a form; the report has a line for each difference."""
+    """Render a tool in a provider's format, with the losses of the whole tool."""
     tool = Tool("do", "", "Does it.", {"name": "do", "inputSchema": schema})
     options = ListOptions(["do"] if form[1] else False)
-    listed = render_tools(provider_named(form[0]), [tool], options)
-    rendered = listed.rendered[0].parameters
-    return RenderedSchema(rendered.schema, listed.losses)
+    tool_list = render_tools(provider_named(form[0]), [tool], options)
+    rendered = tool_list.rendered[0].parameters
+    return RenderedSchema(rendered.schema, tool_list.losses)
 
 
 def _list_schemas(schema: Any) -> Iterator[Mapping[str, Any]]:
@@ -152,7 +148,7 @@ def _list_schemas(schema: Any) -> Iterator[Mapping[str, Any]]:
             yield from _list_schemas(subschema)
 
 
-def test_every_cell_has_a_behavior_a_source_and_its_date() -> None:
+def test_every_table_cell_has_a_behavior_and_a_dated_source() -> None:
     rows = next(iter(TABLE.values())).keys()
     assert len(TABLE) == 9
     for dialect, cells in TABLE.items():
@@ -163,13 +159,12 @@ def test_every_cell_has_a_behavior_a_source_and_its_date() -> None:
             assert date(2025, 1, 1) <= date.fromisoformat(source.date), (dialect, key)
 
 
-def test_every_keyword_has_a_row() -> None:
+def test_every_json_schema_keyword_has_a_row() -> None:
     keywords = {keyword for keyword, values in TABLE["gemini"] if not values}
     assert keywords == KNOWN | {"other keywords"}
 
 
-def test_every_row_that_a_provider_does_not_accept_is_in_the_dialect() -> None:
-    """A changed cell changes the dialect, so no row is without effect."""
+def test_dialect_rejects_each_keyword_that_the_table_does_not_accept() -> None:
     for name, cells in TABLE.items():
         dialect = build_dialect(name)
         for (keyword, values), cell in cells.items():
@@ -183,15 +178,15 @@ def test_every_row_that_a_provider_does_not_accept_is_in_the_dialect() -> None:
 
 @pytest.mark.parametrize("key", EXAMPLES, ids=lambda key: "-".join(key))
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: f"{form[0]}-{form[1]}")
-def test_a_form_has_nothing_that_its_provider_does_not_accept(
+def test_rendered_schema_has_no_keyword_that_the_provider_does_not_accept(
     form: tuple[str, bool], key: tuple[str, str]
 ) -> None:
-    name = _COLUMNS.get(form[0], form[0]) + ("-strict" if form[1] else "")
+    name = _TABLE_NAMES.get(form[0], form[0]) + ("-strict" if form[1] else "")
     if TABLE[name][key].behavior is Behavior.ACCEPTS:
         return
     rendered = render(form, EXAMPLES[key])
     if any("no strict schema" in loss.message for loss in rendered.losses):
-        return  # The tool is in the loose form, which has a column of its own.
+        return  # The tool is not strict, and the non-strict format has its own column.
     keyword, values = key
     for schema in _list_schemas(rendered.schema):
         if not values:
@@ -206,7 +201,7 @@ def test_a_form_has_nothing_that_its_provider_does_not_accept(
         assert rendered.schema != EXAMPLES[key]
 
 
-def test_every_refusal_of_a_whole_request_has_an_example() -> None:
+def test_every_keyword_that_fails_a_request_has_an_example_schema() -> None:
     implied = {"at the root", "in a parameter", "missing", "without every property"}
     for cells in TABLE.values():
         for key, cell in cells.items():
@@ -216,7 +211,7 @@ def test_every_refusal_of_a_whole_request_has_an_example() -> None:
                 assert key in EXAMPLES
 
 
-def test_sources_are_dated_links_or_packages() -> None:
+def test_sources_are_links_packages_or_references() -> None:
     for cells in TABLE.values():
         for cell in cells.values():
             text = cell.source.source

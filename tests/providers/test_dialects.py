@@ -1,4 +1,4 @@
-"""What becomes of a schema in each way in which a dialect can be narrow: `dialects.yaml`."""
+"""Schemas rendered in each kind of restricted dialect: the cases of `dialects.yaml`."""
 
 from __future__ import annotations
 
@@ -27,31 +27,31 @@ DEFINITIONS = {
 }
 
 
-def _words(words: str) -> frozenset[str]:
-    return frozenset(words.split())
+def _split(keywords: str) -> frozenset[str]:
+    return frozenset(keywords.split())
 
 
 _NAMES = re.compile("[a-z_]{1,8}")
-_FEW = _words("type properties required items enum anyOf description $ref")
-_NO_WORDS = _words("type properties items anyOf")
+_FEW_KEYWORDS = _split("type properties required items enum anyOf description $ref")
+_NO_TEXT_KEYWORDS = _split("type properties items anyOf")
 DIALECTS: dict[str, dict[str, Any]] = {
     "any": {},
     "inlined": {"references": References.INLINED},
     "no cycles": {"references": References.NO_CYCLES},
     "closed": {"is_closed": True},
     "whole": {"is_closed": True, "is_required_whole": True},
-    "few": {"keywords": _FEW, "has_reference_siblings": False},
-    "no words": {"keywords": _NO_WORDS, "references": References.INLINED},
+    "few": {"keywords": _FEW_KEYWORDS, "has_reference_siblings": False},
+    "no words": {"keywords": _NO_TEXT_KEYWORDS, "references": References.INLINED},
     "formats": {
-        "formats": _words("date"),
+        "formats": _split("date"),
         "has_plain_patterns": True,
         "max_min_items": 1,
         "needs_items": True,
-        "enum_types": _words("string null"),
+        "enum_types": _split("string null"),
     },
     "root": {
-        "lost_at_root": _words("anyOf oneOf allOf description"),
-        "lost_of_parameters": _words("properties"),
+        "lost_at_root": _split("anyOf oneOf allOf description"),
+        "lost_of_parameters": _split("properties"),
     },
     "names": {"property_names": _NAMES},
     "closed names": {"property_names": _NAMES, "is_closed": True},
@@ -59,24 +59,24 @@ DIALECTS: dict[str, dict[str, Any]] = {
 }
 
 
-def _told(loss: Loss) -> str:
+def _format_loss(loss: Loss) -> str:
     path = loss.path.removeprefix("/parameters") or "/"
     return f"{path} {loss.keyword} {loss.severity} {loss.effect}: {loss.message}"
 
 
 @pytest.mark.parametrize("number", range(len(CASES)))
-def test_a_schema_in_a_dialect(number: int) -> None:
+def test_schema_is_rendered_with_the_losses_of_its_dialect(number: int) -> None:
     case = CASES[number]
     dialect = Dialect(**DIALECTS[case["dialect"]])
     schema = {**case["schema"]}
     schema.setdefault("$defs", DEFINITIONS)
     try:
-        found = render_schema(schema, dialect, "do")
+        rendered = render_schema(schema, dialect, "do")
     except InexpressibleError as error:
         path = "/".join(map(str, error.path[1:]))
         assert f"{path} {error.keyword}: {error.reason}" == case["refused"]
         return
-    assert found.schema == case["given"]
-    assert [_told(loss) for loss in found.losses] == case.get("losses", [])
-    absent = [sorted(names) for names, _ in found.absent.values()]
+    assert rendered.schema == case["given"]
+    assert [_format_loss(loss) for loss in rendered.losses] == case.get("losses", [])
+    absent = [sorted(names) for names, _ in rendered.absent.values()]
     assert absent == case.get("absent", [])

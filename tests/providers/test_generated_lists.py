@@ -1,4 +1,4 @@
-"""A generated toolset's lists, live, against its committed reports."""
+"""The tool lists of a generated toolset: options, reports and calls."""
 
 from __future__ import annotations
 
@@ -25,87 +25,89 @@ DECLARED = {"openai-responses": ListOptions(strict=True, tool_search=True)}
 
 
 @pytest.mark.parametrize("report", REPORTS, ids=lambda report: report.stem)
-def test_the_report_says_what_the_list_loses(report: Path) -> None:
+def test_committed_report_lists_the_losses(report: Path) -> None:
     options = DECLARED.get(report.stem, ListOptions())
-    listed = render_tools(provider_named(report.stem), REGISTRY.local_tools, options)
+    listing = render_tools(provider_named(report.stem), REGISTRY.local_tools, options)
     lines = report.read_text("utf-8").splitlines()
-    assert lines[1:] == [str(loss) for loss in listed.losses]
+    assert lines[1:] == [str(loss) for loss in listing.losses]
 
 
-def test_a_toolset_may_declare_every_provider() -> None:
+def test_toolset_schema_accepts_options_for_every_provider() -> None:
     options = {"strict": ["do"], "tool_search": True, "programmatic": True}
     targets = {"providers": {**dict.fromkeys(PROVIDERS, options), PROVIDERS[0]: None}}
     toolset = {"name": "notes", "title": "Notes", "targets": targets}
     assert build_validator(get_schema("toolset")).is_valid(toolset)
 
 
-async def test_a_clients_list_is_as_the_toolset_declares_it() -> None:
+async def test_list_options_in_the_toolset_can_be_overridden() -> None:
     names = ["stickynotes", "memory"]
-    listed = await provider_lists.get_provider_tools(
+    listing = await provider_lists.get_provider_tools(
         "openai-responses", "internal", names=names
     )
-    forms = [one for one in listed.tools if one["type"] != "namespace"]
-    forms += [one for n in listed.tools for one in n.get("tools", ())]
-    functions = [one for one in forms if one["type"] == "function"]
-    assert {one["name"] for one in functions} == set(names)
-    assert all(one["strict"] for one in functions)
+    list_entries = [tool for tool in listing.tools if tool["type"] != "namespace"]
+    list_entries += [
+        tool for namespace in listing.tools for tool in namespace.get("tools", ())
+    ]
+    functions = [tool for tool in list_entries if tool["type"] == "function"]
+    assert {tool["name"] for tool in functions} == set(names)
+    assert all(tool["strict"] for tool in functions)
     loose = await provider_lists.get_provider_tools(
         "openai-responses", "internal", names=names, strict=False, tool_search=False
     )
-    assert [(one["name"], one["strict"]) for one in loose.tools] == [
+    assert [(tool["name"], tool["strict"]) for tool in loose.tools] == [
         (name, False) for name in names
     ]
 
 
-async def test_what_a_model_sends_is_called_as_the_spec_means_it() -> None:
-    listed = await provider_lists.get_provider_tools("openai-responses", "internal")
-    tool = next(one for one in listed.rendered if one.tool.name == "stickynotes")
+async def test_null_for_an_optional_parameter_is_removed_from_the_call() -> None:
+    listing = await provider_lists.get_provider_tools("openai-responses", "internal")
+    tool = next(
+        rendered for rendered in listing.rendered if rendered.tool.name == "stickynotes"
+    )
     names = tool.parameters.schema["properties"]
-    needed = tool.tool.parameters.get("required", ())
-    sent = {name: "list" if name in needed else None for name in names}
-    call = listed.call("stickynotes", sent)
-    assert call.arguments == dict.fromkeys(needed, "list")
+    required = tool.tool.parameters.get("required", ())
+    model_arguments = {name: "list" if name in required else None for name in names}
+    call = listing.call("stickynotes", model_arguments)
+    assert call.arguments == dict.fromkeys(required, "list")
     assert REGISTRY.check_arguments(*call, client="internal") == []
 
 
-async def test_what_is_wrong_is_said() -> None:
+async def test_unknown_providers_and_invalid_arguments_raise_errors() -> None:
     with pytest.raises(UnknownProviderError, match="there are `openai-chat`"):
         await provider_lists.get_provider_tools("openai", "internal")
-    listed = await provider_lists.get_provider_tools("openai-chat", "internal")
+    listing = await provider_lists.get_provider_tools("openai-chat", "internal")
     for text in ("[1]", "{", '"a"', "[" * 100_000):
         with pytest.raises(ArgumentsError, match=r"not (valid JSON|a JSON object)"):
-            listed.call("memory", text)
-    assert listed.call("unknown", '{"a": null}').arguments == {"a": None}
+            listing.call("memory", text)
+    assert listing.call("unknown", '{"a": null}').arguments == {"a": None}
 
 
-def test_a_tool_gives_way_to_the_providers_own_of_its_name() -> None:
+def test_tool_named_like_a_provider_tool_is_renamed() -> None:
     definition = {"name": "code_execution", "inputSchema": {"type": "object"}}
     tool = Tool("code_execution", "", "Runs code.", definition)
-    listed = render_tools(provider_named("anthropic"), [tool])
-    (name,) = [one.name for one in listed.rendered]
+    listing = render_tools(provider_named("anthropic"), [tool])
+    (name,) = [rendered.name for rendered in listing.rendered]
     assert name.startswith("code_execution_")
-    assert listed.call(name, {}).name == "code_execution"
+    assert listing.call(name, {}).name == "code_execution"
 
 
 @pytest.mark.parametrize("name", ["anthropic", "bedrock"])
-def test_too_many_strict_tools_are_beyond_the_limits_of_anthropics_models(
-    name: str,
-) -> None:
+def test_strict_tools_count_against_anthropic_limits(name: str) -> None:
     provider, names = provider_named(name), [f"do_{n}" for n in range(21)]
     schema = {"type": "object", "additionalProperties": False}
-    tools = [Tool(one, "", "", {"name": one, "inputSchema": schema}) for one in names]
-    listed = render_tools(provider, tools, ListOptions(strict=names))
-    counted = [
+    tools = [Tool(n, "", "", {"name": n, "inputSchema": schema}) for n in names]
+    listing = render_tools(provider, tools, ListOptions(strict=names))
+    exceeded = [
         (budget.maximum, count)
         for budget in provider.budgets
-        for count in budget.counts(listed.rendered).values()
+        for count in budget.counts(listing.rendered).values()
         if count > budget.maximum
     ]
-    assert counted == [(20, 21), (6, 21)]
+    assert exceeded == [(20, 21), (6, 21)]
 
 
-def test_converse_is_told_which_tools_are_strict() -> None:
+def test_bedrock_list_marks_strict_tools() -> None:
     schema = {"type": "object", "additionalProperties": False}
-    tools = [Tool(one, "", "", {"name": one, "inputSchema": schema}) for one in "ab"]
-    listed = render_tools(provider_named("bedrock"), tools, ListOptions(strict=["b"]))
-    assert [one["toolSpec"].get("strict") for one in listed.tools] == [None, True]
+    tools = [Tool(n, "", "", {"name": n, "inputSchema": schema}) for n in "ab"]
+    listing = render_tools(provider_named("bedrock"), tools, ListOptions(strict=["b"]))
+    assert [tool["toolSpec"].get("strict") for tool in listing.tools] == [None, True]

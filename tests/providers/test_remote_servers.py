@@ -1,4 +1,4 @@
-"""What a request says of an MCP server that the provider calls by itself."""
+"""Request entries for MCP servers that the provider calls itself."""
 
 from __future__ import annotations
 
@@ -17,25 +17,24 @@ from tests.providers.sdk_types import validate
 from toolcast_runtime.core.access import UnknownClientError
 from toolcast_runtime.core.definitions.tool import Confirm, Tool
 from toolcast_runtime.providers import ProviderLists
-from toolcast_runtime.providers.provider_lists import (
-    anthropic_toolset,
-    openai_mcp,
-)
+from toolcast_runtime.providers.provider_lists import anthropic_toolset, openai_mcp
 
 SCHEMA = {"type": "object", "properties": {"day": {"const": "today"}}}
 URL = "https://tools.example.com/mcp"
 SEARCH = {"type": "tool_search_tool_bm25_20251119", "name": "tool_search_tool_bm25"}
 
 
-def tool(name: str, **more: Any) -> Tool:
+def make_tool(name: str, **more: Any) -> Tool:
     definition = {"name": name, "description": "Does it.", "inputSchema": SCHEMA}
     return Tool(name, "", "Does it.", definition, **more)
 
 
-LIST, DELETE = tool("list", always=True), tool("delete", confirm=Confirm("Delete?"))
+LIST, DELETE = make_tool("list", always=True), make_tool(
+    "delete", confirm=Confirm("Delete?")
+)
 
 
-def test_anthropic_enables_the_clients_tools_alone_and_defers_the_routed() -> None:
+def test_anthropic_toolset_enables_and_defers_the_clients_tools() -> None:
     tools = anthropic_toolset("notes", [LIST, DELETE], tool_search=True, pinned=False)
     toolset = {
         "type": "mcp_toolset",
@@ -49,7 +48,7 @@ def test_anthropic_enables_the_clients_tools_alone_and_defers_the_routed() -> No
     assert tools == [toolset, SEARCH]
 
 
-def test_pinned_definitions_are_verbatim() -> None:
+def test_pinned_definitions_are_included_unchanged() -> None:
     (toolset,) = anthropic_toolset("notes", [LIST], tool_search=True, pinned=True)
     assert toolset["tools"] == [
         {"name": "list", "description": "Does it.", "input_schema": SCHEMA}
@@ -67,7 +66,7 @@ def test_pinned_definitions_are_verbatim() -> None:
         ),
     ],
 )
-def test_openai_asks_for_tools_with_confirm(tools: list[Tool], approval: Any) -> None:
+def test_openai_requires_approval_on_confirm(tools: list[Tool], approval: Any) -> None:
     assert openai_mcp("notes", URL, tools, tool_search=False) == [
         {
             "type": "mcp",
@@ -79,7 +78,7 @@ def test_openai_asks_for_tools_with_confirm(tools: list[Tool], approval: Any) ->
     ]
 
 
-def test_openai_defers_a_server_without_tools_that_are_always_offered() -> None:
+def test_openai_defers_a_server_without_always_listed_tools() -> None:
     deferred, search = openai_mcp("notes", URL, [DELETE], tool_search=True)
     assert deferred["defer_loading"] is True
     assert search == {"type": "tool_search"}
@@ -87,13 +86,14 @@ def test_openai_defers_a_server_without_tools_that_are_always_offered() -> None:
     assert "defer_loading" not in upfront
 
 
-def test_a_generated_toolset_offers_what_its_client_may_have() -> None:
-    (mine,) = LISTS.anthropic_toolset("kirishima", "internal")
-    (theirs,) = LISTS.anthropic_toolset("kirishima", "copilot")
-    assert mine["configs"].keys() > theirs["configs"].keys()
-    assert "tools" not in mine  # Its definitions are asked for, where nobody pins them.
+def test_generated_lists_contain_only_the_clients_tools() -> None:
+    (internal,) = LISTS.anthropic_toolset("kirishima", "internal")
+    (copilot,) = LISTS.anthropic_toolset("kirishima", "copilot")
+    assert internal["configs"].keys() > copilot["configs"].keys()
+    # Without pinned definitions, the provider requests them from the server.
+    assert "tools" not in internal
     (server,) = LISTS.openai_mcp("kirishima", URL, "copilot")
-    assert server["allowed_tools"] == [*theirs["configs"]]
+    assert server["allowed_tools"] == [*copilot["configs"]]
     with pytest.raises(UnknownClientError):
         LISTS.openai_mcp("kirishima", URL, "nobody")
 
@@ -126,7 +126,7 @@ targets: {registry: {}, providers: {anthropic: {}}}
 
 @pytest.fixture
 def office(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ProviderLists]:
-    """The generated lists of a toolset with a server that has a lock, and one without."""
+    """The generated lists of a toolset with one locked and one unlocked server."""
     (tmp_path / "toolcast.yaml").write_text(
         "version: 1\ntoolsets: [office]\noutput: generated_office\n"
     )
@@ -137,11 +137,11 @@ def office(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Provider
     (tmp_path / "generated").rename(tmp_path / "generated_office")
     monkeypatch.syspath_prepend(tmp_path)
     yield importlib.import_module("generated_office.office.provider_lists").LISTS
-    for name in [one for one in sys.modules if one.startswith("generated_office")]:
+    for name in [key for key in sys.modules if key.startswith("generated_office")]:
         del sys.modules[name]
 
 
-def test_a_lock_is_what_anthropic_is_told_of_a_server(office: ProviderLists) -> None:
+def test_anthropic_toolset_has_the_locked_definitions(office: ProviderLists) -> None:
     (toolset,) = office.locked_anthropic_toolset("mail", "staff")
     assert toolset == {
         "type": "mcp_toolset",
@@ -153,19 +153,17 @@ def test_a_lock_is_what_anthropic_is_told_of_a_server(office: ProviderLists) -> 
             {"name": "send", "description": "Sends.", "input_schema": SCHEMA},
         ],
     }
-    theirs, search = office.locked_anthropic_toolset("mail", "guest", tool_search=True)
-    assert theirs["configs"] == {"list": {"enabled": True, "defer_loading": True}}
-    assert (search, len(theirs["tools"])) == (SEARCH, 1)
+    guest, search = office.locked_anthropic_toolset("mail", "guest", tool_search=True)
+    assert guest["configs"] == {"list": {"enabled": True, "defer_loading": True}}
+    assert (search, len(guest["tools"])) == (SEARCH, 1)
 
 
-def test_openai_asks_for_each_call_of_a_server_with_a_lock(
-    office: ProviderLists,
-) -> None:
+def test_openai_requires_approval_with_a_lock(office: ProviderLists) -> None:
     (tool,) = office.locked_openai_mcp("mail", URL, "guest")
     assert (tool["allowed_tools"], tool["require_approval"]) == (["list"], "always")
 
 
-def test_without_a_lock_nothing_is_told(office: ProviderLists) -> None:
+def test_server_without_a_lock_raises_a_lookup_error(office: ProviderLists) -> None:
     for lists, server, client in (
         (office, "open", "staff"),
         (office, "nobody", "staff"),
@@ -177,7 +175,7 @@ def test_without_a_lock_nothing_is_told(office: ProviderLists) -> None:
         office.locked_openai_mcp("mail", URL, "nobody")
 
 
-def test_unless_said_otherwise_the_server_is_asked_and_nothing_deferred() -> None:
+def test_definitions_are_not_pinned_or_deferred_by_default() -> None:
     (toolset,) = LISTS.anthropic_toolset("kirishima", "internal")
     assert toolset["configs"] and "tools" not in toolset
     (mcp,) = LISTS.openai_mcp("kirishima", URL, "internal")
@@ -185,13 +183,13 @@ def test_unless_said_otherwise_the_server_is_asked_and_nothing_deferred() -> Non
 
 
 @pytest.mark.slow
-def test_the_providers_own_types_take_them() -> None:
-    for wanted in (False, True):
+def test_remote_server_entries_are_valid_for_the_sdk_types() -> None:
+    for is_enabled in (False, True):
         toolset = LISTS.anthropic_toolset(
-            "kirishima", "internal", tool_search=wanted, pinned=wanted
+            "kirishima", "internal", tool_search=is_enabled, pinned=is_enabled
         )
         validate("anthropic-remote", toolset)
-        mcp = LISTS.openai_mcp("kirishima", URL, "internal", tool_search=wanted)
+        mcp = LISTS.openai_mcp("kirishima", URL, "internal", tool_search=is_enabled)
         validate("openai-responses", mcp)
     with pytest.raises(ValueError):
         validate("anthropic-remote", [{**toolset[0], "allowed_tools": []}])

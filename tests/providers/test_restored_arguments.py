@@ -1,4 +1,4 @@
-"""What a model sent, in the spec's words: nulls that mean nothing gone, names as they were."""
+"""Arguments from a model, restored to the spec's names and without extra nulls."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from toolcast_runtime.providers.dialect import Dialect
 from toolcast_runtime.providers.schema_rendering import render_schema
 
 Schema = dict[str, Any]
-WHOLE = Dialect(is_closed=True, is_required_whole=True)
-NAMES = Dialect(property_names=re.compile("[a-z_]{1,8}"))
+ALL_REQUIRED = Dialect(is_closed=True, is_required_whole=True)
+RENAMED = Dialect(property_names=re.compile("[a-z_]{1,8}"))
 S: Schema = {"type": "string"}
-MAYBE: Schema = {"type": ["string", "null"]}
+NULLABLE: Schema = {"type": ["string", "null"]}
 
 
-def _object(*required: str, **properties: Any) -> Schema:
+def _make_object(*required: str, **properties: Any) -> Schema:
     return {
         "type": "object",
         "properties": properties,
@@ -27,9 +27,9 @@ def _object(*required: str, **properties: Any) -> Schema:
     }
 
 
-PAIR = _object("a", a=MAYBE, b=S)
-DAY = _object("kind", "at", kind={"type": "string", "const": "day"}, at=MAYBE)
-TEXT = _object("kind", kind={"type": "string", "const": "text"}, at=S)
+PAIR = _make_object("a", a=NULLABLE, b=S)
+DAY = _make_object("kind", "at", kind={"type": "string", "const": "day"}, at=NULLABLE)
+TEXT = _make_object("kind", kind={"type": "string", "const": "text"}, at=S)
 
 
 @pytest.mark.parametrize(
@@ -39,51 +39,52 @@ TEXT = _object("kind", kind={"type": "string", "const": "text"}, at=S)
         (PAIR, {"a": "x", "b": "y"}, {"a": "x", "b": "y"}),
         (PAIR, {"a": None, "b": None, "c": None}, {"a": None, "c": None}),
         (PAIR, {}, {}),
-        (_object("p", p=PAIR), {"p": {"b": None}}, {"p": {}}),
-        (_object("p", p=PAIR), {"p": None}, {"p": None}),
+        (_make_object("p", p=PAIR), {"p": {"b": None}}, {"p": {}}),
+        (_make_object("p", p=PAIR), {"p": None}, {"p": None}),
         (
-            _object("l", l={"type": "array", "items": PAIR}),
+            _make_object("l", l={"type": "array", "items": PAIR}),
             {"l": [{"a": None, "b": None}, {"b": "x"}, 1]},
             {"l": [{"a": None}, {"b": "x"}, 1]},
         ),
-        # By the alternative that takes it: the null of `at` is one of the two.
+        # The alternative that accepts the value decides; in only one of them, `at` can
+        # be null.
         (
-            _object("e", e={"anyOf": [TEXT, DAY]}),
+            _make_object("e", e={"anyOf": [TEXT, DAY]}),
             {"e": {"kind": "day", "at": None}},
             {"e": {"kind": "day", "at": None}},
         ),
         (
-            _object("e", e={"anyOf": [DAY, TEXT]}),
+            _make_object("e", e={"anyOf": [DAY, TEXT]}),
             {"e": {"kind": "text", "at": None}},
             {"e": {"kind": "text"}},
         ),
         (
-            _object("e", e={"anyOf": [DAY, TEXT]}),
+            _make_object("e", e={"anyOf": [DAY, TEXT]}),
             {"e": {"kind": "none", "at": None}},
             {"e": {"kind": "none", "at": None}},
         ),
         (
-            _object("e", e={"anyOf": [S, TEXT]}),
+            _make_object("e", e={"anyOf": [S, TEXT]}),
             {"e": {"kind": "none", "at": None}},
             {"e": {"kind": "none"}},
         ),
         (
-            _object("e", e={"anyOf": [S, {"$ref": "#/$defs/text"}]}),
+            _make_object("e", e={"anyOf": [S, {"$ref": "#/$defs/text"}]}),
             {"e": {"kind": "text", "at": None}},
             {"e": {"kind": "text"}},
         ),
         (
-            _object("e", e={"anyOf": [S, {"$ref": "#/$defs/again"}]}),
+            _make_object("e", e={"anyOf": [S, {"$ref": "#/$defs/again"}]}),
             {"e": {"kind": "text", "at": None}},
             {"e": {"kind": "text"}},
         ),
     ],
 )
-def test_a_null_that_means_nothing_is_left_out(
+def test_null_for_an_absent_optional_property_is_removed(
     schema: Schema, sent: Any, restored: Any
 ) -> None:
     definitions = {"text": TEXT, "again": {"$ref": "#/$defs/text"}}
-    rendered = render_schema({**schema, "$defs": definitions}, WHOLE, "do")
+    rendered = render_schema({**schema, "$defs": definitions}, ALL_REQUIRED, "do")
     before = repr(sent)
     assert restore_arguments(sent, rendered) == restored
     assert repr(sent) == before
@@ -93,7 +94,7 @@ def test_a_null_that_means_nothing_is_left_out(
     ("schema", "sent", "restored"),
     [
         ({"properties": {"A b": {}}}, {"__b": 1, "x": 2}, {"A b": 1, "x": 2}),
-        # What no schema there names stays.
+        # A property that no schema declares at this path keeps its name.
         (
             {"properties": {"in": {"properties": {"A b": {}}}}},
             {"in": {"__b": {"__b": 1}}, "__b": 2},
@@ -139,6 +140,6 @@ def test_a_null_that_means_nothing_is_left_out(
         ),
     ],
 )
-def test_names_are_the_specs_again(schema: Schema, sent: Any, restored: Any) -> None:
-    rendered = render_schema({"type": "object", **schema}, NAMES, "do")
+def test_property_names_are_restored(schema: Schema, sent: Any, restored: Any) -> None:
+    rendered = render_schema({"type": "object", **schema}, RENAMED, "do")
     assert restore_arguments(sent, rendered) == restored

@@ -1,4 +1,4 @@
-"""What becomes of schemas in a provider's dialect: cases, and what comes back of a call."""
+"""Tools rendered in each provider's format, by the JSON files of `cases/`."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ CASES = sorted(Path(__file__).parent.glob("cases/*/*.json"))
 @pytest.mark.parametrize(
     "file", CASES, ids=lambda file: f"{file.parent.name}-{file.stem}"
 )
-def test_a_schema_becomes_what_its_case_says(file: Path) -> None:
-    """A case has the tool, what a provider is given of it, the losses, and calls."""
+def test_tool_is_rendered_as_in_its_case(file: Path) -> None:
+    """Also compare the losses and the restored arguments of calls."""
     case = json.loads(file.read_text("utf-8"))
     provider = provider_named(file.parent.name.removesuffix("-strict"))
     strict = file.parent.name.endswith("-strict")
-    listed = render_tools(provider, [_tool(case["tool"])], ListOptions(strict))
-    assert listed.tools == case["given"]
-    assert [str(loss).partition(" ")[2] for loss in listed.losses] == case["losses"]
+    tool_list = render_tools(provider, [_make_tool(case["tool"])], ListOptions(strict))
+    assert tool_list.tools == case["given"]
+    assert [str(loss).partition(" ")[2] for loss in tool_list.losses] == case["losses"]
     for sent, restored in case.get("calls", []):
-        name = listed.rendered[0].name
-        assert listed.call(name, sent) == (case["tool"]["name"], restored)
-        assert listed.call(name, json.dumps(sent)).arguments == restored
+        name = tool_list.rendered[0].name
+        assert tool_list.call(name, sent) == (case["tool"]["name"], restored)
+        assert tool_list.call(name, json.dumps(sent)).arguments == restored
 
 
-def _tool(definition: dict[str, Any]) -> Tool:
+def _make_tool(definition: dict[str, Any]) -> Tool:
     return Tool(definition["name"], "", definition["description"], definition)

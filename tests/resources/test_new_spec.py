@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands.running import run
-from tests.commands.test_new_tool import contents
+from tests.commands.run_module import run
+from tests.commands.test_new_tool import read_files
 
 
 @pytest.mark.parametrize("kind", ["resource", "prompt"])
@@ -26,7 +26,7 @@ def test_a_resource_and_a_prompt(tmp_path: Path, kind: str) -> None:
     assert rows and all(f"{spec}:" in row for row in rows)
     assert all(": warning: prompt/todo: " in row for row in rows)
     assert (tmp_path / f"generated/demo/mcp_{kind}s/policy.json").is_file()
-    before = contents(tmp_path)
+    before = read_files(tmp_path)
     for words, says in (
         (["policy"], "this path exists"),
         (["../policy"], f"is not a valid {kind} name"),
@@ -38,7 +38,7 @@ def test_a_resource_and_a_prompt(tmp_path: Path, kind: str) -> None:
     ):
         refused = run(tmp_path, "toolcast", "new", *words, "--kind", kind, expect=2)
         assert says in refused.stderr
-    assert contents(tmp_path) == before
+    assert read_files(tmp_path) == before
 
 
 def test_no_tool_takes_the_name_of_the_definitions(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Servers that answer calls, and are ended after a test."""
+"""External servers for tests of results, stopped after each test."""
 
 from __future__ import annotations
 

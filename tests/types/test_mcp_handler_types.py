@@ -64,8 +64,8 @@ def lent(title: str, part: str = "", *, db: Database) -> str:
 def wrongly_lent(title: str, part: str = "", *, base: Database) -> str:
     return "x"
 """
-RIGHT = ("keywords", "mapping", "anything", "lent")
-WRONG = ("wrong_name", "wrong_type", "one_more", "one_less", "wrongly_lent")
+MATCHING = ("keywords", "mapping", "anything", "lent")
+MISMATCHED = ("wrong_name", "wrong_type", "one_more", "one_less", "wrongly_lent")
 TOOLSET = """\
 name: notes
 title: Notes
@@ -77,18 +77,16 @@ dependencies: {db: handlers.notes:Database}
 
 
 @pytest.mark.slow
-def test_mypy_names_each_handler_that_does_not_match(
-    tmp_path: Path, mypy_cache: str
-) -> None:
+def test_mypy_names_each_mismatched_handler(tmp_path: Path, mypy_cache: str) -> None:
     project = Project(tmp_path)
     project.write("toolcast.yaml", "version: 1\ntoolsets: [specs/notes]\n")
     project.write("specs/notes/toolset.yaml", TOOLSET)
     project.write("handlers/__init__.py", "")
     project.write("handlers/notes.py", HANDLERS)
-    for name in (*RIGHT, *WRONG, "needs_part"):
+    for name in (*MATCHING, *MISMATCHED, "needs_part"):
         handler = f"name: {name}\nhandler: handlers.notes:{name}\n"
         handler += "uses: [db]\n" if "lent" in name else ""
-        if name not in RIGHT:
+        if name not in MATCHING:
             handler += "suppress: [{rule: handler/mcp-signature, reason: Tested.}]\n"
         template = f"uri_template: 'note://{name}/{{title}}{{?part}}'\n"
         arguments = "arguments: [{name: title, required: true}, {name: part}]\n"
@@ -103,6 +101,6 @@ def test_mypy_names_each_handler_that_does_not_match(
         for line in done.stdout.splitlines()
         if " error: " in line
     }
-    expected = {(f, n) for f in ("mcp_resources", "mcp_prompts") for n in WRONG}
+    expected = {(f, n) for f in ("mcp_resources", "mcp_prompts") for n in MISMATCHED}
     # A request for a prompt can omit `part`; the URI of the resource always contains it.
     assert reported == {*expected, ("mcp_prompts", "needs_part")}, done.stdout

@@ -1,4 +1,4 @@
-"""The generated `call` of a tool: its result, and a tool error raised."""
+"""The generated `call` function of a tool: typed results, and errors raised."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ async def main():
 
 asyncio.run(main())
 """
-SAID = """\
+EXPECTED_OUTPUT = """\
 {'sum': 3}
 [{'type': 'text', 'text': '5'}]
 Only counts are added.
@@ -59,7 +59,7 @@ the arguments of `add` are not valid:
 """
 
 
-def test_a_call_gives_the_result_and_raises_what_failed(
+def test_call_returns_results_and_raises_errors(
     make_project: Callable[..., Any],
 ) -> None:
     project = make_project(
@@ -67,16 +67,16 @@ def test_a_call_gives_the_result_and_raises_what_failed(
     )
     project.generate()
     ended = project.run("-c", PROGRAM.replace("CLIENT", ""))
-    assert ended.stdout.startswith(SAID), ended.stderr
+    assert ended.stdout.startswith(EXPECTED_OUTPUT), ended.stderr
 
 
-def test_a_toolset_with_clients_is_told_which(make_project: Callable[..., Any]) -> None:
+def test_call_with_clients_requires_a_client(make_project: Callable[..., Any]) -> None:
     clients = "clients: {team: {allow: [add, page]}, guest: {allow: [page]}}\n"
     project = make_project(
         {"add": ADD, "page": PAGE}, toolset=TARGETS + clients, handlers=HANDLERS
     )
     project.generate()
     ended = project.run("-c", PROGRAM.replace("CLIENT", '"team", '))
-    assert ended.stdout.startswith(SAID), ended.stderr
+    assert ended.stdout.startswith(EXPECTED_OUTPUT), ended.stderr
     ended = project.run("-c", PROGRAM.replace("CLIENT", '"guest", '))
     assert "ToolError: unknown tool `add`" in ended.stderr

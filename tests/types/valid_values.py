@@ -1,4 +1,4 @@
-"""A strategy for the values that a schema lets through, in depth."""
+"""A Hypothesis strategy for the valid values of a schema."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from toolcast_runtime.core.validation.references import References
 
 __all__ = ["valid_values"]
 
-_DEEPEST = 5
+_MAX_DEPTH = 5
 _SCALARS: dict[str, st.SearchStrategy[Any]] = {
     "string": st.text(max_size=8),
     "integer": st.integers(-(2**53), 2**53),
@@ -23,78 +23,80 @@ _ANYTHING = st.one_of(*_SCALARS.values(), st.just([1]), st.just({"a": "b"}))
 
 
 def valid_values(schema: Any) -> st.SearchStrategy[Any]:
-    """Values of a schema; those that a validator refuses are not drawn."""
+    """Draw valid values of a schema, checked by a validator."""
     references = References(schema)
 
-    def of(part: Any, depth: int = 0) -> st.SearchStrategy[Any]:
+    def draw(part: Any, depth: int = 0) -> st.SearchStrategy[Any]:
         if not isinstance(part, dict):
             return st.nothing() if part is False else _ANYTHING
-        if depth > _DEEPEST:
+        if depth > _MAX_DEPTH:
             return st.sampled_from([None, "a", 1, [], {}])
         if "$ref" in part:
             rest = {key: value for key, value in part.items() if key != "$ref"}
-            return of(_both(references.resolve(part["$ref"]), rest), depth)
+            return draw(_merge(references.resolve(part["$ref"]), rest), depth)
         for keyword in ("allOf", "anyOf", "oneOf"):
             if keyword in part:
                 rest = {key: value for key, value in part.items() if key != keyword}
                 if keyword == "allOf":
                     for member in part[keyword]:
-                        rest = _both(rest, member)
-                    return of(rest, depth)
+                        rest = _merge(rest, member)
+                    return draw(rest, depth)
                 members = part[keyword]
-                return st.one_of([of(_both(rest, one), depth) for one in members])
+                return st.one_of([draw(_merge(rest, m), depth) for m in members])
         if "const" in part:
             return st.just(part["const"])
         if part.get("enum"):
             return st.sampled_from(part["enum"])
         kinds = part.get("type", [])
         kinds = [kinds] if isinstance(kinds, str) else kinds
-        return st.one_of([of_kind(part, kind, depth) for kind in kinds] or [_ANYTHING])
+        return st.one_of([draw_as(part, kind, depth) for kind in kinds] or [_ANYTHING])
 
-    def of_kind(part: dict[str, Any], kind: str, depth: int) -> st.SearchStrategy[Any]:
+    def draw_as(part: dict[str, Any], kind: str, depth: int) -> st.SearchStrategy[Any]:
         if kind == "array":
             if "prefixItems" in part:
-                return st.tuples(*[of(p, depth + 1) for p in part["prefixItems"]]).map(
-                    list
-                )
-            items = of(part.get("items"), depth + 1)
+                return st.tuples(
+                    *[draw(p, depth + 1) for p in part["prefixItems"]]
+                ).map(list)
+            items = draw(part.get("items"), depth + 1)
             return st.lists(items, min_size=min(part.get("minItems", 0), 9), max_size=9)
         if kind == "string":
             if "pattern" in part:
                 return st.from_regex(part["pattern"])
-            least = part.get("minLength", 0)
-            return st.text(min_size=least, max_size=least + 8)
+            min_length = part.get("minLength", 0)
+            return st.text(min_size=min_length, max_size=min_length + 8)
         if kind != "object":
             return _SCALARS[kind]
         properties = part.get("properties", {})
-        needed = part.get("required", [])
-        members = {key: of(value, depth + 1) for key, value in properties.items()}
+        required = part.get("required", [])
+        members = {key: draw(value, depth + 1) for key, value in properties.items()}
         named = st.fixed_dictionaries(
-            {key: members.get(key, _ANYTHING) for key in needed},
-            optional={key: members[key] for key in properties if key not in needed},
+            {key: members.get(key, _ANYTHING) for key in required},
+            optional={key: members[key] for key in properties if key not in required},
         )
-        more = of(part.get("additionalProperties", True), depth + 1)
+        extra_value = draw(part.get("additionalProperties", True), depth + 1)
         keys = st.sampled_from(["s_a", "b", "other"])
         patterns = [
-            of(p, depth + 1) for p in part.get("patternProperties", {}).values()
+            draw(p, depth + 1) for p in part.get("patternProperties", {}).values()
         ]
-        extra = st.dictionaries(keys, st.one_of(more, *patterns), max_size=2)
+        extra = st.dictionaries(keys, st.one_of(extra_value, *patterns), max_size=2)
         return st.builds(lambda a, b: {**b, **a}, named, st.just({}) | extra)
 
-    return of(schema).filter(jsonschema_rs.validator_for(schema).is_valid)
+    return draw(schema).filter(jsonschema_rs.validator_for(schema).is_valid)
 
 
-def _both(one: Any, other: Any) -> Any:
-    """A schema for both; where they say the same keyword, mostly what the second says."""
-    if not isinstance(one, dict) or not isinstance(other, dict):
-        return one if isinstance(one, dict) else other
-    made = {**one, **other}
+def _merge(first: Any, second: Any) -> Any:
+    """Return a schema for both; keywords of the second one usually win."""
+    if not isinstance(first, dict) or not isinstance(second, dict):
+        return first if isinstance(first, dict) else second
+    merged = {**first, **second}
     for keyword in ("allOf", "anyOf"):
-        if keyword in one and keyword in other:
-            made["allOf"] = [{keyword: one[keyword]}, {keyword: other[keyword]}]
-            made.pop("anyOf", None)
-    if "properties" in one and "properties" in other:
-        made["properties"] = {**one["properties"], **other["properties"]}
-    if "required" in one and "required" in other:
-        made["required"] = list(dict.fromkeys([*one["required"], *other["required"]]))
-    return made
+        if keyword in first and keyword in second:
+            merged["allOf"] = [{keyword: first[keyword]}, {keyword: second[keyword]}]
+            merged.pop("anyOf", None)
+    if "properties" in first and "properties" in second:
+        merged["properties"] = {**first["properties"], **second["properties"]}
+    if "required" in first and "required" in second:
+        merged["required"] = list(
+            dict.fromkeys([*first["required"], *second["required"]])
+        )
+    return merged

@@ -1,4 +1,4 @@
-"""What is wrong with a value is said so that a model can mend it."""
+"""Explanations of validation problems, from which a model can correct its call."""
 
 from __future__ import annotations
 
@@ -28,35 +28,35 @@ ID_OR_NAME = [{"required": ["id"]}, {"required": ["name"]}]
 MODES = {"properties": {"mode": {"enum": [f"mode-{n}" for n in range(5_000)]}}}
 
 
-def said(schema: Any, value: Any) -> list[str]:
+def check(schema: Any, value: Any) -> list[str]:
     return Checker(schema).problems(value)
 
 
 @pytest.mark.parametrize("keyword", ["oneOf", "anyOf"])
-def test_the_nearest_alternative_is_named_with_what_it_lacks(keyword: str) -> None:
+def test_nearest_alternative_is_named_with_its_problems(keyword: str) -> None:
     choice = {keyword: SHAPES["properties"]["shape"]["oneOf"]}
     schema = {**SHAPES, "properties": {"shape": choice}}
-    assert said(schema, {"shape": {"kind": "circle"}}) == [
+    assert check(schema, {"shape": {"kind": "circle"}}) == [
         f"`shape` matches none of the 3 alternatives of `{keyword}`; number 1 (Circle)"
         " comes nearest: `shape.radius` is required"
     ]
-    assert said(schema, {"shape": {"kind": "square", "sde": 3}}) == [
+    assert check(schema, {"shape": {"kind": "square", "sde": 3}}) == [
         f"`shape` matches none of the 3 alternatives of `{keyword}`; number 2 (square)"
         " comes nearest: `shape.side` is required; `shape.sde` is not a parameter;"
         " did you mean `side`?"
     ]
 
 
-def test_an_alternative_without_a_title_is_told_by_its_constant() -> None:
+def test_alternative_without_a_title_is_named_by_its_constant() -> None:
     schema = {"properties": {"shape": {"oneOf": [SQUARE, {"type": "string"}]}}}
-    assert said(schema, {"shape": {"side": 3}}) == [
+    assert check(schema, {"shape": {"side": 3}}) == [
         "`shape` matches none of the 2 alternatives of `oneOf`; number 1 (kind:"
         ' "square") comes nearest: `shape.kind` is required'
     ]
 
 
-def test_a_wrong_discriminator_is_told_with_those_that_there_are() -> None:
-    assert said(SHAPES, {"shape": {"kind": "hexagon", "radius": 1, "side": 1}}) == [
+def test_wrong_discriminator_is_reported_with_the_valid_ones() -> None:
+    assert check(SHAPES, {"shape": {"kind": "hexagon", "radius": 1, "side": 1}}) == [
         '`shape.kind` must be one of "circle", "square"'
     ]
 
@@ -85,11 +85,7 @@ def test_a_wrong_discriminator_is_told_with_those_that_there_are() -> None:
             {"id": 1, "name": 2},
             "the value matches number 1 and number 2 of `oneOf` and may match only one",
         ),
-        (
-            {"properties": {"a": {"not": {"const": 3}}}},
-            {"a": 3},
-            "`a` must not be 3",
-        ),
+        ({"properties": {"a": {"not": {"const": 3}}}}, {"a": 3}, "`a` must not be 3"),
         (
             {"not": {"required": ["x", "y"]}},
             {"x": 1, "y": 2},
@@ -147,35 +143,37 @@ def test_a_wrong_discriminator_is_told_with_those_that_there_are() -> None:
         ),
     ],
 )
-def test_one_sentence_says_what_to_do(schema: Any, value: Any, sentence: str) -> None:
-    assert said(schema, value) == [sentence]
+def test_problem_is_explained_in_one_sentence(
+    schema: Any, value: Any, sentence: str
+) -> None:
+    assert check(schema, value) == [sentence]
 
 
 @pytest.mark.parametrize(
     ("count", "end"),
     [(10, "`n8` or `n9` is required"), (11, "`n9` and 1 more is required")],
 )
-def test_ten_names_are_told(count: int, end: str) -> None:
+def test_at_most_10_required_names_are_listed(count: int, end: str) -> None:
     names = [{"required": [f"n{number}"]} for number in range(count)]
-    (problem,) = said({"anyOf": names}, {})
+    (problem,) = check({"anyOf": names}, {})
     assert problem.startswith("one of `n0`") and problem.endswith(end)
 
 
-@pytest.mark.parametrize(("keyword", "told"), [("items", 3), ("propertyNames", 2)])
-def test_alternatives_within_each_other_are_told_to_a_depth(
-    keyword: str, told: int
+@pytest.mark.parametrize(("keyword", "count"), [("items", 3), ("propertyNames", 2)])
+def test_nested_alternatives_are_explained_to_a_depth_limit(
+    keyword: str, count: int
 ) -> None:
-    inner: dict[str, Any] = {"maxLength": 2}
+    schema: dict[str, Any] = {"maxLength": 2}
     for _ in range(5):
-        inner = {"anyOf": [inner, {"const": "long"}]}
+        schema = {"anyOf": [schema, {"const": "long"}]}
     value = ["abc"] if keyword == "items" else {"abc": 1}
-    (problem,) = said({keyword: inner}, value)
-    assert problem.count("matches none of") == told
+    (problem,) = check({keyword: schema}, value)
+    assert problem.count("matches none of") == count
     assert problem.endswith("does not match the schema's `anyOf`")
 
 
-def test_a_long_enum_is_told_in_part() -> None:
-    (problem,) = said(MODES, {"mode": "Mode-7"})
+def test_long_enum_is_shortened() -> None:
+    (problem,) = check(MODES, {"mode": "Mode-7"})
     assert problem.startswith('`mode` must be one of "mode-0", "mode-1", ')
     assert problem.endswith(" and 4,990 more; did you mean `mode-7`?")
     assert len(problem) < 300
@@ -202,16 +200,16 @@ def test_a_long_enum_is_told_in_part() -> None:
     ],
     ids=range(9),
 )
-def test_every_text_has_a_bound(schema: Any, value: Any) -> None:
-    problems = said(schema, value)
+def test_every_explanation_has_a_maximum_length(schema: Any, value: Any) -> None:
+    problems = check(schema, value)
     assert sum(map(len, problems)) <= 6_000
     assert all(len(problem) <= 600 for problem in problems)
 
 
-def test_errors_without_number_are_not_collected() -> None:
-    """Each error would have a copy of the whole `enum`."""
+def test_errors_above_the_limit_are_not_collected() -> None:
+    """Each error would contain a copy of the whole `enum`."""
     modes = {"items": MODES["properties"]["mode"]}
     schema = {"anyOf": [modes, {"type": "null"}]}
-    assert said(schema, ["x"] * 5_000) == ["the value does not match the schema"]
-    (problem,) = said(schema, ["x"])
+    assert check(schema, ["x"] * 5_000) == ["the value does not match the schema"]
+    (problem,) = check(schema, ["x"])
     assert "comes nearest" in problem or "must be one of" in problem

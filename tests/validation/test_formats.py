@@ -1,4 +1,4 @@
-"""What each asserted format takes and refuses, in which words, and in what time."""
+"""Asserted formats: accepted and rejected texts, messages and time."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from toolcast_runtime.core.definitions.tool import Tool
 from toolcast_runtime.core.validation.checker import Checker
 from toolcast_runtime.core.validation.compiled import ASSERTED_FORMATS, FORMATS
 
-TAKEN = {
+VALID = {
     "date": ["2024-02-29", "0001-01-01"],
     "date-time": [
         "2026-11-22T14:30:00Z",
@@ -35,7 +35,7 @@ TAKEN = {
     "ipv6": ["::1", "2001:db8::1", "::ffff:192.0.2.1"],
     "regex": ["^[a-z]+$", r"(?<=a)\d", r"\p{L}"],
 }
-REFUSED = {
+INVALID = {
     "date": ["2023-02-29", "2024-2-3", "20240229", "2024-02-29T00:00:00Z", "today", ""],
     "date-time": [
         "2026-11-22T14:30:00",
@@ -61,44 +61,44 @@ REFUSED = {
     "regex": ["(", "(?P<name>a)", r"\Z"],
 }
 CASES = [
-    pytest.param(name, text, taken, id=f"{name}: {text}")
-    for taken, table in ((True, TAKEN), (False, REFUSED))
+    pytest.param(name, text, is_valid, id=f"{name}: {text}")
+    for is_valid, table in ((True, VALID), (False, INVALID))
     for name, texts in table.items()
     for text in texts
 ]
 
 
-def problems(schema: Any, value: Any, *, asserts: bool = True) -> list[str]:
+def list_problems(schema: Any, value: Any, *, asserts: bool = True) -> list[str]:
     return Checker(schema, asserts_formats=asserts).problems(value)
 
 
-def test_every_asserted_format_is_here() -> None:
-    assert TAKEN.keys() == REFUSED.keys() == ASSERTED_FORMATS.keys()
+def test_every_asserted_format_has_examples() -> None:
+    assert VALID.keys() == INVALID.keys() == ASSERTED_FORMATS.keys()
 
 
 @pytest.mark.parametrize("dialect", ["2020-12", "draft-07", "draft-04"])
-@pytest.mark.parametrize(("name", "text", "taken"), CASES)
-def test_a_text_is_of_a_format_or_not(
-    name: str, text: str, taken: bool, dialect: str
+@pytest.mark.parametrize(("name", "text", "is_valid"), CASES)
+def test_text_is_validated_by_its_format_in_each_dialect(
+    name: str, text: str, is_valid: bool, dialect: str
 ) -> None:
-    """An older dialect has fewer formats; those that are written mean the same in it."""
+    """Older dialects define fewer formats; their assertions are identical."""
     address = {
         "2020-12": "https://json-schema.org/draft/2020-12/schema",
         "draft-07": "http://json-schema.org/draft-07/schema#",
         "draft-04": "http://json-schema.org/draft-04/schema#",
     }[dialect]
     schema = {"$schema": address, "format": name}
-    assert (not problems(schema, text)) == taken
-    assert not problems(schema, text, asserts=False)
-    assert not problems(schema, 3) and not problems(schema, None)
+    assert (not list_problems(schema, text)) == is_valid
+    assert not list_problems(schema, text, asserts=False)
+    assert not list_problems(schema, 3) and not list_problems(schema, None)
 
 
 @pytest.mark.parametrize("name", ASSERTED_FORMATS)
-def test_the_words_name_the_format_and_an_example_that_is_of_it(name: str) -> None:
+def test_format_problem_has_a_description_and_a_valid_example(name: str) -> None:
     schema = {"properties": {"a": {"items": {"type": "string", "format": name}}}}
     example = ASSERTED_FORMATS[name].example
-    assert not problems(schema, {"a": [example]})
-    (problem,) = problems(schema, {"a": [example, "("]})
+    assert not list_problems(schema, {"a": [example]})
+    (problem,) = list_problems(schema, {"a": [example, "("]})
     assert problem == (
         f'`a[1]` must be {ASSERTED_FORMATS[name].description} (`format: {name}`), such as "{example}"'
     )
@@ -107,11 +107,11 @@ def test_the_words_name_the_format_and_an_example_that_is_of_it(name: str) -> No
 @pytest.mark.parametrize(
     "name", [*sorted({*FORMATS} - {*ASSERTED_FORMATS}), "int32", "sku"]
 )
-def test_other_formats_are_told_and_not_asserted(name: str) -> None:
-    assert not problems({"format": name}, " no such thing \\")
+def test_other_formats_are_not_asserted(name: str) -> None:
+    assert not list_problems({"format": name}, " no such thing \\")
 
 
-def test_a_format_stands_behind_references_and_in_alternatives() -> None:
+def test_formats_in_references_and_alternatives_are_asserted() -> None:
     schema = {
         "properties": {
             "due": {"$ref": "#/$defs/day"},
@@ -119,16 +119,16 @@ def test_a_format_stands_behind_references_and_in_alternatives() -> None:
         },
         "$defs": {"day": {"type": "string", "format": "date"}},
     }
-    assert not problems(schema, {"due": "2026-11-22", "at": None})
-    assert sorted(problems(schema, {"due": "soon", "at": "soon"})) == [
+    assert not list_problems(schema, {"due": "2026-11-22", "at": None})
+    assert sorted(list_problems(schema, {"due": "soon", "at": "soon"})) == [
         "`at` matches none of the 2 alternatives of `anyOf`; number 1 (day) comes nearest:"
         ' `at` must be a date (`format: date`), such as "2026-11-22"',
         '`due` must be a date (`format: date`), such as "2026-11-22"',
     ]
 
 
-def test_who_does_not_say_so_asserts_no_format() -> None:
-    """As for the tools of external servers, whose servers check what they take."""
+def test_formats_are_not_asserted_by_default() -> None:
+    """The tools of external servers are an example: their servers check the arguments."""
     schema = {"type": "object", "properties": {"due": {"format": "date"}}}
     tool = Tool("note", "Note.", "Note.", {"name": "note", "inputSchema": schema})
     given = {"due": "soon"}
@@ -136,7 +136,7 @@ def test_who_does_not_say_so_asserts_no_format() -> None:
     assert Validators(asserts_formats=True).check_arguments(tool, given)
 
 
-def test_results_are_not_held_to_formats() -> None:
+def test_formats_in_results_are_not_asserted() -> None:
     schema = {"type": "string", "format": "date"}
     definition = {"name": "note", "inputSchema": {}, "outputSchema": schema}
     tool = Tool("note", "Note.", "Note.", definition)
@@ -162,7 +162,7 @@ GROUPS = "".join(f"(?<a{number}>)" for number in range(40_000))
     ],
     ids=["groups", "brackets", "at", "host", "fraction", "digits", "colons", "many"],
 )
-def test_a_hostile_text_is_refused_or_checked_soon(name: str, text: Any) -> None:
+def test_hostile_text_is_checked_in_bounded_time(name: str, text: Any) -> None:
     schema = {"format": name, "items": {"format": name}}
     checker = Checker(schema, asserts_formats=True)
     start = time.process_time()

@@ -1,4 +1,4 @@
-"""Schemas and values know nothing of tools, and load nothing for them."""
+"""Imports of the validation package, which loads no other package."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ print(sorted({".".join(steps) for steps in inside}), "jsonschema_rs" in sys.modu
 """
 
 
-def test_validation_loads_no_other_room_and_no_library() -> None:
+def test_importing_validation_loads_no_other_package() -> None:
     ended = subprocess.run(
         [sys.executable, "-c", CODE], capture_output=True, text=True, check=True
     )

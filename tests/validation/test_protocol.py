@@ -1,4 +1,4 @@
-"""What clients refuse of blocks of content and of tools, in words."""
+"""Content blocks and tool definitions that MCP clients reject, and the messages."""
 
 from __future__ import annotations
 
@@ -60,7 +60,9 @@ TEXT = {"type": "text", "text": "a"}
         ),
     ],
 )
-def test_a_block_can_be_sent_or_not(block: Any, problems: list[str] | None) -> None:
+def test_content_block_problems_are_listed(
+    block: Any, problems: list[str] | None
+) -> None:
     found = check_content([TEXT, block])
     if problems is None:
         assert "block 2: `resource` must be an object" in found
@@ -68,7 +70,7 @@ def test_a_block_can_be_sent_or_not(block: Any, problems: list[str] | None) -> N
         assert found == [f"block 2: {problem}" for problem in problems]
 
 
-def test_ten_problems_are_told() -> None:
+def test_at_most_10_content_problems_are_listed() -> None:
     assert check_content({}) == ["it must be an array of content blocks"]
     assert len(check_content([1] * 10)) == 10
     found = check_content([1] * 11)
@@ -76,7 +78,7 @@ def test_ten_problems_are_told() -> None:
 
 
 @pytest.mark.parametrize("revision", REVISIONS)
-def test_a_tool_of_a_list_is_refused(revision: str) -> None:
+def test_invalid_tool_definition_is_reported(revision: str) -> None:
     tool = {"name": "a", "inputSchema": {"type": "object"}}
     assert check_tool_definition(tool, revision) == []
     (wrong,) = check_tool_definition(
@@ -98,9 +100,7 @@ def test_a_tool_of_a_list_is_refused(revision: str) -> None:
         (True, False),
     ],
 )
-def test_older_clients_are_shown_schemas_of_objects(
-    schema: Any, is_listed: bool
-) -> None:
+def test_older_clients_get_only_object_schemas(schema: Any, is_listed: bool) -> None:
     assert has_object_root(schema) is is_listed
     tool = {"name": "a", "outputSchema": schema, "title": "A"}
     kept = {"name": "a", "title": "A"}

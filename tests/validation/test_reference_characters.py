@@ -1,4 +1,4 @@
-"""References with characters that URIs do not allow are followed, and stay verbatim in lists."""
+"""References with characters that URIs do not allow: resolved, and listed verbatim."""
 
 from __future__ import annotations
 
@@ -33,19 +33,19 @@ NAMES = (
 )
 
 
-def pointer(name: str) -> str:
+def escape_pointer_step(name: str) -> str:
     return name.replace("~", "~0").replace("/", "~1")
 
 
 @pytest.mark.parametrize("name", [*NAMES, "a~b/c", "a%41"])
 @pytest.mark.parametrize("keyword", ["$ref", "$dynamicRef"])
 @pytest.mark.parametrize("is_encoded", [False, True], ids=["plain", "encoded"])
-def test_references_reach_definitions_with_any_name(
+def test_references_to_definitions_with_any_name_resolve(
     name: str, keyword: str, is_encoded: bool
 ) -> None:
-    step = pointer(name.replace("%4", "%254"))
+    step = escape_pointer_step(name.replace("%4", "%254"))
     if is_encoded:
-        step = quote(pointer(name))
+        step = quote(escape_pointer_step(name))
     schema = {
         "properties": {"p": {keyword: f"#/$defs/{step}"}},
         "$defs": {name: {"type": "integer"}},
@@ -69,9 +69,7 @@ def test_references_reach_definitions_with_any_name(
         },
     ],
 )
-def test_references_below_undeclared_keywords_are_encoded(
-    schema: dict[str, Any],
-) -> None:
+def test_references_inside_unknown_keywords_are_encoded(schema: dict[str, Any]) -> None:
     schema.setdefault("x y", {}).setdefault("w", {})
     schema.setdefault("definitions", {"é": {}})
     before = repr(schema)
@@ -80,7 +78,7 @@ def test_references_below_undeclared_keywords_are_encoded(
 
 
 @pytest.mark.parametrize("keyword", ["const", "default", "enum", "examples"])
-def test_data_with_a_reference_keeps_its_text(keyword: str) -> None:
+def test_reference_inside_data_is_not_encoded(keyword: str) -> None:
     data = {"$ref": "#/a b"}
     value = [data] if keyword in ("enum", "examples") else data
     schema = {
@@ -98,14 +96,14 @@ def test_schemas_without_such_references_are_not_copied() -> None:
 
 
 @pytest.mark.parametrize("path", LISTS, ids=lambda path: path.stem)
-def test_schemas_of_real_lists_compile_as_at_the_first_call(path: Path) -> None:
+def test_schemas_in_real_lists_compile(path: Path) -> None:
     for tool in parse_source(path.read_bytes(), path.name).listing.tools:
         for key in ("inputSchema", "outputSchema"):
             if key in tool:
                 Checker(tool[key], asserts_formats=True)
 
 
-def test_schemas_of_this_workspace_compile_as_at_the_first_call() -> None:
+def test_schemas_in_this_workspace_compile() -> None:
     workspace = load_workspace(str(ROOT)).workspace
     assert workspace is not None
     schemas = [

@@ -1,4 +1,4 @@
-"""A reference is followed by every way that a dialect has, and never out of the schema."""
+"""References resolved by every rule of a dialect, and only inside the schema."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ PART = {"type": "string"}
         ("#/$defs/a", {"items": {"$id": "b.json", "$defs": {"a": PART}}}),
     ],
 )
-def test_it_leads_to_the_part(reference: str, schema: dict[str, Any]) -> None:
+def test_reference_is_resolved(reference: str, schema: dict[str, Any]) -> None:
     (found,) = References(schema).resolve_all(reference)
     assert found["type"] == "string"
 
@@ -43,16 +43,16 @@ def test_it_leads_to_the_part(reference: str, schema: dict[str, Any]) -> None:
     "reference",
     ["#/$defs/b", "#b", "https://example.org/a", "file:///etc/passwd", "#/$defs/a/9"],
 )
-def test_it_leads_nowhere(reference: str) -> None:
+def test_unresolvable_reference_has_no_target(reference: str) -> None:
     assert References({"$defs": {"a": [PART]}}).resolve_all(reference) == []
 
 
-def test_one_name_in_two_places_leads_to_both() -> None:
+def test_duplicate_anchor_resolves_to_both_schemas() -> None:
     schema = {"$defs": {"x": {"$anchor": "a"}, "y": {"$dynamicAnchor": "a"}}}
     assert len(References(schema).resolve_all("#a")) == 2
 
 
-def test_the_schema_itself() -> None:
+def test_reference_to_the_root_is_resolved() -> None:
     schema = {"properties": {"a": {"$ref": "#"}}}
     assert References(schema).resolve_all("#") == [schema]
     schema["properties"]["b"] = {"$id": "b.json"}
@@ -60,7 +60,7 @@ def test_the_schema_itself() -> None:
     assert References(schema).resolve("b.json#") == {"$id": "b.json"}
 
 
-def test_a_name_of_two_places_is_no_target() -> None:
+def test_ambiguous_or_unknown_anchor_raises_lookup_error() -> None:
     schema = {"$defs": {"x": {"$anchor": "a", "type": "null"}, "y": {"$anchor": "a"}}}
     for reference in ("#a", "#b"):
         with pytest.raises(LookupError):
@@ -84,14 +84,14 @@ def test_a_name_of_two_places_is_no_target() -> None:
         ("/~01", ("~1",)),
     ],
 )
-def test_a_pointer_goes_step_by_step(
+def test_json_pointer_is_resolved_to_keys_and_indexes(
     pointer: str, steps: tuple[str | int, ...] | None
 ) -> None:
     assert resolve_pointer({"a": [1, [2]], "/": {"~": 3}, "~1": 4}, pointer) == steps
 
 
 @pytest.mark.parametrize(
-    ("schema", "held", "in_its_place"),
+    ("schema", "subschemas", "applied"),
     [
         ({"properties": {"a": 1, "b": 2}, "type": "object"}, [1, 2], []),
         ({"properties": [1]}, [], []),
@@ -103,15 +103,15 @@ def test_a_pointer_goes_step_by_step(
         ({"additionalProperties": 1, "propertyNames": 2}, [1, 2], []),
     ],
 )
-def test_keywords_hold_schemas(
-    schema: dict[str, Any], held: list[Any], in_its_place: list[Any]
+def test_subschemas_are_listed_by_keyword(
+    schema: dict[str, Any], subschemas: list[Any], applied: list[Any]
 ) -> None:
-    assert [one for _, one in list_subschemas(schema)] == held
-    assert [*list_applied_subschemas(schema)] == in_its_place
+    assert [subschema for _, subschema in list_subschemas(schema)] == subschemas
+    assert [*list_applied_subschemas(schema)] == applied
 
 
 @pytest.mark.parametrize(
-    ("schema", "groups", "besides"),
+    ("schema", "groups", "ungrouped"),
     [
         ({}, [], []),
         ({"allOf": [1]}, [[], []], []),
@@ -133,7 +133,7 @@ def test_keywords_hold_schemas(
         ),
     ],
 )
-def test_of_a_group_one_schema_applies(
-    schema: dict[str, Any], groups: list[Any], besides: list[Any]
+def test_child_schemas_are_grouped_if_only_one_applies(
+    schema: dict[str, Any], groups: list[Any], ungrouped: list[Any]
 ) -> None:
-    assert group_child_schemas(schema) == (groups, besides)
+    assert group_child_schemas(schema) == (groups, ungrouped)

@@ -1,4 +1,4 @@
-"""From the spec's words to a call: `values`, `arguments_type` and `result_type`."""
+"""`values`, `arguments_type` and `result_type` from the spec to the call."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ print(json.dumps([answer.error or answer.result for answer in answers]))
 """
 
 
-def test_the_spec_says_what_handlers_are_given(
+def test_handler_receives_the_values_that_the_spec_declares(
     make_project: Callable[..., Any],
 ) -> None:
     project = make_project(
@@ -57,14 +57,14 @@ def test_the_spec_says_what_handlers_are_given(
     assert not ended.stderr
     assert json.loads(ended.stdout) == ["date", "str", {"due": "2024-02-29"}]
     tools = project.root / "generated/toy/tools"
-    said = {
+    definitions = {
         name: json.loads((tools / f"{name}.json").read_text("utf-8")) for name in TOOLS
     }
-    assert said["by_toolset"]["values"] == "python"
-    assert "values" not in said["by_itself"]
-    assert said["by_class"]["arguments_type"] == "handlers.toy:Note"
-    # Callers are shown the spec's schema, whatever the handler takes.
-    shown = {json.dumps(one["mcp"]["inputSchema"]) for one in said.values()}
+    assert definitions["by_toolset"]["values"] == "python"
+    assert "values" not in definitions["by_itself"]
+    assert definitions["by_class"]["arguments_type"] == "handlers.toy:Note"
+    # The listed schema does not depend on the values that the handler receives.
+    shown = {json.dumps(tool["mcp"]["inputSchema"]) for tool in definitions.values()}
     assert len(shown) == 1
 
 
@@ -153,7 +153,7 @@ WITH_RESOURCES = {
         "parameters: {type: object, properties: {from: {type: string}}}\n"
     ),
 }
-LENT = """
+RESOURCE_HANDLERS = """
     from contextlib import contextmanager
     from dataclasses import dataclass
     from datetime import date
@@ -170,13 +170,11 @@ LENT = """
 """
 
 
-def test_a_class_and_a_mapping_stand_beside_resources_of_any_name(
-    make_project: Callable[..., Any],
-) -> None:
+def test_dependencies_can_have_any_name(make_project: Callable[..., Any]) -> None:
     lifespan = "lifespan: handlers.toy:lifespan\n"
     dependencies = "dependencies: {arguments: builtins:int, db: builtins:int}\n"
     toolset = f"{lifespan}{dependencies}targets: {{registry: {{}}}}\n"
-    project = make_project(WITH_RESOURCES, toolset=toolset, handlers=LENT)
+    project = make_project(WITH_RESOURCES, toolset=toolset, handlers=RESOURCE_HANDLERS)
     project.generate()
     program = (
         "from generated.toy.registry import call_tool_sync as call\n"
@@ -188,24 +186,24 @@ def test_a_class_and_a_mapping_stand_beside_resources_of_any_name(
 
 
 @pytest.mark.slow
-def test_a_type_checker_knows_what_handlers_are_given(
+def test_type_checker_reports_handlers_with_other_value_types(
     make_project: Callable[..., Any], mypy_cache: str
 ) -> None:
     both = "values: python\ntargets: {registry: {}}\n"
     project = make_project(TYPED, toolset=both, handlers=RIGHT)
     project.generate()
 
-    def said() -> str:
+    def run_mypy() -> str:
         mypy = ("-m", "mypy", "--strict", "--explicit-package-bases", "generated")
         found = project.run(*mypy, env={"MYPY_CACHE_DIR": mypy_cache}).stdout
         return re.sub(r"generated/toy/tools/(\w+\.py):\d+: error:", r"\1:", found)
 
-    assert said().startswith("Success"), said()
+    assert run_mypy().startswith("Success"), run_mypy()
     text = RIGHT
     for old, (new, _) in WRONG.items():
         assert text.count(old) == 1
         text = text.replace(old, new)
     project.write("handlers/toy.py", text)
-    found = said()
+    found = run_mypy()
     for _, expected in WRONG.values():
         assert expected in found, found

@@ -95,13 +95,13 @@ print(json.dumps([response.error or response.result for response in responses]))
 
 @pytest.fixture
 def project(make_project: Callable[..., Any]) -> Any:
-    made = make_project(
+    project_ = make_project(
         {name: SPEC.format(name) + schema for name, schema in TOOLS.items()},
         toolset="values: pydantic\ntargets: {registry: {}}\n",
         handlers=HANDLERS,
     )
-    made.generate()
-    return made
+    project_.generate()
+    return project_
 
 
 def call(project: Any, *calls: tuple[str, dict[str, Any]]) -> list[Any]:
@@ -168,7 +168,7 @@ def test_generated_files_have_no_check_by_json_types(project: Any) -> None:
 
 
 @pytest.mark.parametrize("values", ["json", "python", "pydantic"])
-def test_a_missing_pydantic_is_reported_at_import(
+def test_missing_pydantic_is_reported_at_import(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, values: str
 ) -> None:
     package = Package(tmp_path, definition("t", handler="toy:t", values=values)).load()
@@ -184,7 +184,7 @@ def test_a_missing_pydantic_is_reported_at_import(
     )
 
 
-OFFERS = """
+RESOURCE_HANDLERS = """
     def square(number: int) -> str:
         return str(number**2)
 
@@ -194,7 +194,7 @@ OFFERS = """
     def add(values: list[int], label: str) -> list[str]:
         return [f"{label} {sum(values)}"]
 """
-ASKS = """
+GENERATED_TYPES_PROGRAM = """
 import asyncio
 from mcp import Client
 from generated.toy.mcp_server import SERVER
@@ -212,7 +212,7 @@ asyncio.run(ask())
 
 
 @pytest.mark.slow
-def test_handlers_of_resources_and_prompts_are_converted(
+def test_resource_and_prompt_arguments_are_converted(
     make_project: Callable[..., Any], mypy_cache: str
 ) -> None:
     """The toolset's `values` applies to them; the generated tests and mypy pass."""
@@ -221,7 +221,7 @@ def test_handlers_of_resources_and_prompts_are_converted(
         toolset="values: pydantic\ntargets: {registry: {}, mcp: {}, snapshots: {}}\n",
         handlers=HANDLERS,
     )
-    project.write("handlers/offers.py", OFFERS)
+    project.write("handlers/offers.py", RESOURCE_HANDLERS)
     folder = "specs/toy/mcp_resources"
     handler = "handler: handlers.offers:"
     project.write(
@@ -240,7 +240,7 @@ def test_handlers_of_resources_and_prompts_are_converted(
         f"name: add\ndescription: Adds.\n{arguments}{handler}add\n",
     )
     project.generate()
-    ended = project.run("-c", ASKS)
+    ended = project.run("-c", GENERATED_TYPES_PROGRAM)
     expected = ["['49']", "['{', '\"a\":', '[', '1', ']', '}']", "7 3"]
     assert ended.stdout.splitlines() == expected, ended.stderr
     tested = project.run("-m", "pytest", "-q", "-p", "no:cacheprovider", "generated")

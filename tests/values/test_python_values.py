@@ -1,4 +1,4 @@
-"""Texts of formats become Python's values at any depth, and go back as the same texts."""
+"""Formatted strings converted to Python values at any depth, and back."""
 
 from __future__ import annotations
 
@@ -14,11 +14,7 @@ import pytest
 
 from toolcast_runtime.core.calls.execution import NotJsonError, to_plain_json
 from toolcast_runtime.core.context import ArgumentConversionError
-from toolcast_runtime.values.python_values import (
-    ENCODINGS,
-    BytesEncoder,
-    PythonValues,
-)
+from toolcast_runtime.values.python_values import ENCODINGS, BytesEncoder, PythonValues
 
 DAY = {"type": "string", "format": "date"}
 ID = "550e8400-e29b-41d4-a716-446655440000"
@@ -53,7 +49,7 @@ PAIRS = [
     ({"contentEncoding": "base16"}, "00FfFE", b"\x00\xff\xfe"),
     ({"contentEncoding": "quoted-printable"}, "a=3D=\r\nb=00", b"a=b\x00"),
 ]
-KEPT = [
+UNCONVERTED = [
     ({"format": "email"}, "a@b.c"),
     ({"format": "uri"}, "https://a"),
     ({"format": "ipv4"}, "192.0.2.1"),
@@ -67,20 +63,20 @@ KEPT = [
 ]
 
 
-def given(schema: Any, value: Any) -> Any:
-    whole = {"type": "object", "properties": {"a": schema}}
-    return PythonValues(whole).convert({"a": value, "other": "2024-02-29"})["a"]
+def convert(schema: Any, value: Any) -> Any:
+    root = {"type": "object", "properties": {"a": schema}}
+    return PythonValues(root).convert({"a": value, "other": "2024-02-29"})["a"]
 
 
 @pytest.mark.parametrize(("schema", "text", "value"), PAIRS)
-def test_a_text_of_a_format_is_a_value(schema: Any, text: str, value: Any) -> None:
-    found = given(schema, text)
+def test_formatted_string_is_converted(schema: Any, text: str, value: Any) -> None:
+    found = convert(schema, text)
     assert (type(found), found) == (type(value), value)
 
 
-@pytest.mark.parametrize(("schema", "value"), KEPT)
-def test_everything_else_stays_what_was_sent(schema: Any, value: Any) -> None:
-    found = given(schema, value)
+@pytest.mark.parametrize(("schema", "value"), UNCONVERTED)
+def test_other_values_are_not_converted(schema: Any, value: Any) -> None:
+    found = convert(schema, value)
     assert (type(found), found) == (type(value), value)
 
 
@@ -110,14 +106,14 @@ def test_everything_else_stays_what_was_sent(schema: Any, value: Any) -> None:
         ({"at": ["2024-02-29"]}, {"at": (date(2024, 2, 29),)}),
     ],
 )
-def test_a_value_goes_back_as_text(text: Any, value: Any) -> None:
+def test_python_value_is_converted_to_json(text: Any, value: Any) -> None:
     assert to_plain_json(value, has_python_values=True) == text
     with pytest.raises(NotJsonError, match="it contains a Python "):
         to_plain_json(value)
 
 
 @pytest.mark.parametrize(
-    ("value", "why"),
+    ("value", "reason"),
     [
         (datetime(2026, 1, 1), "it contains a Python datetime without a time zone"),
         (time(1), "it contains a Python time without a time zone"),
@@ -134,8 +130,8 @@ def test_a_value_goes_back_as_text(text: Any, value: Any) -> None:
         (object(), "it contains a Python object"),
     ],
 )
-def test_a_value_that_no_format_has_is_refused(value: Any, why: str) -> None:
-    with pytest.raises(NotJsonError, match=why):
+def test_python_value_without_a_format_is_rejected(value: Any, reason: str) -> None:
+    with pytest.raises(NotJsonError, match=reason):
         to_plain_json([value], has_python_values=True)
 
 
@@ -152,11 +148,7 @@ def test_a_value_that_no_format_has_is_refused(value: Any, why: str) -> None:
         ({"allOf": [{"type": "string"}, DAY]}, "2024-02-29", date(2024, 2, 29)),
         ({"anyOf": [DAY, {"type": "null"}]}, None, None),
         ({"anyOf": [DAY, {"type": "null"}]}, "2024-02-29", date(2024, 2, 29)),
-        (
-            {"oneOf": [{"format": "date-time"}, DAY]},
-            "2024-02-29",
-            date(2024, 2, 29),
-        ),
+        ({"oneOf": [{"format": "date-time"}, DAY]}, "2024-02-29", date(2024, 2, 29)),
         ({"anyOf": [DAY, {"enum": ["today"]}]}, "today", "today"),
         (
             {
@@ -192,11 +184,11 @@ def test_a_value_that_no_format_has_is_refused(value: Any, why: str) -> None:
         ),
     ],
 )
-def test_it_is_found_in_depth(schema: Any, value: Any, expected: Any) -> None:
+def test_nested_strings_are_converted(schema: Any, value: Any, expected: Any) -> None:
     tree = {"properties": {"at": DAY, "below": {"items": {"$ref": "#/$defs/tree"}}}}
-    whole = {"properties": {"a": schema}, "$defs": {"day": DAY, "tree": tree}}
+    root = {"properties": {"a": schema}, "$defs": {"day": DAY, "tree": tree}}
     before = repr(value)
-    assert PythonValues(whole).convert({"a": value}) == {"a": expected}
+    assert PythonValues(root).convert({"a": value}) == {"a": expected}
     assert repr(value) == before
 
 
@@ -217,25 +209,25 @@ def test_it_is_found_in_depth(schema: Any, value: Any, expected: Any) -> None:
         ("base64url", "AP8=A", "`a[0]` must be base64url"),
     ],
 )
-def test_what_python_cannot_hold_is_refused_by_its_place(
+def test_string_outside_pythons_range_is_reported_with_its_path(
     name: str, text: str, problem: str
 ) -> None:
     with pytest.raises(ArgumentConversionError) as refused:
-        given({"items": {"format": name}}, [text])
-    (said,) = refused.value.problems
-    assert problem in said and said.startswith("`a[0]` must be ")
+        convert({"items": {"format": name}}, [text])
+    (message,) = refused.value.problems
+    assert problem in message and message.startswith("`a[0]` must be ")
 
 
-def test_ten_problems_are_told_and_no_more() -> None:
+def test_at_most_10_problems_are_reported() -> None:
     with pytest.raises(ArgumentConversionError) as refused:
-        given({"items": {"format": "uuid"}}, ["no"] * 12)
+        convert({"items": {"format": "uuid"}}, ["no"] * 12)
     places = [problem.partition(" must be")[0] for problem in refused.value.problems]
     assert places == [f"`a[{place}]`" for place in range(10)]
 
 
 @pytest.mark.timeout(30)
-def test_alternatives_at_each_level_end_soon() -> None:
-    """Each level holds all that is below against its alternatives."""
+def test_nested_alternatives_are_converted_in_bounded_time() -> None:
+    """Each level compares all nested values with its alternatives."""
     node = {"properties": {"at": DAY, "below": {"$ref": "#/$defs/node"}}}
     choice = {"anyOf": [{**node, "required": ["at"]}, {**node, "required": ["below"]}]}
     values = PythonValues({"$ref": "#/$defs/node", "$defs": {"node": choice}})
@@ -252,17 +244,16 @@ def test_alternatives_at_each_level_end_soon() -> None:
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
-def test_every_encoding_goes_there_and_back(encoding: str) -> None:
+def test_bytes_are_decoded_and_encoded_to_the_same_text(encoding: str) -> None:
     schema = {"contentEncoding": encoding}
     written = BytesEncoder({"items": schema})
     for value in (bytes(range(256)) * 3, b"\r\n", b"a\nb \r", b"=", b""):
         (text,) = to_plain_json(written.encode([value]), has_python_values=True)
-        assert isinstance(text, str) and given(schema, text) == value
+        assert isinstance(text, str) and convert(schema, text) == value
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
-def test_no_text_is_more_than_refused(encoding: str) -> None:
-    """And each is soon."""
+def test_invalid_encoded_text_is_rejected_in_bounded_time(encoding: str) -> None:
     for text in (
         "=",
         "=Z",
@@ -278,7 +269,7 @@ def test_no_text_is_more_than_refused(encoding: str) -> None:
         with pytest.raises(
             ArgumentConversionError, match="1 arguments cannot be converted"
         ) as refused:
-            given({"contentEncoding": encoding}, text)
+            convert({"contentEncoding": encoding}, text)
         assert refused.value.problems == [f"`a` must be {encoding}"]
         assert clock.process_time() - start < 0.5
 
@@ -303,9 +294,7 @@ def test_no_text_is_more_than_refused(encoding: str) -> None:
         ),
     ],
 )
-def test_bytes_of_a_result_are_of_its_encoding(
-    schema: Any, value: Any, text: Any
-) -> None:
+def test_result_bytes_are_encoded_by_schema(schema: Any, value: Any, text: Any) -> None:
     whole = {
         "properties": {"a": schema},
         "$defs": {"hex": {"contentEncoding": "base16"}},

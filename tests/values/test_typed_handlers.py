@@ -1,4 +1,4 @@
-"""Handlers are given dates, bytes and instances of classes, and give such back."""
+"""Handlers that receive and return dates, bytes and class instances."""
 
 from __future__ import annotations
 
@@ -180,7 +180,7 @@ numbers = itertools.count()
 
 @pytest.fixture
 def handlers(tmp_path: Path) -> Iterator[str]:
-    """A package of handlers; its name."""
+    """Return the name of a module of handlers."""
     name = f"typed_handlers_{next(numbers)}"
     (tmp_path / f"{name}.py").write_text(HANDLERS)
     sys.path.insert(0, str(tmp_path))
@@ -193,34 +193,34 @@ Make = Callable[..., Registry]
 
 @pytest.fixture
 def make(tmp_path: Path, handlers: str) -> Make:
-    """A registry with one tool `note`, whose references are those of the package."""
+    """Return a function that builds a registry with the tool `note`."""
 
-    def made(handler: str, schema: Any, **more: Any) -> Registry:
+    def build(handler: str, schema: Any, **fields: Any) -> Registry:
         for field in ("arguments_type", "result_type"):
-            if field in more and ":" not in more[field]:
-                more[field] = f"{handlers}:{more[field]}"
-        one = definition("note", handler=f"{handlers}:{handler}", **more)
-        one["mcp"]["inputSchema"] = schema
-        return Registry(Package(tmp_path, one).load(), handlers=handlers)
+            if field in fields and ":" not in fields[field]:
+                fields[field] = f"{handlers}:{fields[field]}"
+        tool_definition = definition("note", handler=f"{handlers}:{handler}", **fields)
+        tool_definition["mcp"]["inputSchema"] = schema
+        return Registry(Package(tmp_path, tool_definition).load(), handlers=handlers)
 
-    return made
+    return build
 
 
-def test_values_are_given_and_go_back(make: Make) -> None:
+def test_python_values_are_passed_to_and_from_the_handler(make: Make) -> None:
     registry = make("shown", NOTE, values="python")
-    sent = {"due": "2024-02-28", "tags": [ID], "picture": "AP8="}
-    answer = registry.call_tool_sync("note", sent)
+    arguments = {"due": "2024-02-28", "tags": [ID], "picture": "AP8="}
+    answer = registry.call_tool_sync("note", arguments)
     assert answer.result == {
-        **sent,
+        **arguments,
         "next": "2024-02-29",
         "types": ["date", "bytes"],
     }
     assert registry.call_tool_sync("note").result["due"] is None
     mapping = make("shown_async", NOTE, values="python")
-    assert mapping.call_tool_sync("note", sent).result == {"due": "2024-02-28"}
+    assert mapping.call_tool_sync("note", arguments).result == {"due": "2024-02-28"}
 
 
-def test_without_the_word_what_was_sent_is_given(make: Make) -> None:
+def test_handler_without_values_receives_json(make: Make) -> None:
     registry = make("shown_async", NOTE)
     answer = registry.call_tool_sync("note", {"due": "2024-02-28"})
     assert answer.result == {"due": "2024-02-28"}
@@ -230,7 +230,7 @@ def test_without_the_word_what_was_sent_is_given(make: Make) -> None:
     )
 
 
-def test_what_cannot_be_a_value_is_refused_by_name(make: Make) -> None:
+def test_inconvertible_arguments_and_results_are_reported(make: Make) -> None:
     registry = make("shown", NOTE, values="python")
     refused = registry.call_tool_sync("note", {"due": "0000-01-01", "picture": "%"})
     assert refused.error == (
@@ -246,8 +246,10 @@ def test_what_cannot_be_a_value_is_refused_by_name(make: Make) -> None:
 
 @pytest.mark.parametrize("class_", ["Line", "LineModel"])
 @pytest.mark.parametrize("values", ["json", "python"])
-def test_a_class_is_given_whole(make: Make, class_: str, values: str) -> None:
-    """Also where the handler's one parameter is called as a tool's parameter is."""
+def test_handler_receives_an_instance_for_its_class(
+    make: Make, class_: str, values: str
+) -> None:
+    """Even if the handler's only parameter has the name of a tool parameter."""
     registry = make("of_line", LINE, arguments_type=class_, values=values)
     sent = {"text": "a", "due": "2024-02-29", "level": "high", "parts": [{"n": 3}]}
     assert registry.call_tool_sync("note", sent).result == (
@@ -260,7 +262,7 @@ def test_a_class_is_given_whole(make: Make, class_: str, values: str) -> None:
     assert refused.error is not None and "must be a date" in refused.error
 
 
-def test_typed_dicts_and_aliases(make: Make) -> None:
+def test_typed_dict_and_field_aliases_are_supported(make: Make) -> None:
     typed = make("of_dict", LINE, arguments_type="LineDict")
     sent = {"text": "a", "due": "2024-02-29"}
     assert typed.call_tool_sync("note", sent).result == "2024-02-29"
@@ -269,7 +271,7 @@ def test_typed_dicts_and_aliases(make: Make) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "expected_error"),
     [
         ("x" * 10, "`text` matches the schema, but the tool's class rejects it"),
         ("leak", "`text` matches the schema, but the tool's class rejects it"),
@@ -277,26 +279,21 @@ def test_typed_dicts_and_aliases(make: Make) -> None:
         ("broken", "the tool failed; the log has the details"),
     ],
 )
-def test_a_class_that_refuses_names_the_field_and_leaks_nothing(
-    make: Make, text: str, said: str
+def test_error_in_a_class_names_the_field_and_hides_the_value(
+    make: Make, text: str, expected_error: str
 ) -> None:
     registry = make("of_line", LINE, arguments_type="LineModel")
     refused = registry.call_tool_sync("note", {"text": text})
-    assert refused.error is not None and said in refused.error
+    assert refused.error is not None and expected_error in refused.error
     assert "hunter2" not in refused.error and "pydantic" not in refused.error
 
 
-def test_a_class_is_taken_as_a_result(make: Make) -> None:
-    expected = {
-        "text": "a",
-        "due": "2024-02-29",
-        "level": "high",
-        "parts": [{"n": 1}],
-    }
+def test_class_instance_is_accepted_as_a_result(make: Make) -> None:
+    expected = {"text": "a", "due": "2024-02-29", "level": "high", "parts": [{"n": 1}]}
     for values in ("json", "python"):
         types = {"arguments_type": "Line", "result_type": "Line", "values": values}
-        given = make("gives", LINE, **types).call_tool_sync("note", {"text": "a"})
-        assert given.result == expected, given.error
+        response = make("gives", LINE, **types).call_tool_sync("note", {"text": "a"})
+        assert response.result == expected, response.error
         wrapped = make("gives_response", LINE, **types)
         answer = wrapped.call_tool_sync("note", {"text": "a"})
         assert answer.result["due"] is None and answer.result["level"] == "low"
@@ -312,40 +309,40 @@ FOUND = {
         "tags": {"type": "array"},
     },
 }
-NO_JSON = "the tool returned a result that is not JSON: it "
+NOT_JSON = "the tool returned a result that is not JSON: it "
 
 
 @pytest.mark.parametrize(
-    ("handler", "values", "said"),
+    ("handler", "values", "expected_error"),
     [
         ("in_utc", "json", None),
-        ("in_utc", "python", f"{NO_JSON}contains a Python set"),
+        ("in_utc", "python", f"{NOT_JSON}contains a Python set"),
         ("naive_in_class", "json", "the tool's result does not match its declared"),
         (
             "naive_in_class",
             "python",
-            f"{NO_JSON}contains a Python datetime without a time zone",
+            f"{NOT_JSON}contains a Python datetime without a time zone",
         ),
-        ("not_a_number", "json", f"{NO_JSON}has a number that JSON does not have"),
+        ("not_a_number", "json", f"{NOT_JSON}has a number that JSON does not have"),
         ("not_utf8", "json", "the tool failed; the log has the details"),
         ("some_tags", "json", None),
-        ("some_tags", "python", f"{NO_JSON}contains a Python set"),
+        ("some_tags", "python", f"{NOT_JSON}contains a Python set"),
     ],
 )
-def test_what_a_class_gives_has_to_be_json(
-    make: Make, handler: str, values: str, said: str | None
+def test_class_result_must_be_json(
+    make: Make, handler: str, values: str, expected_error: str | None
 ) -> None:
     registry = make(handler, {"type": "object"}, result_type="Found", values=values)
     registry.get_tool("note").definition["outputSchema"] = FOUND  # type: ignore[index]
     answer = registry.call_tool_sync("note")
-    if said is None:
+    if expected_error is None:
         assert answer.error is None
     else:
-        assert answer.error is not None and answer.error.startswith(said)
+        assert answer.error is not None and answer.error.startswith(expected_error)
 
 
 @pytest.mark.parametrize(
-    ("class_", "why"),
+    ("class_", "reason"),
     [
         ("Fewer", "it has no `due`, which callers may send"),
         ("Needs", "it requires `due`, which callers may omit"),
@@ -358,42 +355,44 @@ def test_what_a_class_gives_has_to_be_json(
         ("Shell", "arbitrary_types_allowed"),
     ],
 )
-def test_a_class_that_cannot_be_given_is_refused_at_the_first_call(
-    make: Make, class_: str, why: str, caplog: pytest.LogCaptureFixture
+def test_mismatched_arguments_class_is_rejected_at_the_first_call(
+    make: Make, class_: str, reason: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     registry = make("of_line", LINE, arguments_type=class_)
     with caplog.at_level(logging.ERROR):
         refused = registry.call_tool_sync("note", {"text": "a"})
     assert refused.error is not None
     assert "is not available: its handler cannot be loaded" in refused.error
-    assert why in caplog.text
+    assert reason in caplog.text
 
 
 @pytest.mark.parametrize(
-    ("returns", "why"),
+    ("returns", "reason"),
     [
         ({"required": ["id"]}, "it has no `id`, which is required"),
         ({"additionalProperties": False}, "`due` is not in `returns`"),
     ],
 )
-def test_a_result_class_that_disagrees_is_refused_at_the_first_call(
-    make: Make, returns: Any, why: str, caplog: pytest.LogCaptureFixture
+def test_mismatched_result_class_is_rejected_at_the_first_call(
+    make: Make, returns: Any, reason: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     registry = make("gives", LINE, arguments_type="Line", result_type="Line")
-    shown = {"type": "object", "properties": {"text": {"type": "string"}}, **returns}
-    registry.get_tool("note").definition["outputSchema"] = shown  # type: ignore[index]
+    returns_schema = {
+        "type": "object",
+        "properties": {"text": {"type": "string"}},
+        **returns,
+    }
+    registry.get_tool("note").definition["outputSchema"] = returns_schema  # type: ignore[index]
     assert registry.call_tool_sync("note", {"text": "a"}).error is not None
-    assert why in caplog.text
+    assert reason in caplog.text
 
 
-def test_nothing_is_imported_for_a_tool_without_them(
-    tmp_path: Path, handlers: str
-) -> None:
-    """pydantic above all, which takes a tenth of a second."""
+def test_plain_tool_does_not_import_pydantic(tmp_path: Path, handlers: str) -> None:
+    """The import of pydantic takes a tenth of a second."""
     (tmp_path / "plain.py").write_text("def note(due=''): return due\n")
-    one = definition("note", handler="plain:note")
-    one["mcp"]["inputSchema"] = NOTE
-    package = Package(tmp_path, one)
+    tool_definition = definition("note", handler="plain:note")
+    tool_definition["mcp"]["inputSchema"] = NOTE
+    package = Package(tmp_path, tool_definition)
     program = f"""
 import sys
 from toolcast_runtime import Registry

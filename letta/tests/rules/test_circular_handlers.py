@@ -6,12 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.handler_code import followed
+from tests.handler_code import handler_findings
 
 
 def findings(tmp_path: Path, code: str) -> dict[str, str]:
     """The findings by rule of an attached tool with this handler."""
-    return followed.findings(tmp_path, code, "letta: {attached: true}\n", "letta")
+    return handler_findings.find_problems(
+        tmp_path, code, "letta: {attached: true}\n", "letta"
+    )
 
 
 CIRCULAR = {

@@ -1,0 +1,147 @@
+"""Command-line arguments of `toolcast call`, parsed by the parameters' schemas."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from toolcast.commands.call.arguments import (
+    ArgumentParseError,
+    describe_parameters,
+    parse_arguments,
+)
+from toolcast_runtime.cli.arguments import find_similar_name
+from toolcast_runtime.core.definitions.tool import Tool
+
+TOOL = Tool(
+    "find",
+    "Finds.",
+    "Finds.",
+    {
+        "name": "find",
+        "inputSchema": {
+            "type": "object",
+            "required": ["text"],
+            "properties": {
+                "text": {"type": "string"},
+                "limit": {"type": "integer"},
+                "exact": {"type": "boolean"},
+                "tags": {"type": "array", "items": {"type": "string"}},
+                "loose": {"type": "array"},
+                "where": {"$ref": "#/$defs/where"},
+                "level": {"enum": ["low", "high"]},
+            },
+            "$defs": {"where": {"type": "object"}},
+        },
+    },
+)
+
+
+@pytest.mark.parametrize(
+    ("texts", "arguments"),
+    [
+        (["text=5"], {"text": "5"}),
+        (["text="], {"text": ""}),
+        (["text=a=b:=c"], {"text": "a=b:=c"}),
+        (["limit=5", "exact=true"], {"limit": 5, "exact": True}),
+        (["limit=many"], {"limit": "many"}),
+        (["tags=a", "tags=b,c"], {"tags": ["a", "b,c"]}),
+        (["loose=[1, 2]"], {"loose": [1, 2]}),
+        (['where={"a": 1}'], {"where": {"a": 1}}),
+        (["text:=null", 'where:=["b"]'], {"text": None, "where": ["b"]}),
+        (["unknown=1"], {"unknown": 1}),
+        (["level=high"], {"level": "high"}),
+    ],
+)
+def test_texts_are_parsed_by_type(texts: list[str], arguments: dict[str, Any]) -> None:
+    assert parse_arguments(TOOL, texts, None) == arguments
+
+
+def test_single_arguments_override_the_json_object(tmp_path: Path) -> None:
+    file = tmp_path / "arguments.json"
+    file.write_text('{"text": "old", "limit": 1}', "utf-8")
+    arguments = parse_arguments(TOOL, ["text=new"], f"@{file}")
+    assert arguments == {"text": "new", "limit": 1}
+
+
+@pytest.mark.parametrize(
+    ("texts", "json_text", "lines"),
+    [
+        (["text"], None, ["`text` is neither NAME=TEXT nor NAME:=JSON"]),
+        (["=x\x1b"], None, ["`=x\\x1b` is neither NAME=TEXT nor NAME:=JSON"]),
+        (
+            ["limit:=five", "where=six", "text=a", "text=b"],
+            None,
+            [
+                "`limit`: not JSON: Expecting value (line 1, column 1)",
+                "`where`: not JSON: Expecting value (line 1, column 1)",
+                "`text`: the parameter is passed more than once and is not an array",
+            ],
+        ),
+        (["limit:=NaN"], None, ["`limit`: not JSON: NaN is not a JSON number"]),
+        (
+            ["text=a", "text:=1"],
+            None,
+            ["`text` has both a NAME=TEXT and a NAME:=JSON value"],
+        ),
+        ([], "[1]", ["--arguments: not a JSON object"]),
+        ([], "[" * 100_000, ["--arguments: not JSON: it is nested too deeply"]),
+        (
+            [],
+            "@/nothing",
+            ["--arguments: /nothing cannot be read: No such file or directory"],
+        ),
+    ],
+)
+def test_unparsable_arguments_are_reported_line_by_line(
+    texts: list[str], json_text: str | None, lines: list[str]
+) -> None:
+    with pytest.raises(ArgumentParseError) as raised:
+        parse_arguments(TOOL, texts, json_text)
+    assert str(raised.value).split("\n") == lines
+
+
+def test_parameter_descriptions_show_the_argument_syntax_and_type() -> None:
+    assert list(describe_parameters(TOOL)) == [
+        "text=... (string, required)",
+        "limit=... (integer)",
+        "exact=... (boolean)",
+        "tags=... (array)",
+        "loose=... (array)",
+        "where:=... (object)",
+        "level=... (one of low, high)",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("list-notes", "list_notes"),
+        ("listnots", "list_notes"),
+        ("zzz", None),
+        ("x" * 9999, None),
+    ],
+)
+def test_most_similar_tool_name_is_returned(name: str, expected: str | None) -> None:
+    assert find_similar_name(name, ["add", "list_notes"]) == expected
+
+
+def test_nullable_parameters_are_parsed_and_described_by_their_other_type() -> None:
+    nullable = {
+        "anyOf": [{"type": "array", "items": {"type": "integer"}}, {"type": "null"}]
+    }
+    level = {"type": ["string", "null"], "enum": ["low", None]}
+    number = {"type": ["integer", "null"]}
+    properties = {"ids": nullable, "n": number, "any": {}, "level": level}
+    schema = {"type": "object", "properties": properties}
+    tool = Tool("f", "F.", "F.", {"name": "f", "inputSchema": schema})
+    arguments = parse_arguments(tool, ["ids=1", "ids=2", "n=null"], None)
+    assert arguments == {"ids": [1, 2], "n": None}
+    assert list(describe_parameters(tool)) == [
+        "ids=... (array or null)",
+        "n=... (integer or null)",
+        "any:=... (any value)",
+        "level=... (one of low, null)",
+    ]

@@ -1,0 +1,57 @@
+"""Printed results of tools: each folder of `answers` has a result and its output.
+
+`REGENERATE=1` writes the expected output; review it as a user would see it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import unicodedata
+from pathlib import Path
+
+import pytest
+
+from toolcast.commands.call.result_format import format_raw_json, print_call_result
+
+CASES = sorted((Path(__file__).parent / "answers").glob("*/"))
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_result_is_printed_as_in_its_case(
+    case: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    answer = json.loads((case / "answer.json").read_text("utf-8"))
+    is_done = print_call_result(answer, "draw/../it", ".")
+    out, err = capsys.readouterr()
+    files = "".join(
+        f"{file.name}: {file.read_bytes()!r}\n" for file in sorted(tmp_path.iterdir())
+    )
+    output = f"{out}---\n{err}---\n{files}exit {0 if is_done else 1}\n"
+    expected = case / "expected.txt"
+    if os.environ.get("REGENERATE"):
+        expected.write_text(output, "utf-8")
+    assert output == expected.read_text("utf-8")
+    assert all(char.isprintable() for char in output.replace("\n", ""))
+
+
+def test_tables_have_at_most_80_columns() -> None:
+    for name in ("records", "object_with_records"):
+        text = (Path(__file__).parent / "answers" / name / "expected.txt").read_text(
+            "utf-8"
+        )
+        for line in text.splitlines():
+            wide = sum(unicodedata.east_asian_width(char) in "WF" for char in line)
+            assert len(line) + wide <= 80, line
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_raw_json_is_the_same_value_without_control_characters(case: Path) -> None:
+    answer = json.loads((case / "answer.json").read_text("utf-8"))
+    text = format_raw_json(answer)
+    assert json.loads(text) == answer
+    assert all(char.isprintable() for char in text.replace("\n", ""))

@@ -1,0 +1,107 @@
+"""Questions and progress of a server during `toolcast call`."""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import Project
+from tests.consent.terminals import in_terminal
+
+ODD = Path(__file__).parents[1] / "external" / "servers" / "odd.py"
+SERVER = shlex.join([sys.executable, str(ODD), "asking"])
+ECHO = ("toolcast", "call", "echo", "--mcp-stdio", SERVER)
+
+
+def test_form_is_sent_after_valid_input_and_confirmation(tmp_path: Path) -> None:
+    with in_terminal(tmp_path, {}, *ECHO, "text=city") as person:
+        person.until("Name\\x1b[2J: ")
+        assert (
+            f"The server {sys.executable} asks:\nWhich city?\\x1b[31m\n" in person.shown
+        )
+        person.type("far too long\n")
+        # Input from before the question is discarded.
+        person.until("This is not a valid answer.\nName\\x1b[2J: ")
+        person.type("Rome\n")
+        person.until("decline: ")
+        sent = f'sent to the server {sys.executable}:\n  city: "Rome"\n'
+        assert sent in person.shown
+        person.type("yes\n")
+        person.rest()
+    assert person.shown.endswith(
+        "heard {'action': 'accept', 'content': {'city': 'Rome'}}\n"
+    )
+    assert "\x1b" not in person.shown
+
+
+@pytest.mark.parametrize(
+    ("arguments", "question", "reply", "received"),
+    [
+        ((), "Which None?", "no", "{'action': 'decline'}"),
+        ((), "Which None?", "yes", "{'action': 'accept', 'content': {}}"),
+        (
+            ("text=page",),
+            "asks you to open this URL in a browser:\nhttps://a.example/\\x1b[2J\nLog in.",
+            "yes",
+            "{'action': 'accept'}",
+        ),
+    ],
+)
+@pytest.mark.slow
+def test_question_without_fields_is_answered_by_yes_or_no(
+    arguments: tuple[str, ...], question: str, reply: str, received: str, tmp_path: Path
+) -> None:
+    with in_terminal(tmp_path, {}, *ECHO, *arguments) as person:
+        person.until("decline: ")
+        assert question in person.shown
+        person.type(f"{reply}\n")
+        person.rest()
+    assert person.shown.endswith(f"heard {received}\n")
+
+
+@pytest.mark.slow
+def test_question_without_a_terminal_is_refused(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", *ECHO, "text=city"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        start_new_session=True,
+        input="Rome\nyes\n",
+    )
+    assert done.stdout == "heard Elicitation not supported\n"
+
+
+@pytest.mark.slow
+def test_call_prints_progress_and_is_cancelled_by_ctrl_c(tmp_path: Path) -> None:
+    log = tmp_path / "told"
+    server = shlex.join([sys.executable, str(ODD), "well", str(log)])
+    command = ("toolcast", "call", "hang", "--mcp-stdio", server)
+    with in_terminal(tmp_path, {}, *command) as person:
+        person.until("2  half of it\\x1b[2J")
+        person.type("\x03")
+        person.rest()
+    assert "\x1b" not in person.shown
+    assert "Traceback" not in person.shown
+    assert log.read_text("utf-8") == "cancelled\n"
+
+
+@pytest.mark.slow
+def test_stateless_protocol_call_is_repeated_after_confirmation(
+    project: Project,
+) -> None:
+    """The client repeats the call with the answer."""
+    server = shlex.join([sys.executable, "-m", "generated.toy.mcp_server"])
+    command = ("toolcast", "call", "wipe", "--mcp-stdio", server)
+    with in_terminal(project.root, {}, *command) as person:
+        person.until("(yes or no): ")
+        assert "Wipe everything?" in person.shown
+        person.type("yes\n")
+        person.until("decline: ")
+        person.type("yes\n")
+        person.rest()
+    assert person.shown.endswith("wiped\n")

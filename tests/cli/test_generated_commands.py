@@ -1,0 +1,172 @@
+"""The generated commands of the real toolsets, run in a shell."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+Shell = Callable[..., "subprocess.CompletedProcess[str]"]
+HOSTILE = "--help; $(reboot) `x` 'q' \"d\"\n\t\\ * ~ é 🦊 -- -"
+
+
+def test_keywords_map_every_tool_to_its_command() -> None:
+    from generated.molecule.cli import KEYWORDS
+    from generated.molecule.registry import REGISTRY
+
+    assert list(KEYWORDS) == [tool.name for tool in REGISTRY.local_tools]
+    assert KEYWORDS["list_peers"] == "peers"
+    assert KEYWORDS["delegate_task_async"] == "delegate --async"
+    # The tool's definition has the reason.
+    assert KEYWORDS["inbox_pop"] is None
+
+
+def test_search_returns_a_created_memory(shell: Shell) -> None:
+    words = [
+        "--memory",
+        "Ana lives in Lisbon.",
+        "--keywords",
+        "Ana",
+        "--keywords",
+        "trip",
+    ]
+    created = shell("kirishima", "memory", "create", *words)
+    assert (created.returncode, created.stderr) == (0, "")
+    assert json.loads(created.stdout)["memories"][0]["keywords"] == ["Ana", "trip"]
+
+    found = shell("kirishima", "memory", "search", "--keywords", "trip")
+    assert [m["memory"] for m in json.loads(found.stdout)["memories"]] == [
+        "Ana lives in Lisbon."
+    ]
+
+
+def test_sticky_note_is_created_listed_and_resolved(shell: Shell) -> None:
+    date = ["--date", "2031-01-01T09:00:00Z"]
+    note = shell("kirishima", "stickynotes", "create", "--text", "Call Ana", *date)
+    assert note.returncode == 0, note.stderr
+    listed = json.loads(shell("kirishima", "stickynotes", "list").stdout)
+    [created] = listed["notes"]
+    assert created["text"] == "Call Ana"
+    done = shell("kirishima", "stickynotes", "resolve", "--id", created["id"])
+    assert done.returncode == 0, done.stderr
+    assert json.loads(shell("kirishima", "stickynotes", "list").stdout)["notes"] == []
+
+
+def test_hostile_text_argument_reaches_the_handler_unchanged(shell: Shell) -> None:
+    created = shell("kirishima", "memory", "create", "--memory", HOSTILE)
+    assert created.returncode == 0, created.stderr
+    assert json.loads(created.stdout)["memories"][0]["memory"] == HOSTILE.strip()
+
+
+def test_tool_error_is_written_to_stderr(shell: Shell) -> None:
+    failed = shell("kirishima", "memory", "get", "--memory-id", "7")
+    assert (failed.returncode, failed.stdout) == (1, "")
+    assert failed.stderr.startswith("error: ")
+    assert "7" in failed.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "error"),
+    [
+        (["memory", "create"], "`memory` is required for action `create`"),
+        (["memory", "list", "--limit", "ten"], "`limit` must be an integer"),
+        (["memory", "list", "--category", "Cats"], "`category` must be one of"),
+        (["memory", "get", "--keywords", "x"], "No such option '--keywords'"),
+        (["memory", "burn"], "No such command 'burn'"),
+        (["memory", "get", "7"], "unexpected extra argument"),
+        (["memory", "get", "--arguments", "{"], "not JSON"),
+        (["memory", "get", "--arguments", "[]"], "not a JSON object"),
+        (["memory", "get", "--arguments", '{"action": "delete"}'], "is `get` in this"),
+        (
+            ["memory", "list", "--arguments", '{"limit": NaN}'],
+            "NaN is not a JSON number",
+        ),
+        (["--client", "nobody", "memory", "list"], "no client `nobody`"),
+        (["--client", "external", "stickynotes", "list"], "No such command"),
+        (["smarthome"], "`user_request` is required"),
+        (["smarthome", "switch", "--all", "off"], "put `--` before arguments"),
+    ],
+)
+def test_usage_error_names_problem(shell: Shell, words: list[str], error: str) -> None:
+    refused = shell("kirishima", *words)
+    assert refused.returncode == 2
+    assert refused.stderr.startswith("Usage: python -m generated.kirishima.cli ")
+    assert error in refused.stderr
+    assert refused.stdout == ""
+
+
+def test_invalid_utf_8_argument_is_rejected(shell: Shell) -> None:
+    refused = shell("kirishima", "memory", "create", "--memory", b"\xff\xfe")
+    assert refused.returncode == 2
+    assert "not valid UTF-8" in refused.stderr
+
+
+def test_ascii_output_stream_gets_escape_sequences(shell: Shell) -> None:
+    words = ["memory", "create", "--memory", "naïve 🦊"]
+    created = shell("kirishima", *words, PYTHONIOENCODING="ascii")
+    assert created.returncode == 0, created.stderr
+    assert json.loads(created.stdout)["memories"][0]["memory"] == "naïve 🦊"
+
+
+def test_help_shows_choices_defaults_and_examples(shell: Shell) -> None:
+    shown = shell("kirishima", "memory", "search", "--help").stdout
+    text = " ".join(shown.split())
+    assert "[default: 10]" in text
+    assert "[one of: Health, Career," in text
+    assert "[repeatable]" in text
+    assert "memory search --keywords Lisbon" in text
+    assert all(len(line) <= 80 for line in shown.split("Examples:")[0].split("\n"))
+    create = shell("kirishima", "memory", "create", "--help").stdout
+    assert "[required]" in create
+    assert "--limit" not in create, "an option that the action does not take"
+    group = shell("kirishima", "memory", "--help").stdout
+    order = ["search", "create", "update", "delete", "list", "get"]
+    rows = [
+        line.split()[0] for line in group.split("Commands:\n")[1].split("\n") if line
+    ]
+    assert rows == order
+
+
+def test_molecule_commands_work_without_a_platform(shell: Shell) -> None:
+    peers = shell("molecule", "peers")
+    assert peers.returncode == 0, peers.stderr
+    assert "ws-research" in [peer["id"] for peer in json.loads(peers.stdout)["peers"]]
+    assert json.loads(shell("molecule", "info").stdout)["id"] == "ws-director"
+    assert shell("molecule", "delegate", "ws-research", "echo: hi").returncode == 1
+    unknown = shell("molecule", "delegate", "--async", "nobody", "hello")
+    assert (unknown.returncode, unknown.stdout) == (1, "")
+
+
+def test_goal_is_set_printed_and_cleared_by_flags(shell: Shell) -> None:
+    assert shell("molecule", "goal", "--set", "ship", "it").returncode == 0
+    assert "ship it" in shell("molecule", "goal").stdout
+    both = shell("molecule", "goal", "--set", "--clear", "x")
+    assert both.returncode == 2
+    assert "exactly one of" in both.stderr or "unexpected extra" in both.stderr
+    assert shell("molecule", "goal", "--clear").returncode == 0
+    assert "ship it" not in shell("molecule", "goal").stdout
+
+
+@pytest.mark.parametrize("toolset", ["kirishima", "molecule"])
+def test_every_line_in_the_prompt_is_a_command(shell: Shell, toolset: str) -> None:
+    """Click parses each line with its placeholders as arguments."""
+    from click.testing import CliRunner
+
+    block = (ROOT / "generated" / toolset / "prompts" / "cli.md").read_text()
+    main = __import__(f"generated.{toolset}.cli", fromlist=["main"]).main
+    program = f"  python -m generated.{toolset}.cli "
+    rows = block.split("\n")
+    # A long command has its comment on the next line, which is skipped.
+    lines = [r for r in rows if r.startswith("  ") and r.strip()[0] != "#"]
+    assert lines
+    for line in lines:
+        assert line.startswith(program)
+        call = line.removeprefix(program).partition(" # ")[0]
+        words = [w.strip("[]") for w in shlex.split(call.replace("...>", ">"))]
+        shown = CliRunner().invoke(main, [*words, "--help"])
+        assert shown.exit_code == 0, f"{line}: {shown.output}"

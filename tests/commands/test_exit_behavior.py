@@ -1,0 +1,204 @@
+"""How `toolcast` exits: exit codes, complete output and no traceback."""
+
+from __future__ import annotations
+
+import os
+import pstats
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.program import toolcast
+
+SPEC = "summary: Greet.\nparameters: {type: object}\nhandler: handlers.toy:greet\n"
+INTERRUPTED = """
+import os, signal, sys
+sys.argv[:] = ["toolcast", "generate"]
+import toolcast.pipeline
+from toolcast.commands.main import main
+
+def generate(*_: object, **__: object) -> None:
+    raise KeyboardInterrupt
+
+toolcast.pipeline.generate = generate
+main()
+"""
+LIMITED = """
+import resource, sys
+from toolcast.commands.main import main
+sys.argv[:] = ["toolcast", "generate"]
+resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
+main()
+"""
+
+
+@pytest.fixture
+def project(make_project: Callable[..., Any]) -> Any:
+    handlers = "def greet() -> str:\n    return 'hello'\n"
+    project_ = make_project(
+        {"ann": SPEC}, toolset="targets: {registry: {}}\n", handlers=handlers
+    )
+    project_.generate()
+    project_.edit("specs/toy/ann.yaml", "Greet.", "Greet Ann.")
+    return project_
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "expected_text"),
+    [(["--version"], 0, "toolcast"), (["check", "--nonsense"], 2, "--nonsense")],
+)
+def test_output_and_exit_code_reach_a_pipe(
+    project: Any, arguments: list[str], code: int, expected_text: str
+) -> None:
+    done = project.toolcast(*arguments)
+    assert done.returncode == code
+    assert expected_text in done.stdout + done.stderr
+
+
+def test_program_can_be_profiled(tmp_path: Path) -> None:
+    profile = tmp_path / "profile"
+    command = [sys.executable, "-m", "cProfile", "-o", str(profile)]
+    # Python 3.13 searches the profiled module in the working directory.
+    program = tmp_path / "program.py"
+    program.write_text("from toolcast.commands.main import main\nmain()\n")
+    subprocess.run(
+        [*command, str(program), "--version"], check=True, capture_output=True
+    )
+    assert pstats.Stats(str(profile)).total_calls  # type: ignore[attr-defined]  # its stub lacks it
+
+
+def test_findings_exit_with_1(project: Any) -> None:
+    project.edit("specs/toy/ann.yaml", "summary:", "sumary:")
+    run = project.toolcast("generate")
+    assert run.returncode == 1
+    assert "did you mean `summary`?" in run.stderr
+    assert run.stderr.endswith("nothing was written\n")
+
+
+def test_non_ascii_messages_are_printed_in_any_encoding(project: Any) -> None:
+    project.edit("specs/toy/ann.yaml", "summary:", "grüße:")
+    for _ in range(2):
+        run = project.toolcast("generate")
+        assert (run.returncode, "grüße" in run.stderr) == (1, True)
+        plain = project.toolcast("generate", env={"PYTHONIOENCODING": "ascii"})
+        assert (plain.returncode, "Traceback" in plain.stderr) == (1, False)
+
+
+def test_interrupt_exits_with_1_without_traceback(project: Any) -> None:
+    run = project.run("-c", INTERRUPTED)
+    assert (run.returncode, run.stderr.strip()) == (1, "Aborted!")
+
+
+@pytest.mark.slow
+def test_interrupt_is_handled_although_the_shell_ignores_it() -> None:
+    """nohup and background jobs ignore interrupts, and child processes inherit that."""
+    test = f"{__file__}::test_interrupt_exits_with_1_without_traceback"
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-q",
+            "-n",
+            "0",
+            "-p",
+            "no:cacheprovider",
+            test,
+        ],
+        cwd=Path(__file__).parents[2],
+        capture_output=True,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),
+    )
+    assert done.returncode == 0, done.stdout
+
+
+def test_closed_stdout_exits_with_1_without_message(project: Any) -> None:
+    for _ in range(3):
+        reader, writer = os.pipe()
+        os.close(reader)
+        run = subprocess.run(
+            [sys.executable, "-m", "toolcast", "generate"],
+            cwd=project.root,
+            stdout=writer,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+        os.close(writer)
+        assert (run.returncode, run.stderr) == (1, "")
+
+
+def test_project_option_and_working_directory_select_the_project(project: Any) -> None:
+    folder = Path(project.root)
+    assert project.toolcast("generate", "--force").returncode == 0
+    named = project.toolcast("generate", f"--project={folder}", cwd=folder.parent)
+    assert named.returncode == 0
+    missing = project.toolcast("generate", cwd=folder.parent)
+    assert missing.returncode == 2
+    assert missing.stderr.startswith("error: no toolcast.yaml here or above\n")
+
+
+def test_file_size_limit_is_reported_as_an_error(project: Any) -> None:
+    failed = project.run("-c", LIMITED)
+    assert failed.returncode == 2
+    assert failed.stderr.startswith("error: generated/")
+    assert failed.stderr.endswith(": File too large\n")
+    assert not list((project.root / "generated").rglob("*.tmp"))
+    assert project.toolcast("generate").returncode == 0
+
+
+@pytest.mark.parametrize("folder", ["generated/toy/tools", "."])
+def test_read_only_folder_is_reported_as_an_error(project: Any, folder: str) -> None:
+    if folder == ".":
+        (project.root / "generated").rename(project.root.parent / "generated")
+    # Root can write anywhere unless it drops this capability.
+    plain = ["setpriv", "--bounding-set", "-dac_override"] if os.geteuid() == 0 else []
+    os.chmod(project.root / folder, 0o555)
+    try:
+        failed = subprocess.run(
+            [*plain, sys.executable, "-m", "toolcast", "generate"],
+            cwd=project.root,
+            capture_output=True,
+            encoding="utf-8",
+            check=False,
+        )
+    finally:
+        os.chmod(project.root / folder, 0o755)
+    assert failed.returncode == 2, failed
+    assert failed.stderr.endswith(": Permission denied\n")
+    assert failed.stderr.startswith("error: generated")
+    assert failed.stderr.count("\n") == 1
+    assert not list(project.root.rglob("*.tmp"))
+
+
+def test_concurrent_generate_is_rejected(project: Any) -> None:
+    from toolcast_runtime.core.safe_folder import Folder, lock_output_folder
+
+    with (
+        Folder.open_path(str(project.root / "generated")) as folder,
+        lock_output_folder(folder),
+    ):
+        second = project.toolcast("generate")
+        assert second.returncode == 2
+        assert second.stderr == "error: another run is writing into this folder\n"
+        # `check` is allowed during the other run.
+        assert project.toolcast("check").returncode == 1
+    assert project.toolcast("generate").returncode == 0
+
+
+def test_folder_inside_a_project_gets_a_suggestion(tmp_path: Path) -> None:
+    (tmp_path / "toolcast.yaml").write_text("version: 1\ntoolsets: []\n")
+    (tmp_path / "specs").mkdir()
+    subfolder = toolcast(tmp_path, "check", "--project", "specs")
+    assert subfolder.returncode == 2
+    assert subfolder.stderr == (
+        f"error: specs has no toolcast.yaml\n  help: use --project {tmp_path}\n"
+    )
+    missing = toolcast(tmp_path, "check", "--project", "nowhere")
+    assert missing.stderr == "error: nowhere has no toolcast.yaml\n"

@@ -1,0 +1,72 @@
+"""Advice of `toolcast init --into`: only settings that the repository lacks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.commands.run_module import run
+
+PYPROJECT = """\
+[project]
+name = "shop"
+dependencies = ["toolcast-runtime[mcp]>=0.2"]
+[build-system]
+build-backend = "setuptools.build_meta"
+[tool.setuptools.package-data]
+"shop.generated" = ["**/*.json", "**/*.md"]
+[tool.ruff]
+extend-exclude = ["src/shop/generated"]
+[tool.pytest.ini_options]
+testpaths = [
+    "tests",
+    "src",
+]
+pythonpath = ["src"]
+"""
+
+
+def read_advice(folder: Path, files: dict[str, str]) -> str:
+    """Return the advice for a repository with these files and a package `src/shop`."""
+    for path, text in {"src/shop/__init__.py": "", **files}.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(text)
+    output = run(folder, "toolcast", "init", "--into", ".", "--name", "store").stdout
+    return output.partition("Your files were not changed")[2]
+
+
+def test_complete_repository_gets_only_advice_on_ci(tmp_path: Path) -> None:
+    files = {
+        "pyproject.toml": PYPROJECT,
+        "Makefile": "tools: ; toolcast generate\ncheck: ; toolcast check\n",
+        ".gitattributes": "* text=auto eol=lf\n",
+    }
+    advice = read_advice(tmp_path, files)
+    for path in ("pyproject.toml", "Makefile", ".gitattributes"):
+        assert f"\n  {path}\n" not in advice
+    assert "\n  CI\n    toolcast check --format github\n" in advice
+
+
+def test_unused_linters_get_no_advice(tmp_path: Path) -> None:
+    advice = read_advice(tmp_path, {"pyproject.toml": "[project]\nname = 'shop'\n"})
+    assert "black" not in advice and "ruff" not in advice
+    # Without testpaths, pytest collects all folders.
+    assert "testpaths" not in advice
+    assert 'pythonpath = [..., "src"]' in advice
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "expected_advice"),
+    [
+        ("pyproject.toml", "[tool.black]\nline-length = 99\n", "force-exclude = "),
+        ("ruff.toml", "# ruff\n", "extend-exclude = "),
+        (".pre-commit-config.yaml", "- repo: x/black\n", "force-exclude = "),
+        ("pyproject.toml", "[tool.ruff]\nexclude = ['docs']\n", "extend-exclude = "),
+        ("setup.cfg", "[tool:pytest]\ntestpaths = tests\n", "testpaths = ... src/shop"),
+    ],
+)
+def test_tool_in_use_gets_advice(
+    tmp_path: Path, path: str, text: str, expected_advice: str
+) -> None:
+    assert expected_advice in read_advice(tmp_path, {path: text})

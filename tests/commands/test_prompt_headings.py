@@ -1,0 +1,52 @@
+"""Headings of prompt files: none without content, and each on one line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+SPEC = (
+    "summary: Do it.\nparameters: {{type: object}}\nhandler: handlers.toy:work\n{more}"
+)
+CASES = {
+    "bare": "",
+    "blank": 'when_to_use: " "\nguidance: "\\n"\n',
+    "told": "when_to_use: To do it.\n",
+}
+
+
+def test_tool_without_guidance_has_no_heading(make_project: Callable[..., Any]) -> None:
+    project = make_project(
+        {name: SPEC.format(more=more) for name, more in CASES.items()},
+        toolset="targets: {registry: {}, prompts: {}}\n",
+        handlers="def work() -> None: ...\n",
+    )
+    project.generate()
+    folder = project.root / "generated/toy/prompts"
+    page = (folder / "section_tools.md").read_text("utf-8")
+    assert re.findall(r"^- \*\*(\w+)\*\*", page, re.MULTILINE) == [
+        "bare",
+        "blank",
+        "told",
+    ]
+    assert re.findall(r"^### (\w+)$", page, re.MULTILINE) == ["told"]
+    code = "from generated.toy.prompts import section; print(section('tools'))"
+    assert project.run("-c", code).stdout.strip() == page.partition("\n")[2].strip()
+
+
+def test_title_with_a_line_break_is_a_heading_on_one_line(
+    make_project: Callable[..., Any],
+) -> None:
+    project = make_project(
+        {"told": SPEC.format(more=CASES["told"])},
+        toolset="targets: {registry: {}, prompts: {}, skills: {}}\n"
+        "token_budget: {blocks: {section_tools: 900}}\n",
+        handlers="def work() -> None: ...\n",
+    )
+    project.edit("specs/toy/toolset.yaml", "title: Toy", 'title: "Two\\n  lines"')
+    project.generate()
+    page = (project.root / "generated/toy/prompts/section_tools.md").read_text("utf-8")
+    assert "\n## Two   lines\n" in page
+    (skill,) = (project.root / "generated/toy").rglob("SKILL.md")
+    assert "# Two   lines\n" in skill.read_text("utf-8")

@@ -1,0 +1,187 @@
+"""Folders inside a toolset's folder: their specs are read, or a finding names them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.output.conftest import read_outputs
+
+Make = Callable[..., Any]
+SPEC = "summary: Do nothing.\nparameters: {type: object}\nhandler: handlers.toy:work\n"
+
+
+@pytest.fixture
+def project(make_project: Make) -> Any:
+    """Return a generated project with two tools."""
+    project_ = make_project(
+        {"first": SPEC, "second": SPEC},
+        toolset="targets: {registry: {}}\n",
+        handlers="def work() -> None: ...\n",
+    )
+    project_.generate()
+    return project_
+
+
+def test_spec_in_a_subfolder_is_read(project: Any) -> None:
+    before = read_outputs(project.root)
+    (project.root / "specs/toy/group/deeper").mkdir(parents=True)
+    os.rename(
+        project.root / "specs/toy/second.yaml",
+        project.root / "specs/toy/group/deeper/second.yaml",
+    )
+    project.generate()
+    after = read_outputs(project.root)
+    assert after.keys() == before.keys()
+    changed = {path for path in after if after[path] != before[path]}
+    assert changed == {"toy/tools/second.json", "toy/tools/second.py"}
+    definition = after["toy/tools/second.json"].decode()
+    assert "by Toolcast from specs/toy/group/deeper/second.yaml." in definition
+    assert project.toolcast("check").returncode == 0
+    done = project.run(
+        "-c", "from generated.toy.registry import *; print(REGISTRY.names())"
+    )
+    assert done.stdout == "('first', 'second')\n", done.stderr
+
+
+def test_duplicate_tool_name_in_subfolders_is_an_error(project: Any) -> None:
+    for folder in ("one", "one/two"):
+        project.write(f"specs/toy/{folder}/second.yaml", f"name: second\n{SPEC}")
+    output = project.toolcast("check").stderr
+    message = "spec/duplicate-tool: the tool `second` is defined twice, first in"
+    assert (
+        f"specs/toy/one/second.yaml:1:7: error: {message} specs/toy/second.yaml"
+        in output
+    )
+    assert f"specs/toy/one/two/second.yaml:1:7: error: {message}" in output
+
+
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        (".drafts/other.yaml", "specs in specs/toy/.drafts/ are not read: other.yaml"),
+        ("a/.b/other.yaml", "specs in specs/toy/a/.b/ are not read: other.yaml"),
+        ("a/toolset.yaml", "the toolset specs/toy/a is not listed in toolcast.yaml"),
+        (
+            "a/definitions.yaml",
+            "shared definitions must be in specs/toy/definitions.yaml",
+        ),
+        (
+            "a/mcp_resources/guide.yaml",
+            "specs in specs/toy/a/mcp_resources/ are not read: guide.yaml",
+        ),
+    ],
+)
+def test_unread_subfolder_is_an_error(project: Any, path: str, message: str) -> None:
+    before = read_outputs(project.root)
+    project.write(f"specs/toy/{path}", "name: other\n")
+    done = project.toolcast("generate")
+    assert done.returncode == 1
+    assert f"error: spec/unread-sub-folder: {message}" in done.stderr
+    assert read_outputs(project.root) == before
+
+
+def test_unread_subfolder_with_1000_specs_is_one_finding(project: Any) -> None:
+    for number in range(1000):
+        project.write(f"specs/toy/.group/tool_{number}.yaml", "name: x\n")
+    output = project.toolcast("check").stderr
+    assert output.count("spec/unread-sub-folder: ") == 1
+    assert "and 997 more" in output
+
+
+def test_more_than_1000_subfolders_are_an_error(project: Any) -> None:
+    for number in range(1001):
+        (project.root / f"specs/toy/folder_{number}").mkdir()
+    output = project.toolcast("check").stderr
+    assert "there are more than 1000 folders below specs/toy/" in output
+
+
+def test_rename_and_remove_work_in_a_subfolder(project: Any) -> None:
+    spec = project.root / "specs/toy/group/second.yaml"
+    spec.parent.mkdir()
+    schema = "# yaml-language-server: $schema=../../schemas/tool.schema.json\n"
+    spec.write_text(f"{schema}name: second\n{SPEC}")
+    (project.root / "specs/toy/second.yaml").unlink()
+    assert project.toolcast("schema", "--write").returncode == 0
+    assert (project.root / "specs/schemas/tool.schema.json").exists()
+    project.generate()
+    done = project.toolcast("rename", "second", "third")
+    assert done.returncode == 0, done.stderr
+    renamed = spec.with_name("third.yaml")
+    assert "renamed_from: [second]" in renamed.read_text()
+    assert not spec.exists()
+    done = project.toolcast("new", "third")
+    assert done.returncode != 0
+    assert "third" in done.stderr
+    project.generate()
+    done = project.toolcast("remove", "third", "--without-notice", "--force")
+    assert done.returncode == 0, done.stderr
+    assert not renamed.exists()
+
+
+def test_other_files_and_editor_files_are_ignored(project: Any) -> None:
+    for name in (
+        "README.md",
+        "notes/plan.md",
+        ".git/x.yaml",
+        ".idea/a.yml",
+        "._a.yaml",
+    ):
+        project.write(f"specs/toy/{name}", "text\n")
+    (project.root / "specs/toy/.#first.yaml").symlink_to("ann@host.1234")
+    assert project.toolcast("check").returncode == 0
+
+
+def test_symlinked_subfolder_is_an_error(project: Any, tmp_path: Path) -> None:
+    (tmp_path / "shared").mkdir()
+    (project.root / "specs/toy/shared").symlink_to(tmp_path / "shared")
+    done = project.toolcast("check")
+    assert done.returncode == 1
+    assert (
+        "specs/toy/shared: error: spec/unread-sub-folder: the folder is a symbolic link"
+        in done.stderr
+    )
+
+
+def test_nested_toolset_is_read_if_it_is_listed(project: Any) -> None:
+    project.write("specs/toy/inner/toolset.yaml", "name: inner\ntitle: Inner\n")
+    assert (
+        "the toolset specs/toy/inner is not listed" in project.toolcast("check").stderr
+    )
+    project.edit("toolcast.yaml", "[specs/toy]", "[specs/toy, specs/toy/inner]")
+    assert "spec/unread-sub-folder" not in project.toolcast("check").stderr
+
+
+def test_unlisted_toolset_is_a_warning(project: Any) -> None:
+    project.write("specs/other/toolset.yaml", "name: other\ntitle: Other\n")
+    output = project.toolcast("check").stderr
+    assert "specs/other/toolset.yaml: warning: spec/unlisted-toolset" in output
+
+
+def test_repeated_run_detects_a_new_subfolder(project: Any) -> None:
+    # In separate processes, because only these use the stamp of an earlier run.
+    words = ("-m", "toolcast", "generate")
+    assert project.run(*words).returncode == 0
+    project.write("specs/toy/group/third.yaml", SPEC)
+    assert project.run(*words).returncode == 1
+
+
+@pytest.mark.parametrize("name", ["toolset.yml", "Toolset.yaml", "TOOLSET.YAML"])
+def test_misnamed_toolset_file_gets_a_suggestion(project: Any, name: str) -> None:
+    os.rename(
+        project.root / "specs/toy/toolset.yaml", project.root / f"specs/toy/{name}"
+    )
+    said = project.toolcast("check").stderr
+    assert f"help: rename specs/toy/{name} to toolset.yaml" in said
+
+
+@pytest.mark.parametrize("name", ["toolcast.yml", "Toolcast.yaml"])
+def test_misnamed_project_file_gets_a_suggestion(project: Any, name: str) -> None:
+    os.rename(project.root / "toolcast.yaml", project.root / name)
+    done = project.toolcast("check")
+    assert done.returncode == 2
+    assert f"rename {name} to toolcast.yaml" in done.stderr

@@ -1,0 +1,140 @@
+"""Help texts, errors and empty states in 80 columns and without colors."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+
+from tests.program import toolcast
+from toolcast.commands.command_group import main
+
+# Outside of a project, which could add commands of extensions.
+with contextlib.chdir(os.sep):
+    NAMES = sorted(main.list_commands(click.Context(main)))
+PROJECT = "error: no toolcast.yaml here or above\n  help: run `toolcast init` to create a project\n"
+
+
+@pytest.fixture(autouse=True)
+def _set_narrow_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("NO_COLOR", "1")
+
+
+@pytest.mark.parametrize("arguments", [[], *([name] for name in NAMES)], ids=" ".join)
+def test_help_fits_in_80_columns_and_describes_every_option(
+    tmp_path: Path, arguments: list[str]
+) -> None:
+    done = toolcast(tmp_path, *arguments, "--help")
+    assert done.returncode == 0
+    assert done.stdout.startswith(f"Usage: toolcast {' '.join(arguments)}".rstrip())
+    assert max(map(len, done.stdout.split("\n"))) <= 80
+    assert "\x1b" not in done.stdout
+    options = done.stdout.partition("Options:\n")[2].partition("\n\n")[0].split("\n")
+    for line, following in zip(options, [*options[1:], ""], strict=True):
+        if line.startswith("  -"):
+            has_text = "   " in line.strip() or "  " in line.strip()
+            assert has_text or following.startswith("     "), f"{line} says nothing"
+
+
+def test_main_help_lists_every_command(tmp_path: Path) -> None:
+    text = toolcast(tmp_path, "--help").stdout
+    commands = [line.split()[0] for line in text.split("\n") if line.startswith("  ")]
+    assert set(NAMES) <= set(commands)
+    assert (
+        commands.index("init") < commands.index("generate") < commands.index("rename")
+    )
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "generate",
+        "generate --watch",
+        "check",
+        "diff",
+        "new ping",
+        "select",
+        "select hello",
+        "tokens",
+        "catalog --output x.html",
+        "rename a b",
+        "remove a",
+        "schema --write",
+    ],
+)
+def test_command_outside_a_project_suggests_init(tmp_path: Path, command: str) -> None:
+    done = toolcast(tmp_path, *command.split())
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", PROJECT)
+
+
+@pytest.mark.parametrize(
+    ("command", "error"),
+    [
+        ("generat", "Error: No such command 'generat'. Did you mean `generate`?"),
+        (
+            "letta plan",
+            "Commands of extensions are available only in projects that list the extension.",
+        ),
+        ("generate --forse", "Did you mean one of: '--force'"),
+        ("explain prompt/tood", "help: did you mean `prompt/todo`?"),
+        ("explain qqqqqqq", "help: run `toolcast explain` to list all rules"),
+        (
+            "schema",
+            "error: expected either KIND or --write\n  help: pass one of tool, toolset, definitions,",
+        ),
+        ("schema tols", "Invalid value for '[KIND]': 'tols' is not one of 'tool',"),
+        ("rename a", "Error: Missing argument 'NEW'."),
+    ],
+)
+def test_misspelled_argument_gets_a_suggestion(
+    tmp_path: Path, command: str, error: str
+) -> None:
+    done = toolcast(tmp_path, *command.split())
+    assert done.returncode == 2
+    assert error in done.stderr
+
+
+def test_comparison_requires_git_and_a_commit(make_project: Callable[..., Any]) -> None:
+    root = make_project({}).root
+    helps = "\n  help: pass a commit, a branch or a folder to `--against`\n"
+    no_git = f"error: the project is not in a git repository{helps}"
+    assert toolcast(root, "diff").stderr == no_git
+    words = "catalog", "--output", "x.html", "--against", "main"
+    assert toolcast(root, *words).stderr == no_git
+    subprocess.run(["git", "init", "-q"], cwd=root, check=True)
+    assert (
+        toolcast(root, "diff").stderr
+        == f"error: the repository has no commit yet{helps}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("command", "expected_output"),
+    [
+        ("generate", "0 tools in 1 toolset -> "),
+        ("select", "no selection cases\n"),
+        ("select hello", "there are no tools to choose from\n"),
+        ("tokens", "every tool"),
+        ("catalog --output page.html", "0 tools -> page.html ("),
+    ],
+)
+def test_project_without_tools_prints_a_short_message(
+    make_project: Callable[..., Any], command: str, expected_output: str
+) -> None:
+    done = toolcast(make_project({}).root, *command.split())
+    assert (done.returncode, done.stderr) == (0, "")
+    assert expected_output in done.stdout
+
+
+def test_explain_lists_the_rules_in_80_columns(tmp_path: Path) -> None:
+    text = toolcast(tmp_path, "explain").stdout
+    assert max(map(len, text.split("\n"))) <= 80
+    assert "prompt/todo " in text
+    assert "tool/removed " in text

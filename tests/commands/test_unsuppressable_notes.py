@@ -1,0 +1,70 @@
+"""Notes that cannot be suppressed: hidden with a count, and printed on request."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import pytest
+
+from tests.conftest import Project
+
+SPEC = "description: Ask the mail.\nparameters: {type: object}\nhandler: handlers.toy:ask\n"
+TOOLSET = """\
+targets: {registry: {}}
+mcp_servers: {mail: {url: "https://mail.example/mcp"}}
+"""
+
+
+@pytest.fixture
+def project(make_project: Callable[..., Project]) -> Project:
+    project_ = make_project(
+        {"ask": SPEC}, toolset=TOOLSET, handlers="def ask() -> str: ...\n"
+    )
+    project_.generate()
+    return project_
+
+
+def test_unsuppressable_notes_are_hidden_with_a_count(project: Project) -> None:
+    done = project.toolcast("check")
+    assert done.stdout.startswith("1 tool checked, ")
+    line = "1 note that cannot be suppressed is hidden; run `toolcast check --all` to print all notes\n"
+    assert (done.returncode, done.stderr) == (0, line)
+
+
+def test_unsuppressable_notes_are_printed_on_request(project: Project) -> None:
+    message = (
+        "note: access/external-systems: external systems used: host `mail.example`"
+    )
+    for words, code in ((["--all"], 0), (["--fail-on", "note"], 1)):
+        done = project.toolcast("check", *words)
+        assert done.returncode == code and message in done.stderr
+        assert "hidden" not in done.stderr
+    findings = json.loads(project.toolcast("check", "--format", "json").stdout)[
+        "findings"
+    ]
+    assert [finding["rule"] for finding in findings] == ["access/external-systems"]
+
+
+def test_other_notes_are_printed(project: Project) -> None:
+    project.edit("specs/toy/ask.yaml", "{type: object}", "{properties: {a: {}}}")
+    output = project.toolcast("check").stderr
+    assert (
+        "note: prompt/parameter-undescribed: " in output
+        and "1 note that cannot be suppressed is hidden" in output
+    )
+
+
+def test_note_on_an_unbuilt_wheel_is_not_counted(project: Project) -> None:
+    """A new project has this note until `--preflight` builds the wheel."""
+    project.edit(
+        "specs/toy/toolset.yaml",
+        'mcp_servers: {mail: {url: "https://mail.example/mcp"}}\n',
+        "",
+    )
+    project.write(
+        "pyproject.toml", '[build-system]\nbuild-backend = "hatchling.build"\n'
+    )
+    project.generate()
+    assert project.toolcast("check").stderr == ""
+    assert "note: output/unknown-wheel" in project.toolcast("check", "--all").stderr

@@ -1,0 +1,255 @@
+"""Property tests of signatures: the schema accepts what the function accepts.
+
+Functions are generated with matching arguments, read from their source, and compared
+with pydantic's validation of the imported function.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+import time
+import types
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import jsonschema_rs
+import pydantic
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.properties import tried
+from toolcast.static_analysis.function_tool import (
+    FunctionTool,
+    FunctionToolError,
+    read_function,
+)
+from toolcast.static_analysis.modules import PythonModule
+
+
+class Typed(NamedTuple):
+    """An annotation, and the JSON values that it accepts."""
+
+    text: str
+    values: st.SearchStrategy[Any]
+
+
+BEGIN = """\
+import dataclasses, enum, pathlib, typing as t, uuid
+from dataclasses import dataclass, field
+from datetime import date, timedelta
+from typing import Annotated, Literal, NotRequired, Optional, TypedDict, Union
+import pydantic
+class Colour(enum.Enum):
+    RED = "red"
+    BLUE = "blue"
+class Level(enum.IntEnum):
+    LOW = enum.auto()
+    HIGH = enum.auto()
+class Place(TypedDict, total=False):
+    town: t.Required[str]
+    number: int
+@dataclass
+class Order:
+    item: str
+    count: int = 1
+    tags: list[str] = field(default_factory=list)
+class Line(pydantic.BaseModel):
+    sku: Annotated[str, pydantic.Field(min_length=1)]
+    colour: Optional[Colour] = None
+    note: Optional[str] = pydantic.Field(None, description="More.")
+    place: str = pydantic.Field(..., max_length=9)
+Digit = Annotated[int, pydantic.Field(ge=0, le=9)]
+"""
+TEXT = st.text("ab é\"'#:\n", max_size=4)
+NUMBER = st.integers(-5, 20)
+COLOR = st.sampled_from(["red", "blue"])
+
+
+def record(
+    required: dict[str, Any], optional: dict[str, Any]
+) -> st.SearchStrategy[Any]:
+    return st.fixed_dictionaries(required, optional=optional)
+
+
+PLAIN = [
+    Typed("str", TEXT),
+    Typed("int", NUMBER),
+    Typed("float", st.floats(-9, 9) | NUMBER),
+    Typed("bool", st.booleans()),
+    Typed("None", st.none()),
+    Typed("date", st.dates().map(str)),
+    Typed("uuid.UUID", st.uuids().map(str)),
+    Typed("pathlib.Path", TEXT),
+    Typed("timedelta", st.sampled_from(["P1D", "PT5M"])),
+    Typed("Colour", COLOR),
+    Typed("set[str]", st.lists(TEXT, unique=True, max_size=3)),
+    Typed("Level", st.sampled_from([1, 2])),
+    Typed("Digit", st.integers(0, 9)),
+    Typed("Literal['a', 'b', 3]", st.sampled_from(["a", "b", 3])),
+    Typed("Literal[True, 2]", st.sampled_from([True, 2])),
+    Typed(
+        "Annotated[str | None, pydantic.Field(max_length=3)]",
+        st.none() | TEXT.map(lambda t: t[:3]),
+    ),
+    Typed(
+        "Annotated[Optional[list[int]], pydantic.Field(..., min_length=1)]",
+        st.none() | st.lists(NUMBER, min_size=1, max_size=2),
+    ),
+    Typed("'Order'", record({"item": TEXT}, {"count": NUMBER, "tags": st.lists(TEXT)})),
+    Typed("Place", record({"town": TEXT}, {"number": NUMBER})),
+    Typed(
+        "Line",
+        record(
+            {"sku": TEXT.filter(bool), "place": TEXT},
+            {"colour": COLOR | st.none(), "note": TEXT | st.none()},
+        ),
+    ),
+]
+
+
+def combine_annotations(
+    inner_types: st.SearchStrategy[Typed],
+) -> st.SearchStrategy[Typed]:
+    return st.one_of(
+        inner_types.map(
+            lambda a: Typed(f"list[{a.text}]", st.lists(a.values, max_size=3))
+        ),
+        inner_types.map(
+            lambda a: Typed(f"dict[str, {a.text}]", st.dictionaries(TEXT, a.values))
+        ),
+        inner_types.map(lambda a: Typed(f"Optional[{a.text}]", a.values | st.none())),
+        inner_types.map(
+            lambda a: Typed(f"tuple[{a.text}, ...]", st.lists(a.values, max_size=2))
+        ),
+        st.tuples(inner_types, inner_types).map(
+            lambda p: Typed(
+                f"tuple[{p[0].text}, {p[1].text}]",
+                st.tuples(p[0].values, p[1].values).map(list),
+            )
+        ),
+        st.tuples(inner_types, inner_types).map(
+            lambda p: Typed(
+                f"Union[{p[0].text}, {p[1].text}]", p[0].values | p[1].values
+            )
+        ),
+    )
+
+
+TYPES = st.recursive(st.sampled_from(PLAIN), combine_annotations, max_leaves=4)
+JSON = st.recursive(
+    st.none() | st.booleans() | NUMBER | st.floats(-9, 9) | TEXT | COLOR,
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(TEXT, inner),
+    max_leaves=3,
+)
+
+
+def read(text: str) -> FunctionTool:
+    tree = ast.parse(text)
+    module = PythonModule("m", "m.py", tree=tree)
+    return read_function({"m": module}.get, "m", "function")
+
+
+@dataclass(frozen=True)
+class GeneratedFunction:
+    """A function as a tool, and validated by pydantic."""
+
+    tool: FunctionTool
+    call: Callable[..., Any]
+
+
+def make(annotations: list[str]) -> GeneratedFunction:
+    parameters = ", ".join(f"p{n}: {text}" for n, text in enumerate(annotations))
+    text = f"{BEGIN}def function({parameters}):\n    return True\n"
+    # Before Python 3.12, pydantic requires the TypedDict of typing_extensions.
+    text = text.replace("NotRequired, Optional, TypedDict", "NotRequired, Optional")
+    text = text.replace(
+        "import pydantic\n",
+        "import pydantic\nfrom typing_extensions import TypedDict\n",
+        1,
+    )
+    # pydantic resolves quoted annotations in this module.
+    module = sys.modules["made"] = types.ModuleType("made")
+    exec(compile(text, "made", "exec", dont_inherit=True), module.__dict__)
+    return GeneratedFunction(
+        read(text), pydantic.validate_call(module.__dict__["function"])
+    )
+
+
+def is_valid(schema: Any, value: Any) -> bool:
+    return jsonschema_rs.is_valid(schema, value, validate_formats=True)
+
+
+@tried(200)
+@given(st.lists(TYPES, min_size=1, max_size=3), st.data())
+def test_arguments_that_match_the_annotations_are_valid(
+    annotations: list[Typed], data: Any
+) -> None:
+    function = make([annotation.text for annotation in annotations])
+    arguments = {
+        f"p{n}": data.draw(annotation.values)
+        for n, annotation in enumerate(annotations)
+    }
+    assert is_valid(function.tool.parameters, arguments), function.tool.parameters
+    assert function.call(**arguments)
+
+
+@tried(300)
+@given(TYPES, JSON)
+def test_function_accepts_valid_arguments(annotation: Typed, value: Any) -> None:
+    function = make([annotation.text])
+    if is_valid(function.tool.parameters, {"p0": value}):
+        assert function.call(p0=value)
+
+
+@pytest.mark.parametrize(
+    ("annotation", "error"),
+    [
+        ("Literal[1.5]", "`1.5` is not a valid value of a `Literal`"),
+        ("Literal[{}]", "`{}` is not a valid value of a `Literal`"),
+        ("Literal['\\ud800']", "`'\\ud800'` is not a JSON value"),
+        ("list[...]", "`builtins.list` of `...` has no item type"),
+        ("dict[...]", "`builtins.dict` of `...` has no item type"),
+        ("tuple[...]", "`builtins.tuple` of `...` has no item type"),
+        ("Union[...]", "`typing.Union` of `...` has no item type"),
+    ],
+)
+def test_annotation_outside_json_is_rejected(annotation: str, error: str) -> None:
+    with pytest.raises(FunctionToolError) as refused:
+        read(f"{BEGIN}def function(a: {annotation}): ...")
+    assert error in str(refused.value)
+
+
+@pytest.mark.parametrize("other_parameters", ["", ", *, b: int", ", b: int = 2"])
+def test_positional_only_parameter_is_rejected(other_parameters: str) -> None:
+    with pytest.raises(FunctionToolError) as refused:
+        read(f"def function(a: int = 1, /{other_parameters}): ...")
+    assert "`a` is positional-only" in str(refused.value)
+
+
+DEEP = {
+    "attributes": "t" + ".a" * 900,
+    "calls": "f(" * 80 + ")" * 80,
+    "a union": " | ".join(["int"] * 900),
+    "an unknown union": " | ".join(["Absent"] * 900),
+    "brackets": "list[" * 80 + "int" + "]" * 80,
+}
+
+
+@pytest.mark.parametrize("annotation", DEEP.values(), ids=DEEP)
+def test_deeply_nested_annotation_is_rejected(annotation: str) -> None:
+    with pytest.raises(FunctionToolError):
+        read(f"{BEGIN}def function(a: {annotation}) -> {annotation}: ...")
+
+
+def test_large_class_hierarchy_is_read_in_bounded_time() -> None:
+    classes = "".join(
+        f"@dataclass\nclass C{n}({', '.join([f'C{n + 1}'] * 9)}):\n    x{n}: int\n"
+        for n in range(11)
+    )
+    started = time.process_time()
+    with pytest.raises(FunctionToolError):
+        read(f"{BEGIN}{classes}class C11: ...\ndef function(a: C0): ...")
+    assert time.process_time() - started < 5

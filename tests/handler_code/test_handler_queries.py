@@ -1,0 +1,234 @@
+"""Queries of handlers, compared with the pool and tables that the spec declares."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.handler_code.handler_findings import find_problems
+
+VALID = {
+    "text": """
+        from .pools import main
+        def work():
+            with main() as connection: return connection.execute("SELECT * FROM cards")
+        """,
+    "its helper": """
+        from .pools import main
+        def work():
+            with main() as connection: return _rows(connection)
+        def _rows(connection): return connection.execute("SELECT * FROM cards")
+        """,
+    "both pools, each for its own": """
+        from .pools import main, memory
+        from .tables import cards
+        def work():
+            with main() as connection: rows = connection.execute(select(cards))
+            with memory() as connection: connection.execute("SELECT 1")
+            return rows
+        """,
+    "system tables": """
+        from .pools import main
+        def work():
+            with main() as connection:
+                connection.execute("SELECT name FROM sqlite_master")
+                connection.execute("SELECT * FROM information_schema.tables")
+                return connection.execute("SELECT * FROM cards")
+        """,
+    "tables of the statement": """
+        from .pools import main
+        def work():
+            with main() as connection:
+                return connection.execute("WITH best AS (SELECT * FROM cards) SELECT * FROM best")
+        """,
+    "prose": """
+        from .pools import main
+        def work():
+            '''Reads from cards, never from lessons.'''
+            with main() as connection: rows = connection.execute("SELECT * FROM cards")
+            if not rows: raise LookupError("Select one from lessons instead.")
+            return rows
+        """,
+    "a local of a table's name": """
+        from .pools import main
+        from .tables import cards, lessons
+        def work():
+            with main() as connection: rows = connection.execute(select(cards))
+            for lessons in rows: print(lessons)
+        """,
+}
+
+WRONG_POOL = {
+    "text": """
+        from .pools import main
+        def work():
+            with main() as connection: return connection.execute("SELECT * FROM lessons")
+        """,
+    "lower case": """
+        from .pools import main
+        def work():
+            with main() as connection: return connection.execute("select * from lessons")
+        """,
+    "concatenated": """
+        from .pools import main
+        def work():
+            with main() as connection:
+                return connection.execute("SELECT *"
+                    " FROM lessons")
+        """,
+    "f-string": """
+        from .pools import main
+        def work(order="id"):
+            with main() as connection:
+                return connection.execute(f"SELECT * FROM lessons ORDER BY {order}")
+        """,
+    "the name in a constant": """
+        from .pools import main
+        TABLE = "lessons"
+        def work():
+            with main() as connection: return connection.execute(f"SELECT * FROM {TABLE}")
+        """,
+    "a constant": """
+        from .pools import main
+        QUERY = "SELECT * FROM lessons"
+        def work():
+            with main() as connection: return connection.execute(QUERY)
+        """,
+    "a table": """
+        from .pools import main
+        from .tables import lessons
+        def work():
+            with main() as connection: return connection.execute(select(lessons.c.id))
+        """,
+    "a table by another name": """
+        from .pools import main
+        from .tables import lessons as cards
+        def work():
+            with main() as connection: return connection.execute(select(cards))
+        """,
+    "a mapped class": """
+        from .pools import main
+        from .tables import Lesson
+        def work():
+            with main() as session: return session.query(Lesson.id).all()
+        """,
+    "a helper that is given the connection": """
+        from .pools import main
+        def work():
+            with main() as connection: return _rows(connection)
+        def _rows(connection): return connection.execute("SELECT * FROM lessons")
+        """,
+    "a helper that is given the query": """
+        from .pools import main
+        def work(): return _rows("SELECT * FROM lessons")
+        def _rows(query):
+            with main() as connection: return connection.execute(query)
+        """,
+    "a helper that makes the connection": """
+        from .pools import main
+        def work():
+            connection = _connection()
+            return connection.execute("SELECT * FROM lessons")
+        def _connection(): return main()
+        """,
+    "the other of two connections": """
+        from .pools import main, memory
+        def work():
+            with main() as one, memory() as two:
+                two.execute("SELECT 1")
+                return one.execute("SELECT * FROM lessons")
+        """,
+    "a join": """
+        from .pools import main
+        def work():
+            with main() as connection:
+                return connection.execute("SELECT * FROM cards JOIN lessons ON true")
+        """,
+    "the accessor as an argument": """
+        from .pools import main
+        def work(): return fetch(main, "SELECT * FROM lessons")
+        """,
+    "a pool that is a name": """
+        from . import pools
+        def work():
+            with pools.POOL.connect() as c: return c.execute("SELECT * FROM cards")
+        """,
+}
+
+UNDECLARED = {
+    "text": """
+        from .pools import main
+        def work():
+            with main() as connection: return connection.execute("SELECT * FROM chats")
+        """,
+    "without an accessor": """
+        def work(): return connect().execute("SELECT * FROM chats")
+        """,
+    "a table": """
+        from .pools import main
+        from .tables import chats
+        def work():
+            with main() as connection: return connection.execute(select(chats))
+        """,
+    "two levels down": """
+        from .pools import main
+        def work(): return first()
+        def first(): return second()
+        def second():
+            with main() as connection: return connection.execute("SELECT * FROM chats")
+        """,
+    "that no pool has": """
+        from .pools import main
+        def work():
+            with main() as connection: return connection.execute("SELECT * FROM nowhere")
+        """,
+    "a subquery": """
+        from .pools import main
+        def work():
+            with main() as c:
+                return c.execute("SELECT * FROM cards WHERE id IN (SELECT id FROM chats)")
+        """,
+}
+
+
+@pytest.mark.parametrize("code", VALID.values(), ids=VALID)
+def test_query_to_the_declared_pool_has_no_finding(code: str, tmp_path: Path) -> None:
+    assert find_problems(tmp_path, code) == {}
+
+
+@pytest.mark.parametrize("code", WRONG_POOL.values(), ids=WRONG_POOL)
+def test_query_to_the_wrong_pool_is_reported(code: str, tmp_path: Path) -> None:
+    found = find_problems(tmp_path, code)
+    assert set(found) == {"data/wrong-pool"}, found
+
+
+@pytest.mark.parametrize("code", UNDECLARED.values(), ids=UNDECLARED)
+def test_query_for_an_undeclared_table_is_reported(code: str, tmp_path: Path) -> None:
+    found = find_problems(tmp_path, code)
+    assert set(found) == {"data/undeclared-table"}, found
+
+
+@pytest.mark.parametrize(
+    ("statement", "kind"),
+    [
+        ("'INSERT INTO cards (id) VALUES (1)'", "writes"),
+        ("'UPDATE cards SET id = 1'", "writes"),
+        ("'DELETE FROM cards'", "deletes"),
+        ("insert(cards)", "writes"),
+        ("cards.update()", "writes"),
+        ("delete(cards).where(cards.c.id == 1)", "deletes"),
+    ],
+)
+def test_undeclared_write_is_reported(
+    statement: str, kind: str, tmp_path: Path
+) -> None:
+    code = f"""
+        from .pools import main
+        from .tables import cards
+        def work():
+            with main() as connection: return connection.execute({statement})
+        """
+    found = find_problems(tmp_path, code)
+    assert set(found) == {"data/undeclared-effect"}, found
+    assert f"{kind} `cards`" in found["data/undeclared-effect"]

@@ -1,0 +1,251 @@
+"""Findings of `check` for each kind of changed output, grouped by the causing spec."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from click.testing import Result
+
+from .conftest import PART, read_outputs
+
+TOOL = "generated/toy/tools/greet.py"
+DEFINITION = "generated/toy/tools/greet.json"
+PREAMBLE = "generated/toy/prompts/preamble.md"
+Run = Callable[..., Result]
+
+
+def errors(done: Result) -> list[str]:
+    """Return the lines of findings, without helps."""
+    return [line for line in done.stderr.splitlines() if ": error: " in line]
+
+
+def change(small: Any) -> None:
+    """Change a summary, which is in the definition and in the prompt files."""
+    small.edit("specs/toy/greet.yaml", "Greet somebody.", "Greet someone.")
+
+
+def test_unchanged_outputs_have_no_finding(small: Any, run: Run) -> None:
+    checked = run("check")
+    assert (checked.exit_code, checked.stderr) == (0, "")
+    number = len(read_outputs(small.root))
+    assert checked.stdout == f"2 tools checked, {number} files up to date\n"
+
+
+def test_spec_with_several_outdated_outputs_is_one_finding(
+    small: Any, run: Run, git: Callable[..., str]
+) -> None:
+    change(small)
+    checked = run("check")
+    assert checked.exit_code == 1
+    [line] = errors(checked)
+    assert line.startswith("specs/toy/greet.yaml: error: output/outdated: ")
+    assert DEFINITION in line and "are out of date" in line
+    assert "help: run `toolcast generate` and commit the result" in checked.stderr
+    assert run("generate").exit_code == 0
+    assert run("check").exit_code == 0
+
+
+def test_two_changed_specs_are_two_findings(small: Any, run: Run) -> None:
+    change(small)
+    small.edit("specs/toy/part.yaml", "Part from", "Take leave of")
+    assert [line.partition(":")[0] for line in errors(run("check"))] == [
+        "specs/toy/greet.yaml",
+        "specs/toy/part.yaml",
+    ]
+
+
+def test_outdated_output_without_git_may_be_edited(small: Any, run: Run) -> None:
+    change(small)
+    [line] = errors(run("check"))
+    assert line.endswith("are out of date or edited by hand")
+
+
+def test_output_unlike_its_git_version_was_edited_by_hand(
+    small: Any, run: Run, git: Callable[..., str]
+) -> None:
+    for path in (TOOL, PREAMBLE):
+        small.write(path, (small.root / path).read_text() + "# mine\n")
+    checked = run("check")
+    message = "error: output/outdated: the file was edited by hand"
+    assert [line.partition(": git")[0] for line in errors(checked)] == [
+        f"{PREAMBLE}: {message}",
+        f"{TOOL}: {message}",
+    ]
+    assert "help: move the change to the spec or a template" in checked.stderr
+
+
+def test_edited_output_is_reported_separately_from_a_changed_spec(
+    small: Any, run: Run, git: Callable[..., str]
+) -> None:
+    small.write(TOOL, (small.root / TOOL).read_text() + "# mine\n")
+    change(small)
+    edited, stale = errors(run("check"))
+    assert edited.startswith(f"{TOOL}: ") and "edited by hand" in edited
+    assert stale.startswith("specs/toy/greet.yaml: ") and TOOL not in stale
+
+
+def test_30_changed_specs_in_a_folder_are_one_finding(small: Any, run: Run) -> None:
+    for number in range(30):
+        small.write(f"specs/toy/t{number}.yaml", f"name: t{number}\n{PART}")
+    small.generate()
+    for number in range(30):
+        small.edit(f"specs/toy/t{number}.yaml", "Part from", "Leave")
+    [line] = errors(run("check"))
+    assert line.startswith("specs/toy/t0.yaml: error: output/outdated: ")
+    assert " outputs of 30 specs in specs/toy/ are out of date" in line
+
+
+def test_missing_output_is_reported_at_its_spec(small: Any, run: Run) -> None:
+    (small.root / TOOL).unlink()
+    (small.root / DEFINITION).unlink()
+    [line] = errors(run("check"))
+    assert line == (
+        f"specs/toy/greet.yaml: error: output/missing: {DEFINITION}, {TOOL} are missing"
+    )
+    assert "(2 written," in run("generate").stdout
+    assert run("check").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    "folder", ["generated", "generated/toy", "generated/toy/tools"]
+)
+def test_missing_folder_is_one_finding(small: Any, run: Run, folder: str) -> None:
+    shutil.rmtree(small.root / folder)
+    checked = run("check")
+    assert errors(checked) == [
+        f"{folder}: error: output/missing: the folder is missing"
+    ]
+    assert run("generate").exit_code == 0
+    assert run("check").exit_code == 0
+
+
+def test_outputs_from_a_removed_spec_are_one_finding(small: Any, run: Run) -> None:
+    (small.root / "specs/toy/part.yaml").unlink()
+    orphans = [line for line in errors(run("check")) if "output/orphaned" in line]
+    assert orphans == [
+        "generated/toy/tools/part.json: error: output/orphaned: this file and 1 more are"
+        " no longer generated; the source was specs/toy/part.yaml"
+    ]
+    done = run("generate")
+    assert "2 removed" in done.stdout
+    assert not (small.root / "generated/toy/tools/part.py").exists()
+    assert run("check").exit_code == 0
+
+
+def test_foreign_file_in_the_output_folder_is_reported(small: Any, run: Run) -> None:
+    small.write("generated/toy/notes.txt", "mine\n")
+    checked = run("check")
+    assert errors(checked) == [
+        "generated/toy/notes.txt: error: output/foreign-file: the file was not generated,"
+        " but is in the output folder"
+    ]
+    assert "help: move it out of the output folder" in checked.stderr
+
+
+@pytest.mark.rows(8)
+@pytest.mark.parametrize(
+    "name",
+    [
+        *".DS_Store ._a.py Thumbs.db .greet.py.swp .greet.py.swo greet.py~ #greet.py#".split(),
+        *".#greet.py greet.py.orig greet.py.rej py.typed .nfs0001 4913 a.pyc".split(),
+        *"__pycache__/greet.pyc .mypy_cache/x .pytest_cache/x .idea/x .vscode/x".split(),
+    ],
+)
+def test_system_and_editor_files_are_ignored(small: Any, run: Run, name: str) -> None:
+    ignored_file = small.write(f"generated/toy/tools/{name}", "left\n")
+    assert run("check").exit_code == 0
+    change(small)
+    assert run("generate").exit_code == 0
+    assert ignored_file.read_text() == "left\n"
+
+
+def test_temporary_file_is_reported_and_removed(small: Any, run: Run) -> None:
+    small.write("generated/toy/.toolcast-0123456789abcdef.tmp", "half a fi")
+    small.write("generated/.toolcast-mine.txt", "not a temporary file")
+    checked = "\n".join(errors(run("check")))
+    assert "abcdef.tmp: error: output/orphaned: temporary file of" in checked
+    assert ".toolcast-mine.txt: error: output/foreign-file" in checked
+    (small.root / "generated/.toolcast-mine.txt").unlink()
+    assert run("generate").exit_code == 0
+    assert run("check").exit_code == 0
+
+
+def test_json_and_github_formats_have_every_finding(
+    small: Any, run: Run, git: Callable[..., str]
+) -> None:
+    small.edit("specs/toy/toolset.yaml", ", prompts: {}", "")
+    change(small)
+    (small.root / "generated/toy/registry.py").unlink()
+    small.write("generated/__init__.py", "# mine\n")
+    small.write("generated/%odd, name\n.txt", "")
+    checked = run("check", "--format", "json")
+    assert checked.exit_code == 1
+    findings = json.loads(checked.stdout)["findings"]
+    assert {(f["file"], f["rule"]) for f in findings if "output/" in f["rule"]} == {
+        ("specs/toy/toolset.yaml", "output/missing"),
+        ("specs/toy/greet.yaml", "output/outdated"),
+        ("specs/toy/part.yaml", "output/outdated"),
+        ("generated/__init__.py", "output/outdated"),
+        ("generated/toy/prompts/__init__.py", "output/orphaned"),
+        ("generated/toy/prompts/preamble.md", "output/orphaned"),
+        ("generated/%odd, name\n.txt", "output/foreign-file"),
+    }
+    assert all(finding["help"] for finding in findings)
+
+    checked = run("check", "--format", "github")
+    assert checked.exit_code == 1
+    annotations = checked.stdout.splitlines()
+    assert len(annotations) == len(findings)
+    [odd] = [line for line in annotations if "odd" in line]
+    assert "%25odd%2C name" in odd
+
+
+def test_control_characters_in_a_header_are_not_printed(small: Any, run: Run) -> None:
+    mark = "# Generated by Toolcast from \x1b[2Jspecs. DO NOT EDIT.\n"
+    small.write("generated/toy/tools/old.py", mark)
+    checked = run("check")
+    assert "output/orphaned" in checked.stderr
+    assert "\x1b" not in checked.stderr
+
+
+def test_check_writes_no_file_and_reads_no_cache(
+    small: Any, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[str] = []
+    # A ledger thread from another test can still write, so only this thread's calls
+    # count.
+    real, thread_id = os.open, threading.get_ident()
+
+    def record_open(path: Any, flags: int, *rest: Any, **more: Any) -> int:
+        is_written = flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT)
+        if is_written and threading.get_ident() == thread_id:
+            opened.append(str(path))
+        return real(path, flags, *rest, **more)
+
+    monkeypatch.setattr(os, "open", record_open)
+    monkeypatch.setattr(
+        "toolcast.up_to_date._find_cache_folder", None
+    )  # `None` fails when it is called.
+    change(small)
+    assert run("check").exit_code == 1
+    assert set(opened) <= {os.devnull}
+
+
+def test_editor_links_and_folders_are_ignored(small: Any, run: Run) -> None:
+    """Emacs locks a file with a dangling link, and some editors create folders."""
+    tools = small.root / "generated/toy/tools"
+    (tools / ".#greet.py").symlink_to("ann@example.org.4711:1700000000")
+    for folder in (".idea", ".vscode", "__pycache__"):
+        (small.root / "generated" / folder / "deep").mkdir(parents=True)
+    os.mkfifo(small.root / "generated/.x.swp")
+    change(small)
+    assert run("generate").exit_code == 0
+    assert run("check").exit_code == 0
+    assert (tools / ".#greet.py").is_symlink()
+    assert (small.root / "generated/.idea/deep").is_dir()

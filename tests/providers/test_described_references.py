@@ -1,0 +1,87 @@
+"""Keywords with references in descriptions, nullable parameters, and odd patterns."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from typing import Any
+
+import pytest
+
+from tests.providers.test_dialect_table import TEXT, parameter, render
+
+_LEVELS: dict[str, Any] = {
+    "level": {"type": "string", "enum": ["low", "high"], "default": "low"},
+    "entry": {
+        "type": "object",
+        "properties": {"level": {"$ref": "#/$defs/level"}},
+        "required": ["level"],
+    },
+    "tree": {"type": "array", "items": {"$ref": "#/$defs/tree"}},
+}
+_ENTRY = {"type": "object", "properties": {"level": _LEVELS["level"]}}
+_ENTRY["required"] = ["level"]
+
+
+@pytest.mark.parametrize(
+    ("form", "schema", "stated"),
+    [
+        ("gemini", {"not": {"$ref": "#/$defs/level"}}, _LEVELS["level"]),
+        ("gemini", {"not": {"$ref": "#/$defs/entry"}}, _ENTRY),
+        ("gemini", {"contains": {"$ref": "#/$defs/level"}}, _LEVELS["level"]),
+        ("gemini", {"propertyNames": {"$ref": "#/$defs/level"}}, _LEVELS["level"]),
+        ("ollama", {"additionalProperties": {"$ref": "#/$defs/entry"}}, _ENTRY),
+        ("ollama", {"anyOf": [{"$ref": "#/$defs/entry"}, TEXT]}, [_ENTRY, TEXT]),
+        ("ollama", {"oneOf": [{"$ref": "#/$defs/level"}]}, [_LEVELS["level"]]),
+        ("gemini", {"not": {"$ref": "#/$defs/tree"}}, None),
+        ("ollama", {"additionalProperties": {"$ref": "#/$defs/tree"}}, None),
+        ("ollama", {"oneOf": [{"$ref": "#/$defs/tree"}, TEXT]}, None),
+        ("gemini", {"const": {"$ref": "#/$defs/tree"}}, {"$ref": "#/$defs/tree"}),
+    ],
+)
+def test_described_keyword_contains_the_referenced_schema(
+    form: str, schema: dict[str, Any], stated: Any
+) -> None:
+    """The model cannot resolve a reference in a description."""
+    rendered = render((form, False), {**parameter(schema), "$defs": _LEVELS})
+    (keyword,) = schema
+    text = "" if stated is None else f"({keyword}: {json.dumps(stated)})"
+    assert rendered.schema["properties"]["a"].get("description", "") == text
+    location = ("/parameters/properties/a", keyword)
+    losses = [loss for loss in rendered.losses if (loss.path, loss.keyword) == location]
+    assert [loss.severity for loss in losses] == ["note" if text else "warning"]
+
+
+@pytest.mark.parametrize(
+    ("schema", "expected"),
+    [
+        ({"$ref": "#/$defs/level"}, {"type": ["string", "null"]}),
+        ({"allOf": [{"$ref": "#/$defs/level"}]}, {"type": ["string", "null"]}),
+        (TEXT, {"type": ["string", "null"]}),
+        ({"type": "array", "items": TEXT}, {"type": ["array", "null"], "items": TEXT}),
+        ({"$ref": "#/$defs/entry"}, {"type": ["object", "null"]}),
+        (
+            {"$ref": "#/$defs/tree"},
+            {"type": ["array", "null"], "items": {"type": "array"}},
+        ),
+    ],
+)
+@pytest.mark.parametrize("is_first", [False, True])
+def test_ollama_nullable_parameter_has_its_type(
+    schema: dict[str, Any], expected: dict[str, Any], is_first: bool
+) -> None:
+    members = [schema, {"type": "null"}]
+    nullable = {"anyOf": members[::-1] if is_first else members}
+    rendered = render(("ollama", False), {**parameter(nullable), "$defs": _LEVELS})
+    found = rendered.schema["properties"]["a"]
+    assert expected.items() <= found.items()
+    assert "anyOf" not in {loss.keyword for loss in rendered.losses}
+
+
+@pytest.mark.parametrize("pattern", ["^[[a-z]$", "[a&&b]", "[a||b]", "[a~~b]"])
+def test_patterns_cause_no_python_warnings(pattern: str) -> None:
+    with warnings.catch_warnings(action="error"):
+        rendered = render(
+            ("openai-chat", False), parameter({"type": "string", "pattern": pattern})
+        )
+    assert rendered.schema["properties"]["a"]["pattern"] == pattern

@@ -1,0 +1,468 @@
+"""Results larger than their budget: the shortened result and its note."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.properties import tried
+from toolcast_runtime import ToolResponse
+from toolcast_runtime.core.calls import worker_threads
+from toolcast_runtime.core.context import CallContext
+from toolcast_runtime.core.definitions.tool import ResultForm, Tool
+from toolcast_runtime.core.validation.checker import Checker
+from toolcast_runtime.results.budget import (
+    ResultLimits,
+    ResultShortener,
+    encode_json_text,
+    estimate_tokens,
+)
+from toolcast_runtime.results.truncation import shape_response, shape_results
+
+OFFSET = {"type": "integer", "default": 0}
+PARAMETERS = {
+    "type": "object",
+    "properties": {"offset": OFFSET, "start": {"default": 1}, "after": {}},
+}
+BY_OFFSET = {"argument": "offset"}
+BY_ID = {"argument": "after", "from": "id"}
+TEN = [{"id": f"n{n}", "text": "x" * 80} for n in range(10)]
+TEXT = {"type": "text"}
+IMAGE = {"type": "image", "data": "A" * 4000, "mimeType": "image/png"}
+
+
+def make_tool(returns: Any = None, **budget: Any) -> Tool:
+    definition = {"name": "find", "inputSchema": PARAMETERS}
+    if returns is not None:
+        definition["outputSchema"] = returns
+    form = ResultForm(budget=budget)
+    return Tool("find", "Finds.", "Finds.", definition, result=form)
+
+
+def shorten(
+    value: Any, returns: Any = None, *, arguments: Any = None, **budget: Any
+) -> Any:
+    """Return the response of a tool with this budget for a result."""
+    return shape_response(
+        make_tool(returns, **budget), arguments or {}, ToolResponse(value)
+    )
+
+
+def measure(response: ToolResponse, count: Any = len) -> int:
+    return int(count(response.text()) + count(response.note or ""))
+
+
+# Each row has a result, a budget, the shortened result and its note.
+SHORTENED: list[tuple[Any, dict[str, Any], Any, str]] = [
+    (TEN, {"characters": 500}, TEN[:4], "Omitted: the last 6 of 10 items."),
+    (
+        {"items": TEN, "total": 10},
+        {"characters": 500},
+        {"items": TEN[:4], "total": 10},
+        "Omitted: the last 6 of 10 of `items`.",
+    ),
+    (
+        {"items": TEN},
+        {"characters": 500, "next": BY_OFFSET},
+        {"items": TEN[:3]},
+        "Omitted: the last 7 of 10 of `items`. For more, call again with `offset` = 3.",
+    ),
+    (
+        TEN,
+        {"characters": 500, "next": BY_ID},
+        TEN[:3],
+        'Omitted: the last 7 of 10 items. For more, call again with `after` = "n2".',
+    ),
+    # The largest list is shortened, at any position in the result.
+    (
+        {"few": ["a", "b"], "many": TEN},
+        {"characters": 500},
+        {"few": ["a", "b"], "many": TEN[:4]},
+        "Omitted: the last 6 of 10 of `many`.",
+    ),
+    # A list of one item is not shortened, and the lists inside are shortened without a note on
+    # paging.
+    (
+        {"pages": [{"blocks": ["y" * 100] * 9}]},
+        {"characters": 400, "next": BY_OFFSET},
+        {"pages": [{"blocks": ["y" * 100] * 3}]},
+        "Omitted: the last 6 of 9 of `pages.0.blocks`.",
+    ),
+    # If not even one item fits, the lists inside the first are also shortened.
+    (
+        {"pages": [{"blocks": ["y" * 100] * 9}] * 5},
+        {"characters": 400},
+        {"pages": [{"blocks": ["y" * 100] * 2}]},
+        "Omitted: the last 4 of 5 of `pages`, the last 7 of 9 of `pages.0.blocks`.",
+    ),
+    # A single item that is too large is never cut in two.
+    (
+        {"items": [{"text": "z" * 900}], "total": 1},
+        {"characters": 400, "next": BY_OFFSET},
+        {"items": [], "total": 1},
+        "Omitted: the last 1 of 1 of `items`.",
+    ),
+    (
+        {"items": [{"name": "a", "parts": ["z" * 900]}]},
+        {"characters": 400},
+        {"items": [{"name": "a", "parts": []}]},
+        "Omitted: the last 1 of 1 of `items.0.parts`.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("value", "budget", "expected", "note"), SHORTENED)
+def test_items_at_the_end_are_omitted(
+    value: Any, budget: dict[str, Any], expected: Any, note: str
+) -> None:
+    before = json.dumps(value)
+    response = shorten(value, **budget)
+    assert (response.error, response.result, response.note) == (None, expected, note)
+    assert measure(response) <= budget["characters"] and json.dumps(value) == before
+
+
+@pytest.mark.parametrize(
+    ("budget", "arguments", "expected_text"),
+    [
+        (BY_OFFSET, {"offset": 20}, "`offset` = 2"),
+        ({"argument": "start"}, {}, "`start` = "),
+        ({"argument": "start"}, {"start": 7}, "`start` = "),
+    ],
+)
+def test_note_states_the_argument_for_the_next_page(
+    budget: Any, arguments: dict[str, int], expected_text: str
+) -> None:
+    response = shorten(TEN, arguments=arguments, characters=500, next=budget)
+    assert response.note is not None and expected_text in response.note
+    begin = arguments.get(budget["argument"], 0 if "offset" in expected_text else 1)
+    assert f"= {begin + len(response.result)}." in response.note
+
+
+@pytest.mark.parametrize(
+    "following",
+    [
+        {"argument": "page"},
+        {"argument": "after", "from": "text"},
+        {"argument": "after"},
+    ],
+)
+def test_note_has_no_next_page_if_its_argument_is_unknown(following: Any) -> None:
+    """The parameter does not exist, its value is too long, or it is not a number."""
+    long = [{"text": "x" * 250} for _ in range(9)]
+    response = shorten(long, characters=900, arguments={"after": "n1"}, next=following)
+    assert response.note is not None and "For more" not in response.note
+
+
+def test_note_has_no_next_page_if_two_lists_are_shortened() -> None:
+    value = {"a": ["x" * 200] * 5, "b": ["y" * 190] * 5}
+    response = shorten(value, characters=400, next=BY_OFFSET)
+    assert response.note is not None and response.note.count("the last") == 2
+    assert "For more" not in response.note
+
+
+@pytest.mark.parametrize(
+    ("following", "has_next_page"), [(BY_OFFSET, False), (BY_ID, True)]
+)
+def test_next_page_next_to_another_list_requires_an_item_property(
+    following: Any, has_next_page: bool
+) -> None:
+    """An offset could refer to either list, and a complete list has no next page."""
+    value = {"items": TEN, "tags": ["a", "b"]}
+    response = shorten(value, characters=400, next=following)
+    assert response.note is not None and ("For more" in response.note) is has_next_page
+    value = {"hits": TEN[:2], "facets": [f"{n:09}" for n in range(90)]}
+    response = shorten(value, characters=800, next=following)
+    assert response.note is not None and "of `facets`" in response.note
+    assert "For more" not in response.note
+
+
+@pytest.mark.parametrize(("size", "threads"), [(90_000, 0), (110_000, 1)])
+def test_only_a_large_result_is_shortened_in_a_thread(
+    size: int, threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A spec that only sets the form of results uses no thread."""
+    large = ToolResponse(["x" * (size // 10)] * 10)
+    used: list[Any] = []
+
+    async def in_thread(work: Any, name: str) -> Any:
+        used.append(name)
+        return work(), None
+
+    async def answer(*call: Any) -> Any:
+        return large, "ok"
+
+    monkeypatch.setattr(f"{shape_results.__module__}.run_in_thread", in_thread)
+    answered = shape_results(answer)
+    plain = replace(make_tool(), result=ResultForm(send="text"))
+    context = CallContext("find")
+    assert asyncio.run(answered(plain, None, {}, context)) == (large, "ok")
+    assert not used
+    response, _ = asyncio.run(answered(make_tool(characters=500), None, {}, context))
+    assert len(used) == threads and response.note is not None
+
+
+def test_small_result_is_unchanged() -> None:
+    for value in (TEN, {"items": TEN}, "text", None, 5):
+        assert shorten(value, characters=10_000) == ToolResponse(value)
+
+
+LISTED = {"type": "object", "properties": {"items": {"type": "array", "minItems": 8}}}
+
+
+def test_list_is_shortened_to_its_min_items_and_then_inside_its_items() -> None:
+    value = {"items": [{"tags": ["t" * 20] * 20}] * 10}
+    response = shorten(value, LISTED, characters=3_000)
+    assert len(response.result["items"]) == 8
+    assert any(len(item["tags"]) < 20 for item in response.result["items"])
+    assert not Checker(LISTED).problems(response.result) and measure(response) <= 3_000
+
+
+def test_too_large_result_is_an_error_that_confirms_the_call() -> None:
+    for value, returns in (
+        ({"items": ["x" * 100] * 10}, LISTED),
+        ({"text": "x" * 900}, None),
+        ("x" * 900, None),
+    ):
+        response = shorten(value, returns, characters=400)
+        assert response.result is None and response.error is not None
+        assert response.error.startswith(
+            "`find` was called, but its result is too large to be sent"
+        )
+        assert f"it has about {len(ToolResponse(value).text()):,} characters" in (
+            response.error
+        )
+
+
+@pytest.mark.parametrize("unit", ["tokens", "characters"])
+@pytest.mark.parametrize("item", [1, "a", [], {"a": None}, "x" * 90])
+def test_no_item_is_omitted_that_would_fit(unit: str, item: Any) -> None:
+    """The tolerance is the size of one item, and the error of a sum of sizes."""
+    count = estimate_tokens if unit == "tokens" else len
+    response = shorten([item] * 5_000, **{unit: 400})
+    item_size = int(count(f"{json.dumps(item)}, "))
+    assert 400 - item_size - 5 <= measure(response, count) <= 400
+
+
+def test_error_response_is_unchanged() -> None:
+    failed = ToolResponse(error="no " * 900)
+    assert shape_response(make_tool(characters=400), {}, failed) is failed
+
+
+def make_text_block(text: str) -> dict[str, Any]:
+    return {**TEXT, "text": text}
+
+
+def test_json_in_a_text_block_is_shortened_as_json() -> None:
+    """External servers often return JSON as text, without structured content."""
+    text = json.dumps({"items": TEN}, indent=2)
+    given = ToolResponse(text, content=[make_text_block(text), IMAGE])
+    response = shape_response(make_tool(characters=500), {}, given)
+    expected = json.dumps({"items": TEN[:4]})
+    assert response.result == expected
+    assert response.content == [make_text_block(expected), IMAGE]
+
+
+def test_text_block_that_repeats_the_result_is_shortened_with_it() -> None:
+    link = {"type": "resource_link", "uri": "a:b", "name": "x" * 100}
+    whole = ToolResponse({"items": TEN}, content=[make_text_block("words" * 900), link])
+    response = shape_response(make_tool(characters=500), {}, whole)
+    assert response.content == [make_text_block(response.text()), link]
+    assert 0 < len(response.result["items"]) < 3
+
+
+def test_long_text_next_to_a_short_result_is_replaced_by_the_result() -> None:
+    whole = ToolResponse({"items": [1]}, content=[make_text_block("words" * 900)])
+    response = shape_response(make_tool(characters=500), {}, whole)
+    assert response.content == [make_text_block('{"items": [1]}')]
+    assert response.note == "Omitted: the text next to the result."
+
+
+def test_images_do_not_count_against_the_budget() -> None:
+    """The result of an external server without a value is its content blocks."""
+    whole = ToolResponse([IMAGE], content=[IMAGE])
+    assert shape_response(make_tool(characters=400), {}, whole) is whole
+
+
+def test_property_names_in_a_note_are_escaped() -> None:
+    response = shorten({"a\x1b[2J\u202e" + "b" * 99: ["x" * 50] * 20}, characters=500)
+    assert response.note is not None and response.note.isprintable()
+    assert "\\x1b[2J" in response.note
+
+
+def test_values_in_a_note_are_escaped() -> None:
+    value = [{"id": f"\x9b2J\u202e\ud83dü{n}", "text": "x" * 50} for n in range(20)]
+    response = shorten(json.dumps(value), characters=500, next=BY_ID)
+    assert response.note is not None and response.note.isprintable()
+    prefix, _, last = response.note.rpartition(" = ")
+    assert prefix.endswith("`after`")
+    assert json.loads(last[:-1]) == json.loads(response.result)[-1]["id"]
+
+
+def test_lone_surrogate_in_a_json_text_stays_an_escape() -> None:
+    """JavaScript writes such an escape for a text that was cut within an emoji."""
+    text = json.dumps(["\ud83d" * 9, *["x" * 50] * 20])
+    response = shape_response(
+        make_tool(characters=500),
+        {},
+        ToolResponse(text, content=[make_text_block(text)]),
+    )
+    assert response.content == [make_text_block(response.result)]
+    assert response.result.encode("utf-8").startswith(rb'["\ud83d\ud83d')
+    assert measure(response) <= 500 and is_shortened(
+        json.loads(response.result), json.loads(text)
+    )
+
+
+@pytest.mark.parametrize("max_threads", [worker_threads.MAX_THREADS, 0])
+async def test_event_loop_stays_responsive_while_a_large_result_is_shortened(
+    monkeypatch: pytest.MonkeyPatch, max_threads: int
+) -> None:
+    """If every thread is busy, the result is shortened in the event loop instead."""
+    monkeypatch.setattr(worker_threads, "MAX_THREADS", max_threads)
+    monkeypatch.setattr(worker_threads, "_THREAD_TIMEOUT_S", 0.01)
+
+    async def whole(*_: Any) -> Any:
+        return ToolResponse([1] * 100_000), "ok"
+
+    answer = shape_results(whole)(make_tool(tokens=400), None, {}, CallContext("find"))
+    task, rounds = asyncio.ensure_future(answer), 0
+    while not task.done():
+        await asyncio.sleep(0.001)
+        rounds += 1
+    response, outcome = task.result()
+    assert (outcome, response.error) == ("ok", None) and response.note is not None
+    assert rounds > 10 or not max_threads
+
+
+def test_too_deeply_nested_json_text_is_handled_as_a_text() -> None:
+    """The parser accepts more levels than the encoder."""
+    for depth in range(900, 1_000):
+        text = "[" * depth + '"' + "x" * 900 + '"' + "]" * depth
+        response = shape_response(make_tool(characters=500), {}, ToolResponse(text))
+        assert response.error is None or "was called" in response.error
+
+
+SCALARS = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-(10**6), 10**6),
+    st.floats(allow_nan=False, allow_infinity=False),
+    st.text(max_size=40),
+)
+VALUES = st.recursive(
+    SCALARS,
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=12),
+        st.dictionaries(st.text(max_size=8), inner, max_size=5),
+    ),
+    max_leaves=60,
+)
+
+
+@st.composite
+def results_with_schema(draw: Any) -> tuple[Any, Any]:
+    """Draw a result and a matching schema, with `minItems` for some arrays."""
+    value = draw(VALUES)
+    return value, _draw_schema(draw, value, 0)
+
+
+def _draw_schema(draw: Any, value: Any, depth: int) -> Any:
+    if isinstance(value, dict):
+        properties = {
+            key: _draw_schema(draw, member, depth + 1) for key, member in value.items()
+        }
+        return {"type": "object", "properties": properties, "required": [*value]}
+    if isinstance(value, list):
+        return {"type": "array", "minItems": draw(st.integers(0, min(len(value), 3)))}
+    return True
+
+
+def is_shortened(value: Any, original: Any) -> bool:
+    """Return whether a value equals another without the last items of some lists."""
+    if isinstance(original, dict):
+        return (
+            isinstance(value, dict)
+            and value.keys() == original.keys()
+            and all(is_shortened(value[key], original[key]) for key in original)
+        )
+    if isinstance(original, list):
+        pairs = zip(value, original, strict=False) if isinstance(value, list) else ()
+        return isinstance(value, list) and all(is_shortened(*pair) for pair in pairs)
+    return type(value) is type(original) and bool(value == original)
+
+
+@pytest.mark.parametrize("unit", ["tokens", "characters"])
+@tried(600)
+@given(
+    results_with_schema(),
+    st.integers(1, 600),
+    st.sampled_from([None, BY_OFFSET, BY_ID]),
+)
+def test_shortened_result_is_valid_and_within_its_budget(
+    unit: str, result_and_schema: tuple[Any, Any], maximum: int, following: Any
+) -> None:
+    """It contains only parts of the original result."""
+    value, schema = result_and_schema
+    budget = {unit: maximum, **({} if following is None else {"next": following})}
+    count = estimate_tokens if unit == "tokens" else len
+    response = shorten(value, schema, **budget)
+    if response.error is not None:
+        assert count(ToolResponse(value).text()) > maximum
+        return
+    assert measure(response, count) <= maximum
+    assert not Checker(schema).problems(response.result)
+    if isinstance(value, str) and response.note is not None:
+        assert is_shortened(json.loads(response.result), json.loads(value))
+    else:
+        assert is_shortened(response.result, value)
+    assert (response.note is None) == (response.result == value)
+
+
+@tried(300)
+@given(st.text(max_size=60), st.text(max_size=60))
+def test_token_estimate_is_subadditive(first: str, second: str) -> None:
+    counts = estimate_tokens(first), estimate_tokens(second)
+    joined = estimate_tokens(first + second)
+    assert max(counts) <= joined <= sum(counts) <= joined + 1
+
+
+@pytest.mark.parametrize("inner", [1, 400])
+def test_large_result_is_shortened_in_bounded_time(inner: int) -> None:
+    value = {
+        "items": [{"n": n, "tags": ["tag"] * inner} for n in range(40_000 // inner)]
+    }
+    started = time.process_time()
+    response = shorten(value, LISTED, tokens=2_000)
+    assert response.note is not None or response.error is not None
+    assert time.process_time() - started < 20
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {f"k{number}": [1, 2, 3] for number in range(50_000)},
+        {"all": {f"k{number}": ["a"] for number in range(50_000)}},
+        {f"k{number}": [[1], [2]] for number in range(30_000)},
+        {f"k{number}": [{}] for number in range(50_000)},
+        {"big": list(range(9)), **{f"k{number}": [0] for number in range(50_000)}},
+    ],
+)
+def test_result_with_50000_arrays_is_rejected_early(value: dict[str, Any]) -> None:
+    """The arrays that may be shortened cannot save enough, so that none is shortened."""
+    validated: list[Any] = []
+
+    def is_valid(part: Any) -> bool:
+        validated.append(part)
+        return True
+
+    limits = ResultLimits(1_000, len, is_valid, lambda *_: "")
+    size = len(encode_json_text(value))
+    assert ResultShortener(value, size, limits).shorten() is None
+    assert validated == []

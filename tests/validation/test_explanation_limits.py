@@ -1,0 +1,92 @@
+"""Limits of explanations: all problems, only the first, or a fixed sentence."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from toolcast_runtime.core.validation.checker import Checker, DeclaredNames
+
+NAMES = [f"n{number}" for number in range(10)]
+MANY = {"enum": [*range(999)]}
+UNEXPLAINED = "the value does not match the schema"
+
+
+@pytest.mark.parametrize(
+    ("schema", "small_value", "large_value"),
+    [
+        ({"items": {"type": "integer"}}, ["x"] * 999, ["x"] * 1_000),
+        ({"items": {"required": NAMES}}, [{}] * 499, [{}] * 500),
+        ({"items": MANY}, ["x"] * 99, ["x"] * 100),
+        (
+            {"items": {"type": "integer"}},
+            ["x" * 4_194_304] * 2,
+            ["x" * 4_194_304, "x" * 4_194_305],
+        ),
+    ],
+    ids=["values", "errors", "copies", "characters"],
+)
+def test_only_the_first_problem_in_a_large_value_is_reported(
+    schema: Any, small_value: Any, large_value: Any
+) -> None:
+    checker = Checker(schema)
+    found = checker.problems(small_value)
+    assert len(found) == min(len(small_value), 10)
+    assert checker.problems(large_value) == found[:1]
+
+
+@pytest.mark.parametrize(("count", "reported"), [(9, 9), (10, 10), (11, 10)])
+def test_at_most_10_problems_are_reported(count: int, reported: int) -> None:
+    assert len(Checker({"items": {"type": "null"}}).problems([1] * count)) == reported
+
+
+@pytest.mark.parametrize(("members", "is_explained"), [(499, True), (500, False)])
+def test_500_alternatives_are_not_explained(members: int, is_explained: bool) -> None:
+    alternatives = [{"const": number} for number in range(members)]
+    found = Checker({"anyOf": alternatives}).problems("x")
+    assert (found != [UNEXPLAINED]) is is_explained
+
+
+@pytest.mark.parametrize(("values", "is_explained"), [(498, True), (499, False)])
+def test_alternatives_for_499_items_are_not_explained(
+    values: int, is_explained: bool
+) -> None:
+    either = {"anyOf": [{"enum": [*range(1_000)]}, {"type": "null"}]}
+    found = Checker({"items": either}).problems(["x"] * values)
+    assert len(found) == 1
+    assert (found != [UNEXPLAINED]) is is_explained
+
+
+def test_value_that_cannot_be_checked_has_no_match_result() -> None:
+    checker = Checker({"type": "integer"})
+    assert (checker.matches(1), checker.matches("x")) == (True, False)
+    assert checker.matches(float("inf")) is None
+    assert Checker({"pattern": r"(a)\1"}).matches("a" * 100_000) is None
+    (problem,) = checker.problems({1: 2})
+    assert problem == "the value is not accepted: it has a key that is not a string"
+
+
+def test_names_declared_in_subschemas_are_collected() -> None:
+    schema: Any = {
+        "$ref": "#/$defs/a",
+        "allOf": [{"properties": {"b": {}}}],
+        "patternProperties": {"^x": {}},
+        "additionalProperties": {"properties": {"no": {}}},
+        "$defs": {
+            "a": {"properties": {"a": {}}, "patternProperties": {"^x": {}, "y$": {}}}
+        },
+    }
+    declared = DeclaredNames(schema)
+    assert declared.names == {"a", "b"}
+    assert set(declared.patterns) == {"^x", "y$"} and len(declared.patterns) == 2
+    assert declared.find_undeclared(["a", "xa", "no", "z", "ay"]) == ["no", "z"]
+    assert declared.find_undeclared(["b"]) == []
+    assert DeclaredNames({"$ref": "#/gone", "properties": {"a": {}}}).names == {"a"}
+    assert DeclaredNames(True).find_undeclared(["a"]) == ["a"]
+
+
+def test_declared_names_are_collected_from_up_to_20000_subschemas() -> None:
+    parts = [{"properties": {f"p{number}": {}}} for number in range(20_000)]
+    assert len(DeclaredNames({"allOf": parts[1:]}).names) == 19_999
+    assert len(DeclaredNames({"allOf": parts}).names) == 19_999

@@ -1,0 +1,152 @@
+"""Handler results as JSON: texts of Python values, and rejected values."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, date, datetime, time, timedelta, timezone
+from decimal import Decimal
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from toolcast_runtime.core.calls import execution
+from toolcast_runtime.core.calls.execution import (
+    NotJsonError,
+    format_python_value,
+    to_plain_json,
+)
+from toolcast_runtime.core.context import ToolResponse
+
+_OFFSET = timezone(timedelta(hours=5, minutes=45))
+_LIST: list[Any] = []
+_LIST.append(_LIST)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (timedelta(), "P0D"),
+        (timedelta(seconds=1), "PT1S"),
+        (timedelta(seconds=59), "PT59S"),
+        (timedelta(minutes=1), "PT1M"),
+        (timedelta(minutes=59, seconds=59), "PT59M59S"),
+        (timedelta(hours=1), "PT1H"),
+        (timedelta(hours=1, seconds=1), "PT1H0M1S"),
+        (timedelta(hours=1, minutes=1), "PT1H1M"),
+        (timedelta(hours=23, minutes=59, seconds=59), "PT23H59M59S"),
+        (timedelta(days=1), "P1D"),
+        (timedelta(days=2, seconds=3), "P2DT3S"),
+        (date(2026, 1, 2), "2026-01-02"),
+        (datetime(2026, 1, 2, 3, 4, tzinfo=UTC), "2026-01-02T03:04:00Z"),
+        (datetime(2026, 1, 2, tzinfo=_OFFSET), "2026-01-02T00:00:00+05:45"),
+        (time(3, 4, 5, tzinfo=UTC), "03:04:05Z"),
+        (Decimal("1E+99"), "1" + "0" * 99),
+        (Decimal("-1E-99"), "-0." + "0" * 98 + "1"),
+        (b"abc", "YWJj"),
+        (memoryview(b"a"), "YQ=="),
+    ],
+)
+def test_python_value_is_formatted_as_text(value: Any, text: str) -> None:
+    assert format_python_value(value) == text
+    assert to_plain_json([value], has_python_values=True) == [text]
+    with pytest.raises(
+        NotJsonError, match=f"^it contains a Python {type(value).__name__}"
+    ):
+        to_plain_json([value])
+
+
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [
+        (timedelta(seconds=-1), "is negative or has fractions of a second"),
+        (timedelta(microseconds=1), "is negative or has fractions of a second"),
+        (datetime(2026, 1, 2), "datetime without a time zone"),
+        (time(3), "time without a time zone"),
+        (
+            datetime(2026, 1, 2, tzinfo=timezone(timedelta(minutes=1, seconds=1))),
+            "datetime whose time zone offset has seconds",
+        ),
+        (Decimal("1E+100"), "Decimal beyond 100 digits"),
+        (Decimal("1E-100"), "Decimal beyond 100 digits"),
+        (Decimal("NaN"), "Decimal beyond 100 digits"),
+        (Decimal("-Infinity"), "Decimal beyond 100 digits"),
+        (1 + 2j, "it contains a Python complex"),
+        (float("nan"), "it has a number that JSON does not have, such as NaN"),
+        (float("inf"), "it has a number that JSON does not have, such as NaN"),
+        ([10**5_000], "it has a number with too many digits"),
+        (_LIST, "it contains itself"),
+        ({(1,): 1}, "it has a key that is not a string"),
+        ({1: 2, "1": 3}, "it has two keys that are equal as strings"),
+        ("\ud800", "it has half of a surrogate pair"),
+        (["\ud800"], "it has half of a surrogate pair"),
+    ],
+)
+def test_value_without_a_json_text_is_rejected(value: Any, reason: str) -> None:
+    with pytest.raises(NotJsonError, match=re.escape(reason)):
+        to_plain_json(
+            value if isinstance(value, str) else [value], has_python_values=True
+        )
+
+
+def test_json_value_is_unchanged() -> None:
+    value = {"a": ["é", 1, 2.5, True, None], "b": {}}
+    assert to_plain_json(value) == value
+    found = to_plain_json({1: (1,), False: [], None: ()})
+    assert found == {"1": [1], "false": [], "null": []}
+    assert to_plain_json("é\U0001f600") == "é\U0001f600"
+
+
+@pytest.mark.parametrize("has_python_values", [False, True])
+@pytest.mark.parametrize("value", [float("nan"), "\ud800"])
+def test_nan_and_surrogates_are_rejected(value: Any, has_python_values: bool) -> None:
+    with pytest.raises(NotJsonError):
+        to_plain_json([value], has_python_values=has_python_values)
+
+
+_TEXT = {"type": "text", "text": "a"}
+_ODD = {"type": "odd"}
+
+
+@pytest.mark.parametrize(
+    ("returned", "response"),
+    [
+        (ToolResponse(1), ToolResponse(1)),
+        (ToolResponse(2), ToolResponse(error="does not match its declared schema")),
+        (ToolResponse(1, content=[_TEXT]), ToolResponse(1, content=[_TEXT])),
+        (ToolResponse(1, content=(_TEXT,)), ToolResponse(1, content=[_TEXT])),
+        (ToolResponse({1}), ToolResponse(error="returned a result that is not JSON")),
+        (
+            ToolResponse(1, content=[_ODD]),
+            ToolResponse(error="returned invalid MCP content"),
+        ),
+        (
+            ToolResponse(1, content=[{1}]),  # type: ignore[list-item]
+            ToolResponse(error="returned content that is not JSON"),
+        ),
+        (ToolResponse(error="it is late"), ToolResponse(error="it is late")),
+        # An error response needs no result.
+        (
+            ToolResponse(error="it is late", content=[_TEXT]),
+            ToolResponse(error="it is late", content=[_TEXT]),
+        ),
+    ],
+)
+def test_response_is_validated(returned: ToolResponse, response: ToolResponse) -> None:
+    tool: Any = SimpleNamespace(name="look", kind="tool", has_python_values=False)
+    found = execution._validate_response(
+        tool, returned, lambda _, v: [] if v == 1 else ["not 1"]
+    )
+    assert (found.result, found.content) == (response.result, response.content)
+    assert (found.error is None) is (response.error is None)
+    assert (response.error or "") in (found.error or "")
+
+
+def test_incident_id_has_8_hexadecimal_digits(caplog: pytest.LogCaptureFixture) -> None:
+    tool: Any = SimpleNamespace(name="look", kind="tool")
+    answer = execution._log_incident(tool, "failed", ValueError("hunter2"))
+    found = re.fullmatch(
+        r"the tool failed; the log has the details \(incident ([0-9a-f]{8})\)",
+        answer.error or "",
+    )
+    assert found and f"(incident {found[1]})" in caplog.text
