@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,9 +16,12 @@ from toolcast_letta.blocks import (
     format_block_changes,
     insert_part,
     list_block_changes,
+    load_block_changes,
     render_block,
+    save_block_changes,
     write_block_changes,
 )
+from toolcast_letta.state.seal import Seal
 
 BEGIN, END = "[toolcast toys: from the specs]", "[toolcast toys: end]"
 PART = f"{BEGIN}\nnew\n{END}"
@@ -200,3 +204,16 @@ def test_a_block_has_room_for_its_part(value: Any, more: int, said: str | None) 
     with pytest.raises(BlockError) as told:
         list_block_changes(api, TOYS, wanted)
     assert str(told.value).startswith(said.format(length))
+
+
+@pytest.mark.parametrize(
+    ("toolset", "server"), [("toys", "http://b"), ("notes", "http://a")]
+)
+def test_loading_changes_saved_for_another_toolset_or_server_fails(
+    tmp_path: Path, toolset: str, server: str
+) -> None:
+    path = tmp_path / "blocks.json"
+    save_block_changes([change()], "toys", "http://a", path, Seal())
+    assert load_block_changes(path, "toys", "http://a", Seal()) == [change()]
+    with pytest.raises(BlockError, match=r"blocks\.json is for toys at http://a$"):
+        load_block_changes(path, toolset, server, Seal())
