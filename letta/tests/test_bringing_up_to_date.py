@@ -23,9 +23,10 @@ TOOLSET: Any = SimpleNamespace(name="ren", backend="v1")
 class Plan:
     """A plan with these blockers."""
 
-    def __init__(self, *codes: str) -> None:
+    def __init__(self, *list_blocker_codes: str) -> None:
         self.blockers = [
-            SimpleNamespace(code=one, message=f"no: {one}") for one in codes
+            SimpleNamespace(code=one, message=f"no: {one}")
+            for one in list_blocker_codes
         ]
         self.missing = ("b",)
         self.warnings = ("w",)

@@ -32,7 +32,7 @@ def test_a_tools_and_rules_go_together_and_nothing_else(
 def test_a_rules_that_were_wiped_come_back(toy: Any) -> None:
     toy.apply()
     toy.agent.tool_rules = []
-    found = toy.verified(examples=False)
+    found = toy.verify(examples=False)
     assert not found.all_match
     assert (
         "ends its turn after tools that have no rule to continue: `their_tool`"
@@ -97,7 +97,7 @@ def test_two_agents_in_one_plan(make_toy: Callable[..., Any]) -> None:
     assert {"search_notes", "delete_note", "end_day"} < names
     rules = {(rule["tool_name"], rule["type"]) for rule in helper.tool_rules}
     assert rules == {("delete_note", "requires_approval"), ("end_day", "exit_loop")}
-    assert toy.verified(examples=False).all_match
+    assert toy.verify(examples=False).all_match
 
 
 def test_a_rule_of_a_former_name_follows_it_although_the_tool_is_gone(
@@ -147,7 +147,7 @@ def test_an_agent_that_letta_code_opened_is_told_of(toy: Any) -> None:
     toy.apply()
     toy.agent.tags.append("origin:letta-code")
     toy.agent.tool_rules = []
-    found = toy.verified(examples=False)
+    found = toy.verify(examples=False)
     assert not found.all_match
     assert "Letta Code opens" in found.plan.warnings[0]
 
@@ -168,9 +168,9 @@ def test_b_core_memory_tools_of_the_older_type_are_missed(
     text = TOOLSET.replace("memgpt_v2_agent", "memgpt_agent")
     toy = make_toy(toolset=text, agent_type="memgpt_agent")
     toy.apply()
-    assert toy.verified(examples=False).all_match
+    assert toy.verify(examples=False).all_match
     toy.agent.tool_ids.remove(toy.world.tool_named(name).id)
-    found = toy.verified(examples=False)
+    found = toy.verify(examples=False)
     assert not found.all_match
     assert [f"`{name}` was detached from" in line for line in found.differences] == [
         True
@@ -178,5 +178,5 @@ def test_b_core_memory_tools_of_the_older_type_are_missed(
     for other in ("core_memory_append", "core_memory_replace", "memory"):
         kept = [t for t in toy.agent.tool_ids if toy.world.tools[t].name != other]
         toy.agent.tool_ids = kept
-    said = "\n".join(toy.verified(examples=False).differences)
+    said = "\n".join(toy.verify(examples=False).differences)
     assert "`memory_insert` or `core_memory_append` or `memory`, which a memgpt" in said

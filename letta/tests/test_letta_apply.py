@@ -131,6 +131,6 @@ def test_secrets_are_in_no_file_and_no_message(toy: Any) -> None:
     toy.apply()
     for file in toy.state.rglob("*"):
         assert "s3cret" not in file.read_text(), file
-    assert "s3cret" not in "\n".join(toy.said)
+    assert "s3cret" not in "\n".join(toy.messages)
     headers = toy.entry().config["custom_headers"]
     assert headers == {"Authorization": "Bearer s3cret-token-of-the-mcp-server"}

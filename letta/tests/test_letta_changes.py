@@ -56,10 +56,10 @@ def test_a_renamed_tool_is_attached_by_its_new_name(toy: Any) -> None:
     assert rules["find_notes", "max_count_per_step"]["max_count_limit"] == 3
     assert ("find_notes", "continue_loop") in rules
     assert not [name for name, _ in rules if name == "search_notes"]
-    found = toy.verified()
+    found = toy.verify()
     assert found.all_match, format_verification(found)
 
-    done = toy.rolled_back()
+    done = toy.roll_back()
     assert done.agents == 0
     assert [line.split(";")[0] for line in done.lost if ";" in line] == [
         "keeper: `search_notes` is not in the registry"
@@ -94,18 +94,18 @@ def test_a_removed_tool_leaves_agent_rules_and_registry(toy: Any) -> None:
     changing = [method for method, _ in order if method != "GET"]
     assert changing == ["PATCH", "DELETE"], "the agent first, the registry last"
     assert toy.world.tool_named("end_day") is None
-    assert toy.verified().all_match
+    assert toy.verify().all_match
 
     # The server as it was before: then the rollback is whole, by a new id.
     (toy.project.root / "specs/toy/end_day.yaml").write_text(
         "name: end_day\n" + __import__("textwrap").dedent(TOOLS["end_day"])
     )
     toy.deploy()
-    done = toy.rolled_back()
+    done = toy.roll_back()
     assert (done.agents, done.lost) == (1, ())
     assert "end_day" in toy.names()
     assert ("end_day", "exit_loop") in toy.rules()
-    assert toy.verified().all_match
+    assert toy.verify().all_match
 
 
 def test_a_changed_schema_is_renewed_in_place(toy: Any) -> None:
@@ -125,9 +125,9 @@ def test_a_changed_schema_is_renewed_in_place(toy: Any) -> None:
     changing = [path for method, path in toy.fake.faults.seen if method != "GET"]
     assert changing == [f"/v1/mcp-servers/{toy.entry().id}/refresh"]
     assert toy.world.tool_named("search_notes").id == before
-    assert toy.verified().all_match
+    assert toy.verify().all_match
 
-    done = toy.rolled_back()
+    done = toy.roll_back()
     assert (done.agents, done.lost) == (1, ())
     assert done.stays == (
         (
@@ -151,8 +151,8 @@ def test_a_tool_that_is_detached_stays_registered(toy: Any) -> None:
     ]
     toy.apply(plan)
     assert toy.world.tool_named("end_day") is not None
-    assert toy.verified().all_match
-    assert toy.rolled_back().agents == 1
+    assert toy.verify().all_match
+    assert toy.roll_back().agents == 1
     assert "end_day" in toy.names()
 
 
@@ -166,7 +166,7 @@ def test_a_confirm_is_an_approval_of_lettas(toy: Any) -> None:
     plan = toy.plan()
     assert "+ rule end_day requires_approval" in shown(plan, "registry", "rule")
     toy.apply(plan)
-    assert toy.verified().all_match
+    assert toy.verify().all_match
 
 
 def test_the_first_rollback_leaves_what_was_there(toy: Any) -> None:
@@ -175,7 +175,7 @@ def test_the_first_rollback_leaves_what_was_there(toy: Any) -> None:
     toy.world.attach(
         toy.world.agents[toy.agent_id], toy.world.custom_tool("made_since")
     )
-    done = toy.rolled_back()
+    done = toy.roll_back()
     assert (done.agents, done.lost) == (1, ())
     assert set(toy.names()) == {*names, "made_since"}, "what others did stays"
     assert toy.rules() == rules
@@ -186,7 +186,7 @@ def test_the_first_rollback_leaves_what_was_there(toy: Any) -> None:
 
 def test_verify_calls_what_has_an_example(toy: Any) -> None:
     toy.apply()
-    found = toy.verified()
+    found = toy.verify()
     assert format_verification(found) == (
         "warning: keeper, a memgpt_v2_agent, ends its turn after tools that have no rule to continue: `their_tool`; applying does not change the rules of other owners' tools\n"
         "run delete_note by keeper: skipped (it changes data or requires approval; pass --call-changing to call it)\n"
@@ -200,13 +200,13 @@ def test_verify_calls_what_has_an_example(toy: Any) -> None:
     assert (name, arguments) == ("search_notes", {"query": "tea"})
     assert headers["X-Agent-Id"] == toy.agent_id
     assert headers["Authorization"] == "Bearer s3cret-token-of-the-mcp-server"
-    assert toy.verified(changing=True).checks[0].passed is True
+    assert toy.verify(changing=True).checks[0].passed is True
 
     def fail(arguments: Any) -> Any:
         raise RuntimeError("no notes")
 
     toy.mcp.handlers["search_notes"] = fail
-    found = toy.verified()
+    found = toy.verify()
     assert not found.all_match
     assert found.checks[1].passed is False
 
@@ -259,15 +259,15 @@ def test_verify_drives_a_real_turn(make_toy: Any, kind: str) -> None:
     toy.apply()
     end = {"text": "Tea."} if kind == "letta_v1_agent" else {"tool": "send_message"}
     toy.fake.script[:] = [{"tool": "search_notes", "args": {"query": "tea"}}, end]
-    found = toy.verified(examples=False, turn="search_notes")
+    found = toy.verify(examples=False, turn="search_notes")
     assert [(t.kind, t.passed, t.detail) for t in found.checks] == [
         ("turn", True, "2 steps")
     ]
     toy.fake.script[:] = [end]
-    found = toy.verified(examples=False, turn="search_notes")
+    found = toy.verify(examples=False, turn="search_notes")
     assert not found.all_match
     assert "it was not called" in found.checks[0].detail
-    assert toy.verified(examples=False, turn="delete_note").checks[0].passed is None
+    assert toy.verify(examples=False, turn="delete_note").checks[0].passed is None
 
 
 def test_verify_says_what_is_otherwise(toy: Any) -> None:
@@ -279,7 +279,7 @@ def test_verify_says_what_is_otherwise(toy: Any) -> None:
     gone = toy.world.tool_named("end_day")
     agent.tool_ids.remove(gone.id)
     toy.world.attach(agent, toy.world.tool_named("run_code"))
-    found = toy.verified()
+    found = toy.verify()
     assert not found.all_match
     assert found.differences == (
         "+ tool end_day of keeper (attached)",
@@ -287,4 +287,4 @@ def test_verify_says_what_is_otherwise(toy: Any) -> None:
         "+ rule search_notes continue_loop of keeper",
     )
     toy.apply()
-    assert toy.verified().all_match
+    assert toy.verify().all_match

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from letta.tests.fake_letta import Fault
-from letta.tests.toy import MCP, TOKEN, TOOLSET, codes
+from letta.tests.toy import MCP, TOKEN, TOOLSET, list_blocker_codes
 from toolcast_letta.plan.backend import PlanRefusedError
 from toolcast_letta.plan.desired_state import MissingSettingError
 from toolcast_letta.v1.api import LettaApi, LettaError, UnverifiedStateError
@@ -16,7 +16,7 @@ from toolcast_letta.v1.api import LettaApi, LettaError, UnverifiedStateError
 @pytest.mark.parametrize("version", ["0.12.9", "0.17.0", "1.0.0", "nightly"])
 def test_an_unknown_version_is_refused(toy: Any, version: str) -> None:
     toy.world.version = version
-    assert codes(toy.plan()) == ["version"]
+    assert list_blocker_codes(toy.plan()) == ["version"]
 
 
 def test_a_newer_server_refuses_private_addresses(make_toy: Any) -> None:
@@ -91,7 +91,7 @@ def test_a_new_token_reaches_the_server(toy: Any) -> None:
         "Authorization": "Bearer another-s3cret-token",
     }
     assert toy.entry().server_name == "toy"
-    assert toy.verified().all_match
+    assert toy.verify().all_match
 
 
 def test_a_new_url_is_a_change_of_the_entry(toy: Any) -> None:

@@ -127,7 +127,7 @@ def test_each_request_fails_once(
         done = toy.apply(plan)
         assert done.missed == (), where
         assert set(toy.names()) == watch.after, where
-        assert toy.verified().all_match, where
+        assert toy.verify().all_match, where
         rules = toy.rules()
         assert ("their_tool", "max_count_per_step") in rules, where
         kept = toy.world.tool_named("delete_note").default_requires_approval
@@ -153,7 +153,7 @@ def test_the_process_is_killed_at_each_request(
         watch.holds()
         toy.apply(plan)
         assert set(toy.names()) == watch.after
-        assert toy.verified().all_match
+        assert toy.verify().all_match
         for baseline in Baselines(toy.state).list_all("toy", toy.fake.url)[-1:]:
             assert set(baseline.agents[0].tools) == watch.names, "the first one stands"
 

@@ -29,10 +29,10 @@ def test_c_what_was_sent_and_is_not_registered_is_attached_to_nobody(toy: Any) -
 
 def test_another_owners_tool_is_taken_only_by_name(toy: Any) -> None:
     toy.world.custom_tool("end_day")
-    toy.refused("capture")
+    toy.assert_plan_is_refused("capture")
     toy.apply(toy.plan(Overrides(capture=("end_day",))))
     assert toy.world.tool_named("end_day").tool_type == "external_mcp"
-    assert toy.verified().all_match
+    assert toy.verify().all_match
 
 
 @pytest.mark.parametrize("name", ["core_memory_append", "send_message", "memory"])
@@ -42,7 +42,7 @@ def test_lettas_own_tools_are_never_taken(make_toy: Any, name: str) -> None:
     toy = make_toy(TOOLS, toolset)
     toy.mcp.offer({"name": name, "inputSchema": {"type": "object"}})
     kind = toy.world.tool_named(name).tool_type
-    toy.refused("capture", overrides=Overrides(capture=(name,)))
+    toy.assert_plan_is_refused("capture", overrides=Overrides(capture=(name,)))
     assert toy.world.tool_named(name).tool_type == kind
 
 
@@ -60,7 +60,7 @@ def test_a_former_name_that_somebody_else_has_now_is_theirs(toy: Any) -> None:
     toy.apply()
     assert {"stop_day", "close_day", "end_day"} < set(toy.names())
     assert ("stop_day", "continue_loop") in toy.rules()
-    assert toy.verified().all_match
+    assert toy.verify().all_match
 
 
 def test_reading_the_registry_writes_nothing(toy: Any) -> None:
@@ -128,7 +128,7 @@ def test_past_fifty_tools_each_is_registered_by_itself(make_toy: Any) -> None:
     assert tool.default_requires_approval is True
     assert ("tool_07", "requires_approval") in toy.rules(), "PATCH does not bring it"
     assert len(toy.world.mcp_tools) == doubles + 1, "no refresh added rows for ever"
-    assert toy.verified().all_match
+    assert toy.verify().all_match
 
 
 def test_a_refresh_does_it_as_long_as_it_sees_every_tool(toy: Any) -> None:

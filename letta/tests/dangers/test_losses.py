@@ -9,8 +9,13 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from letta.tests.dangers.operator_changes import LOSSES, MEMORY, replaces_tools
-from letta.tests.deeds import Deed, deletes, detaches, drops
+from letta.tests.dangers.operator_changes import LOSSES, MEMORY, replace_tools
+from letta.tests.manual_changes import (
+    ManualChange,
+    delete_tool,
+    detach_tools,
+    remove_rules,
+)
 from letta.tests.stage import THEIRS, Stage
 from letta.tests.toy import TOKEN
 from toolcast_letta.commands.letta import command
@@ -38,12 +43,12 @@ def change_spec(stage: Stage, text: str) -> None:
     stage.deploy()
 
 
-@pytest.mark.parametrize(("deed", "lost"), LOSSES.values(), ids=LOSSES)
+@pytest.mark.parametrize(("change", "lost"), LOSSES.values(), ids=LOSSES)
 def test_loss_is_carried_until_it_is_restored(
-    applied: Stage, deed: Deed, lost: Sequence[str]
+    applied: Stage, change: ManualChange, lost: Sequence[str]
 ) -> None:
     rules = applied.rules()
-    deed(applied)
+    change(applied)
     for text in ("First note.", "Second note."):
         change_spec(applied, text)
         assert bool(applied.apply().missing) is bool(lost)
@@ -56,7 +61,7 @@ def test_loss_is_carried_until_it_is_restored(
         return
     [count] = found.counts
     assert {*count.lost} == {*lost} - applied.names()
-    restorable = [name for name in lost if applied.registered(name)]
+    restorable = [name for name in lost if applied.find_tool(name)]
     deleted = {*lost} - {*restorable}
     assert len(applied.roll_back(*restorable).lost) == 0
     assert applied.names() >= THEIRS - deleted
@@ -73,8 +78,8 @@ ACCEPTED += ["a tool of others is deleted", "both searches are detached"]
 
 @pytest.mark.parametrize("row", ACCEPTED)
 def test_loss_is_accepted_by_name(applied: Stage, row: str) -> None:
-    deed, lost = LOSSES[row]
-    deed(applied)
+    change, lost = LOSSES[row]
+    change(applied)
     applied.apply()
     files = list(applied.state.glob("*.json"))
     for name in lost[:-1]:
@@ -91,29 +96,29 @@ def test_loss_is_accepted_by_name(applied: Stage, row: str) -> None:
 
 
 def test_accepted_loss_counts_again_after_the_tool_returned(applied: Stage) -> None:
-    detaches("their_tool")(applied)
+    detach_tools("their_tool")(applied)
     applied.apply(applied.plan(accept_loss=("their_tool",)))
     assert applied.verify(examples=False).all_match
-    tool_id = applied.registered("their_tool")["id"]
+    tool_id = applied.find_tool("their_tool")["id"]
     path = f"/v1/agents/{applied.agent_id}/tools/attach/{tool_id}"
-    applied.ask("PATCH", path)
+    applied.send_request("PATCH", path)
     change_spec(applied, "Back note.")
     applied.apply()
-    detaches("their_tool")(applied)
+    detach_tools("their_tool")(applied)
     assert not applied.verify(examples=False).all_match
 
 
 @pytest.mark.parametrize("name", ["memory_insert", "search_notes", "no_such", "", "*"])
 def test_accepting_what_was_not_lost_is_refused(applied: Stage, name: str) -> None:
-    detaches("their_tool")(applied)
+    detach_tools("their_tool")(applied)
     plan = applied.plan(accept_loss=(name,))
     assert [blocker.code for blocker in plan.blockers] == ["not-lost"]
     assert "their_tool" in plan.blockers[0].help
 
 
 def test_tool_of_expects_is_attached_with_its_own_rule(applied: Stage) -> None:
-    """The cure that the message names."""
-    replaces_tools("their_tool")(applied)
+    """Listing lost tools in `expects` attaches them; the message recommends it."""
+    replace_tools("their_tool")(applied)
     applied.project.edit(
         "specs/toy/toolset.yaml",
         "expects: [send_message]",
@@ -134,14 +139,14 @@ def test_impossible_restore_changes_nothing(applied: Stage, name: str) -> None:
 
 
 def test_tool_that_is_not_registered_cannot_be_restored(applied: Stage) -> None:
-    deletes("their_tool")(applied)
+    delete_tool("their_tool")(applied)
     applied.apply()
     done = applied.roll_back("their_tool")
     assert any("`their_tool` is not in the registry" in line for line in done.lost)
 
 
 def test_rules_are_restored_with_an_attached_tool(applied: Stage) -> None:
-    drops("their_tool")(applied)
+    remove_rules("their_tool")(applied)
     change_spec(applied, "New note.")
     applied.apply()
     applied.roll_back("their_tool")
@@ -169,7 +174,7 @@ def letta(applied: Stage) -> Callable[..., Result]:
 def test_commands_exit_with_1_until_the_loss_is_accepted(
     applied: Stage, letta: Callable[..., Result], tmp_path: Path
 ) -> None:
-    detaches(*MEMORY)(applied)
+    detach_tools(*MEMORY)(applied)
     plan = str(tmp_path / "plan.json")
     made = letta("plan", "--out", plan)
     assert made.exit_code == 1
@@ -205,7 +210,7 @@ def test_synchronization_answers_what_is_missing(
             return applied.desired()
 
     toolset: Any = Toolset()
-    detaches("memory_insert")(applied)
+    detach_tools("memory_insert")(applied)
     for _ in range(2):
         answer = _handle_sync(toolset, None)
         assert answer.status == 409

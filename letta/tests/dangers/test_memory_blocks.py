@@ -36,7 +36,7 @@ def letta(stage: Stage, tmp_path: Path) -> Toolcast:
             {"label": "my_data", "value": ""},
         ],
     }
-    stage.agent_id = stage.ask("POST", "/v1/agents/", body)["id"]
+    stage.agent_id = stage.send_request("POST", "/v1/agents/", body)["id"]
 
     def run(*words: str) -> Result:
         env = {
@@ -56,7 +56,7 @@ def letta(stage: Stage, tmp_path: Path) -> Toolcast:
 
 def block(stage: Stage, label: str) -> str:
     path = f"/v1/agents/{stage.agent_id}/core-memory/blocks/{label}"
-    value: str = stage.ask("GET", path)["value"]
+    value: str = stage.send_request("GET", path)["value"]
     return value
 
 
@@ -101,7 +101,7 @@ def test_only_the_specs_own_part_changes(
     letta("blocks", "--write", file)
     after = block(stage, "my_tools") + "\nAnd this I learned."
     path = f"/v1/agents/{stage.agent_id}/core-memory/blocks/my_tools"
-    stage.ask("PATCH", path, {"value": after})
+    stage.send_request("PATCH", path, {"value": after})
     stage.project.edit("specs/toy/end_day.yaml", "End the day.", "End a day.")
     letta("blocks", "--out", file)
     letta("blocks", "--write", file)
@@ -114,7 +114,7 @@ def test_what_has_changed_since_it_was_shown_is_not_overwritten(
     file = tmp_path / "blocks.json"
     letta("blocks", "--out", str(file))
     path = f"/v1/agents/{stage.agent_id}/core-memory/blocks/my_tools"
-    stage.ask("PATCH", path, {"value": "Newer."})
+    stage.send_request("PATCH", path, {"value": "Newer."})
     done = letta("blocks", "--write", str(file))
     assert done.exit_code == 1
     assert "the specs' text for `my_tools` of keeper has changed" in done.output
@@ -139,7 +139,7 @@ def test_broken_marks_are_told(
     stage: Stage, letta: Toolcast, value: str, said: str
 ) -> None:
     path = f"/v1/agents/{stage.agent_id}/core-memory/blocks/my_tools"
-    stage.ask("PATCH", path, {"value": value})
+    stage.send_request("PATCH", path, {"value": value})
     done = letta("blocks")
     assert (done.exit_code, said in done.output) == (1, True)
 
@@ -157,7 +157,7 @@ def test_a_block_that_is_not_there_and_one_that_is_too_short(
     stage: Stage, letta: Toolcast
 ) -> None:
     path = f"/v1/agents/{stage.agent_id}/core-memory/blocks/my_tools"
-    stage.ask("PATCH", path, {"limit": 60})
+    stage.send_request("PATCH", path, {"limit": 60})
     stage.project.edit("specs/toy/toolset.yaml", "label: my_data", "label: my_map")
     done = letta("blocks")
     assert done.exit_code == 1
@@ -183,7 +183,9 @@ def test_rollback_restores_the_specs_part(
     letta("blocks", "--write", file)
     assert letta("plan", "--detailed-exitcode").exit_code == 0
     path = f"/v1/agents/{stage.agent_id}/core-memory/blocks/my_tools"
-    stage.ask("PATCH", path, {"value": block(stage, "my_tools") + "\nI learned this."})
+    stage.send_request(
+        "PATCH", path, {"value": block(stage, "my_tools") + "\nI learned this."}
+    )
     shown = letta("rollback", "--dry-run").output
     assert "~ block my_tools: the specs' part" in shown
     assert "end_day" in block(stage, "my_tools"), "nothing was changed"
@@ -269,7 +271,7 @@ def test_block_that_changed_too_much_is_not_restored(
     letta("blocks", "--out", file)
     letta("blocks", "--write", file)
     path = f"/v1/agents/{stage.agent_id}/core-memory/blocks/my_tools"
-    stage.ask("PATCH", path, {"limit": len(block(stage, "my_tools"))})
+    stage.send_request("PATCH", path, {"limit": len(block(stage, "my_tools"))})
     done = letta("rollback")
     assert done.exit_code == 1
     assert "cannot be restored: keeper: the block `my_tools` would have" in done.output

@@ -54,8 +54,10 @@ def told(plan: Plan) -> list[str]:
     ],
 )
 def test_letta_0_13_to_0_16_is_known(version: str, is_known: bool) -> None:
-    codes = [one.code for one in planned(ADD, as_it_is(version=version)).blockers]
-    assert codes == ([] if is_known else ["version"])
+    list_blocker_codes = [
+        one.code for one in planned(ADD, as_it_is(version=version)).blockers
+    ]
+    assert list_blocker_codes == ([] if is_known else ["version"])
 
 
 @pytest.mark.parametrize(

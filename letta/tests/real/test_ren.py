@@ -185,7 +185,7 @@ def test_ren_is_registered_attached_ruled_called_and_verified(
     assert (made, status, read_status) == ("create_notecard", "success", "success")
     assert json.loads(text)["text"] == card["text"]
     assert json.loads(block)["value"] == "I am Ren."
-    assert canonical <= set(ren.model.offered())
+    assert canonical <= set(ren.model.list_offered_tools())
     run = f"/v1/agents/{ren.agent_id}/tools/list_notecards/run"
     cards = ren.letta.post(run, json={"args": {}}).json()["func_return"]
     assert [one["text"] for one in json.loads(cards)["notecards"]] == [card["text"]]

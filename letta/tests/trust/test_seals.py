@@ -112,7 +112,7 @@ def test_a_baseline_that_was_edited_is_left_out_and_named(toy: Any) -> None:
     with pytest.raises(ForeignFileError, match="its signature is not valid"):
         baselines.load(file)
     with pytest.raises(StateError, match="its signature is not valid"):
-        toy.rolled_back()
+        toy.roll_back()
     assert set(toy.names()) > set(names)
 
 
@@ -126,7 +126,7 @@ def test_files_that_hold_no_baseline_do_not_stop_an_apply(
     os.mkfifo(toy.state / "toy-3.json")
     assert toy.apply().changed
     assert len(Baselines(toy.state).list_foreign_files("toy")) == 3
-    left = [line for line in toy.said if line.startswith("ignored: ")]
+    left = [line for line in toy.messages if line.startswith("ignored: ")]
     assert [f"toy-{n}.json" in line for n, line in enumerate(left, 1)] == [True] * 3
 
 
