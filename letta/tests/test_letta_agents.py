@@ -78,7 +78,7 @@ def test_b_memory_tools_stay_although_the_library_shows_none(make_toy: Any) -> N
 def test_an_expected_tool_that_was_lost_comes_back(toy: Any) -> None:
     """A built-in that somebody captured and deleted has a new id, and nobody has it."""
     toy.apply()
-    toy.world.delete_tool(toy.world.tool_named("send_message").id)
+    toy.world.delete_tool(toy.world.find_tool("send_message").id)
     plan = toy.plan()
     assert [(o.action, o.layer, o.name) for o in plan.changes] == [
         ("+", "tool", "send_message")
@@ -93,7 +93,7 @@ def test_two_agents_in_one_plan(make_toy: Callable[..., Any]) -> None:
     helper = toy.world.create_agent({"name": "helper"})
     toy.environment["HELPER_AGENT_ID"] = helper.id
     toy.apply()
-    names = {tool.name for tool in toy.world.attached(helper)}
+    names = {tool.name for tool in toy.world.list_attached_tools(helper)}
     assert {"search_notes", "delete_note", "end_day"} < names
     rules = {(rule["tool_name"], rule["type"]) for rule in helper.tool_rules}
     assert rules == {("delete_note", "requires_approval"), ("end_day", "exit_loop")}
@@ -131,14 +131,14 @@ def test_a_stale_rule_of_others_goes_when_it_is_named(toy: Any) -> None:
 
 
 def test_whether_others_tools_need_approval_is_theirs_to_say(toy: Any) -> None:
-    toy.world.tool_named("their_tool").default_requires_approval = True
+    toy.world.find_tool("their_tool").default_requires_approval = True
     toy.apply()
     assert ("their_tool", "requires_approval") not in toy.rules()
 
 
 def test_an_approval_that_the_registry_asks_for_becomes_a_rule(toy: Any) -> None:
     toy.apply()
-    toy.world.tool_named("search_notes").default_requires_approval = True
+    toy.world.find_tool("search_notes").default_requires_approval = True
     toy.apply()
     assert ("search_notes", "requires_approval") in toy.rules()
 
@@ -169,7 +169,7 @@ def test_b_core_memory_tools_of_the_older_type_are_missed(
     toy = make_toy(toolset=text, agent_type="memgpt_agent")
     toy.apply()
     assert toy.verify(examples=False).all_match
-    toy.agent.tool_ids.remove(toy.world.tool_named(name).id)
+    toy.agent.tool_ids.remove(toy.world.find_tool(name).id)
     found = toy.verify(examples=False)
     assert not found.all_match
     assert [f"`{name}` was detached from" in line for line in found.differences] == [

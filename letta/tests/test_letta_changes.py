@@ -49,7 +49,7 @@ def test_a_renamed_tool_is_attached_by_its_new_name(toy: Any) -> None:
     toy.apply(plan)
     assert "find_notes" in toy.names()
     assert "search_notes" not in toy.names()
-    assert toy.world.tool_named("search_notes") is None
+    assert toy.world.find_tool("search_notes") is None
     rules = {(r["tool_name"], r["type"]): r for r in agent.tool_rules}
     children = rules["their_tool", "constrain_child_tools"]["children"]
     assert children == ["find_notes", "their_tool"]
@@ -93,7 +93,7 @@ def test_a_removed_tool_leaves_agent_rules_and_registry(toy: Any) -> None:
     toy.apply(plan)
     changing = [method for method, _ in order if method != "GET"]
     assert changing == ["PATCH", "DELETE"], "the agent first, the registry last"
-    assert toy.world.tool_named("end_day") is None
+    assert toy.world.find_tool("end_day") is None
     assert toy.verify().all_match
 
     # The server as it was before: then the rollback is whole, by a new id.
@@ -110,7 +110,7 @@ def test_a_removed_tool_leaves_agent_rules_and_registry(toy: Any) -> None:
 
 def test_a_changed_schema_is_renewed_in_place(toy: Any) -> None:
     toy.apply()
-    before = toy.world.tool_named("search_notes").id
+    before = toy.world.find_tool("search_notes").id
     toy.project.edit(
         "specs/toy/search_notes.yaml", "What to look for.", "Words to look for."
     )
@@ -124,7 +124,7 @@ def test_a_changed_schema_is_renewed_in_place(toy: Any) -> None:
     toy.apply(plan)
     changing = [path for method, path in toy.fake.faults.seen if method != "GET"]
     assert changing == [f"/v1/mcp-servers/{toy.entry().id}/refresh"]
-    assert toy.world.tool_named("search_notes").id == before
+    assert toy.world.find_tool("search_notes").id == before
     assert toy.verify().all_match
 
     done = toy.roll_back()
@@ -150,7 +150,7 @@ def test_a_tool_that_is_detached_stays_registered(toy: Any) -> None:
         "- rule end_day exit_loop",
     ]
     toy.apply(plan)
-    assert toy.world.tool_named("end_day") is not None
+    assert toy.world.find_tool("end_day") is not None
     assert toy.verify().all_match
     assert toy.roll_back().agents == 1
     assert "end_day" in toy.names()
@@ -173,7 +173,7 @@ def test_the_first_rollback_leaves_what_was_there(toy: Any) -> None:
     names, rules = toy.names(), toy.rules()
     toy.apply()
     toy.world.attach(
-        toy.world.agents[toy.agent_id], toy.world.custom_tool("made_since")
+        toy.world.agents[toy.agent_id], toy.world.add_custom_tool("made_since")
     )
     done = toy.roll_back()
     assert (done.agents, done.lost) == (1, ())
@@ -276,9 +276,9 @@ def test_verify_says_what_is_otherwise(toy: Any) -> None:
     agent.tool_rules = [
         rule for rule in agent.tool_rules if rule["tool_name"] != "search_notes"
     ]
-    gone = toy.world.tool_named("end_day")
+    gone = toy.world.find_tool("end_day")
     agent.tool_ids.remove(gone.id)
-    toy.world.attach(agent, toy.world.tool_named("run_code"))
+    toy.world.attach(agent, toy.world.find_tool("run_code"))
     found = toy.verify()
     assert not found.all_match
     assert found.differences == (

@@ -216,7 +216,7 @@ def test_what_a_server_says_cannot_steer_a_terminal(
 
 
 def test_a_refused_plan_says_what_to_do(run: Callable[..., Result], toy: Any) -> None:
-    toy.world.custom_tool("end_day")
+    toy.world.add_custom_tool("end_day")
     result = run("plan", "--out", "p.json")
     assert result.exit_code == 1
     assert "help: rename the tool, or pass --allow-capture end_day" in result.output
@@ -297,7 +297,7 @@ def test_a_reason_over_several_lines_is_refused_once(
     run: Callable[..., Result], toy: Any
 ) -> None:
     run("plan", "--out", "p.json")
-    toy.world.attach(toy.agent, toy.world.tool_named("run_code"))
+    toy.world.attach(toy.agent, toy.world.find_tool("run_code"))
     toy.agent.tool_rules = []
     result = run("apply", "p.json")
     assert result.exit_code == 1

@@ -30,7 +30,7 @@ def first(toy: Any) -> None:
 def everything(toy: Any) -> None:
     """A tool renamed, one removed, one changed, one with approval, beyond the refresh."""
     toy.apply()
-    toy.world.tool_named("delete_note").default_requires_approval = True
+    toy.world.find_tool("delete_note").default_requires_approval = True
     toy.rename("search_notes", "find_notes")
     toy.remove("end_day")
     toy.project.edit("specs/toy/delete_note.yaml", "The note.", "The note's number.")
@@ -130,7 +130,7 @@ def test_each_request_fails_once(
         assert toy.verify().all_match, where
         rules = toy.rules()
         assert ("their_tool", "max_count_per_step") in rules, where
-        kept = toy.world.tool_named("delete_note").default_requires_approval
+        kept = toy.world.find_tool("delete_note").default_requires_approval
         assert kept is (True if prepare is everything else None), where
 
 

@@ -22,7 +22,7 @@ def stopped(toy: Any, plan: Any, *lines: str) -> None:
 
 def test_a_tool_attached_by_hand_since_the_plan(toy: Any) -> None:
     plan = toy.plan()
-    toy.world.attach(toy.agent, toy.world.custom_tool("by_hand"))
+    toy.world.attach(toy.agent, toy.world.add_custom_tool("by_hand"))
     stopped(toy, plan, "`by_hand` was attached to keeper")
     toy.apply()
     assert "by_hand" in toy.names()
@@ -33,7 +33,7 @@ def test_a_tool_attached_by_hand_while_apply_registers(toy: Any) -> None:
 
     def attach(method: str, path: str) -> None:
         if (method, path) == ("POST", "/v1/mcp-servers/"):
-            toy.world.attach(toy.agent, toy.world.custom_tool("by_hand"))
+            toy.world.attach(toy.agent, toy.world.add_custom_tool("by_hand"))
 
     toy.fake.faults.before = attach
     with pytest.raises(PlanRefusedError, match="`by_hand` was attached to keeper"):
@@ -47,7 +47,7 @@ def test_a_tool_attached_by_hand_while_apply_registers(toy: Any) -> None:
 
 def test_a_tool_detached_or_made_anew_by_hand(toy: Any) -> None:
     plan = toy.plan()
-    toy.agent.tool_ids.remove(toy.world.tool_named("their_tool").id)
+    toy.agent.tool_ids.remove(toy.world.find_tool("their_tool").id)
     stopped(toy, plan, "`their_tool` was detached from keeper")
 
 
@@ -101,7 +101,7 @@ def test_the_entry_or_the_registry_was_changed(toy: Any) -> None:
     toy.entry().config["server_url"] = "http://else.test/mcp"
     stopped(toy, plan, "the entry `toy` was changed")
     toy.entry().config["server_url"] = "http://mcp.test/mcp"
-    toy.world.tool_named("search_notes").json_schema["description"] = "Mine."
+    toy.world.find_tool("search_notes").json_schema["description"] = "Mine."
     stopped(toy, plan, "`search_notes` was changed in the registry")
 
 
@@ -168,7 +168,7 @@ def test_two_agents_changed_at_the_last_moment_are_noticed_behind_it(toy: Any) -
         if method == "GET" and path == f"/v1/agents/{toy.agent_id}":
             looked["agents"] += 1
             if looked["agents"] == 3:
-                made = toy.world.custom_tool("in_the_gap")
+                made = toy.world.add_custom_tool("in_the_gap")
                 toy.world.attach(toy.agent, made)
 
     toy.fake.faults.before = attach

@@ -17,7 +17,7 @@ def test_c_what_was_sent_and_is_not_registered_is_attached_to_nobody(toy: Any) -
     plan = toy.plan()
 
     def lose(method: str, path: str) -> None:
-        gone = toy.world.tool_named("end_day")
+        gone = toy.world.find_tool("end_day")
         if method == "GET" and path == "/v1/tools/" and gone:
             toy.world.delete_tool(gone.id)
 
@@ -28,10 +28,10 @@ def test_c_what_was_sent_and_is_not_registered_is_attached_to_nobody(toy: Any) -
 
 
 def test_another_owners_tool_is_taken_only_by_name(toy: Any) -> None:
-    toy.world.custom_tool("end_day")
+    toy.world.add_custom_tool("end_day")
     toy.assert_plan_is_refused("capture")
     toy.apply(toy.plan(Overrides(capture=("end_day",))))
-    assert toy.world.tool_named("end_day").tool_type == "external_mcp"
+    assert toy.world.find_tool("end_day").tool_type == "external_mcp"
     assert toy.verify().all_match
 
 
@@ -41,9 +41,9 @@ def test_lettas_own_tools_are_never_taken(make_toy: Any, name: str) -> None:
     toolset = toolset.replace("ends_turn: [send_message]", "ends_turn: []")
     toy = make_toy(TOOLS, toolset)
     toy.mcp.offer({"name": name, "inputSchema": {"type": "object"}})
-    kind = toy.world.tool_named(name).tool_type
+    kind = toy.world.find_tool(name).tool_type
     toy.assert_plan_is_refused("capture", overrides=Overrides(capture=(name,)))
-    assert toy.world.tool_named(name).tool_type == kind
+    assert toy.world.find_tool(name).tool_type == kind
 
 
 def test_a_former_name_that_somebody_else_has_now_is_theirs(toy: Any) -> None:
@@ -54,7 +54,7 @@ def test_a_former_name_that_somebody_else_has_now_is_theirs(toy: Any) -> None:
     )
     agent = toy.agent
     for name in ("stop_day", "close_day"):
-        toy.world.attach(agent, toy.world.custom_tool(name))
+        toy.world.attach(agent, toy.world.add_custom_tool(name))
     agent.tool_rules.append({"tool_name": "stop_day", "type": "continue_loop"})
     toy.deploy()
     toy.apply()
@@ -65,9 +65,9 @@ def test_a_former_name_that_somebody_else_has_now_is_theirs(toy: Any) -> None:
 
 def test_reading_the_registry_writes_nothing(toy: Any) -> None:
     """A filtered list makes Letta upsert its own tools, with their settings."""
-    toy.world.tool_named("run_code").default_requires_approval = True
+    toy.world.find_tool("run_code").default_requires_approval = True
     toy.plan()
-    assert toy.world.tool_named("run_code").default_requires_approval is True
+    assert toy.world.find_tool("run_code").default_requires_approval is True
 
 
 def test_a_deployment_in_the_middle_of_an_apply(toy: Any) -> None:
@@ -99,7 +99,7 @@ def test_an_objection_that_came_up_since_the_plan(toy: Any) -> None:
     toy.world.create_agent({"name": "other", "tools": ["end_day"]})
     with pytest.raises(PlanRefusedError, match="would remove it from other agents"):
         toy.apply(plan)
-    assert toy.world.tool_named("end_day") is not None
+    assert toy.world.find_tool("end_day") is not None
 
 
 def test_past_fifty_tools_each_is_registered_by_itself(make_toy: Any) -> None:
@@ -111,14 +111,14 @@ def test_past_fifty_tools_each_is_registered_by_itself(make_toy: Any) -> None:
     toy.apply()
     assert len(toy.names()) == 6 + 33
     doubles = len(toy.world.mcp_tools)
-    toy.world.tool_named("tool_07").return_char_limit = 77
-    toy.world.tool_named("tool_07").default_requires_approval = True
+    toy.world.find_tool("tool_07").return_char_limit = 77
+    toy.world.find_tool("tool_07").default_requires_approval = True
     toy.project.edit("specs/toy/tool_07.yaml", "Do 7.", "Do 7 again.")
     toy.deploy()
     toy.fake.faults.seen.clear()
     toy.apply()
     seen = [one for one in toy.fake.faults.seen if one[0] != "GET"]
-    tool = toy.world.tool_named("tool_07")
+    tool = toy.world.find_tool("tool_07")
     assert seen == [
         ("POST", "/v1/tools/mcp/servers/toy/tool_07"),
         ("PATCH", f"/v1/tools/{tool.id}"),
@@ -134,7 +134,7 @@ def test_past_fifty_tools_each_is_registered_by_itself(make_toy: Any) -> None:
 def test_a_refresh_does_it_as_long_as_it_sees_every_tool(toy: Any) -> None:
     toy.apply()
     for number in range(50 - len(toy.world.tools)):
-        toy.world.custom_tool(f"other_{number}")
+        toy.world.add_custom_tool(f"other_{number}")
 
     def renewed(old: str, new: str) -> list[tuple[str, str]]:
         """What changes when one tool's text has changed."""
@@ -142,12 +142,12 @@ def test_a_refresh_does_it_as_long_as_it_sees_every_tool(toy: Any) -> None:
         toy.deploy()
         toy.fake.faults.seen.clear()
         toy.apply()
-        assert toy.world.tool_named("end_day").description == new
+        assert toy.world.find_tool("end_day").description == new
         return [one for one in toy.fake.faults.seen if one[0] != "GET"]
 
     refresh = f"/v1/mcp-servers/{toy.entry().id}/refresh"
     assert renewed("End the day.", "End this day.") == [("PATCH", refresh)]
-    toy.world.custom_tool("one_more")
+    toy.world.add_custom_tool("one_more")
     assert renewed("End this day.", "End the day.") == [
         ("POST", "/v1/tools/mcp/servers/toy/end_day")
     ]
@@ -170,7 +170,7 @@ def test_schemas_are_compared_without_what_letta_makes_of_them(make_toy: Any) ->
         """
     toy = make_toy({**TOOLS, "nest": nested})
     toy.apply()
-    stored = toy.world.tool_named("nest").json_schema["parameters"]
+    stored = toy.world.find_tool("nest").json_schema["parameters"]
     assert "request_heartbeat" in stored["properties"]
     assert stored["properties"]["place"]["additionalProperties"] is False
     assert toy.plan().changes == ()

@@ -195,7 +195,7 @@ class Toy:
 
     def names(self) -> list[str]:
         """Return the sorted names of the agent's tools."""
-        return sorted(tool.name for tool in self.world.attached(self.agent))
+        return sorted(tool.name for tool in self.world.list_attached_tools(self.agent))
 
     def rules(self) -> set[tuple[str, str]]:
         """Return the tool name and type of each rule of the agent."""
@@ -203,7 +203,7 @@ class Toy:
 
     def entry(self) -> Any:
         """Return the MCP server's entry."""
-        return self.world.entry_named("toy")
+        return self.world.find_entry("toy")
 
 
 @pytest.fixture
@@ -230,7 +230,7 @@ def make_toy(
         running.append(fake)
         mcp = PlantedServer(token=TOKEN)
         fake.world.servers[MCP] = mcp
-        fake.world.custom_tool("their_tool")
+        fake.world.add_custom_tool("their_tool")
         agent = fake.world.create_agent(
             {
                 "name": "keeper",

@@ -7,14 +7,21 @@ from typing import Any
 
 import pytest
 
-from letta.tests.planning.states import URL, agent, current, desired, offered, tool
+from letta.tests.planning.states import (
+    URL,
+    make_agent,
+    make_current_state,
+    make_desired_state,
+    make_tool,
+    offer_tools,
+)
 from toolcast_letta.plan.agent_servers import build_desired_entry, set_entry
 from toolcast_letta.plan.changes_since import list_changes_since
 from toolcast_letta.plan.current_state import AgentState
 from toolcast_letta.plan.plan import Overrides, Plan
 from toolcast_letta.plan.planning import build_plan
 
-DESIRED = desired(tool("add"))
+DESIRED = make_desired_state(make_tool("add"))
 OURS = {
     "name": "toys",
     "transport": "http",
@@ -48,7 +55,7 @@ def build_current_state(*servers: Any, known: Any = (None,), **more: Any) -> Any
         "agents": {"me": state},
         **more,
     }
-    return replace(current(DESIRED, registry={}), **more)
+    return replace(make_current_state(DESIRED, registry={}), **more)
 
 
 @pytest.mark.parametrize(
@@ -111,7 +118,8 @@ def build_current_state(*servers: Any, known: Any = (None,), **more: Any) -> Any
         ),
         (
             build_plan_for(
-                OURS, wanted=replace(DESIRED, agents=(agent(forbids={"add": "No."}),))
+                OURS,
+                wanted=replace(DESIRED, agents=(make_agent(forbids={"add": "No."}),)),
             ),
             [
                 "forbidden: the MCP server offers `add` to me, which must not have it: No."
@@ -134,12 +142,16 @@ def build_current_state(*servers: Any, known: Any = (None,), **more: Any) -> Any
         ),
         (
             build_plan_for(
-                OURS, wanted=desired(tool("x" * 49)), offered=offered(tool("x" * 49))
+                OURS,
+                wanted=make_desired_state(make_tool("x" * 49)),
+                offered=offer_tools(make_tool("x" * 49)),
             ),
             [],
         ),
         (
-            build_plan_for(OURS, wanted=desired(tool("add"), tool("new"))),
+            build_plan_for(
+                OURS, wanted=make_desired_state(make_tool("add"), make_tool("new"))
+            ),
             ["not-deployed: the MCP server does not offer `new`"],
         ),
     ],
@@ -190,18 +202,23 @@ def test_settings_cause_blockers(plan: Plan, expected: list[str]) -> None:
             ["a running Letta Code"],
         ),
         (
-            build_plan_for(OURS, wanted=desired(tool("add", requires_approval=True))),
+            build_plan_for(
+                OURS,
+                wanted=make_desired_state(make_tool("add", requires_approval=True)),
+            ),
             [],
             [
                 "Letta Code ignores `requires_approval` of add: it has its own permissions"
             ],
         ),
         (
-            build_plan_for(OURS, wanted=desired(tool("add", attached=False))),
+            build_plan_for(
+                OURS, wanted=make_desired_state(make_tool("add", attached=False))
+            ),
             [],
             [
                 (
-                    "Letta Code gives agents every offered tool, including tools that "
+                    "Letta Code gives agents every offer_tools make_tool, including tools that "
                     "are not attached: add"
                 )
             ],
@@ -228,19 +245,19 @@ def test_custom_headers_are_kept_only_in_the_toolsets_own_entry() -> None:
         },
     }
     own = {"X-Agent-Id": "agent-1", "Authorization": "Bearer s3cret"}
-    assert build_desired_entry([old], token, agent())["headers"] == {
+    assert build_desired_entry([old], token, make_agent())["headers"] == {
         "X-Region": "north",
         **own,
     }
-    assert build_desired_entry([old], DESIRED, agent())["headers"] == {
+    assert build_desired_entry([old], DESIRED, make_agent())["headers"] == {
         "X-Region": "north",
         "authorization": "old",
         "X-Agent-Id": "agent-1",
     }
     foreign = {**OTHERS, "headers": {"X-Region": "north"}}
-    assert build_desired_entry([foreign], token, agent())["headers"] == own
+    assert build_desired_entry([foreign], token, make_agent())["headers"] == own
     assert (
-        build_desired_entry([{**OURS, "headers": "x"}], token, agent())["headers"]
+        build_desired_entry([{**OURS, "headers": "x"}], token, make_agent())["headers"]
         == own
     )
 

@@ -458,7 +458,7 @@ def test_rules_that_letta_creates_itself_cause_no_warning(make_toy: Any) -> None
     """An agent as Letta created it is verified without warnings."""
     toy = make_toy(toolset=TOOLSET.replace("      ends_turn: [send_message]\n", ""))
     toy.agent.tool_rules.pop()
-    toy.world.delete_tool(toy.world.tool_named("their_tool").id)
+    toy.world.delete_tool(toy.world.find_tool("their_tool").id)
     toy.apply()
     assert ("send_message", "exit_loop") in toy.rules()
     assert toy.verify(examples=False).plan.warnings == ()

@@ -9,27 +9,27 @@ import pytest
 from letta.tests.planning.states import (
     ADD,
     CORE,
-    agent,
-    as_it_is,
-    built_in,
-    by_name,
-    current,
-    desired,
-    entry,
-    has,
-    offered,
-    planned,
-    registered,
-    rule,
-    tool,
+    index_by_name,
+    make_agent,
+    make_agents,
+    make_applied_state,
+    make_built_in_tool,
+    make_current_state,
+    make_desired_state,
+    make_entry,
+    make_plan,
+    make_registered_tool,
+    make_rule,
+    make_tool,
+    offer_tools,
 )
 from toolcast_letta.plan.current_state import CurrentState, OfferedTool
 from toolcast_letta.plan.desired_state import DesiredState
 from toolcast_letta.plan.plan import Plan
 from toolcast_letta.plan.plan_warnings import _is_private
 
-MEMGPT = desired(tool("add"), agents=(agent(type="memgpt_agent"),))
-SPARE = desired(tool("add"), tool("spare", attached=False))
+MEMGPT = make_desired_state(make_tool("add"), agents=(make_agent(type="memgpt_agent"),))
+SPARE = make_desired_state(make_tool("add"), make_tool("spare", attached=False))
 
 
 def told(plan: Plan) -> list[str]:
@@ -55,7 +55,7 @@ def told(plan: Plan) -> list[str]:
 )
 def test_letta_0_13_to_0_16_is_known(version: str, is_known: bool) -> None:
     list_blocker_codes = [
-        one.code for one in planned(ADD, as_it_is(version=version)).blockers
+        one.code for one in make_plan(ADD, make_applied_state(version=version)).blockers
     ]
     assert list_blocker_codes == ([] if is_known else ["version"])
 
@@ -78,7 +78,7 @@ def test_an_address_of_a_network_of_ones_own(url: str, is_private: bool) -> None
     assert _is_private(url) is is_private
     wanted = replace(ADD, server_url=url)
     for version, refuses in [("0.16.6", False), ("0.16.7", True), ("0.16.8", True)]:
-        said = planned(wanted, as_it_is(version=version)).warnings
+        said = make_plan(wanted, make_applied_state(version=version)).warnings
         assert any("private addresses" in line for line in said) is (
             refuses and is_private
         )
@@ -87,16 +87,20 @@ def test_an_address_of_a_network_of_ones_own(url: str, is_private: bool) -> None
 @pytest.mark.parametrize(
     ("wanted", "found", "lines"),
     [
-        (ADD, as_it_is(), []),
-        (ADD, as_it_is(entry=entry(is_http=False)), ["server-kind: the entry `toys`"]),
+        (ADD, make_applied_state(), []),
         (
             ADD,
-            as_it_is(unreachable="it is away", offered={}),
+            make_applied_state(entry=make_entry(is_http=False)),
+            ["server-kind: the entry `toys`"],
+        ),
+        (
+            ADD,
+            make_applied_state(unreachable="it is away", offered={}),
             ["unreachable: Letta cannot list the MCP server's tools: it is away"],
         ),
         (
             ADD,
-            as_it_is(offered={}),
+            make_applied_state(offered={}),
             [
                 (
                     "empty-list: the MCP server offers no tools, as it can during a "
@@ -105,8 +109,8 @@ def test_an_address_of_a_network_of_ones_own(url: str, is_private: bool) -> None
             ],
         ),
         (
-            desired(tool("add"), withheld={"add": "no.", "z": "not."}),
-            as_it_is(),
+            make_desired_state(make_tool("add"), withheld={"add": "no.", "z": "not."}),
+            make_applied_state(),
             [
                 "wrong-endpoint: https://mcp.test/mcp is not the endpoint for Letta: "
                 "it offers tools that the specs withhold from Letta (`add`: no.)"
@@ -114,7 +118,7 @@ def test_an_address_of_a_network_of_ones_own(url: str, is_private: bool) -> None
         ),
         (
             ADD,
-            as_it_is(offered={"add": OfferedTool("add", "another")}),
+            make_applied_state(offered={"add": OfferedTool("add", "another")}),
             [
                 (
                     "not-deployed: the MCP server's description or schema of `add` "
@@ -123,47 +127,61 @@ def test_an_address_of_a_network_of_ones_own(url: str, is_private: bool) -> None
             ],
         ),
         (
-            desired(tool("add"), tool("new"), tool("newer")),
-            as_it_is(),
+            make_desired_state(make_tool("add"), make_tool("new"), make_tool("newer")),
+            make_applied_state(),
             [
                 "not-deployed: the MCP server does not offer `new`, `newer` on its first",
             ],
         ),
         (
             ADD,
-            as_it_is(offered=offered(tool("add"), add="no type")),
+            make_applied_state(offered=offer_tools(make_tool("add"), add="no type")),
             ["skipped-schema: Letta would skip `add` without an error: no type"],
         ),
         (
             SPARE,
-            as_it_is(offered=offered(tool("add"), tool("spare"), spare="no type")),
+            make_applied_state(
+                offered=offer_tools(
+                    make_tool("add"), make_tool("spare"), spare="no type"
+                )
+            ),
             [
                 "warning: Letta does not register tools whose schemas it does not accept: `spare`"
             ],
         ),
         (
             ADD,
-            as_it_is(offered=offered(tool("add"), tool("more"), tool("most"))),
+            make_applied_state(
+                offered=offer_tools(
+                    make_tool("add"), make_tool("more"), make_tool("most")
+                )
+            ),
             [
                 "warning: the MCP server also offers `more`, `most`, which no spec declares"
             ],
         ),
-        (desired(tool("x" * 48)), current(desired(tool("x" * 48))), []),
         (
-            desired(tool("x" * 49)),
-            current(desired(tool("x" * 49))),
+            make_desired_state(make_tool("x" * 48)),
+            make_current_state(make_desired_state(make_tool("x" * 48))),
+            [],
+        ),
+        (
+            make_desired_state(make_tool("x" * 49)),
+            make_current_state(make_desired_state(make_tool("x" * 49))),
             [
                 f"name-too-long: `{'x' * 49}` has 49 characters; Letta accepts at most 48"
             ],
         ),
         (
-            desired(tool("memory")),
-            current(desired(tool("memory"))),
+            make_desired_state(make_tool("memory")),
+            make_current_state(make_desired_state(make_tool("memory"))),
             ["capture: `memory` is a built-in tool of Letta"],
         ),
         (
-            desired(tool("add"), agents=(agent(expects=("far",)),)),
-            as_it_is(),
+            make_desired_state(
+                make_tool("add"), agents=(make_agent(expects=("far",)),)
+            ),
+            make_applied_state(),
             [
                 (
                     "expected-missing: `expects` of me lists `far`, which is not in the "
@@ -172,16 +190,16 @@ def test_an_address_of_a_network_of_ones_own(url: str, is_private: bool) -> None
             ],
         ),
         (
-            desired(
-                tool("add"),
-                agents=(agent(expects=("memory",), forbids={"memory": "No."}),),
+            make_desired_state(
+                make_tool("add"),
+                agents=(make_agent(expects=("memory",), forbids={"memory": "No."}),),
             ),
-            as_it_is(),
+            make_applied_state(),
             ["expected-missing: `memory` is in both `expects` and `forbids` of me"],
         ),
         (
             MEMGPT,
-            as_it_is(),
+            make_applied_state(),
             [
                 (
                     "agent-type: me is a letta_v1_agent, but the toolset declares "
@@ -192,11 +210,16 @@ def test_an_address_of_a_network_of_ones_own(url: str, is_private: bool) -> None
         # What the registry and the agents hold that nobody asked for.
         (
             ADD,
-            as_it_is(
-                registry=by_name(
-                    *(built_in(n, settings={"return_char_limit": 6}) for n in CORE[:2]),
-                    built_in("send_message", settings={"return_char_limit": 7, "x": 1}),
-                    registered(
+            make_applied_state(
+                registry=index_by_name(
+                    *(
+                        make_built_in_tool(n, settings={"return_char_limit": 6})
+                        for n in CORE[:2]
+                    ),
+                    make_built_in_tool(
+                        "send_message", settings={"return_char_limit": 7, "x": 1}
+                    ),
+                    make_registered_tool(
                         "add",
                         settings={
                             "return_char_limit": 6,
@@ -205,7 +228,7 @@ def test_an_address_of_a_network_of_ones_own(url: str, is_private: bool) -> None
                         },
                     ),
                 ),
-                **has(rule("add", "requires_approval")),
+                **make_agents(make_rule("add", "requires_approval")),
             ),
             [
                 "warning: the registry has settings that no spec declares, and "
@@ -215,12 +238,16 @@ def test_an_address_of_a_network_of_ones_own(url: str, is_private: bool) -> None
         ),
         (
             ADD,
-            as_it_is(**has(tags=("origin:letta-code",))),
+            make_applied_state(**make_agents(tags=("origin:letta-code",))),
             ["warning: Letta Code opens me and removes all its rules"],
         ),
         (
             ADD,
-            as_it_is(**has(rule("x", "run_first"), rule("y", "continue_loop"))),
+            make_applied_state(
+                **make_agents(
+                    make_rule("x", "run_first"), make_rule("y", "continue_loop")
+                )
+            ),
             [
                 "warning: the rule run_first of `x` of me refers to a tool that is not",
                 "warning: me has rules of tools that are not attached, which have no "
@@ -230,7 +257,9 @@ def test_an_address_of_a_network_of_ones_own(url: str, is_private: bool) -> None
         ),
         (
             ADD,
-            as_it_is(**has(rule("add", "max_count_per_step", max_count_limit=3))),
+            make_applied_state(
+                **make_agents(make_rule("add", "max_count_per_step", max_count_limit=3))
+            ),
             [
                 "warning: me has rules that neither the specs nor the type "
                 "letta_v1_agent require, and applying keeps them: `add "
@@ -239,8 +268,8 @@ def test_an_address_of_a_network_of_ones_own(url: str, is_private: bool) -> None
         ),
         (
             ADD,
-            as_it_is(
-                **has(
+            make_applied_state(
+                **make_agents(
                     baseline_tools={"add": (), "lost": (), "memory_insert": ()},
                     baseline_time="then",
                 )
@@ -253,15 +282,18 @@ def test_an_address_of_a_network_of_ones_own(url: str, is_private: bool) -> None
         # What an agent cannot do without.
         (
             ADD,
-            as_it_is(
-                registry=by_name(*map(built_in, (*CORE, "old")), registered("add")),
-                **has(baseline_tools={"old": ()}, baseline_time="then"),
+            make_applied_state(
+                registry=index_by_name(
+                    *map(make_built_in_tool, (*CORE, "old")),
+                    make_registered_tool("add"),
+                ),
+                **make_agents(baseline_tools={"old": ()}, baseline_time="then"),
             ),
             ["missing: `old` was detached from me since the baseline of then"],
         ),
         (
             ADD,
-            as_it_is(**has(names=("add",))),
+            make_applied_state(**make_agents(names=("add",))),
             [
                 "missing: me has no `conversation_search`, which a letta_v1_agent needs",
                 "missing: me has no `memory_insert` or `core_memory_append` or `memory`,",
@@ -269,23 +301,32 @@ def test_an_address_of_a_network_of_ones_own(url: str, is_private: bool) -> None
             ],
         ),
         (
-            desired(tool("add"), agents=(agent(forbids=dict.fromkeys(CORE, "No.")),)),
-            as_it_is(**has(names=("add",))),
+            make_desired_state(
+                make_tool("add"),
+                agents=(make_agent(forbids=dict.fromkeys(CORE, "No.")),),
+            ),
+            make_applied_state(**make_agents(names=("add",))),
             [],
         ),
         (
             MEMGPT,
-            as_it_is(**has(names=(*CORE[:2], "add"), type="memgpt_agent")),
+            make_applied_state(
+                **make_agents(names=(*CORE[:2], "add"), type="memgpt_agent")
+            ),
             ["missing: me has no `send_message`, which a memgpt_agent needs to answer"],
         ),
         (
             ADD,
-            as_it_is(**has(rule("memory", "exit_loop"))),
+            make_applied_state(**make_agents(make_rule("memory", "exit_loop"))),
             ["missing: me ends its turn after `memory`, by a rule exit_loop"],
         ),
         (
             MEMGPT,
-            as_it_is(**has(rule("send_message", "continue_loop"), type="memgpt_agent")),
+            make_applied_state(
+                **make_agents(
+                    make_rule("send_message", "continue_loop"), type="memgpt_agent"
+                )
+            ),
             [
                 (
                     "missing: me continues its turn after `send_message`, by a rule "
@@ -295,13 +336,13 @@ def test_an_address_of_a_network_of_ones_own(url: str, is_private: bool) -> None
         ),
         (
             MEMGPT,
-            as_it_is(
-                registry=by_name(
-                    *map(built_in, CORE),
-                    registered("add"),
-                    registered("theirs", server_id="mcp-2"),
+            make_applied_state(
+                registry=index_by_name(
+                    *map(make_built_in_tool, CORE),
+                    make_registered_tool("add"),
+                    make_registered_tool("theirs", server_id="mcp-2"),
                 ),
-                **has(names=(*CORE, "add", "theirs"), type="memgpt_agent"),
+                **make_agents(names=(*CORE, "add", "theirs"), type="memgpt_agent"),
             ),
             [
                 (
@@ -312,11 +353,11 @@ def test_an_address_of_a_network_of_ones_own(url: str, is_private: bool) -> None
         ),
         (
             ADD,
-            as_it_is(
-                registry=by_name(
-                    *map(built_in, CORE[:2]),
-                    registered("add"),
-                    registered("send_message", server_id="mcp-7"),
+            make_applied_state(
+                registry=index_by_name(
+                    *map(make_built_in_tool, CORE[:2]),
+                    make_registered_tool("add"),
+                    make_registered_tool("send_message", server_id="mcp-7"),
                 )
             ),
             [
@@ -331,6 +372,6 @@ def test_an_address_of_a_network_of_ones_own(url: str, is_private: bool) -> None
 def test_what_is_refused_and_told(
     wanted: DesiredState, found: CurrentState, lines: list[str]
 ) -> None:
-    said = told(planned(wanted, found))
+    said = told(make_plan(wanted, found))
     assert len(said) == len(lines), said
     assert [one[: len(line)] for one, line in zip(said, lines, strict=True)] == lines

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from letta.tests.planning.states import ADD, as_it_is, planned
+from letta.tests.planning.states import ADD, make_applied_state, make_plan
 from toolcast_letta.plan.backend import AgentCount, CheckResult
 from toolcast_letta.plan.plan import AgentPlan, Blocker, Change, Plan
 from toolcast_letta.plan.report import format_plan, format_verification
@@ -76,10 +76,10 @@ def plan(*changes: Change, version: str = "", agents: Any = (), **more: Any) -> 
         ),
         (
             plan(
-                Change("+", "rule", "a continue_loop", "me"),
-                Change("+", "rule", "b continue_loop", "me"),
-                Change("+", "rule", "c run_first (x=1)", "me"),
-                Change("+", "rule", "d continue_loop", "you"),
+                Change("+", "make_rule", "a continue_loop", "me"),
+                Change("+", "make_rule", "b continue_loop", "me"),
+                Change("+", "make_rule", "c run_first (x=1)", "me"),
+                Change("+", "make_rule", "d continue_loop", "you"),
                 version="0.16.6",
                 agents=(
                     AgentPlan("me", "agent-1", "memgpt_agent"),
@@ -120,7 +120,7 @@ def test_names_are_wrapped_at_88_characters(length: int, lines: list[str]) -> No
 
 
 FOUND = {
-    "plan": replace(planned(ADD, as_it_is()), blocks=("a block",)),
+    "plan": replace(make_plan(ADD, make_applied_state()), blocks=("a block",)),
     "counts": (
         AgentCount("me", ("add", "x"), 1, ("add", "y")),
         AgentCount("you", (), 1),

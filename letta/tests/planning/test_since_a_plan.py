@@ -10,14 +10,14 @@ import pytest
 
 from letta.tests.planning.states import (
     CORE,
-    current,
-    desired,
-    entry,
-    offered,
-    registered,
-    rule,
-    state,
-    tool,
+    make_agent_state,
+    make_current_state,
+    make_desired_state,
+    make_entry,
+    make_registered_tool,
+    make_rule,
+    make_tool,
+    offer_tools,
 )
 from toolcast_letta.plan.applying import _compare_outcomes, build_apply_result
 from toolcast_letta.plan.changes_since import list_changes_since
@@ -26,19 +26,21 @@ from toolcast_letta.plan.planning import build_plan
 from toolcast_letta.state.baseline import AgentBaseline
 from toolcast_letta.v1.server_backend import _add_baseline
 
-WANTED = desired(tool("add"), tool("end_day", ends_turn=True), tool("find", "seek"))
-OTHERS = registered("theirs", server_id="mcp-2")
+WANTED = make_desired_state(
+    make_tool("add"), make_tool("end_day", ends_turn=True), make_tool("find", "seek")
+)
+OTHERS = make_registered_tool("theirs", server_id="mcp-2")
 HAD = (*CORE, "add", "seek", "theirs")
 
 
 def found(*names: str, rules: Any = (), **more: Any) -> CurrentState:
     """What the plan was made for, but for what is said."""
     known = {
-        "agents": {"me": state(*(names or HAD), rules=rules)},
-        "entry": entry("http://old.test", has_token=False),
+        "agents": {"me": make_agent_state(*(names or HAD), rules=rules)},
+        "entry": make_entry("http://old.test", has_token=False),
     }
-    tools = (registered("add"), registered("seek"), OTHERS)
-    return current(WANTED, *tools, **{**known, **more})
+    tools = (make_registered_tool("add"), make_registered_tool("seek"), OTHERS)
+    return make_current_state(WANTED, *tools, **{**known, **more})
 
 
 PLAN = build_plan("here", WANTED, found())
@@ -59,11 +61,11 @@ def with_tools(*gone: str, **more: Any) -> CurrentState:
     [
         (found(), []),
         # Each step of applying it.
-        (found(entry=entry()), []),
-        (with_tools("seek", find=registered("find")), []),
-        (with_tools("seek", end_day=registered("end_day")), []),
+        (found(entry=make_entry()), []),
+        (with_tools("seek", find=make_registered_tool("find")), []),
+        (with_tools("seek", end_day=make_registered_tool("end_day")), []),
         (found(*CORE, "add", "theirs", "find", "end_day"), []),
-        (found(rules=[rule("end_day", "exit_loop")]), []),
+        (found(rules=[make_rule("end_day", "exit_loop")]), []),
         # What somebody else does.
         (
             found(version="0.16.7"),
@@ -74,24 +76,28 @@ def with_tools(*gone: str, **more: Any) -> CurrentState:
             ["Letta cannot list the MCP server's tools: away"],
         ),
         (
-            found(offered=offered(tool("add"), tool("end_day"), tool("more"))),
+            found(
+                offered=offer_tools(
+                    make_tool("add"), make_tool("end_day"), make_tool("more")
+                )
+            ),
             [
                 "the MCP server added, changed or removed `find`",
                 "the MCP server added, changed or removed `more`",
             ],
         ),
-        (found(entry=entry("http://new.test")), ["the entry `toys` was changed"]),
-        (found(entry=entry(is_http=False)), ["the entry `toys` was changed"]),
-        (found(entry=entry("http://old.test")), ["the entry `toys` was changed"]),
+        (found(entry=make_entry("http://new.test")), ["the entry `toys` was changed"]),
+        (found(entry=make_entry(is_http=False)), ["the entry `toys` was changed"]),
+        (found(entry=make_entry("http://old.test")), ["the entry `toys` was changed"]),
         (
-            with_tools(add=registered("add", digest="x")),
+            with_tools(add=make_registered_tool("add", digest="x")),
             ["`add` was changed in the registry"],
         ),
         (
-            with_tools(own=registered("own")),
+            with_tools(own=make_registered_tool("own")),
             ["`own` was added to the registry"],
         ),
-        (with_tools(other=registered("other", server_id="mcp-2")), []),
+        (with_tools(other=make_registered_tool("other", server_id="mcp-2")), []),
         (
             with_agent(type="memgpt_agent"),
             ["the type of me changed from letta_v1_agent to memgpt_agent"],
@@ -108,7 +114,7 @@ def with_tools(*gone: str, **more: Any) -> CurrentState:
             ["`gone` was attached to me"],
         ),
         (
-            found(rules=[rule("add", "exit_loop")]),
+            found(rules=[make_rule("add", "exit_loop")]),
             ["the rules of me were changed"],
         ),
     ],
@@ -121,7 +127,9 @@ def test_what_others_did_is_seen(now: CurrentState, changes: list[str]) -> None:
 def test_an_id_that_the_registry_has_is_no_other_tool() -> None:
     tools = {**found().agents["me"].tools, "theirs": "id-anew"}
     registry = {**found().registry, "theirs": replace(OTHERS, id="id-anew")}
-    now = found(agents={"me": replace(state(), tools=tools)}, registry=registry)
+    now = found(
+        agents={"me": replace(make_agent_state(), tools=tools)}, registry=registry
+    )
     assert list_changes_since(PLAN, "here", WANTED, now) == []
     without = {k: v for k, v in registry.items() if k != "theirs"}
     assert list_changes_since(PLAN, "here", WANTED, replace(now, registry=without)) == [
@@ -213,11 +221,11 @@ BEFORE = AgentState("agent-1", "me", "letta_v1_agent", {}, ())
 WISHED: Any = SimpleNamespace(tools={"own": 1}, removed_names=("old",))
 
 
-def baseline(saved: str, agent: str = "agent-1", *tools: str) -> Any:
-    before = AgentBaseline("me", agent, "letta_v1_agent", {}, (), tools)
+def baseline(saved: str, make_agent: str = "agent-1", *tools: str) -> Any:
+    before = AgentBaseline("me", make_agent, "letta_v1_agent", {}, (), tools)
     return SimpleNamespace(
         saved=saved,
-        find_agent=lambda asked: before if asked == agent else None,
+        find_agent=lambda asked: before if asked == make_agent else None,
         registry={"kept": 1},
         renamed={"was": "now"},
     )

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from letta.tests.planning.states import tool
+from letta.tests.planning.states import make_tool
 from toolcast_letta.code.entry_backups import EntryBackup
 from toolcast_letta.plan.current_state import AgentState
 from toolcast_letta.plan.desired_state import (
@@ -24,11 +24,11 @@ AGENT = LettaAgent("me", id="agent-1", expects=("z", "a"), ends_turn=("a",))
 def wanted(
     *tools: Any,
     server: Any = SERVER,
-    agent: Any = AGENT,
+    make_agent: Any = AGENT,
     url: Any = None,
     **environment: str,
 ) -> DesiredState:
-    settings = LettaSettings(name="toys", server=server, agents=(agent,))
+    settings = LettaSettings(name="toys", server=server, agents=(make_agent,))
     return build_desired_state(settings, tools, environment, server_url=url)
 
 
@@ -85,12 +85,12 @@ def test_the_url_of_the_server(url: str, problem: str) -> None:
 def test_an_id_is_said_or_in_the_environment(
     given: Any, environment: Any, found: str
 ) -> None:
-    agent = LettaAgent("me", **given)
+    make_agent = LettaAgent("me", **given)
     if len(found) == 1:
-        assert wanted(agent=agent, **environment).agents[0].id == found
+        assert wanted(agent=make_agent, **environment).agents[0].id == found
         return
     with pytest.raises(MissingSettingError) as told:
-        wanted(agent=agent, **environment)
+        wanted(agent=make_agent, **environment)
     assert str(told.value) == found
 
 
@@ -107,12 +107,12 @@ def test_a_token_is_in_the_environment() -> None:
 
 
 def test_tools_are_attached_offered_or_withheld() -> None:
-    loop = tool("loop", attached=False, calls_agent_loop=True)
-    hidden = replace(tool("hidden"), is_offered=False)
+    loop = make_tool("loop", attached=False, calls_agent_loop=True)
+    hidden = replace(make_tool("hidden"), is_offered=False)
     found = wanted(
-        tool("b", "was_b", "a"),
-        tool("a"),
-        tool("off", attached=False, ends_turn=True, requires_approval=True),
+        make_tool("b", "was_b", "a"),
+        make_tool("a"),
+        make_tool("off", attached=False, ends_turn=True, requires_approval=True),
         loop,
         replace(loop, name="away", is_offered=False),
         hidden,
@@ -138,7 +138,7 @@ def test_tools_are_attached_offered_or_withheld() -> None:
 def test_a_serious_tool_is_called_by_nobody_unasked(
     part: Any, needs_opt_in: bool
 ) -> None:
-    assert tool("a", **part).needs_opt_in is needs_opt_in
+    assert make_tool("a", **part).needs_opt_in is needs_opt_in
 
 
 def test_some_of_the_agents_are_chosen() -> None:

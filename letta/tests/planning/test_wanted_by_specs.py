@@ -30,7 +30,7 @@ def toolset(letta: Any = None, clients: Any = (), **more: Any) -> Any:
     )
 
 
-def tool(letta: Any = None, **more: Any) -> Any:
+def make_tool(letta: Any = None, **more: Any) -> Any:
     known = {"name": "a", "data": None, "annotations": None, "confirm": None}
     extensions = {} if letta is None else {"letta": letta}
     return SimpleNamespace(extensions=extensions, **{**known, **more})
@@ -98,9 +98,10 @@ def test_settings_that_specs_leave_out() -> None:
     ],
 )
 def test_a_call_changes_something(more: Any, changes: bool) -> None:
-    assert can_change_data(tool(**more)) is changes
+    assert can_change_data(make_tool(**more)) is changes
     assert (
-        build_tool_part(toolset(), tool(**more)).get("changes_data", False) is changes
+        build_tool_part(toolset(), make_tool(**more)).get("changes_data", False)
+        is changes
     )
 
 
@@ -110,23 +111,31 @@ LOOP = "It calls the agent's own loop."
 @pytest.mark.parametrize(
     ("one", "part"),
     [
-        (tool(), {"attached": False}),
-        (tool({"attached": True}), {"attached": True}),
-        (tool({"attached": True, "reason": "x"}), {"attached": True}),
-        (tool({"attached": True}, name="left"), {"attached": False, "reason": "Out."}),
-        (tool({"reason": "x"}, name="left"), {"attached": False, "reason": "Out."}),
-        (tool({"attached": True}, name="other"), {"attached": True}),
-        (tool({"reason": "x"}), {"attached": False, "reason": "x"}),
+        (make_tool(), {"attached": False}),
+        (make_tool({"attached": True}), {"attached": True}),
+        (make_tool({"attached": True, "reason": "x"}), {"attached": True}),
         (
-            tool({"calls_agent_loop": True}),
+            make_tool({"attached": True}, name="left"),
+            {"attached": False, "reason": "Out."},
+        ),
+        (
+            make_tool({"reason": "x"}, name="left"),
+            {"attached": False, "reason": "Out."},
+        ),
+        (make_tool({"attached": True}, name="other"), {"attached": True}),
+        (make_tool({"reason": "x"}), {"attached": False, "reason": "x"}),
+        (
+            make_tool({"calls_agent_loop": True}),
             {"attached": False, "reason": LOOP, "calls_agent_loop": True},
         ),
         (
-            tool({"attached": True, "ends_turn": True, "requires_approval": False}),
+            make_tool(
+                {"attached": True, "ends_turn": True, "requires_approval": False}
+            ),
             {"attached": True, "ends_turn": True},
         ),
         (
-            tool({"attached": True}, confirm="Sure?"),
+            make_tool({"attached": True}, confirm="Sure?"),
             {"attached": True, "requires_approval": True},
         ),
     ],
@@ -143,7 +152,7 @@ def test_what_a_definition_says_of_letta(one: Any, part: Any) -> None:
 
 
 def test_the_server_shows_letta_what_its_client_may_have() -> None:
-    tools = [tool(name="a"), tool(name="b")]
+    tools = [make_tool(name="a"), make_tool(name="b")]
     client = SimpleNamespace(name="agent")
 
     def made(name: str | None, *clients: Any) -> list[Any]:

@@ -9,18 +9,18 @@ import pytest
 from letta.tests.planning.states import (
     ADD,
     CORE,
-    agent,
-    as_it_is,
-    current,
-    desired,
-    entry,
-    has,
-    offered,
-    planned,
-    registered,
-    rule,
-    state,
-    tool,
+    make_agent,
+    make_agent_state,
+    make_agents,
+    make_applied_state,
+    make_current_state,
+    make_desired_state,
+    make_entry,
+    make_plan,
+    make_registered_tool,
+    make_rule,
+    make_tool,
+    offer_tools,
 )
 from toolcast_letta.plan.report import format_plan
 
@@ -75,37 +75,37 @@ Refused: 3 blockers.
 
 
 def test_a_plan_says_all_that_is_done_and_why_not() -> None:
-    wanted = desired(
-        tool("add"),
-        tool("ask", requires_approval=True),
-        tool("end_day", ends_turn=True),
-        tool("find", "seek"),
-        *(tool(name, attached=False) for name in ("spare", "hid")),
-        *(tool(name) for name in ("new", "taken", "moved", "lost")),
-        agents=(agent(expects=("theirs",), forbids={"spy": "It tells."}),),
+    wanted = make_desired_state(
+        make_tool("add"),
+        make_tool("ask", requires_approval=True),
+        make_tool("end_day", ends_turn=True),
+        make_tool("find", "seek"),
+        *(make_tool(name, attached=False) for name in ("spare", "hid")),
+        *(make_tool(name) for name in ("new", "taken", "moved", "lost")),
+        agents=(make_agent(expects=("theirs",), forbids={"spy": "It tells."}),),
     )
     of_others = {"server_id": "mcp-2"}
     names = (*CORE, "add", "seek", "gone", "spy", "spare", "strange")
     rules = (
-        rule("seek", "run_first"),
-        rule("gone", "continue_loop"),
-        rule("add", "exit_loop"),
+        make_rule("seek", "run_first"),
+        make_rule("gone", "continue_loop"),
+        make_rule("add", "exit_loop"),
     )
-    found = current(
+    found = make_current_state(
         wanted,
-        *(registered(name) for name in ("add", "seek", "gone", "spare")),
-        registered("ask", digest="another"),
-        registered("moved", called_at="toy"),
-        registered("lost", called_at=""),
-        *(registered(name, **of_others) for name in ("spy", "taken")),
-        registered("theirs", type="custom", server_id=None),
-        entry=entry("http://old.test/mcp", has_token=False),
+        *(make_registered_tool(name) for name in ("add", "seek", "gone", "spare")),
+        make_registered_tool("ask", digest="another"),
+        make_registered_tool("moved", called_at="toy"),
+        make_registered_tool("lost", called_at=""),
+        *(make_registered_tool(name, **of_others) for name in ("spy", "taken")),
+        make_registered_tool("theirs", type="custom", server_id=None),
+        entry=make_entry("http://old.test/mcp", has_token=False),
         entry_names={"mcp-1": "toys", "mcp-2": "others"},
         holders={"gone": ("you", "they")},
-        offered=offered(*wanted.tools.values(), hid="no type"),
-        agents={"me": state(*names, rules=rules)},
+        offered=offer_tools(*wanted.tools.values(), hid="no type"),
+        agents={"me": make_agent_state(*names, rules=rules)},
     )
-    plan = planned(wanted, found)
+    plan = make_plan(wanted, found)
     assert format_plan(plan) == MUCH
     assert [one.name for one in plan.removals] == [
         "seek -> find",
@@ -118,7 +118,7 @@ def test_a_plan_says_all_that_is_done_and_why_not() -> None:
         "gone continue_loop",
         "add exit_loop",
     ]
-    allowed = planned(wanted, found, delete=("gone",), capture=("taken",))
+    allowed = make_plan(wanted, found, delete=("gone",), capture=("taken",))
     assert [one.code for one in allowed.blockers] == ["unknown-tool"]
     digests = {one.name: one.digest for one in wanted.tools.values()}
     known = {name: (f"ours {d}", f"ours {d}") for name, d in digests.items()}
@@ -130,7 +130,8 @@ def test_a_plan_says_all_that_is_done_and_why_not() -> None:
         "lost": (f"{known['lost'][0]} called at ", known["lost"][1]),
         "taken": (f"mcp-2 {digests['taken']}", known["taken"][1]),
         **{
-            name: (f"ours {registered(name).digest}", None) for name in ("gone", "seek")
+            name: (f"ours {make_registered_tool(name).digest}", None)
+            for name in ("gone", "seek")
         },
     }
 
@@ -140,10 +141,10 @@ def test_a_plan_says_all_that_is_done_and_why_not() -> None:
     [("s3cret", ", with a bearer token (not shown)"), (None, "")],
 )
 def test_the_first_plan_adds_the_entry(token: str | None, said: str) -> None:
-    wanted = desired(tool("add"), token=token)
-    found = current(wanted, entry=None)
+    wanted = make_desired_state(make_tool("add"), token=token)
+    found = make_current_state(wanted, entry=None)
     assert [
-        (one.action, one.layer, one.detail) for one in planned(wanted, found).changes
+        (one.action, one.layer, one.detail) for one in make_plan(wanted, found).changes
     ] == [
         ("+", "server", f"streamable HTTP at https://mcp.test/mcp{said}"),
         ("+", "registry", "registered"),
@@ -152,60 +153,81 @@ def test_the_first_plan_adds_the_entry(token: str | None, said: str) -> None:
 
 
 def test_a_tool_that_has_another_id_is_attached_anew() -> None:
-    other = replace(state(*CORE), tools={**state(*CORE).tools, "add": "id-before"})
-    plan = planned(ADD, as_it_is(agents={"me": other}))
+    other = replace(
+        make_agent_state(*CORE),
+        tools={**make_agent_state(*CORE).tools, "add": "id-before"},
+    )
+    plan = make_plan(ADD, make_applied_state(agents={"me": other}))
     assert [(one.action, one.name, one.detail) for one in plan.changes] == [
         ("~", "add", "attached by its new id")
     ]
 
 
 def test_an_old_name_beside_the_new_one_is_deleted() -> None:
-    wanted = desired(tool("find", "seek"))
-    found = current(wanted, registered("find"), registered("seek"))
+    wanted = make_desired_state(make_tool("find", "seek"))
+    found = make_current_state(
+        wanted, make_registered_tool("find"), make_registered_tool("seek")
+    )
     assert [
         (one.action, one.layer, one.name, one.detail)
-        for one in planned(wanted, found).changes
+        for one in make_plan(wanted, found).changes
     ] == [
         ("-", "registry", "seek", "renamed to find; deleted for every agent"),
         ("-", "tool", "seek", "detached: now find"),
     ]
-    theirs = current(wanted, registered("find"), registered("seek", server_id="mcp-2"))
-    assert planned(wanted, theirs).changes == ()
+    theirs = make_current_state(
+        wanted,
+        make_registered_tool("find"),
+        make_registered_tool("seek", server_id="mcp-2"),
+    )
+    assert make_plan(wanted, theirs).changes == ()
 
 
 def test_rules_follow_a_name_that_is_nobody_elses() -> None:
-    wanted = desired(tool("find", "seek"))
-    agents = has(rule("seek", "run_first"), names=(*CORE, "find"))
-    theirs = current(
-        wanted, registered("find"), registered("seek", server_id="mcp-2"), **agents
+    wanted = make_desired_state(make_tool("find", "seek"))
+    agents = make_agents(make_rule("seek", "run_first"), names=(*CORE, "find"))
+    theirs = make_current_state(
+        wanted,
+        make_registered_tool("find"),
+        make_registered_tool("seek", server_id="mcp-2"),
+        **agents,
     )
-    assert planned(wanted, theirs).changes == ()
-    gone = current(wanted, registered("find"), **agents)
-    assert [(one.action, one.name) for one in planned(wanted, gone).changes] == [
+    assert make_plan(wanted, theirs).changes == ()
+    gone = make_current_state(wanted, make_registered_tool("find"), **agents)
+    assert [(one.action, one.name) for one in make_plan(wanted, gone).changes] == [
         ("+", "find run_first"),
         ("-", "seek run_first"),
     ]
 
 
 def test_what_the_server_offers_and_no_spec_has_stays() -> None:
-    more = offered(tool("add"), tool("more"))
-    found = current(ADD, registered("add"), registered("more"), offered=more)
-    assert planned(ADD, found).changes == ()
+    more = offer_tools(make_tool("add"), make_tool("more"))
+    found = make_current_state(
+        ADD, make_registered_tool("add"), make_registered_tool("more"), offered=more
+    )
+    assert make_plan(ADD, found).changes == ()
 
 
 def test_while_the_server_is_away_nothing_leaves() -> None:
-    found = as_it_is(unreachable="away", offered={})
-    gone = current(ADD, registered("add"), registered("gone"), unreachable="away")
-    assert planned(ADD, found).changes == planned(ADD, gone).changes == ()
+    found = make_applied_state(unreachable="away", offered={})
+    gone = make_current_state(
+        ADD,
+        make_registered_tool("add"),
+        make_registered_tool("gone"),
+        unreachable="away",
+    )
+    assert make_plan(ADD, found).changes == make_plan(ADD, gone).changes == ()
 
 
 def test_a_capture_that_is_named_is_no_blocker_but_of_lettas_own_tools() -> None:
-    wanted = desired(tool("memory"))
-    allowed = planned(wanted, current(wanted), capture=("memory",))
+    wanted = make_desired_state(make_tool("memory"))
+    allowed = make_plan(wanted, make_current_state(wanted), capture=("memory",))
     assert [one.code for one in allowed.blockers] == ["capture"]
 
 
 def test_a_rule_that_is_named_goes_where_its_tool_is_not_attached() -> None:
-    found = as_it_is(**has(rule("x", "run_first"), rule("add", "run_first")))
-    plan = planned(ADD, found, drop_stale=("x", "add"))
+    found = make_applied_state(
+        **make_agents(make_rule("x", "run_first"), make_rule("add", "run_first"))
+    )
+    plan = make_plan(ADD, found, drop_stale=("x", "add"))
     assert [(one.action, one.name) for one in plan.changes] == [("-", "x run_first")]

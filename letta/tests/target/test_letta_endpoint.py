@@ -173,7 +173,7 @@ def test_a_server_that_starts_attaches_what_is_missing(
 
     # It never takes anything away: that is for somebody who reads the plan.
     agent = toy.world.agents[toy.agent_id]
-    toy.world.attach(agent, toy.world.tool_named("run_code"))
+    toy.world.attach(agent, toy.world.find_tool("run_code"))
     with served(toy, port, **environment) as server:
         server.wait_for(
             "the plan removes something; review it with: toolcast letta plan"
@@ -197,7 +197,7 @@ def test_for_how_long_a_server_goes_on_trying_is_settable(
 
 def test_a_server_that_starts_says_what_is_missing(make_toy: Any, port: int) -> None:
     toy, environment = deployed(make_toy, port, "  on_start: true\n")
-    lost = toy.world.tool_named("memory_insert")
+    lost = toy.world.find_tool("memory_insert")
     toy.world.agents[toy.agent_id].tool_ids.remove(lost.id)
     with served(toy, port, **environment) as server:
         server.wait_for("missing: keeper has no `memory_insert`")

@@ -11,16 +11,16 @@ import pytest
 from letta.tests.planning.states import (
     ADD,
     URL,
-    as_it_is,
-    built_in,
-    by_name,
-    current,
-    desired,
-    entry,
-    offered,
-    planned,
-    registered,
-    tool,
+    index_by_name,
+    make_applied_state,
+    make_built_in_tool,
+    make_current_state,
+    make_desired_state,
+    make_entry,
+    make_plan,
+    make_registered_tool,
+    make_tool,
+    offer_tools,
 )
 from toolcast_letta.v1 import registering
 from toolcast_letta.v1.api import LettaError
@@ -61,13 +61,13 @@ def test_an_entry_keeps_the_headers_of_others(
 @pytest.mark.parametrize(
     ("wanted", "more", "made"),
     [
-        (ADD, {"server_url": URL, "mcp_server_type": "streamable_http"}, entry()),
-        (ADD, {"mcp_server_type": "streamable_http"}, entry("")),
-        (ADD, {"server_url": URL, "mcp_server_type": "sse"}, entry(is_http=False)),
+        (ADD, {"server_url": URL, "mcp_server_type": "streamable_http"}, make_entry()),
+        (ADD, {"mcp_server_type": "streamable_http"}, make_entry("")),
+        (ADD, {"server_url": URL, "mcp_server_type": "sse"}, make_entry(is_http=False)),
         (
             WITH_TOKEN,
             {"server_url": URL, "mcp_server_type": "streamable_http"},
-            entry(has_token=False),
+            make_entry(has_token=False),
         ),
         (
             WITH_TOKEN,
@@ -76,7 +76,7 @@ def test_an_entry_keeps_the_headers_of_others(
                 "mcp_server_type": "streamable_http",
                 "custom_headers": {"authorization": "x", **BEARER},
             },
-            entry(),
+            make_entry(),
         ),
         (
             WITH_TOKEN,
@@ -85,7 +85,7 @@ def test_an_entry_keeps_the_headers_of_others(
                 "mcp_server_type": "streamable_http",
                 "custom_headers": {**BEARER, "authorization": "x"},
             },
-            entry(has_token=False),
+            make_entry(has_token=False),
         ),
     ],
 )
@@ -247,7 +247,7 @@ class Registers:
 
     def __init__(self, *tools: Any, live: Any = ()) -> None:
         self.done: list[Any] = []
-        self.registry = by_name(*tools)
+        self.registry = index_by_name(*tools)
         self.live = live
 
     def __getattr__(self, name: str) -> Any:
@@ -256,29 +256,33 @@ class Registers:
 
 def test_a_refresh_is_for_fifty_tools() -> None:
     """Letta looks at fifty, and deletes what the server does not offer."""
-    plan = planned(ADD, as_it_is())
+    plan = make_plan(ADD, make_applied_state())
     for there, new, may in [
         (50, [], True),
         (49, ["new"], True),
         (51, [], False),
         (50, ["new"], False),
     ]:
-        tools = (built_in(f"t{n}") for n in range(there - 3))
-        assert registering._can_refresh(plan, current(ADD, *tools), new) is may
-    found = as_it_is()
+        tools = (make_built_in_tool(f"t{n}") for n in range(there - 3))
+        assert (
+            registering._can_refresh(plan, make_current_state(ADD, *tools), new) is may
+        )
+    found = make_applied_state()
     assert registering._can_refresh(plan, found, ["add"])
-    own = current(ADD, registered("add"), registered("old"))
+    own = make_current_state(
+        ADD, make_registered_tool("add"), make_registered_tool("old")
+    )
     assert not registering._can_refresh(plan, own, [])
 
 
 def test_settings_that_a_registration_reset_are_given_back(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    now = by_name(
-        registered(
+    now = index_by_name(
+        make_registered_tool(
             "a", settings={"return_char_limit": 1, "default_requires_approval": True}
         ),
-        registered("same", settings={"return_char_limit": 5}),
+        make_registered_tool("same", settings={"return_char_limit": 5}),
     )
     monkeypatch.setattr(registering, "read_registry", lambda _: now)
     before = {
@@ -303,16 +307,16 @@ def test_settings_that_a_registration_reset_are_given_back(
 @pytest.mark.parametrize(
     ("found", "live", "asked"),
     [
-        (as_it_is(), None, []),
-        (current(ADD), "ADD", ["refresh_server", "register_tool"]),
+        (make_applied_state(), None, []),
+        (make_current_state(ADD), "ADD", ["refresh_server", "register_tool"]),
         (
-            current(ADD, *(built_in(f"t{n}") for n in range(48))),
+            make_current_state(ADD, *(make_built_in_tool(f"t{n}") for n in range(48))),
             "ADD",
             ["register_tool"],
         ),
-        (current(ADD, entry=None), "ADD", ["register_tool"]),
+        (make_current_state(ADD, entry=None), "ADD", ["register_tool"]),
         (
-            current(ADD, registered("add", called_at="toy")),
+            make_current_state(ADD, make_registered_tool("add", called_at="toy")),
             "ADD",
             ["refresh_server", "register_tool"],
         ),
@@ -323,10 +327,10 @@ def test_what_is_missing_is_registered(
 ) -> None:
     monkeypatch.setattr(registering, "read_registry", lambda _: found.registry)
     monkeypatch.setattr(
-        registering, "read_offered_tools", lambda *_: offered(tool("add"))
+        registering, "read_offered_tools", lambda *_: offer_tools(make_tool("add"))
     )
     api: Any = Registers()
-    plan = planned(ADD, found)
+    plan = make_plan(ADD, found)
     registering.register_tools(api, ADD, plan, found, {}, lambda _: None)
     assert [name for name, *_ in api.done] == asked
 
@@ -335,13 +339,13 @@ def test_a_list_that_has_just_changed_is_not_refreshed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(
-        registering, "read_offered_tools", lambda *_: offered(tool("b"))
+        registering, "read_offered_tools", lambda *_: offer_tools(make_tool("b"))
     )
-    found = current(ADD)
+    found = make_current_state(ADD)
     api: Any = Registers()
     with pytest.raises(LettaError, match="the tools of the MCP server have changed"):
         registering.register_tools(
-            api, ADD, planned(ADD, found), found, {}, lambda _: None
+            api, ADD, make_plan(ADD, found), found, {}, lambda _: None
         )
     assert api.done == []
 
@@ -349,10 +353,10 @@ def test_a_list_that_has_just_changed_is_not_refreshed(
 @pytest.mark.parametrize(
     ("found", "asked"),
     [
-        (as_it_is(), []),
-        (as_it_is(entry=None), ["create_server"]),
-        (as_it_is(entry=entry("http://old.test")), ["update_server"]),
-        (as_it_is(entry=entry(has_token=False)), ["update_server"]),
+        (make_applied_state(), []),
+        (make_applied_state(entry=None), ["create_server"]),
+        (make_applied_state(entry=make_entry("http://old.test")), ["update_server"]),
+        (make_applied_state(entry=make_entry(has_token=False)), ["update_server"]),
     ],
 )
 def test_an_entry_is_made_as_it_should_be(
@@ -361,12 +365,14 @@ def test_an_entry_is_made_as_it_should_be(
     monkeypatch.setattr(
         registering, "find_raw_entry", lambda *_: {"custom_headers": {"X": "1"}}
     )
-    monkeypatch.setattr(registering, "read_current_state", lambda *_: as_it_is())
+    monkeypatch.setattr(
+        registering, "read_current_state", lambda *_: make_applied_state()
+    )
     api: Any = Registers()
     registering.ensure_entry(api, ADD, found, lambda _: None)
     assert [name for name, *_ in api.done] == asked
-    for bad in (None, entry(has_token=False)):
-        now = as_it_is(entry=bad)
+    for bad in (None, make_entry(has_token=False)):
+        now = make_applied_state(entry=bad)
         monkeypatch.setattr(registering, "read_current_state", lambda *_, now=now: now)
         if asked:
             with pytest.raises(
@@ -376,10 +382,16 @@ def test_an_entry_is_made_as_it_should_be(
 
 
 def test_what_leaves_is_deleted_if_it_is_ours() -> None:
-    wanted = desired(tool("add"))
-    found = current(wanted, registered("add"), registered("gone"))
-    plan = planned(wanted, found)
-    theirs = current(wanted, registered("add"), registered("gone", server_id="mcp-2"))
+    wanted = make_desired_state(make_tool("add"))
+    found = make_current_state(
+        wanted, make_registered_tool("add"), make_registered_tool("gone")
+    )
+    plan = make_plan(wanted, found)
+    theirs = make_current_state(
+        wanted,
+        make_registered_tool("add"),
+        make_registered_tool("gone", server_id="mcp-2"),
+    )
     for now, done in [(found, [("delete_tool", "id-gone")]), (theirs, [])]:
         api: Any = Registers()
         registering.delete_obsolete_tools(api, plan, now, lambda _: None)

@@ -10,21 +10,21 @@ from typing import Any
 import pytest
 
 from letta.tests.planning.states import (
-    built_in,
-    by_name,
-    current,
-    desired,
-    registered,
-    rule,
-    state,
-    tool,
+    index_by_name,
+    make_agent_state,
+    make_built_in_tool,
+    make_current_state,
+    make_desired_state,
+    make_registered_tool,
+    make_rule,
+    make_tool,
 )
 from toolcast_letta.plan.tool_rules import format_rule
 from toolcast_letta.state.baseline import AgentBaseline, Baseline
 from toolcast_letta.v1 import rollback
 from toolcast_letta.v1.undoing import AgentUndo, build_undo
 
-WANTED = desired(tool("add"), tool("find", "seek"))
+WANTED = make_desired_state(make_tool("add"), make_tool("find", "seek"))
 
 
 def baseline(
@@ -51,10 +51,13 @@ def undone(
     names = {*was.agents[0].tools, *was.agents[0].tools_after, *now.split(), "theirs"}
     own = {"add", "find", "seek"}
     kept = sorted(names - {*gone.split()})
-    found = current(
+    found = make_current_state(
         WANTED,
-        *(registered(name) if name in own else built_in(name) for name in kept),
-        agents={"me": state(*now.split(), rules=rules)},
+        *(
+            make_registered_tool(name) if name in own else make_built_in_tool(name)
+            for name in kept
+        ),
+        agents={"me": make_agent_state(*now.split(), rules=rules)},
     )
     restore = more.pop("restore", ())
     return build_undo(WANTED, was, more.pop("later", ()), found, restore)
@@ -131,11 +134,11 @@ def test_tools_are_put_back(
 
 
 RUN, LOOP, EXIT = (
-    rule("x", kind) for kind in ("run_first", "continue_loop", "exit_loop")
+    make_rule("x", kind) for kind in ("run_first", "continue_loop", "exit_loop")
 )
-ASKS = rule("x", "requires_approval")
-COUNT = rule("x", "max_count_per_step", max_count_limit=1)
-TWICE = rule("x", "max_count_per_step", max_count_limit=2)
+ASKS = make_rule("x", "requires_approval")
+COUNT = make_rule("x", "max_count_per_step", max_count_limit=1)
+TWICE = make_rule("x", "max_count_per_step", max_count_limit=2)
 
 
 @pytest.mark.parametrize(
@@ -186,8 +189,8 @@ def test_rules_are_put_back(
 
 
 def test_a_rule_about_what_cannot_come_back_is_lost() -> None:
-    child = rule("x", "constrain_child_tools", children=["y"])
-    was = baseline("x y", "x", [child, rule("y", "run_first")])
+    child = make_rule("x", "constrain_child_tools", children=["y"])
+    was = baseline("x y", "x", [child, make_rule("y", "run_first")])
     (agent,) = undone(was, "x", gone="y").agents
     assert [line for line in agent.lost if "rule" in line] == [
         "me: the rule x constrain_child_tools (children=['y'])",
@@ -238,8 +241,10 @@ def test_tools_are_registered_again_with_the_settings_that_they_had(
         lock=contextlib.nullcontext, finish=lambda one: done.append(one)
     )
     api: Any = SimpleNamespace(register_tool=lambda *words: done.append(words))
-    monkeypatch.setattr(rollback, "read_current_state", lambda *_: current(WANTED))
-    monkeypatch.setattr(rollback, "read_registry", lambda _: by_name())
+    monkeypatch.setattr(
+        rollback, "read_current_state", lambda *_: make_current_state(WANTED)
+    )
+    monkeypatch.setattr(rollback, "read_registry", lambda _: index_by_name())
     monkeypatch.setattr(rollback, "_build_undo", lambda *_: undo)
     monkeypatch.setattr(
         rollback, "restore_settings", lambda _, again, __: given.append(again)
@@ -269,12 +274,12 @@ def test_tools_are_registered_again_with_the_settings_that_they_had(
 def test_an_agent_is_changed_if_it_is_otherwise(
     monkeypatch: pytest.MonkeyPatch, now: Any, after: Any, sent: int, said: list[str]
 ) -> None:
-    states = [state(*now), state(*after)]
+    states = [make_agent_state(*now), make_agent_state(*after)]
     monkeypatch.setattr(rollback, "read_agent", lambda *_: states.pop(0))
     changed: list[Any] = []
     api: Any = SimpleNamespace(set_tools_and_rules=lambda *words: changed.append(words))
     undo = AgentUndo("me", "agent-1", ("x",), (), (), (), ())
-    found = current(WANTED, built_in("x"))
+    found = make_current_state(WANTED, make_built_in_tool("x"))
     assert rollback._restore_agent(api, undo, found, lambda _: None) == said
     assert changed == [("agent-1", ["id-x"], ())] * sent
     lacking = replace(undo, tools=("x", "gone"))
@@ -291,7 +296,7 @@ def test_later_applies_are_undone_of_the_agents_that_are_meant(
     was, later = baseline("x", "x"), baseline("x", "x", saved="2027")
     before = baseline("x", "x", saved="2025")
     baselines: Any = SimpleNamespace(list_all=lambda *_: [before, was, later])
-    found = current(WANTED)
+    found = make_current_state(WANTED)
     api: Any = None
     rollback._build_undo(api, WANTED, was, baselines, found, ("r",))
     nobody = replace(WANTED, agents=())
