@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from letta.tests.fake_letta import FakeLetta
-from letta.tests.real.cleaning import clean
+from letta.tests.real.cleaning import clean_server
 from letta.tests.real.server import letta_server
 from letta.tests.stage import Stage, start_stage
 from letta.tests.toy import HANDLERS, TOOLS, TOOLSET, make_toy, toy
@@ -81,7 +81,7 @@ def real_letta() -> Iterator[str]:
 @pytest.fixture
 def clean_letta(real_letta: str) -> str:
     """The base URL of a real server without agents, MCP servers and custom tools."""
-    clean(real_letta)
+    clean_server(real_letta)
     return real_letta
 
 

@@ -1,5 +1,4 @@
-"""A tool that is removed, renamed or changed: planned for what it is, applied, verified,
-rolled back as far as that goes."""
+"""Removed, renamed and changed tools: plan, apply, verify and rollback."""
 
 from __future__ import annotations
 
@@ -12,12 +11,12 @@ from letta.tests.toy import TOOLS
 from toolcast_letta.plan.report import format_plan, format_verification
 
 
-def shown(plan: Any, *layers: str) -> list[str]:
+def list_changes(plan: Any, *layers: str) -> list[str]:
     chosen = [one for one in plan.changes if one.layer in layers]
     return [f"{one.action} {one.layer} {one.name}" for one in chosen]
 
 
-def test_a_renamed_tool_is_attached_by_its_new_name(toy: Any) -> None:
+def test_renamed_tool_is_attached_with_rules_under_its_new_name(toy: Any) -> None:
     toy.apply()
     agent = toy.world.agents[toy.agent_id]
     agent.tool_rules += [
@@ -37,7 +36,7 @@ def test_a_renamed_tool_is_attached_by_its_new_name(toy: Any) -> None:
     ]
     toy.rename("search_notes", "find_notes")
     plan = toy.plan()
-    assert shown(plan, "registry", "tool") == [
+    assert list_changes(plan, "registry", "tool") == [
         "-/+ registry search_notes -> find_notes",
         "+ tool find_notes",
         "- tool search_notes",
@@ -78,11 +77,11 @@ def test_a_renamed_tool_is_attached_by_its_new_name(toy: Any) -> None:
     }, "neither name would be worse than the new one"
 
 
-def test_a_removed_tool_leaves_agent_rules_and_registry(toy: Any) -> None:
+def test_removed_tool_is_detached_then_deleted_and_can_be_restored(toy: Any) -> None:
     toy.apply()
     toy.remove("end_day")
     plan = toy.plan()
-    assert shown(plan, "registry", "tool", "rule") == [
+    assert list_changes(plan, "registry", "tool", "rule") == [
         "- registry end_day",
         "- tool end_day",
         "- rule end_day exit_loop",
@@ -96,7 +95,7 @@ def test_a_removed_tool_leaves_agent_rules_and_registry(toy: Any) -> None:
     assert toy.world.find_tool("end_day") is None
     assert toy.verify().all_match
 
-    # The server as it was before: then the rollback is whole, by a new id.
+    # With the previous server, the rollback registers the tool again, with a new id.
     (toy.project.root / "specs/toy/end_day.yaml").write_text(
         "name: end_day\n" + __import__("textwrap").dedent(TOOLS["end_day"])
     )
@@ -108,7 +107,7 @@ def test_a_removed_tool_leaves_agent_rules_and_registry(toy: Any) -> None:
     assert toy.verify().all_match
 
 
-def test_a_changed_schema_is_renewed_in_place(toy: Any) -> None:
+def test_changed_schema_is_refreshed_with_the_same_id(toy: Any) -> None:
     toy.apply()
     before = toy.world.find_tool("search_notes").id
     toy.project.edit(
@@ -119,7 +118,7 @@ def test_a_changed_schema_is_renewed_in_place(toy: Any) -> None:
     toy.deploy()
     plan = toy.plan()
     assert not plan.blockers
-    assert shown(plan, "registry", "tool", "rule") == ["~ registry search_notes"]
+    assert list_changes(plan, "registry", "tool", "rule") == ["~ registry search_notes"]
     toy.fake.faults.seen.clear()
     toy.apply(plan)
     changing = [path for method, path in toy.fake.faults.seen if method != "GET"]
@@ -137,7 +136,7 @@ def test_a_changed_schema_is_renewed_in_place(toy: Any) -> None:
     )
 
 
-def test_a_tool_that_is_detached_stays_registered(toy: Any) -> None:
+def test_tool_that_becomes_unattached_stays_registered(toy: Any) -> None:
     toy.apply()
     toy.project.edit(
         "specs/toy/end_day.yaml",
@@ -145,7 +144,7 @@ def test_a_tool_that_is_detached_stays_registered(toy: Any) -> None:
         "{attached: false, reason: Days do not end.}",
     )
     plan = toy.plan()
-    assert shown(plan, "registry", "tool", "rule") == [
+    assert list_changes(plan, "registry", "tool", "rule") == [
         "- tool end_day",
         "- rule end_day exit_loop",
     ]
@@ -156,7 +155,7 @@ def test_a_tool_that_is_detached_stays_registered(toy: Any) -> None:
     assert "end_day" in toy.names()
 
 
-def test_a_confirm_is_an_approval_of_lettas(toy: Any) -> None:
+def test_confirmation_in_spec_becomes_an_approval_rule(toy: Any) -> None:
     toy.apply()
     toy.project.edit(
         "specs/toy/end_day.yaml",
@@ -164,12 +163,12 @@ def test_a_confirm_is_an_approval_of_lettas(toy: Any) -> None:
         "{attached: true, ends_turn: true}\nconfirm: {message: End the day?}",
     )
     plan = toy.plan()
-    assert "+ rule end_day requires_approval" in shown(plan, "registry", "rule")
+    assert "+ rule end_day requires_approval" in list_changes(plan, "registry", "rule")
     toy.apply(plan)
     assert toy.verify().all_match
 
 
-def test_the_first_rollback_leaves_what_was_there(toy: Any) -> None:
+def test_rollback_of_first_apply_keeps_later_additions(toy: Any) -> None:
     names, rules = toy.names(), toy.rules()
     toy.apply()
     toy.world.attach(
@@ -184,7 +183,7 @@ def test_the_first_rollback_leaves_what_was_there(toy: Any) -> None:
     assert "`end_day` was registered since then" in done.stays
 
 
-def test_verify_calls_what_has_an_example(toy: Any) -> None:
+def test_verify_calls_examples_with_agent_id_and_token(toy: Any) -> None:
     toy.apply()
     found = toy.verify()
     assert format_verification(found) == (
@@ -215,7 +214,7 @@ def test_verify_calls_what_has_an_example(toy: Any) -> None:
     ("tool", "detail", "calls"),
     [
         ("search_notes", "there are no notes", 2),
-        # It is called once, and not once more for its words.
+        # A changing tool is not called again to find the reason.
         (
             "delete_note",
             "the tool failed, and Letta returned no reason; see the log of the "
@@ -224,7 +223,9 @@ def test_verify_calls_what_has_an_example(toy: Any) -> None:
         ),
     ],
 )
-def test_why_a_call_failed(stage: Stage, tool: str, detail: str, calls: int) -> None:
+def test_failed_call_is_repeated_for_its_reason_only_if_reading(
+    stage: Stage, tool: str, detail: str, calls: int
+) -> None:
     stage.apply()
 
     def fail(arguments: Any) -> Any:
@@ -236,7 +237,7 @@ def test_why_a_call_failed(stage: Stage, tool: str, detail: str, calls: int) -> 
     assert len(stage.mcp.calls) == calls
 
 
-def test_what_fails_for_an_agent_alone_is_told_so(stage: Stage) -> None:
+def test_failure_only_with_the_agent_is_reported_as_such(stage: Stage) -> None:
     stage.apply()
 
     def fail_once(arguments: Any) -> Any:
@@ -252,7 +253,9 @@ def test_what_fails_for_an_agent_alone_is_told_so(stage: Stage) -> None:
 
 
 @pytest.mark.parametrize("kind", ["memgpt_v2_agent", "letta_v1_agent"])
-def test_verify_drives_a_real_turn(make_toy: Any, kind: str) -> None:
+def test_verify_turn_requires_that_the_agent_calls_the_tool(
+    make_toy: Any, kind: str
+) -> None:
     from letta.tests.toy import TOOLSET
 
     toy = make_toy(toolset=TOOLSET.replace("memgpt_v2_agent", kind), agent_type=kind)
@@ -270,7 +273,7 @@ def test_verify_drives_a_real_turn(make_toy: Any, kind: str) -> None:
     assert toy.verify(examples=False, turn="delete_note").checks[0].passed is None
 
 
-def test_verify_says_what_is_otherwise(toy: Any) -> None:
+def test_verify_lists_missing_and_forbidden_tools_and_rules(toy: Any) -> None:
     toy.apply()
     agent = toy.world.agents[toy.agent_id]
     agent.tool_rules = [

@@ -1,4 +1,4 @@
-"""The registry of an organisation: names with other owners, and what Letta makes of a tool."""
+"""The registry of an organization: tools of other owners, refreshes and stored schemas."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from toolcast_letta.plan.plan import Overrides
 from toolcast_letta.v1.api import LettaError
 
 
-def test_c_what_was_sent_and_is_not_registered_is_attached_to_nobody(toy: Any) -> None:
+def test_apply_stops_if_letta_did_not_register_a_tool(toy: Any) -> None:
     before = toy.names()
     plan = toy.plan()
 
@@ -27,7 +27,7 @@ def test_c_what_was_sent_and_is_not_registered_is_attached_to_nobody(toy: Any) -
     assert toy.names() == before
 
 
-def test_another_owners_tool_is_taken_only_by_name(toy: Any) -> None:
+def test_tool_of_another_owner_is_captured_only_if_named(toy: Any) -> None:
     toy.world.add_custom_tool("end_day")
     toy.assert_plan_is_refused("capture")
     toy.apply(toy.plan(Overrides(capture=("end_day",))))
@@ -36,7 +36,7 @@ def test_another_owners_tool_is_taken_only_by_name(toy: Any) -> None:
 
 
 @pytest.mark.parametrize("name", ["core_memory_append", "send_message", "memory"])
-def test_lettas_own_tools_are_never_taken(make_toy: Any, name: str) -> None:
+def test_built_in_tools_are_never_captured(make_toy: Any, name: str) -> None:
     toolset = TOOLSET.replace("expects: [send_message]", "expects: []")
     toolset = toolset.replace("ends_turn: [send_message]", "ends_turn: []")
     toy = make_toy(TOOLS, toolset)
@@ -46,7 +46,7 @@ def test_lettas_own_tools_are_never_taken(make_toy: Any, name: str) -> None:
     assert toy.world.find_tool(name).tool_type == kind
 
 
-def test_a_former_name_that_somebody_else_has_now_is_theirs(toy: Any) -> None:
+def test_previous_name_owned_by_another_is_not_changed(toy: Any) -> None:
     toy.project.edit(
         "specs/toy/end_day.yaml",
         "handler:",
@@ -63,14 +63,14 @@ def test_a_former_name_that_somebody_else_has_now_is_theirs(toy: Any) -> None:
     assert toy.verify().all_match
 
 
-def test_reading_the_registry_writes_nothing(toy: Any) -> None:
-    """A filtered list makes Letta upsert its own tools, with their settings."""
+def test_planning_does_not_reset_built_in_tools(toy: Any) -> None:
+    """A filtered list request makes Letta restore built-in tools and their settings."""
     toy.world.find_tool("run_code").default_requires_approval = True
     toy.plan()
     assert toy.world.find_tool("run_code").default_requires_approval is True
 
 
-def test_a_deployment_in_the_middle_of_an_apply(toy: Any) -> None:
+def test_apply_stops_without_refresh_if_offered_tools_changed(toy: Any) -> None:
     toy.apply()
     toy.project.edit("specs/toy/end_day.yaml", "End the day.", "End this day.")
     toy.deploy()
@@ -90,7 +90,7 @@ def test_a_deployment_in_the_middle_of_an_apply(toy: Any) -> None:
     assert "end_day" in toy.names()
 
 
-def test_an_objection_that_came_up_since_the_plan(toy: Any) -> None:
+def test_apply_is_refused_for_a_new_blocker(toy: Any) -> None:
     toy.apply()
     (toy.project.root / "specs/toy/end_day.yaml").unlink()
     toy.deploy()
@@ -102,7 +102,7 @@ def test_an_objection_that_came_up_since_the_plan(toy: Any) -> None:
     assert toy.world.find_tool("end_day") is not None
 
 
-def test_past_fifty_tools_each_is_registered_by_itself(make_toy: Any) -> None:
+def test_beyond_50_tools_each_tool_is_registered_separately(make_toy: Any) -> None:
     many = {
         f"tool_{number:02}": TOOLS["end_day"].replace("End the day", f"Do {number}")
         for number in range(30)
@@ -131,13 +131,13 @@ def test_past_fifty_tools_each_is_registered_by_itself(make_toy: Any) -> None:
     assert toy.verify().all_match
 
 
-def test_a_refresh_does_it_as_long_as_it_sees_every_tool(toy: Any) -> None:
+def test_refresh_is_used_only_up_to_50_tools(toy: Any) -> None:
     toy.apply()
     for number in range(50 - len(toy.world.tools)):
         toy.world.add_custom_tool(f"other_{number}")
 
-    def renewed(old: str, new: str) -> list[tuple[str, str]]:
-        """What changes when one tool's text has changed."""
+    def list_update_requests(old: str, new: str) -> list[tuple[str, str]]:
+        """Return the requests of an apply after a tool's text has changed."""
         toy.project.edit("specs/toy/end_day.yaml", old, new)
         toy.deploy()
         toy.fake.faults.seen.clear()
@@ -146,14 +146,14 @@ def test_a_refresh_does_it_as_long_as_it_sees_every_tool(toy: Any) -> None:
         return [one for one in toy.fake.faults.seen if one[0] != "GET"]
 
     refresh = f"/v1/mcp-servers/{toy.entry().id}/refresh"
-    assert renewed("End the day.", "End this day.") == [("PATCH", refresh)]
+    assert list_update_requests("End the day.", "End this day.") == [("PATCH", refresh)]
     toy.world.add_custom_tool("one_more")
-    assert renewed("End this day.", "End the day.") == [
+    assert list_update_requests("End this day.", "End the day.") == [
         ("POST", "/v1/tools/mcp/servers/toy/end_day")
     ]
 
 
-def test_schemas_are_compared_without_what_letta_makes_of_them(make_toy: Any) -> None:
+def test_schema_normalization_by_letta_is_not_a_change(make_toy: Any) -> None:
     nested = """
         summary: Nest.
         parameters:

@@ -21,7 +21,7 @@ TOKEN = "s3cret-token-of-the-mcp-server"
 
 @pytest.fixture
 def code(tmp_path: Path) -> LettaCode:
-    if not os.environ.get("TOOLCAST_TEST_LETTA") or not install.installed():
+    if not os.environ.get("TOOLCAST_TEST_LETTA") or not install.is_installed():
         pytest.skip("make test-letta-real runs the tests against a real Letta Code")
     return LettaCode(tmp_path)
 

@@ -108,12 +108,14 @@ ENDS = make_rule("send_message", "exit_loop")
         ([make_rule("note", "required_before_exit"), ENDS], []),
     ],
 )
-def test_disabled_tools_are_found(rules: list[Any], disabled: list[str]) -> None:
+def test_tools_that_rules_disable_are_listed(
+    rules: list[Any], disabled: list[str]
+) -> None:
     found = dict(list_disabling_rules(TOOLS, rules))
     assert sorted(found) == disabled
 
 
-def test_single_reason_is_named() -> None:
+def test_rule_that_disables_a_tool_is_named_if_it_is_the_only_one() -> None:
     rules = [limit("note", 0), before("their_tool", "ask")]
     assert dict(list_disabling_rules(TOOLS, rules)) == {
         "note": ("note max_count_per_step (max_count_limit=0)",)

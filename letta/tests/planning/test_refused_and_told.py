@@ -1,4 +1,4 @@
-"""What is refused and told, by what is wanted and what is there."""
+"""Blockers, warnings and missing parts of plans for a desired and a current state."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ MEMGPT = make_desired_state(make_tool("add"), agents=(make_agent(type="memgpt_ag
 SPARE = make_desired_state(make_tool("add"), make_tool("spare", attached=False))
 
 
-def told(plan: Plan) -> list[str]:
+def list_messages(plan: Plan) -> list[str]:
     return [
-        *(f"{one.code}: {one.message}" for one in plan.blockers),
+        *(f"{blocker.code}: {blocker.message}" for blocker in plan.blockers),
         *(f"warning: {line}" for line in plan.warnings),
         *(f"missing: {line}" for line in plan.missing),
     ]
@@ -53,9 +53,12 @@ def told(plan: Plan) -> list[str]:
         ("", False),
     ],
 )
-def test_letta_0_13_to_0_16_is_known(version: str, is_known: bool) -> None:
+def test_plan_is_blocked_for_letta_versions_other_than_0_13_to_0_16(
+    version: str, is_known: bool
+) -> None:
     list_blocker_codes = [
-        one.code for one in make_plan(ADD, make_applied_state(version=version)).blockers
+        blocker.code
+        for blocker in make_plan(ADD, make_applied_state(version=version)).blockers
     ]
     assert list_blocker_codes == ([] if is_known else ["version"])
 
@@ -74,12 +77,14 @@ def test_letta_0_13_to_0_16_is_known(version: str, is_known: bool) -> None:
         ("", False),
     ],
 )
-def test_an_address_of_a_network_of_ones_own(url: str, is_private: bool) -> None:
+def test_private_server_url_causes_a_warning_from_letta_0_16_7(
+    url: str, is_private: bool
+) -> None:
     assert _is_private(url) is is_private
     wanted = replace(ADD, server_url=url)
     for version, refuses in [("0.16.6", False), ("0.16.7", True), ("0.16.8", True)]:
-        said = make_plan(wanted, make_applied_state(version=version)).warnings
-        assert any("private addresses" in line for line in said) is (
+        warnings = make_plan(wanted, make_applied_state(version=version)).warnings
+        assert any("private addresses" in line for line in warnings) is (
             refuses and is_private
         )
 
@@ -207,7 +212,7 @@ def test_an_address_of_a_network_of_ones_own(url: str, is_private: bool) -> None
                 )
             ],
         ),
-        # What the registry and the agents hold that nobody asked for.
+        # Settings and rules that no spec declares.
         (
             ADD,
             make_applied_state(
@@ -279,7 +284,7 @@ def test_an_address_of_a_network_of_ones_own(url: str, is_private: bool) -> None
                 "missing: `memory_insert` of me was deleted from the registry since",
             ],
         ),
-        # What an agent cannot do without.
+        # Tools and rules that the agent's type requires.
         (
             ADD,
             make_applied_state(
@@ -369,9 +374,11 @@ def test_an_address_of_a_network_of_ones_own(url: str, is_private: bool) -> None
         ),
     ],
 )
-def test_what_is_refused_and_told(
+def test_state_causes_blockers_warnings_or_missing_parts(
     wanted: DesiredState, found: CurrentState, lines: list[str]
 ) -> None:
-    said = told(make_plan(wanted, found))
-    assert len(said) == len(lines), said
-    assert [one[: len(line)] for one, line in zip(said, lines, strict=True)] == lines
+    messages = list_messages(make_plan(wanted, found))
+    assert len(messages) == len(lines), messages
+    assert [
+        message[: len(line)] for message, line in zip(messages, lines, strict=True)
+    ] == lines

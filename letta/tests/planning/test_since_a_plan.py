@@ -1,4 +1,4 @@
-"""What has changed since a plan was made, and what is on the way to its end."""
+"""Changes since a plan was made that invalidate it."""
 
 from __future__ import annotations
 
@@ -26,57 +26,57 @@ from toolcast_letta.plan.planning import build_plan
 from toolcast_letta.state.baseline import AgentBaseline
 from toolcast_letta.v1.server_backend import _add_baseline
 
-WANTED = make_desired_state(
+DESIRED = make_desired_state(
     make_tool("add"), make_tool("end_day", ends_turn=True), make_tool("find", "seek")
 )
 OTHERS = make_registered_tool("theirs", server_id="mcp-2")
-HAD = (*CORE, "add", "seek", "theirs")
+TOOLS_BEFORE = (*CORE, "add", "seek", "theirs")
 
 
-def found(*names: str, rules: Any = (), **more: Any) -> CurrentState:
-    """What the plan was made for, but for what is said."""
+def make_state(*names: str, rules: Any = (), **more: Any) -> CurrentState:
+    """Return the state for which the plan was made, with these differences."""
     known = {
-        "agents": {"me": make_agent_state(*(names or HAD), rules=rules)},
+        "agents": {"me": make_agent_state(*(names or TOOLS_BEFORE), rules=rules)},
         "entry": make_entry("http://old.test", has_token=False),
     }
     tools = (make_registered_tool("add"), make_registered_tool("seek"), OTHERS)
-    return make_current_state(WANTED, *tools, **{**known, **more})
+    return make_current_state(DESIRED, *tools, **{**known, **more})
 
 
-PLAN = build_plan("here", WANTED, found())
+PLAN = build_plan("here", DESIRED, make_state())
 
 
-def with_agent(**more: Any) -> CurrentState:
-    me = found().agents["me"]
-    return found(agents={"me": replace(me, **more)})
+def change_agent(**more: Any) -> CurrentState:
+    me = make_state().agents["me"]
+    return make_state(agents={"me": replace(me, **more)})
 
 
-def with_tools(*gone: str, **more: Any) -> CurrentState:
-    known = {k: v for k, v in found().registry.items() if k not in gone}
-    return found(registry={**known, **more})
+def change_registry(*removed: str, **more: Any) -> CurrentState:
+    known = {k: v for k, v in make_state().registry.items() if k not in removed}
+    return make_state(registry={**known, **more})
 
 
 @pytest.mark.parametrize(
     ("now", "changes"),
     [
-        (found(), []),
-        # Each step of applying it.
-        (found(entry=make_entry()), []),
-        (with_tools("seek", find=make_registered_tool("find")), []),
-        (with_tools("seek", end_day=make_registered_tool("end_day")), []),
-        (found(*CORE, "add", "theirs", "find", "end_day"), []),
-        (found(rules=[make_rule("end_day", "exit_loop")]), []),
-        # What somebody else does.
+        (make_state(), []),
+        # States after single steps of applying the plan.
+        (make_state(entry=make_entry()), []),
+        (change_registry("seek", find=make_registered_tool("find")), []),
+        (change_registry("seek", end_day=make_registered_tool("end_day")), []),
+        (make_state(*CORE, "add", "theirs", "find", "end_day"), []),
+        (make_state(rules=[make_rule("end_day", "exit_loop")]), []),
+        # Changes by other clients.
         (
-            found(version="0.16.7"),
+            make_state(version="0.16.7"),
             ["Letta's version is 0.16.7; the plan was made for 0.16.6"],
         ),
         (
-            found(unreachable="away", offered={}),
+            make_state(unreachable="away", offered={}),
             ["Letta cannot list the MCP server's tools: away"],
         ),
         (
-            found(
+            make_state(
                 offered=offer_tools(
                     make_tool("add"), make_tool("end_day"), make_tool("more")
                 )
@@ -86,85 +86,106 @@ def with_tools(*gone: str, **more: Any) -> CurrentState:
                 "the MCP server added, changed or removed `more`",
             ],
         ),
-        (found(entry=make_entry("http://new.test")), ["the entry `toys` was changed"]),
-        (found(entry=make_entry(is_http=False)), ["the entry `toys` was changed"]),
-        (found(entry=make_entry("http://old.test")), ["the entry `toys` was changed"]),
         (
-            with_tools(add=make_registered_tool("add", digest="x")),
+            make_state(entry=make_entry("http://new.test")),
+            ["the entry `toys` was changed"],
+        ),
+        (make_state(entry=make_entry(is_http=False)), ["the entry `toys` was changed"]),
+        (
+            make_state(entry=make_entry("http://old.test")),
+            ["the entry `toys` was changed"],
+        ),
+        (
+            change_registry(add=make_registered_tool("add", digest="x")),
             ["`add` was changed in the registry"],
         ),
         (
-            with_tools(own=make_registered_tool("own")),
+            change_registry(own=make_registered_tool("own")),
             ["`own` was added to the registry"],
         ),
-        (with_tools(other=make_registered_tool("other", server_id="mcp-2")), []),
+        (change_registry(other=make_registered_tool("other", server_id="mcp-2")), []),
         (
-            with_agent(type="memgpt_agent"),
+            change_agent(type="memgpt_agent"),
             ["the type of me changed from letta_v1_agent to memgpt_agent"],
         ),
-        (found(*HAD, "got"), ["`got` was attached to me"]),
-        (found(*CORE, "add", "seek"), ["`theirs` was detached from me"]),
-        (found(*CORE, "seek", "theirs"), []),
+        (make_state(*TOOLS_BEFORE, "got"), ["`got` was attached to me"]),
+        (make_state(*CORE, "add", "seek"), ["`theirs` was detached from me"]),
+        (make_state(*CORE, "seek", "theirs"), []),
         (
-            with_agent(tools={**found().agents["me"].tools, "theirs": "another"}),
+            change_agent(
+                tools={**make_state().agents["me"].tools, "theirs": "another"}
+            ),
             ["`theirs` of me was replaced by another tool of that name"],
         ),
         (
-            with_agent(tools={**found().agents["me"].tools, "gone": "another"}),
+            change_agent(tools={**make_state().agents["me"].tools, "gone": "another"}),
             ["`gone` was attached to me"],
         ),
         (
-            found(rules=[make_rule("add", "exit_loop")]),
+            make_state(rules=[make_rule("add", "exit_loop")]),
             ["the rules of me were changed"],
         ),
     ],
 )
-def test_what_others_did_is_seen(now: CurrentState, changes: list[str]) -> None:
-    said = list_changes_since(PLAN, "here", WANTED, now)
-    assert [one[: len(two)] for one, two in zip(said, changes, strict=True)] == changes
+def test_changes_of_other_clients_are_listed_and_own_steps_are_not(
+    now: CurrentState, changes: list[str]
+) -> None:
+    messages = list_changes_since(PLAN, "here", DESIRED, now)
+    assert [
+        message[: len(beginning)]
+        for message, beginning in zip(messages, changes, strict=True)
+    ] == changes
 
 
-def test_an_id_that_the_registry_has_is_no_other_tool() -> None:
-    tools = {**found().agents["me"].tools, "theirs": "id-anew"}
-    registry = {**found().registry, "theirs": replace(OTHERS, id="id-anew")}
-    now = found(
+def test_new_tool_id_is_a_change_only_if_the_registry_lacks_it() -> None:
+    tools = {**make_state().agents["me"].tools, "theirs": "id-anew"}
+    registry = {**make_state().registry, "theirs": replace(OTHERS, id="id-anew")}
+    now = make_state(
         agents={"me": replace(make_agent_state(), tools=tools)}, registry=registry
     )
-    assert list_changes_since(PLAN, "here", WANTED, now) == []
+    assert list_changes_since(PLAN, "here", DESIRED, now) == []
     without = {k: v for k, v in registry.items() if k != "theirs"}
-    assert list_changes_since(PLAN, "here", WANTED, replace(now, registry=without)) == [
-        "`theirs` of me was replaced by another tool of that name"
-    ]
+    assert list_changes_since(
+        PLAN, "here", DESIRED, replace(now, registry=without)
+    ) == ["`theirs` of me was replaced by another tool of that name"]
 
 
 @pytest.mark.parametrize(
-    ("place", "wanted", "said"),
+    ("location", "wanted", "message"),
     [
-        ("there", WANTED, "the plan is for here, not for there"),
+        ("there", DESIRED, "the plan is for here, not for there"),
         (
             "here",
-            replace(WANTED, toolset="others"),
+            replace(DESIRED, toolset="others"),
             "the specs or their settings have changed",
         ),
-        ("here", replace(WANTED, server_url="http://x"), "the specs or their settings"),
         (
             "here",
-            replace(WANTED, agents=()),
+            replace(DESIRED, server_url="http://x"),
+            "the specs or their settings",
+        ),
+        (
+            "here",
+            replace(DESIRED, agents=()),
             "the specs or their settings have changed",
         ),
     ],
 )
-def test_a_plan_for_something_else_is_none(place: str, wanted: Any, said: str) -> None:
-    assert list_changes_since(PLAN, place, wanted, found())[0].startswith(said)
-    assert len(list_changes_since(PLAN, place, wanted, found())) == 1
+def test_plan_is_invalid_for_other_location_backend_or_specs(
+    location: str, wanted: Any, message: str
+) -> None:
+    assert list_changes_since(PLAN, location, wanted, make_state())[0].startswith(
+        message
+    )
+    assert len(list_changes_since(PLAN, location, wanted, make_state())) == 1
     other = replace(PLAN, backend="code")
-    assert list_changes_since(other, "here", WANTED, found()) == [
+    assert list_changes_since(other, "here", DESIRED, make_state()) == [
         "the plan is for here, not for here"
     ]
 
 
 @pytest.mark.parametrize(
-    ("more", "said"),
+    ("more", "message"),
     [
         ({}, None),
         (
@@ -191,34 +212,42 @@ def test_a_plan_for_something_else_is_none(place: str, wanted: Any, said: str) -
         ({"name": "you"}, "the plan and the specs have different agents"),
     ],
 )
-def test_a_plan_ends_where_the_specs_lead(more: Any, said: str | None) -> None:
-    was = replace(PLAN, agents=(replace(PLAN.agents[0], **more),))
-    lines = list(_compare_outcomes(was, PLAN))
-    assert [line[: len(said or "")] for line in lines] == (
-        [] if said is None else [said]
+def test_plan_with_other_agent_outcome_than_specs_is_invalid(
+    more: Any, message: str | None
+) -> None:
+    plan = replace(PLAN, agents=(replace(PLAN.agents[0], **more),))
+    lines = list(_compare_outcomes(plan, PLAN))
+    assert [line[: len(message or "")] for line in lines] == (
+        [] if message is None else [message]
     )
 
 
-def test_what_the_plan_does_to_the_registry_is_where_the_specs_lead() -> None:
-    was = replace(PLAN, registry={**PLAN.registry, "add": (None, "ours x")})
-    assert list(_compare_outcomes(was, PLAN)) == [
+def test_plan_with_other_registry_outcome_than_specs_is_invalid() -> None:
+    plan = replace(PLAN, registry={**PLAN.registry, "add": (None, "ours x")})
+    assert list(_compare_outcomes(plan, PLAN)) == [
         "the plan's result for `add` differs from what the specs require"
     ]
     less = {k: v for k, v in PLAN.registry.items() if k != "add"}
     assert list(_compare_outcomes(replace(PLAN, registry=less), PLAN)) == []
 
 
-def test_what_was_done_is_counted_of_the_first_agent() -> None:
-    done = build_apply_result(PLAN, changed=True)
-    assert (done.tools, done.rules, done.changed) == (7, 1, True)
+def test_apply_result_counts_tools_and_rules_of_the_first_agent() -> None:
+    result = build_apply_result(PLAN, changed=True)
+    assert (result.tools, result.rules, result.changed) == (7, 1, True)
     code = build_apply_result(replace(PLAN, backend="code"), changed=False)
     assert (code.tools, code.rules, code.changed) == (3, 1, False)
-    nobody = build_apply_result(replace(PLAN, agents=()), changed=False, missed=("x",))
-    assert (nobody.tools, nobody.rules, nobody.missed) == (0, 0, ("x",))
+    without_agents = build_apply_result(
+        replace(PLAN, agents=()), changed=False, missed=("x",)
+    )
+    assert (without_agents.tools, without_agents.rules, without_agents.missed) == (
+        0,
+        0,
+        ("x",),
+    )
 
 
 BEFORE = AgentState("agent-1", "me", "letta_v1_agent", {}, ())
-WISHED: Any = SimpleNamespace(tools={"own": 1}, removed_names=("old",))
+DESIRED_TOOLS: Any = SimpleNamespace(tools={"own": 1}, removed_names=("old",))
 
 
 def baseline(saved: str, make_agent: str = "agent-1", *tools: str) -> Any:
@@ -256,8 +285,8 @@ def baseline(saved: str, make_agent: str = "agent-1", *tools: str) -> Any:
         ),
     ],
 )
-def test_the_newest_baseline_of_the_agent_counts(
+def test_baseline_tools_come_from_the_agents_newest_baseline(
     kept: list[Any], had: tuple[str, ...], at: str
 ) -> None:
-    found = _add_baseline(BEFORE, WISHED, kept)
-    assert (tuple(found.baseline_tools), found.baseline_time) == (had, at)
+    make_state = _add_baseline(BEFORE, DESIRED_TOOLS, kept)
+    assert (tuple(make_state.baseline_tools), make_state.baseline_time) == (had, at)

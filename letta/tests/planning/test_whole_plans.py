@@ -1,4 +1,4 @@
-"""Whole plans: all that is done, and why, by what is wanted and what is there."""
+"""Complete plans: all changes with their reasons, for a desired and a current state."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from letta.tests.planning.states import (
 )
 from toolcast_letta.plan.report import format_plan
 
-MUCH = """\
+FULL_PLAN = """\
 toys on Letta 0.16.6 at https://letta.test
 me is agent-1, a letta_v1_agent
 
@@ -74,7 +74,7 @@ Refused: 3 blockers.
 """
 
 
-def test_a_plan_says_all_that_is_done_and_why_not() -> None:
+def test_plan_lists_every_kind_of_change_and_blocker() -> None:
     wanted = make_desired_state(
         make_tool("add"),
         make_tool("ask", requires_approval=True),
@@ -106,7 +106,7 @@ def test_a_plan_says_all_that_is_done_and_why_not() -> None:
         agents={"me": make_agent_state(*names, rules=rules)},
     )
     plan = make_plan(wanted, found)
-    assert format_plan(plan) == MUCH
+    assert format_plan(plan) == FULL_PLAN
     assert [one.name for one in plan.removals] == [
         "seek -> find",
         "gone",
@@ -137,22 +137,24 @@ def test_a_plan_says_all_that_is_done_and_why_not() -> None:
 
 
 @pytest.mark.parametrize(
-    ("token", "said"),
+    ("token", "token_note"),
     [("s3cret", ", with a bearer token (not shown)"), (None, "")],
 )
-def test_the_first_plan_adds_the_entry(token: str | None, said: str) -> None:
+def test_first_plan_creates_entry_and_registers_and_attaches_tools(
+    token: str | None, token_note: str
+) -> None:
     wanted = make_desired_state(make_tool("add"), token=token)
     found = make_current_state(wanted, entry=None)
     assert [
         (one.action, one.layer, one.detail) for one in make_plan(wanted, found).changes
     ] == [
-        ("+", "server", f"streamable HTTP at https://mcp.test/mcp{said}"),
+        ("+", "server", f"streamable HTTP at https://mcp.test/mcp{token_note}"),
         ("+", "registry", "registered"),
         ("+", "tool", "attached"),
     ]
 
 
-def test_a_tool_that_has_another_id_is_attached_anew() -> None:
+def test_tool_with_a_new_id_is_attached_again() -> None:
     other = replace(
         make_agent_state(*CORE),
         tools={**make_agent_state(*CORE).tools, "add": "id-before"},
@@ -163,7 +165,7 @@ def test_a_tool_that_has_another_id_is_attached_anew() -> None:
     ]
 
 
-def test_an_old_name_beside_the_new_one_is_deleted() -> None:
+def test_previous_name_next_to_the_new_name_is_deleted_if_owned() -> None:
     wanted = make_desired_state(make_tool("find", "seek"))
     found = make_current_state(
         wanted, make_registered_tool("find"), make_registered_tool("seek")
@@ -183,7 +185,7 @@ def test_an_old_name_beside_the_new_one_is_deleted() -> None:
     assert make_plan(wanted, theirs).changes == ()
 
 
-def test_rules_follow_a_name_that_is_nobody_elses() -> None:
+def test_rules_of_previous_name_move_unless_another_server_owns_it() -> None:
     wanted = make_desired_state(make_tool("find", "seek"))
     agents = make_agents(make_rule("seek", "run_first"), names=(*CORE, "find"))
     theirs = make_current_state(
@@ -200,7 +202,7 @@ def test_rules_follow_a_name_that_is_nobody_elses() -> None:
     ]
 
 
-def test_what_the_server_offers_and_no_spec_has_stays() -> None:
+def test_offered_tool_without_spec_stays_registered() -> None:
     more = offer_tools(make_tool("add"), make_tool("more"))
     found = make_current_state(
         ADD, make_registered_tool("add"), make_registered_tool("more"), offered=more
@@ -208,7 +210,7 @@ def test_what_the_server_offers_and_no_spec_has_stays() -> None:
     assert make_plan(ADD, found).changes == ()
 
 
-def test_while_the_server_is_away_nothing_leaves() -> None:
+def test_unreachable_server_causes_no_removal() -> None:
     found = make_applied_state(unreachable="away", offered={})
     gone = make_current_state(
         ADD,
@@ -219,13 +221,13 @@ def test_while_the_server_is_away_nothing_leaves() -> None:
     assert make_plan(ADD, found).changes == make_plan(ADD, gone).changes == ()
 
 
-def test_a_capture_that_is_named_is_no_blocker_but_of_lettas_own_tools() -> None:
+def test_named_capture_of_built_in_tool_is_still_blocked() -> None:
     wanted = make_desired_state(make_tool("memory"))
     allowed = make_plan(wanted, make_current_state(wanted), capture=("memory",))
     assert [one.code for one in allowed.blockers] == ["capture"]
 
 
-def test_a_rule_that_is_named_goes_where_its_tool_is_not_attached() -> None:
+def test_drop_stale_removes_only_rules_of_unattached_tools() -> None:
     found = make_applied_state(
         **make_agents(make_rule("x", "run_first"), make_rule("add", "run_first"))
     )

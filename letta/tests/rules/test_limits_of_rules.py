@@ -1,4 +1,4 @@
-"""The limits that the rules of the extension hold specs to: met exactly, and one beyond."""
+"""Boundary values of the extension's rules."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def toolset(*tools: Any, clients: Any = (), letta: Any = None, **more: Any) -> A
 
 
 @pytest.fixture(autouse=True)
-def plain(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A problem is its path and its message."""
+def replace_problem_type(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Represent a problem by its path and message."""
     monkeypatch.setattr(
         rules, "problem_at", lambda where, path, message, help_="", **_: (path, message)
     )
@@ -45,17 +45,19 @@ def found(problems: Any) -> list[Any]:
     return list(problems)
 
 
-NOBODY: Any = None
+NO_SUBJECT: Any = None
 
 
 @pytest.mark.parametrize(
     ("length", "letta", "is_found"),
     [(48, ATTACHED, False), (49, ATTACHED, True), (49, {}, False), (49, None, False)],
 )
-def test_a_name_has_48_characters(length: int, letta: Any, is_found: bool) -> None:
+def test_name_longer_than_48_characters_is_reported_for_attached_tools(
+    length: int, letta: Any, is_found: bool
+) -> None:
     one = spec("x" * length, letta)
     said = [(("name",), f"the name has {length} characters; Letta accepts at most 48")]
-    assert found(rules.check_name_too_long.problems(one, NOBODY)) == said * is_found
+    assert found(rules.check_name_too_long.problems(one, NO_SUBJECT)) == said * is_found
 
 
 @pytest.mark.parametrize(
@@ -69,7 +71,9 @@ def test_a_name_has_48_characters(length: int, letta: Any, is_found: bool) -> No
         (121, 60, {}, None),
     ],
 )
-def test_a_call_has_two_minutes(own: Any, all_: Any, letta: Any, place: Any) -> None:
+def test_timeout_over_120_seconds_is_reported_for_attached_tools(
+    own: Any, all_: Any, letta: Any, place: Any
+) -> None:
     where: Any = SimpleNamespace(toolset=SimpleNamespace(timeout=all_))
     problems = found(
         rules.check_long_timeout.problems(spec(letta=letta, timeout=own), where)
@@ -93,12 +97,14 @@ def test_a_call_has_two_minutes(own: Any, all_: Any, letta: Any, place: Any) -> 
         (ATTACHED, "Sure?", 0),
     ],
 )
-def test_approval_is_asked_for_once(letta: Any, confirm: Any, count: int) -> None:
+def test_approval_next_to_confirmation_is_a_duplicate(
+    letta: Any, confirm: Any, count: int
+) -> None:
     assert (
         len(
             found(
                 rules.check_duplicate_confirmation.problems(
-                    spec(letta=letta, confirm=confirm), NOBODY
+                    spec(letta=letta, confirm=confirm), NO_SUBJECT
                 )
             )
         )
@@ -115,9 +121,11 @@ def test_approval_is_asked_for_once(letta: Any, confirm: Any, count: int) -> Non
         (None, 0),
     ],
 )
-def test_a_tool_of_the_loop_is_not_attached(letta: Any, count: int) -> None:
+def test_attached_tool_that_calls_the_agent_loop_is_reported(
+    letta: Any, count: int
+) -> None:
     assert (
-        len(found(rules.check_circular_tool.problems(spec(letta=letta), NOBODY)))
+        len(found(rules.check_circular_tool.problems(spec(letta=letta), NO_SUBJECT)))
         == count
     )
 
@@ -132,7 +140,7 @@ def test_a_tool_of_the_loop_is_not_attached(letta: Any, count: int) -> None:
         (False, "Sure?", {}, 0),
     ],
 )
-def test_a_confirmed_tool_is_refused_without_a_client_that_approves(
+def test_confirmed_tool_is_reported_if_lettas_client_cannot_confirm(
     client_confirms: bool | None, confirm: Any, letta: Any, count: int
 ) -> None:
     clients = (
@@ -142,7 +150,7 @@ def test_a_confirmed_tool_is_refused_without_a_client_that_approves(
     )
     one = spec(letta=letta, confirm=confirm)
     made = toolset(one, clients=clients, letta={"server": {"client": "a"}})
-    assert len(found(rules.check_refused_approval.problems(made, NOBODY))) == count
+    assert len(found(rules.check_refused_approval.problems(made, NO_SUBJECT))) == count
 
 
 @pytest.mark.parametrize(
@@ -156,14 +164,14 @@ def test_a_confirmed_tool_is_refused_without_a_client_that_approves(
         (("a",), "calls a tool that sends a message to the agent: `{}`"),
     ],
 )
-def test_of_a_place_80_characters_are_shown(tools: Any, shown: str) -> None:
+def test_described_code_is_truncated_to_80_characters(tools: Any, shown: str) -> None:
     for length in (80, 81):
         sent: Any = SimpleNamespace(text="x" * length, tools=tools)
         assert rules.describe_sending_use(sent) == shown.format("x" * 80)
 
 
 @pytest.mark.parametrize(("unread", "count"), [(2, 2), (3, 3), (4, 3)])
-def test_three_reasons_are_told(
+def test_at_most_three_reasons_for_unanalyzed_code_are_reported(
     monkeypatch: pytest.MonkeyPatch, unread: int, count: int
 ) -> None:
     reached = SimpleNamespace(problems=[f"r{n}" for n in range(unread)])
@@ -174,13 +182,15 @@ def test_three_reasons_are_told(
         (spec(letta=ATTACHED, data={"pool": "a"}), 0),
     ):
         assert (
-            len(found(rules.check_unanalyzed_code.problems(toolset(one), NOBODY)))
+            len(found(rules.check_unanalyzed_code.problems(toolset(one), NO_SUBJECT)))
             == told
         )
     monkeypatch.setattr(rules, "analyze_handler", lambda *_: None)
     assert (
         found(
-            rules.check_unanalyzed_code.problems(toolset(spec(letta=ATTACHED)), NOBODY)
+            rules.check_unanalyzed_code.problems(
+                toolset(spec(letta=ATTACHED)), NO_SUBJECT
+            )
         )
         == []
     )
@@ -195,7 +205,7 @@ def test_three_reasons_are_told(
         (None, {}, 0),
     ],
 )
-def test_a_loop_that_is_not_reached(
+def test_declared_loop_without_a_sending_call_is_reported(
     monkeypatch: pytest.MonkeyPatch, reached: Any, senders: Any, count: int
 ) -> None:
     monkeypatch.setattr(rules, "analyze_handler", lambda *_: reached)
@@ -205,7 +215,7 @@ def test_a_loop_that_is_not_reached(
         len(
             found(
                 rules.check_unused_loop_declaration.problems(
-                    toolset(one, spec("b")), NOBODY
+                    toolset(one, spec("b")), NO_SUBJECT
                 )
             )
         )
@@ -225,17 +235,21 @@ SENT = SimpleNamespace(file="a.py", line=3, text="x", tools=(), call_path=())
         ({"calls_agent_loop": True}, None),
     ],
 )
-def test_a_loop_that_no_spec_declares(
+def test_sending_call_without_declared_loop_is_reported(
     monkeypatch: pytest.MonkeyPatch, letta: Any, place: Any
 ) -> None:
     monkeypatch.setattr(rules, "find_sending_uses", lambda *_: {"note": SENT})
     made = toolset(spec(letta=letta), spec("other", ATTACHED))
-    problems = found(rules.check_undeclared_loop.problems(made, NOBODY))
+    problems = found(rules.check_undeclared_loop.problems(made, NO_SUBJECT))
     assert [path for path, _ in problems] == ([] if place is None else [place])
-    assert found(rules.check_undeclared_loop.problems(toolset(spec()), NOBODY)) == []
+    assert (
+        found(rules.check_undeclared_loop.problems(toolset(spec()), NO_SUBJECT)) == []
+    )
 
 
-def test_who_sends_and_who_calls_a_sender(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sending_tools_include_those_that_call_a_sending_tool(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     def reached(*tools: str) -> Any:
         return SimpleNamespace(observations=[SimpleNamespace(tools=tools)])
 
@@ -258,7 +272,7 @@ def test_who_sends_and_who_calls_a_sender(monkeypatch: pytest.MonkeyPatch) -> No
         )
         for name in reversed(places)
     ]
-    assert {*rules.find_sending_uses(NOBODY, toolset(*tools))} == {
+    assert {*rules.find_sending_uses(NO_SUBJECT, toolset(*tools))} == {
         "sends",
         "calls",
         "calls_it",
@@ -266,7 +280,7 @@ def test_who_sends_and_who_calls_a_sender(monkeypatch: pytest.MonkeyPatch) -> No
         "calls_declared",
     }
     alone = toolset(*(one for one in tools if one.name in ("calls_any", "quiet")))
-    assert rules.find_sending_uses(NOBODY, alone) == {}
+    assert rules.find_sending_uses(NO_SUBJECT, alone) == {}
 
 
 CLIENT = SimpleNamespace(name="agent")
@@ -286,7 +300,9 @@ CLIENT = SimpleNamespace(name="agent")
         ({"url": "http://a", "client": "agent"}, (), [("server", "client")]),
     ],
 )
-def test_settings_of_the_server(server: Any, clients: Any, paths: Any) -> None:
+def test_invalid_server_settings_are_reported_at_their_path(
+    server: Any, clients: Any, paths: Any
+) -> None:
     settings = LettaSettings(name="toys", server=LettaServer("toys", **server))
     faults = rules._check_server(toolset(clients=clients), settings)
     assert [path for path, _, _ in faults] == paths
@@ -315,7 +331,9 @@ def test_settings_of_the_server(server: Any, clients: Any, paths: Any) -> None:
         ),
     ],
 )
-def test_settings_of_an_agent(agent: Any, paths: Any) -> None:
+def test_invalid_agent_settings_are_reported_at_their_path(
+    agent: Any, paths: Any
+) -> None:
     made = toolset(spec(letta=ATTACHED), spec("spare", {"attached": False}))
     faults = rules._check_agent(made, LettaAgent("me", **agent))
     assert [path for path, _, _ in faults] == [

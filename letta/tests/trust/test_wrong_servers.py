@@ -12,7 +12,7 @@ from typing import Any
 import httpx
 import pytest
 
-from letta.tests.target.test_letta_endpoint import deployed, port, served
+from letta.tests.target.test_letta_endpoint import make_deployed_toy, port, run_server
 from letta.tests.test_letta_command import run
 
 __all__ = ["port", "run"]
@@ -144,10 +144,10 @@ def test_a_token_that_the_mcp_server_refuses_is_told(
 
 @pytest.mark.parametrize("name", ["a page", "another JSON", "rules that are none"])
 def test_the_servers_endpoint_says_it_too(make_toy: Any, port: int, name: str) -> None:
-    toy, environment = deployed(make_toy, port)
+    toy, environment = make_deployed_toy(make_toy, port)
     with answering(ANSWERS[name]) as url:
         environment["LETTA_BASE_URL"] = url
-        with served(toy, port, **environment) as server:
+        with run_server(toy, port, **environment) as server:
             answer = server.sync()
     assert answer.status_code == 502
     assert url in answer.json()["error"] or "the response for agent" in (
@@ -158,10 +158,10 @@ def test_the_servers_endpoint_says_it_too(make_toy: Any, port: int, name: str) -
 def test_an_unusable_state_folder_is_told_by_the_endpoint(
     make_toy: Any, port: int, tmp_path: Any
 ) -> None:
-    toy, environment = deployed(make_toy, port)
+    toy, environment = make_deployed_toy(make_toy, port)
     (tmp_path / "file").write_text("")
     environment["TOOLCAST_LETTA_STATE"] = str(tmp_path / "file" / "state")
-    with served(toy, port, **environment) as server:
+    with run_server(toy, port, **environment) as server:
         answer: httpx.Response = server.sync()
     assert answer.status_code == 503
     assert "cannot be used" in answer.json()["error"]
