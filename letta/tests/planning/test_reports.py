@@ -173,10 +173,10 @@ def test_format_verification_lists_checks_counts_and_differences() -> None:
 @pytest.mark.parametrize(
     ("more", "match", "success"),
     [
-        ({"make_report_plan": make_report_plan()}, False, False),
+        ({"plan": make_report_plan()}, False, False),
         (
             {
-                "make_report_plan": make_report_plan(),
+                "plan": make_report_plan(),
                 "checks": VERIFICATION_FIELDS["checks"][3:],
             },
             True,
@@ -184,7 +184,7 @@ def test_format_verification_lists_checks_counts_and_differences() -> None:
         ),
         (
             {
-                "make_report_plan": make_report_plan(),
+                "plan": make_report_plan(),
                 "checks": VERIFICATION_FIELDS["checks"][2:],
             },
             True,
@@ -192,12 +192,12 @@ def test_format_verification_lists_checks_counts_and_differences() -> None:
         ),
         ({"checks": ()}, False, False),
         (
-            {"checks": (), "make_report_plan": make_report_plan(Change("+", "a", "b"))},
+            {"checks": (), "plan": make_report_plan(Change("+", "a", "b"))},
             False,
             False,
         ),
         (
-            {"checks": (), "make_report_plan": make_report_plan(missing=("x",))},
+            {"checks": (), "plan": make_report_plan(missing=("x",))},
             False,
             False,
         ),
