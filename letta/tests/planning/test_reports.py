@@ -81,10 +81,10 @@ def make_report_plan(
         ),
         (
             make_report_plan(
-                Change("+", "make_rule", "a continue_loop", "me"),
-                Change("+", "make_rule", "b continue_loop", "me"),
-                Change("+", "make_rule", "c run_first (x=1)", "me"),
-                Change("+", "make_rule", "d continue_loop", "you"),
+                Change("+", "rule", "a continue_loop", "me"),
+                Change("+", "rule", "b continue_loop", "me"),
+                Change("+", "rule", "c run_first (x=1)", "me"),
+                Change("+", "rule", "d continue_loop", "you"),
                 version="0.16.6",
                 agents=(
                     AgentPlan("me", "agent-1", "memgpt_agent"),
