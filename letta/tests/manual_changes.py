@@ -68,7 +68,7 @@ def detach_tools(*names: str) -> ManualChange:
     def change(stage: Stage) -> None:
         for name in names:
             path = f"/v1/agents/{stage.agent_id}/tools/detach/"
-            stage.send_request("PATCH", path + stage.find_tool(name)["id"])
+            stage.request("PATCH", path + stage.find_tool(name)["id"])
 
     return change
 
@@ -76,14 +76,14 @@ def detach_tools(*names: str) -> ManualChange:
 def attach_tool(name: str) -> ManualChange:
     def change(stage: Stage) -> None:
         path = f"/v1/agents/{stage.agent_id}/tools/attach/"
-        stage.send_request("PATCH", path + stage.find_tool(name)["id"])
+        stage.request("PATCH", path + stage.find_tool(name)["id"])
 
     return change
 
 
 def set_tool_fields(name: str, **fields: Any) -> ManualChange:
     """Return a change of fields of a registered tool."""
-    return lambda stage: stage.send_request(
+    return lambda stage: stage.request(
         "PATCH", f"/v1/tools/{stage.find_tool(name)['id']}", fields
     )
 
@@ -100,7 +100,7 @@ def replace_schema_text(name: str, old: str, new: str) -> ManualChange:
 
 
 def delete_tool(name: str) -> ManualChange:
-    return lambda stage: stage.send_request(
+    return lambda stage: stage.request(
         "DELETE", f"/v1/tools/{stage.find_tool(name)['id']}"
     )
 
@@ -118,7 +118,7 @@ def capture_tool(name: str) -> ManualChange:
 def _find_entry(stage: Stage) -> Any:
     return next(
         found
-        for found in stage.send_request("GET", "/v1/mcp-servers/")
+        for found in stage.request("GET", "/v1/mcp-servers/")
         if "toy" in found.values()
     )
 
@@ -135,7 +135,7 @@ def configure_entry(**fields: Any) -> ManualChange:
             **fields,
         }
         path = f"/v1/mcp-servers/{entry['id']}"
-        stage.send_request("PATCH", path, {"config": config})
+        stage.request("PATCH", path, {"config": config})
 
     return change
 
@@ -144,11 +144,11 @@ def rename_entry(stage: Stage) -> None:
     entry = _find_entry(stage)
     config = {"mcp_server_type": "streamable_http", "server_url": entry["server_url"]}
     body = {"server_name": "notes", "config": config}
-    stage.send_request("PATCH", f"/v1/mcp-servers/{entry['id']}", body)
+    stage.request("PATCH", f"/v1/mcp-servers/{entry['id']}", body)
 
 
 def delete_entry(stage: Stage) -> None:
-    stage.send_request("DELETE", f"/v1/mcp-servers/{_find_entry(stage)['id']}")
+    stage.request("DELETE", f"/v1/mcp-servers/{_find_entry(stage)['id']}")
 
 
 def change_offered_tools(**changes: Any) -> ManualChange:

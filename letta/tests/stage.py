@@ -71,7 +71,7 @@ class Stage:
     state: Path
     messages: list[str] = field(default_factory=list)
 
-    def send_request(self, method: str, path: str, body: Any = None) -> Any:
+    def request(self, method: str, path: str, body: Any = None) -> Any:
         """Return the body of Letta's answer; raise if the request fails."""
         answer = self.letta.request(method, path, json=body).raise_for_status()
         return answer.json() if answer.content else None
@@ -125,18 +125,10 @@ class Stage:
         """
         plan = self.plan(**overrides)
         assert list_blocker_codes(plan) == list(expected)
-        before = (
-            self.names(),
-            self.rules(),
-            self.send_request("GET", "/v1/tools/count"),
-        )
+        before = (self.names(), self.rules(), self.request("GET", "/v1/tools/count"))
         with pytest.raises(PlanRefusedError):
             self.apply(plan)
-        after = (
-            self.names(),
-            self.rules(),
-            self.send_request("GET", "/v1/tools/count"),
-        )
+        after = (self.names(), self.rules(), self.request("GET", "/v1/tools/count"))
         assert after == before
         return "\n".join(blocker.message for blocker in plan.blockers)
 
@@ -150,7 +142,7 @@ class Stage:
         return roll_back(api, desired, baseline, self.baselines, restore=restore)
 
     def agent(self, agent_id: str = "") -> Any:
-        return self.send_request("GET", f"/v1/agents/{agent_id or self.agent_id}")
+        return self.request("GET", f"/v1/agents/{agent_id or self.agent_id}")
 
     def names(self, agent_id: str = "") -> set[str]:
         return {tool["name"] for tool in self.agent(agent_id)["tools"]}
@@ -162,11 +154,11 @@ class Stage:
 
     def patch(self, **fields: Any) -> None:
         """Change the agent outside of Toolcast."""
-        self.send_request("PATCH", f"/v1/agents/{self.agent_id}", fields)
+        self.request("PATCH", f"/v1/agents/{self.agent_id}", fields)
 
     def find_tool(self, name: str) -> Any:
         """Return the registry's tool with a name, or None."""
-        found = self.send_request("GET", f"/v1/tools/?names={name}")
+        found = self.request("GET", f"/v1/tools/?names={name}")
         return found[0] if found else None
 
     def create_server_entry(
@@ -175,7 +167,7 @@ class Stage:
         """Register another MCP server and return its entry's id."""
         config = {"mcp_server_type": "streamable_http", "server_url": url}
         body = {"server_name": name, "config": config}
-        entry_id: str = self.send_request("POST", "/v1/mcp-servers/", body)["id"]
+        entry_id: str = self.request("POST", "/v1/mcp-servers/", body)["id"]
         return entry_id
 
     def create_another_agent(self, *tools: str, **fields: Any) -> str:
@@ -187,7 +179,7 @@ class Stage:
             "llm_config": MODEL,
             **fields,
         }
-        agent_id: str = self.send_request("POST", "/v1/agents/", body)["id"]
+        agent_id: str = self.request("POST", "/v1/agents/", body)["id"]
         return agent_id
 
 
@@ -213,13 +205,13 @@ def start_stage(base_url: str, project: Any, state: Path) -> Iterator[Stage]:
         schema = {"name": "their_tool", "parameters": {"type": "object"}}
         code = "def their_tool():\n    return 1\n"
         body = {"source_code": code, "json_schema": {**schema, "description": "It."}}
-        stage.send_request("POST", "/v1/tools/", body)
+        stage.request("POST", "/v1/tools/", body)
         agent = {
             "name": "keeper",
             "agent_type": "memgpt_v2_agent",
             "tools": ["their_tool", "archival_memory_search"],
             "llm_config": MODEL,
         }
-        stage.agent_id = stage.send_request("POST", "/v1/agents/", agent)["id"]
+        stage.agent_id = stage.request("POST", "/v1/agents/", agent)["id"]
         stage.deploy()
         yield stage

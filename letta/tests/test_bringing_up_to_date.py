@@ -23,10 +23,10 @@ TOOLSET: Any = SimpleNamespace(name="ren", backend="v1")
 class Plan:
     """A stand-in for a plan with these blockers."""
 
-    def __init__(self, *list_blocker_codes: str) -> None:
+    def __init__(self, *codes: str) -> None:
         self.blockers = [
-            SimpleNamespace(code=one, message=f"no: {one}")
-            for one in list_blocker_codes
+            SimpleNamespace(code=blocker_code, message=f"no: {blocker_code}")
+            for blocker_code in codes
         ]
         self.missing = ("b",)
         self.warnings = ("w",)
@@ -184,7 +184,7 @@ async def test_startup_synchronizes_and_retries_while_unreachable(
 @pytest.mark.parametrize(
     ("timeout", "pauses"), [(0.0, [0]), (0.5, [0.5]), (6.0, [1, 5])]
 )
-async def test_last_retry_is_at_the_end_of_the_timeout(
+async def test_last_retry_is_when_the_timeout_ends(
     monkeypatch: pytest.MonkeyPatch, timeout: float, pauses: list[float]
 ) -> None:
     slept = list[float]()

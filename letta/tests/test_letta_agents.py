@@ -104,9 +104,7 @@ def test_plan_with_two_agents_attaches_tools_to_both(
     assert toy.verify(examples=False).all_match
 
 
-def test_rules_of_previous_name_move_after_a_refresh_deleted_it(
-    toy: Any,
-) -> None:
+def test_rules_move_to_the_new_name_after_a_refresh_deleted_the_tool(toy: Any) -> None:
     """The refresh deletes and detaches the previous tool and keeps its rules."""
     toy.apply()
     toy.rename("search_notes", "find_notes")
@@ -134,13 +132,13 @@ def test_stale_rule_is_removed_only_with_drop_stale(toy: Any) -> None:
     assert ("their_tool", "max_count_per_step") in toy.rules()
 
 
-def test_default_approval_of_other_tools_adds_no_rule(toy: Any) -> None:
+def test_default_approval_for_foreign_tool_adds_no_rule(toy: Any) -> None:
     toy.world.find_tool("their_tool").default_requires_approval = True
     toy.apply()
     assert ("their_tool", "requires_approval") not in toy.rules()
 
 
-def test_default_approval_of_own_tool_becomes_a_rule(toy: Any) -> None:
+def test_default_approval_for_own_tool_becomes_a_rule(toy: Any) -> None:
     toy.apply()
     toy.world.find_tool("search_notes").default_requires_approval = True
     toy.apply()
@@ -163,9 +161,7 @@ def test_plan_for_an_unknown_agent_fails(toy: Any) -> None:
 
 
 @pytest.mark.parametrize("name", ["core_memory_append", "core_memory_replace"])
-def test_lost_core_memory_tool_of_memgpt_agent_is_a_difference(
-    make_toy: Any, name: str
-) -> None:
+def test_lost_memgpt_core_memory_tool_is_a_difference(make_toy: Any, name: str) -> None:
     """The loss is reported even if other tools could replace it."""
     from letta.tests.toy import TOOLSET
 

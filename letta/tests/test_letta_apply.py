@@ -52,7 +52,7 @@ def test_first_plan_lists_all_additions_and_changes_nothing(toy: Any) -> None:
         "\n"
         "Plan: 14 to add, 0 to change, 0 to remove.\n"
     )
-    changing = [one for one in toy.fake.faults.seen if one[0] != "GET"]
+    changing = [item for item in toy.fake.faults.seen if item[0] != "GET"]
     assert changing == [("POST", "/v1/tools/mcp/servers/test")], "it only looks"
 
 
@@ -72,7 +72,7 @@ def test_apply_attaches_in_one_request_and_keeps_other_tools_and_rules(
         ("archival_memory_search", "continue_loop"),
     }
     agent = f"/v1/agents/{toy.agent_id}"
-    patches = [one for one in toy.fake.faults.seen if one == ("PATCH", agent)]
+    patches = [item for item in toy.fake.faults.seen if item == ("PATCH", agent)]
     assert len(patches) == 1
 
 
@@ -102,12 +102,12 @@ def test_letta_v1_agent_receives_no_continue_rules(
     }
 
 
-def test_plan_is_refused_for_agent_of_another_type(
+def test_plan_is_refused_for_agent_with_another_type(
     make_toy: Callable[..., Any],
 ) -> None:
     toy = make_toy(agent_type="letta_v1_agent")
     plan = toy.plan()
-    assert [one.code for one in plan.blockers] == ["agent-type"]
+    assert [item.code for item in plan.blockers] == ["agent-type"]
     with pytest.raises(PlanRefusedError, match="letta_v1_agent"):
         toy.apply(plan)
     assert toy.entry() is None

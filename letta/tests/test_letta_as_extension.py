@@ -33,11 +33,11 @@ def test_commands_and_schemas_include_the_extension(words: list[str]) -> None:
     assert "letta" in ran.stdout
 
 
-def test_help_of_letta_fits_the_terminal() -> None:
+def test_letta_help_fits_the_terminal() -> None:
     assert list(too_wide(letta)) == []
 
 
-def test_help_summaries_of_letta_are_not_truncated(
+def test_letta_help_summaries_are_not_truncated(
     make_project: Callable[..., Any],
 ) -> None:
     text = make_project({}).toolcast("letta", "--help").stdout
@@ -76,17 +76,17 @@ def test_remove_lists_letta_fields_that_name_the_tool(
     assert "`letta.agents.helper.ends_turn[0]` refers to `search`" in done.stdout
 
 
-def test_exposure_of_unattached_tool_has_the_specs_reason() -> None:
+def test_exposure_without_attachment_has_the_specs_reason() -> None:
     workspace, findings = load_workspace(os.fspath(ROOT))
     assert workspace is not None, findings
-    ren = next(one for one in workspace.toolsets if one.name == "ren")
+    ren = next(candidate for candidate in workspace.toolsets if candidate.name == "ren")
     found = build_exposures(workspace, ren)
     reason = "Portraits are told to Ren by way of her core memory."
     assert found["read_all_portraits"].targets["letta"] == reason
     assert found["read_pending_thoughts"].targets["letta"].startswith("Whoever begins")
 
 
-def test_watch_includes_the_source_of_an_editable_extension() -> None:
+def test_watch_includes_an_editable_extensions_source() -> None:
     root = os.path.realpath(ROOT)
     looked_at = find_watched_paths(root)
     assert looked_at.is_relevant(os.path.join(root, "letta/toolcast_letta/target.py"))

@@ -12,8 +12,8 @@ from toolcast_letta.plan.report import format_plan, format_verification
 
 
 def list_changes(plan: Any, *layers: str) -> list[str]:
-    chosen = [one for one in plan.changes if one.layer in layers]
-    return [f"{one.action} {one.layer} {one.name}" for one in chosen]
+    chosen = [item for item in plan.changes if item.layer in layers]
+    return [f"{item.action} {item.layer} {item.name}" for item in chosen]
 
 
 def test_renamed_tool_is_attached_with_rules_under_its_new_name(toy: Any) -> None:
@@ -114,7 +114,7 @@ def test_changed_schema_is_refreshed_with_the_same_id(toy: Any) -> None:
         "specs/toy/search_notes.yaml", "What to look for.", "Words to look for."
     )
     plan = toy.plan()
-    assert [one.code for one in plan.blockers] == ["not-deployed"]
+    assert [item.code for item in plan.blockers] == ["not-deployed"]
     toy.deploy()
     plan = toy.plan()
     assert not plan.blockers
@@ -168,7 +168,7 @@ def test_confirmation_in_spec_becomes_an_approval_rule(toy: Any) -> None:
     assert toy.verify().all_match
 
 
-def test_rollback_of_first_apply_keeps_later_additions(toy: Any) -> None:
+def test_rolling_back_the_first_apply_keeps_later_additions(toy: Any) -> None:
     names, rules = toy.names(), toy.rules()
     toy.apply()
     toy.world.attach(

@@ -97,7 +97,7 @@ def test_plan_has_terraforms_detailed_exit_codes(
     assert run("plan", "--toolset", "x").exit_code == 2
 
 
-def test_json_output_of_each_command(run: Callable[..., Result], toy: Any) -> None:
+def test_each_command_has_json_output(run: Callable[..., Result], toy: Any) -> None:
     plan = json.loads(run("plan", "--format", "json").stdout)
     assert plan["format"] == "toolcast-letta-plan/4"
     assert plan["changes"][0] == {

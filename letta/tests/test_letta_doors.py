@@ -81,7 +81,7 @@ def test_new_token_updates_the_entry_and_keeps_other_headers(toy: Any) -> None:
     toy.mcp.token = "another-s3cret-token"
     toy.environment["TOY_MCP_TOKEN"] = toy.mcp.token
     plan = toy.plan()
-    assert [(one.layer, one.detail) for one in plan.changes] == [
+    assert [(item.layer, item.detail) for item in plan.changes] == [
         ("server", "bearer token (not shown)")
     ]
     assert TOKEN not in str(plan.to_json())
@@ -101,7 +101,9 @@ def test_new_server_url_updates_the_entry(toy: Any) -> None:
     toy.world.servers["http://new.test/mcp"] = toy.mcp
     toy.project.edit("specs/toy/toolset.yaml", MCP, "http://new.test/mcp")
     plan = toy.plan()
-    assert [one.detail for one in plan.changes] == [f"url {MCP} -> http://new.test/mcp"]
+    assert [item.detail for item in plan.changes] == [
+        f"url {MCP} -> http://new.test/mcp"
+    ]
     toy.apply(plan)
     assert toy.entry().config["server_url"] == "http://new.test/mcp"
 

@@ -85,7 +85,7 @@ def measure_requests(
     plan = toy.plan()
     toy.fake.faults.reset()
     toy.apply(plan)
-    seen = [one for one in toy.fake.faults.seen if count_requests(reads_too)(*one)]
+    seen = [item for item in toy.fake.faults.seen if count_requests(reads_too)(*item)]
     assert len(seen) >= (10 if reads_too else 1)
     return len(seen)
 

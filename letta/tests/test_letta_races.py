@@ -87,11 +87,7 @@ def test_plan_is_refused_after_the_server_changed_a_tool(toy: Any) -> None:
 def test_plan_is_refused_after_the_specs_changed(toy: Any) -> None:
     plan = toy.plan()
     toy.project.edit("specs/toy/end_day.yaml", ", ends_turn: true", "")
-    assert_apply_is_refused(
-        toy,
-        plan,
-        "the specs or their settings have changed",
-    )
+    assert_apply_is_refused(toy, plan, "the specs or their settings have changed")
 
 
 def test_plan_is_refused_after_entry_or_registry_changed(toy: Any) -> None:
@@ -110,9 +106,7 @@ def test_plan_is_refused_after_entry_or_registry_changed(toy: Any) -> None:
 def test_plan_for_another_server_is_refused(toy: Any, make_toy: Any) -> None:
     other = make_toy()
     assert_apply_is_refused(
-        other,
-        toy.plan(),
-        f"the plan is for {toy.fake.url}, not for {other.fake.url}",
+        other, toy.plan(), f"the plan is for {toy.fake.url}, not for {other.fake.url}"
     )
 
 
@@ -135,11 +129,15 @@ def test_same_plan_applied_on_a_second_machine_changes_nothing(
     toy.apply(plan)
     done = apply_plan(plan, toy.backend(state=tmp_path / "elsewhere"), toy.desired())
     assert done.missed == ()
-    patches = [one for one in toy.fake.faults.seen if one[1].startswith("/v1/agents")]
+    patches = [
+        sent_request
+        for sent_request in toy.fake.faults.seen
+        if sent_request[1].startswith("/v1/agents")
+    ]
     assert [method for method, _ in patches].count("PATCH") == 1, "nothing was left"
 
 
-def test_older_plan_of_a_second_machine_is_refused(toy: Any, tmp_path: Any) -> None:
+def test_older_plan_from_a_second_machine_is_refused(toy: Any, tmp_path: Any) -> None:
     """The first machine's apply invalidates the plan of the second."""
     older = toy.plan()
     desired = toy.desired()

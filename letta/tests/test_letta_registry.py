@@ -27,7 +27,7 @@ def test_apply_stops_if_letta_did_not_register_a_tool(toy: Any) -> None:
     assert toy.names() == before
 
 
-def test_tool_of_another_owner_is_captured_only_if_named(toy: Any) -> None:
+def test_foreign_tool_is_captured_only_if_named(toy: Any) -> None:
     toy.world.add_custom_tool("end_day")
     toy.assert_plan_is_refused("capture")
     toy.apply(toy.plan(Overrides(capture=("end_day",))))
@@ -117,7 +117,11 @@ def test_beyond_50_tools_each_tool_is_registered_separately(make_toy: Any) -> No
     toy.deploy()
     toy.fake.faults.seen.clear()
     toy.apply()
-    seen = [one for one in toy.fake.faults.seen if one[0] != "GET"]
+    seen = [
+        sent_request
+        for sent_request in toy.fake.faults.seen
+        if sent_request[0] != "GET"
+    ]
     tool = toy.world.find_tool("tool_07")
     assert seen == [
         ("POST", "/v1/tools/mcp/servers/toy/tool_07"),
@@ -143,7 +147,11 @@ def test_refresh_is_used_only_up_to_50_tools(toy: Any) -> None:
         toy.fake.faults.seen.clear()
         toy.apply()
         assert toy.world.find_tool("end_day").description == new
-        return [one for one in toy.fake.faults.seen if one[0] != "GET"]
+        return [
+            sent_request
+            for sent_request in toy.fake.faults.seen
+            if sent_request[0] != "GET"
+        ]
 
     refresh = f"/v1/mcp-servers/{toy.entry().id}/refresh"
     assert list_update_requests("End the day.", "End this day.") == [("PATCH", refresh)]

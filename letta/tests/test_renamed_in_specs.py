@@ -27,10 +27,7 @@ letta:
 def test_rename_updates_forbidden_tools_and_reasons(
     make_project: Callable[..., Any],
 ) -> None:
-    tools = {
-        "old_note": SPEC % "It is slow.",
-        "other": SPEC % "As old_note.",
-    }
+    tools = {"old_note": SPEC % "It is slow.", "other": SPEC % "As old_note."}
     work = "def work(arguments: dict): ...\n"
     project = make_project(tools, toolset=TOOLSET, handlers=work)
     done = project.toolcast("rename", "old_note", "new_note")

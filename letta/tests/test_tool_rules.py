@@ -46,10 +46,7 @@ def needs(agent_type: str = "letta_v1_agent", **more: Any) -> RuleNeeds:
             ),
             {"send_message": "continue_loop"},
         ),
-        (
-            needs(expected={"a": False}, own={"a": True}),
-            {"a": "exit_loop"},
-        ),
+        (needs(expected={"a": False}, own={"a": True}), {"a": "exit_loop"}),
         (
             needs(approving=["c", "b"]),
             {"b": "requires_approval", "c": "requires_approval"},

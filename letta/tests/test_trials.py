@@ -52,14 +52,14 @@ class Api:
 
 
 def run_checks(
-    one: DesiredTool,
+    checked_tool: DesiredTool,
     api: Api,
     calls: CallOptions | None = None,
     *,
     attached: bool = True,
     entry: bool = True,
 ) -> list[CheckResult]:
-    desired: Any = SimpleNamespace(canonical=["a"], tools={"a": one})
+    desired: Any = SimpleNamespace(canonical=["a"], tools={"a": checked_tool})
     current: Any = SimpleNamespace(
         agents={"me": SimpleNamespace(tools=["a"] if attached else [])},
         entry=SimpleNamespace(id="mcp-1") if entry else None,
@@ -72,16 +72,12 @@ def run_checks(
 
 
 @pytest.mark.parametrize(
-    ("one", "calls", "trial"),
+    ("checked_tool", "calls", "trial"),
     [
         (tool(), CallOptions(), None),
         (tool(EXAMPLE), CallOptions(examples=False), None),
         (tool(EXAMPLE), CallOptions(tools=("b",)), None),
-        (
-            tool(),
-            CallOptions(tools=("a",)),
-            (None, "its spec has no example", True),
-        ),
+        (tool(), CallOptions(tools=("a",)), (None, "its spec has no example", True)),
         (
             tool(EXAMPLE, changes_data=True),
             CallOptions(),
@@ -110,9 +106,9 @@ def run_checks(
     ],
 )
 def test_examples_are_called_unless_options_exclude_them(
-    one: DesiredTool, calls: CallOptions, trial: tuple[Any, ...] | None
+    checked_tool: DesiredTool, calls: CallOptions, trial: tuple[Any, ...] | None
 ) -> None:
-    found = run_checks(one, Api({"status": "success"}), calls)
+    found = run_checks(checked_tool, Api({"status": "success"}), calls)
     assert [(t.passed, t.detail, t.is_asked) for t in found] == [trial][
         : trial is not None
     ]
@@ -128,7 +124,7 @@ FAILING_EXAMPLE = {**EXAMPLE, "error": "no"}
 
 
 @pytest.mark.parametrize(
-    ("one", "api", "detail"),
+    ("checked_tool", "api", "detail"),
     [
         (tool(FAILING_EXAMPLE), Api({"status": "error"}), None),
         (
@@ -164,9 +160,9 @@ FAILING_EXAMPLE = {**EXAMPLE, "error": "no"}
     ],
 )
 def test_failed_call_has_its_reason_as_detail(
-    one: DesiredTool, api: Api, detail: str | None
+    checked_tool: DesiredTool, api: Api, detail: str | None
 ) -> None:
-    (trial,) = run_checks(one, api, CallOptions(changing=True))
+    (trial,) = run_checks(checked_tool, api, CallOptions(changing=True))
     assert trial.passed is (detail is None)
     assert trial.detail == (detail or "1 example")
 
@@ -191,7 +187,7 @@ def make_turn_answer(
 
 
 @pytest.mark.parametrize(
-    ("one", "answer", "passed", "detail"),
+    ("checked_tool", "answer", "passed", "detail"),
     [
         (tool(), make_turn_answer(), True, "2 steps"),
         (tool(), make_turn_answer(steps=3), True, "3 steps"),
@@ -233,10 +229,10 @@ def make_turn_answer(
     ],
 )
 def test_turn_check_requires_a_successful_call_and_continuation(
-    one: DesiredTool, answer: Any, passed: bool | None, detail: str
+    checked_tool: DesiredTool, answer: Any, passed: bool | None, detail: str
 ) -> None:
     api = Api(turn=answer)
-    (trial,) = run_checks(one, api, CallOptions(examples=False, turn="a"))
+    (trial,) = run_checks(checked_tool, api, CallOptions(examples=False, turn="a"))
     assert (trial.kind, trial.is_asked) == ("turn", True)
     assert (trial.passed, trial.detail) == (passed, detail)
 

@@ -52,7 +52,7 @@ class FakePlan:
 
 @pytest.fixture(autouse=True)
 def replace_connection(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(operations, "_connect", lambda make_request: (DESIRED, BACKEND))
+    monkeypatch.setattr(operations, "_connect", lambda request: (DESIRED, BACKEND))
     monkeypatch.setattr(operations, "format_plan", lambda made: PLAN)
     monkeypatch.setattr(operations, "Seal", lambda: "seal")
 

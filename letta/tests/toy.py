@@ -220,10 +220,7 @@ def make_toy(
     ) -> Toy:
         at = f"project{len(running)}"
         project = make_project(
-            TOOLS if tools is None else tools,
-            toolset=toolset,
-            handlers=HANDLERS,
-            at=at,
+            TOOLS if tools is None else tools, toolset=toolset, handlers=HANDLERS, at=at
         )
         fake = FakeLetta()
         fake.__enter__()

@@ -65,7 +65,7 @@ async def test_write_ahead_log_is_bounded(
     assert len(kept.rows()) == 200
 
 
-async def test_row_ids_have_the_order_of_the_calls(kept: Kept) -> None:
+async def test_row_ids_sort_in_call_order(kept: Kept) -> None:
     for number in range(20):
         await kept.call("echo", {"n": number})
     rows = sorted(kept.rows(), key=lambda row: str(row["id"]))

@@ -94,10 +94,7 @@ async def test_broken_connection_is_opened_again_immediately(
 
 @pytest.mark.parametrize(("seconds", "is_written"), [(9.9, True), (11.0, False)])
 async def test_write_waits_10_seconds_for_a_restarted_database(
-    database: Database,
-    ledger: there.PostgresqlLedger,
-    seconds: float,
-    is_written: bool,
+    database: Database, ledger: there.PostgresqlLedger, seconds: float, is_written: bool
 ) -> None:
     """The delays between the attempts increase."""
     await ledger.write(RECORD)

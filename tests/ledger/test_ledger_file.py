@@ -175,7 +175,7 @@ PLANTS = [dangling, link, pipe, loop, folder, socket_file, endless_device, forei
 
 @pytest.mark.parametrize("plant", PLANTS)
 @pytest.mark.parametrize("ending", ["", "-wal"])
-async def test_file_of_another_kind_or_owner_is_refused_as_ledger(
+async def test_link_pipe_device_or_foreign_file_is_refused_as_ledger(
     tmp_path: Path,
     handlers: Any,
     monkeypatch: pytest.MonkeyPatch,
@@ -207,7 +207,7 @@ async def test_folder_is_not_created_through_a_dangling_link(
     assert not (tmp_path / "victim").exists()
 
 
-async def test_all_files_of_the_ledger_have_mode_600(kept: Kept, handlers: Any) -> None:
+async def test_all_ledger_files_have_mode_600(kept: Kept, handlers: Any) -> None:
     handlers.work = lambda: 1
     before = os.umask(0)
     try:

@@ -212,8 +212,8 @@ async def test_row_that_is_counted_twice_uses_one_place(
     sink = HttpSink(endpoint.url, outbox=tmp_path / "o.sqlite3", max_waiting=2)
     write = sink._ledger.write
 
-    async def write_slowly(make_record: Record) -> None:
-        await write(make_record)
+    async def write_slowly(record: Record) -> None:
+        await write(record)
         await wait_until(lambda: sink._waiting == sink.waiting())
 
     monkeypatch.setattr(sink._ledger, "write", write_slowly)
@@ -223,7 +223,7 @@ async def test_row_that_is_counted_twice_uses_one_place(
         await sink.write(make_ended_record("3"))
 
 
-async def test_waiting_rows_of_earlier_processes_count_against_the_limit(
+async def test_waiting_rows_from_earlier_processes_count_against_the_limit(
     endpoint: Endpoint, tmp_path: Path
 ) -> None:
     endpoint.status = 503

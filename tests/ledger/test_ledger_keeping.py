@@ -63,7 +63,7 @@ def list_ids(settings: LedgerSettings, what: str = "id FROM calls") -> list[str]
         ("9999d", ["day", "killed", "month", "new", "old", "other's"]),
     ],
 )
-def test_rows_of_the_toolset_are_removed_after_keep(
+def test_toolsets_rows_are_removed_after_keep(
     settings: LedgerSettings, keep: str, stay: list[str]
 ) -> None:
     settings = replace(settings, keep=keep)
@@ -114,9 +114,7 @@ def test_question_is_kept_until_it_is_answered_or_30_days_old(
     assert can_be_used is (is_there and not is_taken)
 
 
-def test_old_rows_are_removed_in_batches_of_500(
-    settings: LedgerSettings,
-) -> None:
+def test_old_rows_are_removed_in_500_row_batches(settings: LedgerSettings) -> None:
     rows = {f"{number:04}": (24 * 100,) for number in range(1_100)}
     ended = threading.Event()
     ended.set()
@@ -151,9 +149,7 @@ def test_call_whose_row_was_removed_is_recorded_completely(
     assert list_ids(settings, "outcome || arguments FROM calls") == ['ok{"note": 1}']
 
 
-def test_content_of_removed_rows_is_erased_from_the_file(
-    settings: LedgerSettings,
-) -> None:
+def test_removed_rows_content_is_erased_from_the_file(settings: LedgerSettings) -> None:
     record = Record(
         "1", "toys", "spin", None, format_hours_ago(24 * 100), {"note": "s3cret"}
     )
@@ -170,7 +166,7 @@ def test_content_of_removed_rows_is_erased_from_the_file(
 
 
 @pytest.mark.parametrize("keep", ["1h", None])
-async def test_first_call_of_a_process_removes_old_rows(
+async def test_first_call_in_a_process_removes_old_rows(
     kept: Kept, handlers: Any, keep: str | None
 ) -> None:
     handlers.spin = lambda: "done"

@@ -104,7 +104,7 @@ def test_finish_waits_60_seconds_for_the_thread(
     assert joined == [60.0], "there is no thread any more"
 
 
-async def test_sink_function_has_a_timeout_of_10_seconds(
+async def test_sink_function_has_a_10_second_timeout(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     waited: list[float] = []

@@ -149,9 +149,7 @@ async def test_call_succeeds_after_its_connection_broke(
     assert [row["outcome"] for row in kept.rows()] == ["ok"] * 3
 
 
-async def test_last_rows_are_written_after_the_connection_broke(
-    url: str,
-) -> None:
+async def test_last_rows_are_written_after_the_connection_broke(url: str) -> None:
     ledger = open_ledger(SETTINGS)
     await ledger.write(STARTED)
     query_database(url, f"SELECT pg_terminate_backend(pid) {OTHERS}")
@@ -332,7 +330,7 @@ async def test_concurrent_ledgers_create_the_tables_once(url: str) -> None:
         ("'Toolcast ledger, version x'", "does not belong to a ledger"),
     ],
 )
-async def test_tables_of_other_owners_are_refused_and_not_changed(
+async def test_foreign_tables_are_refused_and_not_changed(
     url: str, comment: str, why: str
 ) -> None:
     query_database(url, "CREATE TABLE calls (id TEXT PRIMARY KEY)")
@@ -429,8 +427,4 @@ async def test_rows_older_than_keep_are_removed(url: str) -> None:
         gone,
         await table.claim_round("open"),
         await table.claim_round("waits"),
-    ) == (
-        602,
-        False,
-        True,
-    )
+    ) == (602, False, True)

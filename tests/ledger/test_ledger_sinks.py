@@ -74,7 +74,7 @@ async def test_each_registry_logs_its_first_failure(
         gc.collect()
 
 
-async def test_hanging_sink_uses_a_limited_number_of_threads(
+async def test_hanging_sink_uses_at_most_16_threads(
     tmp_path: Path, handlers: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """After 16 abandoned records, calls are refused immediately."""

@@ -43,7 +43,7 @@ async def test_approvals_contain_the_escaped_user(tmp_path: Path) -> None:
     assert asked == [("1", "mia\\ud800")]
 
 
-async def test_file_of_a_newer_version_is_refused(tmp_path: Path) -> None:
+async def test_file_from_a_newer_version_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "toys.sqlite3"
     open_connection(path).close()
     with closing(sqlite3.connect(path)) as connection:

@@ -29,7 +29,7 @@ def test_environment_overrides_the_configured_file(
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems have other folders")
-def test_default_file_is_in_the_state_folder_of_the_package() -> None:
+def test_default_file_is_in_the_packages_state_folder() -> None:
     whose = hashlib.sha256(b"/srv/toy").hexdigest()[:12]
     below = f"toolcast/toy-{whose}/ledger.sqlite3"
     own = SETTINGS.get_file({"XDG_STATE_HOME": "/state"})

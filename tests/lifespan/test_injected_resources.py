@@ -60,7 +60,7 @@ TEXT = {"type": "object", "properties": {"text": {"type": "string"}}}
         ("called", {"text": "a"}, ["a", "Database"]),
     ],
 )
-def test_every_kind_of_handler_receives_dependencies(
+def test_all_handler_kinds_receive_dependencies(
     make_toolset: Make, tool: str, arguments: dict[str, Any], result: Any
 ) -> None:
     toolset = make_toolset(KINDS, **{tool: TEXT})

@@ -47,7 +47,7 @@ def encode_calls(*tools: str) -> str:
     return sent(MODERN, *(("tools/call", each) for each in asked))
 
 
-def test_stdio_server_closes_the_lifespan_at_the_end_of_input(shop: Shop) -> None:
+def test_stdio_server_closes_the_lifespan_when_input_ends(shop: Shop) -> None:
     code, out, err = shop.run(*SERVER, given=encode_calls("add", "wait"))
     assert code == 0
     assert sorted(line.split()[2:5] for line in err.splitlines()) == [

@@ -50,8 +50,7 @@ async def test_start_timer_is_a_daemon_and_is_cancelled(
 
 
 @pytest.mark.parametrize(
-    ("name", "hint"),
-    [("db", None), ("dbs", "; did you mean `db`?"), ("cache", "")],
+    ("name", "hint"), [("db", None), ("dbs", "; did you mean `db`?"), ("cache", "")]
 )
 def test_overriding_an_unknown_dependency_suggests_a_similar_name(
     toolset: Toolset, name: str, hint: str | None

@@ -92,7 +92,7 @@ def test_calls_from_loops_and_threads_share_one_connection(
     assert count_connections(address) == 0
 
 
-def test_connection_of_the_first_call_is_closed_with_the_registry(
+def test_connection_from_the_first_call_is_closed_with_the_registry(
     make_toolset: Make, address: str
 ) -> None:
     registry = make_toolset(SOURCE, insert=TEXT).registry

@@ -393,10 +393,7 @@ async def test_failed_start_names_lifespan_error_and_line(
             "@asynccontextmanager\nasync def lifespan(): yield [1]",
             "it yields `list`, but must yield a mapping with its dependencies",
         ),
-        (
-            "@contextmanager\ndef lifespan(): yield {}",
-            "it does not yield `db`",
-        ),
+        ("@contextmanager\ndef lifespan(): yield {}", "it does not yield `db`"),
         (
             "@contextmanager\ndef lifespan(): yield {'db': 1, 'log': 2}",
             "it yields `log`, which `dependencies` of toolset.yaml does not declare",

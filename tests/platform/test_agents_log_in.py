@@ -32,10 +32,7 @@ Forged = Callable[[Logins, str], str]
 AT = "/.well-known/oauth-protected-resource/mcp/"
 # The invalid part of each token, and the reason in the challenge.
 REFUSED: dict[str, tuple[Forged, str]] = {
-    "issuer": (
-        lambda p, to: p.token("ben", iss="https://x.example"),
-        "another issuer",
-    ),
+    "issuer": (lambda p, to: p.token("ben", iss="https://x.example"), "another issuer"),
     "audience": (
         lambda p, to: p.token("ben", aud="https://x.example"),
         "another audience",
@@ -48,10 +45,7 @@ REFUSED: dict[str, tuple[Forged, str]] = {
     ),
     "kid": (lambda p, to: by_hand(p.server, to, {"kid": "two"}), "unknown key"),
     "key": (lambda p, to: other_key(p.server, to), "signature is not valid"),
-    "expired": (
-        lambda p, to: p.token("ben", exp=int(time.time()) - 60),
-        "has expired",
-    ),
+    "expired": (lambda p, to: p.token("ben", exp=int(time.time()) - 60), "has expired"),
     "not yet": (
         lambda p, to: p.token("ben", nbf=int(time.time()) + 60),
         "not valid yet",

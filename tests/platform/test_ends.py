@@ -25,9 +25,7 @@ YEAR = {"first": "2026-01-01", "last": "2026-12-31"}
 
 
 @pytest.mark.parametrize("era", [pytest.param(ERAS[0], marks=SLOW), ERAS[1]])
-def test_stdio_server_closes_the_pool_at_the_end_of_input(
-    clinic: Clinic, era: str
-) -> None:
+def test_stdio_server_closes_the_pool_when_input_ends(clinic: Clinic, era: str) -> None:
     call = {"name": "search_visits", "arguments": {"day": MONDAY}}
     process = clinic.start("clinic_tools.reception.mcp_server")
     output, _ = process.communicate(sent(era, ("tools/call", call)).encode(), 60)

@@ -23,10 +23,7 @@ from toolcast_runtime import Registry, ToolError
 from toolcast_runtime.consent import Answer, Question
 
 START = f"{MONDAY}T10:30:00+01:00"
-REFUND: dict[str, Any] = {
-    "visit_id": 1,
-    "amount": {"cents": 5_000, "currency": "EUR"},
-}
+REFUND: dict[str, Any] = {"visit_id": 1, "amount": {"cents": 5_000, "currency": "EUR"}}
 
 
 async def test_registries_share_a_pool_that_is_closed(

@@ -99,7 +99,7 @@ def test_langchain_and_openai_tools_are_limited_by_the_caller(
     assert told == again == {"user": "ben", "name": "Ben", "ward": None}
 
 
-def test_command_runs_as_the_caller_of_its_program(practice: Registry) -> None:
+def test_command_runs_as_its_programs_caller(practice: Registry) -> None:
     main = import_module("clinic_tools.practice.cli").main
     said = []
     for caller in (MIA, Caller()):

@@ -30,13 +30,7 @@ def test_check_has_no_findings_in_the_clinic_project(
     "words",
     [
         ["pytest", "-q", "-n", "0", "-p", "no:cacheprovider", "clinic_tools"],
-        [
-            "mypy",
-            "--strict",
-            "clinic",
-            "clinic_tools",
-            "clinic_script.py",
-        ],
+        ["mypy", "--strict", "clinic", "clinic_tools", "clinic_script.py"],
     ],
 )
 def test_generated_tests_and_mypy_pass(

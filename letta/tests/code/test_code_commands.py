@@ -49,7 +49,7 @@ def test_saved_plan_is_applied_once_and_verified(desk: Desk) -> None:
     assert "No changes" in desk.letta("plan", *LOCAL).stdout
 
 
-def test_json_output_of_plan_and_verify_contains_no_token(desk: Desk) -> None:
+def test_json_output_contains_no_token(desk: Desk) -> None:
     """`Desk.letta` checks each output for the token."""
     plan = json.loads(desk.letta("plan", *LOCAL, "--format", "json").stdout)
     assert [change["action"] for change in plan["changes"]] == ["+"]
@@ -60,9 +60,7 @@ def test_json_output_of_plan_and_verify_contains_no_token(desk: Desk) -> None:
     assert passed == ["search_notes"]
 
 
-def test_changed_url_and_token_update_only_the_toolsets_entry(
-    desk: Desk,
-) -> None:
+def test_changed_url_and_token_update_only_the_toolsets_entry(desk: Desk) -> None:
     entry = {
         "name": "toy",
         "transport": "http",
@@ -154,9 +152,7 @@ def test_plan_is_refused_while_server_is_down(desk: Desk) -> None:
     assert "does not respond" in assert_plan_is_refused(desk, *LOCAL)
 
 
-def test_entry_of_another_program_is_replaced_only_with_allow_capture(
-    desk: Desk,
-) -> None:
+def test_foreign_stdio_entry_is_replaced_only_with_allow_capture(desk: Desk) -> None:
     value = json.loads(json.dumps(OTHERS))
     value["agents"][1]["mcpServers"][0]["name"] = "toy"
     desk.write(value)
@@ -232,7 +228,7 @@ def test_verify_options_select_the_called_tools(desk: Desk) -> None:
     assert [call.name for call in desk.mcp.calls] == ["delete_note"]
 
 
-def test_http_entry_of_another_owner_is_not_replaced(desk: Desk) -> None:
+def test_foreign_http_entry_is_not_replaced(desk: Desk) -> None:
     value = json.loads(json.dumps(OTHERS))
     theirs = {"name": "toy", "transport": "http", "url": "http://theirs.test/mcp"}
     value["agents"][1]["mcpServers"].append({**theirs, "headers": {"X-Key": "k"}})

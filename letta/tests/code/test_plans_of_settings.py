@@ -10,8 +10,8 @@ import pytest
 from letta.tests.planning.states import (
     URL,
     make_agent,
-    make_current_state,
-    make_desired_state,
+    make_current,
+    make_desired,
     make_tool,
     offer_tools,
 )
@@ -21,7 +21,7 @@ from toolcast_letta.plan.current_state import AgentState
 from toolcast_letta.plan.plan import Overrides, Plan
 from toolcast_letta.plan.planning import build_plan
 
-DESIRED = make_desired_state(make_tool("add"))
+DESIRED = make_desired(make_tool("add"))
 OURS = {
     "name": "toys",
     "transport": "http",
@@ -55,7 +55,7 @@ def build_current_state(*servers: Any, known: Any = (None,), **more: Any) -> Any
         "agents": {"me": state},
         **more,
     }
-    return replace(make_current_state(DESIRED, registry={}), **more)
+    return replace(make_current(DESIRED, registry={}), **more)
 
 
 @pytest.mark.parametrize(
@@ -143,23 +143,24 @@ def build_current_state(*servers: Any, known: Any = (None,), **more: Any) -> Any
         (
             build_plan_for(
                 OURS,
-                wanted=make_desired_state(make_tool("x" * 49)),
+                wanted=make_desired(make_tool("x" * 49)),
                 offered=offer_tools(make_tool("x" * 49)),
             ),
             [],
         ),
         (
             build_plan_for(
-                OURS, wanted=make_desired_state(make_tool("add"), make_tool("new"))
+                OURS, wanted=make_desired(make_tool("add"), make_tool("new"))
             ),
             ["not-deployed: the MCP server does not offer `new`"],
         ),
     ],
 )
 def test_settings_cause_blockers(plan: Plan, expected: list[str]) -> None:
-    messages = [f"{one.code}: {one.message}" for one in plan.blockers]
+    messages = [f"{item.code}: {item.message}" for item in plan.blockers]
     assert [
-        one[: len(two)] for one, two in zip(messages, expected, strict=True)
+        item[: len(beginning)]
+        for item, beginning in zip(messages, expected, strict=True)
     ] == expected
     if expected and expected[0].startswith(("empty", "not-dep")):
         assert messages[0].endswith(
@@ -203,8 +204,7 @@ def test_settings_cause_blockers(plan: Plan, expected: list[str]) -> None:
         ),
         (
             build_plan_for(
-                OURS,
-                wanted=make_desired_state(make_tool("add", requires_approval=True)),
+                OURS, wanted=make_desired(make_tool("add", requires_approval=True))
             ),
             [],
             [
@@ -212,9 +212,7 @@ def test_settings_cause_blockers(plan: Plan, expected: list[str]) -> None:
             ],
         ),
         (
-            build_plan_for(
-                OURS, wanted=make_desired_state(make_tool("add", attached=False))
-            ),
+            build_plan_for(OURS, wanted=make_desired(make_tool("add", attached=False))),
             [],
             [
                 (
@@ -228,9 +226,9 @@ def test_settings_cause_blockers(plan: Plan, expected: list[str]) -> None:
 def test_plan_lists_changes_and_warnings(
     plan: Plan, changes: Any, warnings: list[str]
 ) -> None:
-    assert [(one.action, one.detail) for one in plan.changes] == changes
+    assert [(item.action, item.detail) for item in plan.changes] == changes
     zipped = zip(plan.warnings, warnings, strict=True)
-    assert [one[: len(two)] for one, two in zipped] == warnings
+    assert [item[: len(beginning)] for item, beginning in zipped] == warnings
     assert plan.registry == {}
 
 

@@ -27,7 +27,7 @@ def code(tmp_path: Path) -> LettaCode:
 
 
 @pytest.mark.letta
-def test_letta_code_lists_and_calls_the_tools_of_ren(
+def test_letta_code_lists_and_calls_rens_tools(
     code: LettaCode, project_copy: Any
 ) -> None:
     with scripted_model() as model:

@@ -65,7 +65,7 @@ def test_set_member_keeps_numbers_escapes_spacing_and_order() -> None:
     assert edited == text.replace('\\/" }', '\\/",\r\n  "new": 1 }')
 
 
-def test_set_server_uses_the_layout_of_letta_code(tmp_path: Path) -> None:
+def test_set_server_uses_letta_codes_layout(tmp_path: Path) -> None:
     before = {"agents": [{"agentId": AGENT, "baseUrl": "local:/x"}], "last": None}
     file = tmp_path / "settings.json"
     file.write_text(json.dumps(before, indent=2))
@@ -287,7 +287,7 @@ def test_added_and_replaced_elements_use_the_surrounding_indent() -> None:
     )
 
 
-def test_get_line_indent_returns_the_indent_of_the_line() -> None:
+def test_get_line_indent_returns_leading_whitespace() -> None:
     for text, at, indent in (
         ("\n  {}", 3, "  "),
         ("  {}", 2, "  "),

@@ -27,8 +27,7 @@ def select_toolset(monkeypatch: pytest.MonkeyPatch, sets: str, name: str | None)
 
 
 @pytest.mark.parametrize(
-    ("sets", "name", "found"),
-    [("a", None, "a"), ("a", "a", "a"), ("a b", "b", "b")],
+    ("sets", "name", "found"), [("a", None, "a"), ("a", "a", "a"), ("a b", "b", "b")]
 )
 def test_toolset_is_selected_by_name_or_as_the_only_one(
     monkeypatch: pytest.MonkeyPatch, sets: str, name: str | None, found: str
@@ -185,7 +184,7 @@ def test_rollback_preview_lists_changes_and_unrestorable_parts(
         (Baselines(SimpleNamespace(id="3", name="they")), ("me",), None),
     ],
 )
-def test_rollback_refuses_baseline_of_other_toolset_or_agents(
+def test_rollback_refuses_baseline_for_other_toolset_or_agents(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     baselines: Baselines,

@@ -60,7 +60,7 @@ class Exchange:
         self._names_by_url[model.url.removesuffix("/v1")] = "http://model"
         return model
 
-    def send_request(
+    def request(
         self,
         method: str,
         path: str,

@@ -126,7 +126,7 @@ def test_agent_patch_is_atomic_and_replaces_listed_tools(client: httpx.Client) -
     ), "null: no change"
 
 
-def test_mcp_tool_replaces_built_in_of_same_name_and_deletion_detaches_it(
+def test_mcp_tool_replaces_built_in_with_same_name_and_deletion_detaches_it(
     client: httpx.Client, mcp_server: PlantedServer
 ) -> None:
     agent = client.post("/v1/agents/", json={"tools": ["core_memory_append"]}).json()[

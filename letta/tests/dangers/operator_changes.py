@@ -30,7 +30,7 @@ def replace_tools(*names: str) -> ManualChange:
 
     def change(stage: Stage) -> None:
         ids = [stage.find_tool(name)["id"] for name in names]
-        stage.send_request("PATCH", f"/v1/agents/{stage.agent_id}", {"tool_ids": ids})
+        stage.request("PATCH", f"/v1/agents/{stage.agent_id}", {"tool_ids": ids})
 
     return change
 

@@ -395,7 +395,7 @@ def test_change_on_the_server_blocks_the_plan(
     assert found.plan.blockers
 
 
-def test_default_approval_of_registry_becomes_a_rule_with_a_warning(
+def test_default_approval_in_registry_becomes_a_rule_with_a_warning(
     verify_after: Any, stage: Stage
 ) -> None:
     found = verify_after(
@@ -435,7 +435,7 @@ def test_expected_tool_may_end_the_turn_only_if_specs_declare_it(
         ("memgpt_agent", "send_message", "continue_loop", "continues its turn after"),
     ],
 )
-def test_changed_loop_rule_of_core_tool_is_a_difference_for_each_agent_type(
+def test_changed_loop_rule_for_core_tool_is_a_difference_for_each_agent_type(
     make_toy: Any, kind: str, name: str, rule: str, expected: str
 ) -> None:
     toolset = TOOLSET.replace("memgpt_v2_agent", kind)

@@ -64,7 +64,7 @@ def test_plan_is_refused_if_server_offers_no_tools(stage: Stage) -> None:
     assert stage.names() == THEIRS | OURS
 
 
-def test_deleting_tool_of_other_agents_requires_its_name(stage: Stage) -> None:
+def test_deleting_tool_that_other_agents_use_requires_its_name(stage: Stage) -> None:
     """Letta detaches a deleted tool from every agent of the organization."""
     stage.apply()
     other = stage.create_another_agent("search_notes")
@@ -79,7 +79,7 @@ def test_deleting_tool_of_other_agents_requires_its_name(stage: Stage) -> None:
     assert stage.find_tool("search_notes") is None
 
 
-def test_capturing_tool_of_another_server_requires_its_name(stage: Stage) -> None:
+def test_capturing_another_servers_tool_requires_its_name(stage: Stage) -> None:
     """Tool names are unique in an organization; registering one replaces its owner."""
     with changing_mcp(tool("search_notes", "Theirs.")) as theirs:
         entry = stage.create_server_entry("theirs", url=theirs.url)
@@ -108,13 +108,13 @@ def test_tools_are_registered_and_updated_beside_60_other_tools(stage: Stage) ->
         assert stage.names() == THEIRS | OURS
         assert stage.plan().changes == ()
         path = f"/v1/tools/{stage.find_tool('end_day')['id']}"
-        stage.send_request("PATCH", path, {"return_char_limit": 777})
+        stage.request("PATCH", path, {"return_char_limit": 777})
         stage.project.edit(SEARCH, "What to look for.", "Words.")
         stage.deploy()
         stage.apply()
         assert stage.plan().changes == ()
         assert stage.find_tool("end_day")["return_char_limit"] == 777
-        assert len(stage.send_request("GET", "/v1/tools/?limit=1000")) >= 60
+        assert len(stage.request("GET", "/v1/tools/?limit=1000")) >= 60
 
 
 def test_renamed_tool_stays_attached_under_its_new_name(stage: Stage) -> None:
@@ -159,12 +159,12 @@ def test_new_token_is_sent_to_the_mcp_server(stage: Stage) -> None:
     desired = stage.desired("another-token")
     assert list_actions(stage.plan(desired), "server") == ["~ toy"]
     stage.apply(desired=desired)
-    stage.send_request("GET", "/v1/tools/mcp/servers/toy/tools")
+    stage.request("GET", "/v1/tools/mcp/servers/toy/tools")
     assert stage.mcp.headers[-1]["authorization"] == "Bearer another-token"
     assert TOKEN not in "\n".join(stage.messages)
 
 
-def test_plan_is_refused_for_endpoint_of_another_client(stage: Stage) -> None:
+def test_plan_is_refused_for_another_clients_endpoint(stage: Stage) -> None:
     """That endpoint offers tools that the agent's client may not call."""
     stage.project.edit(
         "specs/toy/toolset.yaml",

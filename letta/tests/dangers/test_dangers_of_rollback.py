@@ -38,7 +38,7 @@ def test_rollback_keeps_a_rule_that_was_changed_manually(stage: Stage) -> None:
 def test_rollback_attaches_manually_detached_tool_only_if_named(stage: Stage) -> None:
     stage.apply()
     tool = stage.find_tool("their_tool")["id"]
-    stage.send_request("PATCH", f"/v1/agents/{stage.agent_id}/tools/detach/{tool}")
+    stage.request("PATCH", f"/v1/agents/{stage.agent_id}/tools/detach/{tool}")
     done = stage.roll_back()
     assert stage.names() == THEIRS - {"their_tool"}
     assert any("--restore their_tool to attach it" in line for line in done.stays)

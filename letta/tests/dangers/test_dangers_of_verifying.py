@@ -16,7 +16,7 @@ def detach_tools(stage: Stage, *names: str) -> None:
     for name in names:
         tool = stage.find_tool(name)
         path = f"/v1/agents/{stage.agent_id}/tools/detach/{tool['id']}"
-        stage.send_request("PATCH", path)
+        stage.request("PATCH", path)
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_lost_tool_is_reported_next_to_attached_tools(stage: Stage) -> None:
     assert "(baseline 6 + 3 - 1: lost their_tool)" in format_verification(found)
 
 
-def test_removed_rules_of_built_in_tools_are_a_difference(stage: Stage) -> None:
+def test_removed_rules_for_built_in_tools_are_a_difference(stage: Stage) -> None:
     stage.apply()
     rules = stage.rules()
     stage.patch(tool_rules=[])

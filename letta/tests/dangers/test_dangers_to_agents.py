@@ -50,7 +50,7 @@ def test_apply_keeps_model_configuration_and_memory_tools(stage: Stage) -> None:
 def test_rollback_restores_named_tools_after_all_were_detached(stage: Stage) -> None:
     """A rollback without names keeps them detached, as this can be intended."""
     stage.apply()
-    stage.send_request("PATCH", f"/v1/agents/{stage.agent_id}", {"tool_ids": []})
+    stage.request("PATCH", f"/v1/agents/{stage.agent_id}", {"tool_ids": []})
     assert stage.names() == set()
     result = stage.roll_back()
     assert len([line for line in result.stays if "--restore" in line]) == len(THEIRS)
@@ -62,7 +62,7 @@ def test_rollback_restores_named_tools_after_all_were_detached(stage: Stage) -> 
 def test_apply_detaches_a_manually_attached_circular_tool(stage: Stage) -> None:
     stage.apply()
     tool_id = stage.find_tool("wake_agent")["id"]
-    stage.send_request("PATCH", f"/v1/agents/{stage.agent_id}/tools/attach/{tool_id}")
+    stage.request("PATCH", f"/v1/agents/{stage.agent_id}/tools/attach/{tool_id}")
     plan = stage.plan()
     assert [(change.action, change.name, change.detail) for change in plan.changes] == [
         ("-", "wake_agent", "detached: It calls the agent's own loop.")
@@ -77,7 +77,7 @@ def test_apply_keeps_more_tools_than_a_page_lists(stage: Stage) -> None:
     many = [tool(f"many_{number:02}") for number in range(60)]
     with changing_mcp(*many) as theirs:
         stage.create_server_entry("theirs", url=theirs.url)
-        listed = stage.send_request("GET", "/v1/tools/?limit=1000")
+        listed = stage.request("GET", "/v1/tools/?limit=1000")
         ids = [
             registered["id"]
             for registered in listed
@@ -93,9 +93,7 @@ def test_apply_keeps_more_tools_than_a_page_lists(stage: Stage) -> None:
         assert stage.names() == before | OURS
 
 
-def test_rule_of_missing_tool_is_removed_only_if_named(
-    stage: Stage,
-) -> None:
+def test_rule_for_missing_tool_is_removed_only_if_named(stage: Stage) -> None:
     """With a stale `run_first` rule the model is offered no tools."""
     stage.patch(
         tool_rules=[
@@ -112,7 +110,7 @@ def test_rule_of_missing_tool_is_removed_only_if_named(
 def test_saved_plan_is_refused_after_a_tool_was_attached_manually(stage: Stage) -> None:
     plan = stage.plan()
     tool_id = stage.find_tool("run_code_with_tools")["id"]
-    stage.send_request("PATCH", f"/v1/agents/{stage.agent_id}/tools/attach/{tool_id}")
+    stage.request("PATCH", f"/v1/agents/{stage.agent_id}/tools/attach/{tool_id}")
     with pytest.raises(PlanRefusedError, match="run_code_with_tools"):
         stage.apply(plan)
     assert stage.names() == THEIRS | {"run_code_with_tools"}
@@ -132,7 +130,7 @@ def test_saved_plan_is_refused_after_rules_were_removed(stage: Stage) -> None:
 def test_apply_attaches_a_manually_detached_tool(stage: Stage) -> None:
     stage.apply()
     tool_id = stage.find_tool("end_day")["id"]
-    stage.send_request("PATCH", f"/v1/agents/{stage.agent_id}/tools/detach/{tool_id}")
+    stage.request("PATCH", f"/v1/agents/{stage.agent_id}/tools/detach/{tool_id}")
     found = stage.verify(examples=False)
     assert not found.all_match
     assert found.differences == ("+ tool end_day of keeper (attached)",)
@@ -140,7 +138,7 @@ def test_apply_attaches_a_manually_detached_tool(stage: Stage) -> None:
     assert stage.verify(examples=False).all_match
 
 
-def test_verify_calls_only_examples_of_reading_tools(stage: Stage) -> None:
+def test_verify_calls_only_reading_tools(stage: Stage) -> None:
     stage.apply()
     found = stage.verify()
     assert found.all_match
@@ -153,7 +151,7 @@ def test_verify_calls_only_examples_of_reading_tools(stage: Stage) -> None:
     assert (set(count.gained), count.lost, count.canonical) == (OURS, (), 3)
 
 
-def test_rollback_restores_tools_and_rules_of_the_baseline(stage: Stage) -> None:
+def test_rollback_restores_baseline_tools_and_rules(stage: Stage) -> None:
     names, rules = stage.names(), stage.rules()
     stage.apply()
     stage.roll_back()

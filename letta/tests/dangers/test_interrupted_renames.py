@@ -56,7 +56,7 @@ def test_next_apply_finishes_an_interrupted_rename(
 def test_renamed_tool_keeps_its_registry_settings(stage: Stage) -> None:
     stage.apply()
     tool = stage.find_tool("search_notes")
-    stage.send_request("PATCH", f"/v1/tools/{tool['id']}", {"return_char_limit": 777})
+    stage.request("PATCH", f"/v1/tools/{tool['id']}", {"return_char_limit": 777})
     rename_search_notes(stage)
     stage.apply()
     assert stage.find_tool("find_notes")["return_char_limit"] == 777

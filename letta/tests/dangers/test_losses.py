@@ -101,7 +101,7 @@ def test_accepted_loss_counts_again_after_the_tool_returned(applied: Stage) -> N
     assert applied.verify(examples=False).all_match
     tool_id = applied.find_tool("their_tool")["id"]
     path = f"/v1/agents/{applied.agent_id}/tools/attach/{tool_id}"
-    applied.send_request("PATCH", path)
+    applied.request("PATCH", path)
     change_spec(applied, "Back note.")
     applied.apply()
     detach_tools("their_tool")(applied)
@@ -116,7 +116,7 @@ def test_accepting_what_was_not_lost_is_refused(applied: Stage, name: str) -> No
     assert "their_tool" in plan.blockers[0].help
 
 
-def test_tool_of_expects_is_attached_with_its_own_rule(applied: Stage) -> None:
+def test_tool_in_expects_is_attached_with_its_own_rule(applied: Stage) -> None:
     """Listing lost tools in `expects` attaches them; the message recommends it."""
     replace_tools("their_tool")(applied)
     applied.project.edit(

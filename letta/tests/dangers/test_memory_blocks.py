@@ -38,7 +38,7 @@ def letta(stage: Stage, tmp_path: Path) -> Toolcast:
             {"label": "my_data", "value": ""},
         ],
     }
-    stage.agent_id = stage.send_request("POST", "/v1/agents/", body)["id"]
+    stage.agent_id = stage.request("POST", "/v1/agents/", body)["id"]
 
     def run(*words: str) -> Result:
         env = {
@@ -58,7 +58,7 @@ def letta(stage: Stage, tmp_path: Path) -> Toolcast:
 
 def read_block(stage: Stage, label: str) -> str:
     path = f"/v1/agents/{stage.agent_id}/core-memory/blocks/{label}"
-    value: str = stage.send_request("GET", path)["value"]
+    value: str = stage.request("GET", path)["value"]
     return value
 
 
@@ -106,7 +106,7 @@ def test_writing_blocks_keeps_text_outside_the_generated_part(
     letta("blocks", "--write", file)
     after = read_block(stage, "my_tools") + "\nAnd this I learned."
     path = f"/v1/agents/{stage.agent_id}/core-memory/blocks/my_tools"
-    stage.send_request("PATCH", path, {"value": after})
+    stage.request("PATCH", path, {"value": after})
     stage.project.edit("specs/toy/end_day.yaml", "End the day.", "End a day.")
     letta("blocks", "--out", file)
     letta("blocks", "--write", file)
@@ -119,7 +119,7 @@ def test_changed_block_or_edited_file_is_not_written(
     file = tmp_path / "blocks.json"
     letta("blocks", "--out", str(file))
     path = f"/v1/agents/{stage.agent_id}/core-memory/blocks/my_tools"
-    stage.send_request("PATCH", path, {"value": "Newer."})
+    stage.request("PATCH", path, {"value": "Newer."})
     result = letta("blocks", "--write", str(file))
     assert result.exit_code == 1
     assert "the specs' text for `my_tools` of keeper has changed" in result.output
@@ -147,7 +147,7 @@ def test_blocks_command_reports_invalid_markers(
     stage: Stage, letta: Toolcast, value: str, expected_text: str
 ) -> None:
     path = f"/v1/agents/{stage.agent_id}/core-memory/blocks/my_tools"
-    stage.send_request("PATCH", path, {"value": value})
+    stage.request("PATCH", path, {"value": value})
     result = letta("blocks")
     assert (result.exit_code, expected_text in result.output) == (1, True)
 
@@ -165,7 +165,7 @@ def test_missing_and_too_short_blocks_are_reported(
     stage: Stage, letta: Toolcast
 ) -> None:
     path = f"/v1/agents/{stage.agent_id}/core-memory/blocks/my_tools"
-    stage.send_request("PATCH", path, {"limit": 60})
+    stage.request("PATCH", path, {"limit": 60})
     stage.project.edit("specs/toy/toolset.yaml", "label: my_data", "label: my_map")
     result = letta("blocks")
     assert result.exit_code == 1
@@ -193,7 +193,7 @@ def test_rollback_restores_the_generated_part_and_keeps_later_text(
     letta("blocks", "--write", file)
     assert letta("plan", "--detailed-exitcode").exit_code == 0
     path = f"/v1/agents/{stage.agent_id}/core-memory/blocks/my_tools"
-    stage.send_request(
+    stage.request(
         "PATCH", path, {"value": read_block(stage, "my_tools") + "\nI learned this."}
     )
     preview = letta("rollback", "--dry-run").output
@@ -206,7 +206,7 @@ def test_rollback_restores_the_generated_part_and_keeps_later_text(
     assert read_block(stage, "my_data") == ""
 
 
-def test_rollback_restores_the_part_of_the_baseline(
+def test_rollback_restores_the_baselines_part(
     stage: Stage, letta: Toolcast, tmp_path: Path
 ) -> None:
     file = str(tmp_path / "blocks.json")
@@ -250,10 +250,7 @@ def write_before_apply(stage: Stage) -> None:
 
 @pytest.mark.parametrize("change", [remove_parts, write_before_apply])
 def test_rollback_reports_a_part_that_the_baseline_cannot_restore(
-    stage: Stage,
-    letta: Toolcast,
-    tmp_path: Path,
-    change: Callable[[Stage], None],
+    stage: Stage, letta: Toolcast, tmp_path: Path, change: Callable[[Stage], None]
 ) -> None:
     file = str(tmp_path / "blocks.json")
     letta("apply", "--yes")
@@ -281,7 +278,7 @@ def test_rollback_fails_if_the_restored_part_exceeds_the_limit(
     letta("blocks", "--out", file)
     letta("blocks", "--write", file)
     path = f"/v1/agents/{stage.agent_id}/core-memory/blocks/my_tools"
-    stage.send_request("PATCH", path, {"limit": len(read_block(stage, "my_tools"))})
+    stage.request("PATCH", path, {"limit": len(read_block(stage, "my_tools"))})
     result = letta("rollback")
     assert result.exit_code == 1
     assert (

@@ -29,12 +29,7 @@ BUILT_INS = {
         "finish_rethinking_memory",
         "search_memory",
     ),
-    "letta_builtin": (
-        "run_code",
-        "run_code_with_tools",
-        "web_search",
-        "fetch_webpage",
-    ),
+    "letta_builtin": ("run_code", "run_code_with_tools", "web_search", "fetch_webpage"),
     "letta_files_core": ("open_files", "grep_files", "semantic_search_files"),
     "letta_multi_agent_core": (
         "send_message_to_agent_and_wait_for_reply",

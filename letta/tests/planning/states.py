@@ -32,7 +32,7 @@ def make_agent(**more: Any) -> DesiredAgent:
     return DesiredAgent("me", id="agent-1", **more)
 
 
-def make_desired_state(
+def make_desired(
     *tools: DesiredTool, agents: Any = None, token: str | None = None, **more: Any
 ) -> DesiredState:
     named = {tool_.name: tool_ for tool_ in tools}
@@ -47,7 +47,7 @@ def offer_tools(*tools: DesiredTool, **problems: str) -> dict[str, OfferedTool]:
     }
 
 
-def make_registered_tool(name: str, **more: Any) -> RegisteredTool:
+def make_registered(name: str, **more: Any) -> RegisteredTool:
     """Return a registered tool of the toolset that matches its spec."""
     known = {
         "id": f"id-{name}",
@@ -59,16 +59,16 @@ def make_registered_tool(name: str, **more: Any) -> RegisteredTool:
     return RegisteredTool(**{"name": name, **known, **more})
 
 
-def make_built_in_tool(name: str, **more: Any) -> RegisteredTool:
+def make_built_in(name: str, **more: Any) -> RegisteredTool:
     own = {"type": "letta_core", "server_id": None, "called_at": ""}
-    return make_registered_tool(name, **{**own, **more})
+    return make_registered(name, **{**own, **more})
 
 
 def index_by_name(*tools: RegisteredTool) -> dict[str, RegisteredTool]:
     return {tool.name: tool for tool in tools}
 
 
-def make_agent_state(*names: str, rules: Any = (), **more: Any) -> AgentState:
+def make_state(*names: str, rules: Any = (), **more: Any) -> AgentState:
     tools = {name: f"id-{name}" for name in names}
     kind = more.pop("type", "letta_v1_agent")
     return AgentState("agent-1", "me", kind, tools, tuple(rules), **more)
@@ -82,7 +82,7 @@ def make_entry(url: str = URL, *, is_http: bool = True, has_token: bool = True) 
     return ServerEntry("mcp-1", "toys", url, is_http=is_http, has_token=has_token)
 
 
-def make_current_state(
+def make_current(
     wanted: DesiredState, *tools: RegisteredTool, **more: Any
 ) -> CurrentState:
     """Return the state of a Letta server with its built-in tools and these tools."""
@@ -92,13 +92,13 @@ def make_current_state(
         "entry": make_entry(),
         "offered": offer_tools(*wanted.tools.values()),
         "unreachable": "",
-        "registry": index_by_name(*map(make_built_in_tool, CORE), *tools),
-        "agents": {"me": make_agent_state(*CORE, *(tool.name for tool in tools))},
+        "registry": index_by_name(*map(make_built_in, CORE), *tools),
+        "agents": {"me": make_state(*CORE, *(tool.name for tool in tools))},
     }
     return CurrentState(**{**known, **more})
 
 
-ADD = make_desired_state(make_tool("add"))
+ADD = make_desired(make_tool("add"))
 """A desired state with one tool."""
 
 
@@ -106,13 +106,13 @@ def make_plan(wanted: DesiredState, found: CurrentState, **more: Any) -> Plan:
     return build_plan("https://letta.test", wanted, found, Overrides(**more))
 
 
-def make_applied_state(**more: Any) -> CurrentState:
+def make_applied(**more: Any) -> CurrentState:
     """Return the state after `ADD` was applied, with these differences."""
-    return make_current_state(ADD, make_registered_tool("add"), **more)
+    return make_current(ADD, make_registered("add"), **more)
 
 
 def make_agents(
     *rules: Any, names: tuple[str, ...] = (*CORE, "add"), **more: Any
 ) -> Any:
     """Return the agent with these rules and tools."""
-    return {"agents": {"me": make_agent_state(*names, rules=rules, **more)}}
+    return {"agents": {"me": make_state(*names, rules=rules, **more)}}

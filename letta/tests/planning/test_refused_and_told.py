@@ -12,13 +12,13 @@ from letta.tests.planning.states import (
     index_by_name,
     make_agent,
     make_agents,
-    make_applied_state,
-    make_built_in_tool,
-    make_current_state,
-    make_desired_state,
+    make_applied,
+    make_built_in,
+    make_current,
+    make_desired,
     make_entry,
     make_plan,
-    make_registered_tool,
+    make_registered,
     make_rule,
     make_tool,
     offer_tools,
@@ -28,8 +28,8 @@ from toolcast_letta.plan.desired_state import DesiredState
 from toolcast_letta.plan.plan import Plan
 from toolcast_letta.plan.plan_warnings import _is_private
 
-MEMGPT = make_desired_state(make_tool("add"), agents=(make_agent(type="memgpt_agent"),))
-SPARE = make_desired_state(make_tool("add"), make_tool("spare", attached=False))
+MEMGPT = make_desired(make_tool("add"), agents=(make_agent(type="memgpt_agent"),))
+SPARE = make_desired(make_tool("add"), make_tool("spare", attached=False))
 
 
 def list_messages(plan: Plan) -> list[str]:
@@ -56,11 +56,11 @@ def list_messages(plan: Plan) -> list[str]:
 def test_plan_is_blocked_for_letta_versions_other_than_0_13_to_0_16(
     version: str, is_known: bool
 ) -> None:
-    list_blocker_codes = [
+    codes = [
         blocker.code
-        for blocker in make_plan(ADD, make_applied_state(version=version)).blockers
+        for blocker in make_plan(ADD, make_applied(version=version)).blockers
     ]
-    assert list_blocker_codes == ([] if is_known else ["version"])
+    assert codes == ([] if is_known else ["version"])
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_private_server_url_causes_a_warning_from_letta_0_16_7(
     assert _is_private(url) is is_private
     wanted = replace(ADD, server_url=url)
     for version, refuses in [("0.16.6", False), ("0.16.7", True), ("0.16.8", True)]:
-        warnings = make_plan(wanted, make_applied_state(version=version)).warnings
+        warnings = make_plan(wanted, make_applied(version=version)).warnings
         assert any("private addresses" in line for line in warnings) is (
             refuses and is_private
         )
@@ -92,20 +92,20 @@ def test_private_server_url_causes_a_warning_from_letta_0_16_7(
 @pytest.mark.parametrize(
     ("wanted", "found", "lines"),
     [
-        (ADD, make_applied_state(), []),
+        (ADD, make_applied(), []),
         (
             ADD,
-            make_applied_state(entry=make_entry(is_http=False)),
+            make_applied(entry=make_entry(is_http=False)),
             ["server-kind: the entry `toys`"],
         ),
         (
             ADD,
-            make_applied_state(unreachable="it is away", offered={}),
+            make_applied(unreachable="it is away", offered={}),
             ["unreachable: Letta cannot list the MCP server's tools: it is away"],
         ),
         (
             ADD,
-            make_applied_state(offered={}),
+            make_applied(offered={}),
             [
                 (
                     "empty-list: the MCP server offers no tools, as it can during a "
@@ -114,8 +114,8 @@ def test_private_server_url_causes_a_warning_from_letta_0_16_7(
             ],
         ),
         (
-            make_desired_state(make_tool("add"), withheld={"add": "no.", "z": "not."}),
-            make_applied_state(),
+            make_desired(make_tool("add"), withheld={"add": "no.", "z": "not."}),
+            make_applied(),
             [
                 "wrong-endpoint: https://mcp.test/mcp is not the endpoint for Letta: "
                 "it offers tools that the specs withhold from Letta (`add`: no.)"
@@ -123,7 +123,7 @@ def test_private_server_url_causes_a_warning_from_letta_0_16_7(
         ),
         (
             ADD,
-            make_applied_state(offered={"add": OfferedTool("add", "another")}),
+            make_applied(offered={"add": OfferedTool("add", "another")}),
             [
                 (
                     "not-deployed: the MCP server's description or schema of `add` "
@@ -132,20 +132,18 @@ def test_private_server_url_causes_a_warning_from_letta_0_16_7(
             ],
         ),
         (
-            make_desired_state(make_tool("add"), make_tool("new"), make_tool("newer")),
-            make_applied_state(),
-            [
-                "not-deployed: the MCP server does not offer `new`, `newer` on its first",
-            ],
+            make_desired(make_tool("add"), make_tool("new"), make_tool("newer")),
+            make_applied(),
+            ["not-deployed: the MCP server does not offer `new`, `newer` on its first"],
         ),
         (
             ADD,
-            make_applied_state(offered=offer_tools(make_tool("add"), add="no type")),
+            make_applied(offered=offer_tools(make_tool("add"), add="no type")),
             ["skipped-schema: Letta would skip `add` without an error: no type"],
         ),
         (
             SPARE,
-            make_applied_state(
+            make_applied(
                 offered=offer_tools(
                     make_tool("add"), make_tool("spare"), spare="no type"
                 )
@@ -156,7 +154,7 @@ def test_private_server_url_causes_a_warning_from_letta_0_16_7(
         ),
         (
             ADD,
-            make_applied_state(
+            make_applied(
                 offered=offer_tools(
                     make_tool("add"), make_tool("more"), make_tool("most")
                 )
@@ -166,27 +164,25 @@ def test_private_server_url_causes_a_warning_from_letta_0_16_7(
             ],
         ),
         (
-            make_desired_state(make_tool("x" * 48)),
-            make_current_state(make_desired_state(make_tool("x" * 48))),
+            make_desired(make_tool("x" * 48)),
+            make_current(make_desired(make_tool("x" * 48))),
             [],
         ),
         (
-            make_desired_state(make_tool("x" * 49)),
-            make_current_state(make_desired_state(make_tool("x" * 49))),
+            make_desired(make_tool("x" * 49)),
+            make_current(make_desired(make_tool("x" * 49))),
             [
                 f"name-too-long: `{'x' * 49}` has 49 characters; Letta accepts at most 48"
             ],
         ),
         (
-            make_desired_state(make_tool("memory")),
-            make_current_state(make_desired_state(make_tool("memory"))),
+            make_desired(make_tool("memory")),
+            make_current(make_desired(make_tool("memory"))),
             ["capture: `memory` is a built-in tool of Letta"],
         ),
         (
-            make_desired_state(
-                make_tool("add"), agents=(make_agent(expects=("far",)),)
-            ),
-            make_applied_state(),
+            make_desired(make_tool("add"), agents=(make_agent(expects=("far",)),)),
+            make_applied(),
             [
                 (
                     "expected-missing: `expects` of me lists `far`, which is not in the "
@@ -195,16 +191,16 @@ def test_private_server_url_causes_a_warning_from_letta_0_16_7(
             ],
         ),
         (
-            make_desired_state(
+            make_desired(
                 make_tool("add"),
                 agents=(make_agent(expects=("memory",), forbids={"memory": "No."}),),
             ),
-            make_applied_state(),
+            make_applied(),
             ["expected-missing: `memory` is in both `expects` and `forbids` of me"],
         ),
         (
             MEMGPT,
-            make_applied_state(),
+            make_applied(),
             [
                 (
                     "agent-type: me is a letta_v1_agent, but the toolset declares "
@@ -215,16 +211,16 @@ def test_private_server_url_causes_a_warning_from_letta_0_16_7(
         # Settings and rules that no spec declares.
         (
             ADD,
-            make_applied_state(
+            make_applied(
                 registry=index_by_name(
                     *(
-                        make_built_in_tool(n, settings={"return_char_limit": 6})
+                        make_built_in(n, settings={"return_char_limit": 6})
                         for n in CORE[:2]
                     ),
-                    make_built_in_tool(
+                    make_built_in(
                         "send_message", settings={"return_char_limit": 7, "x": 1}
                     ),
-                    make_registered_tool(
+                    make_registered(
                         "add",
                         settings={
                             "return_char_limit": 6,
@@ -243,12 +239,12 @@ def test_private_server_url_causes_a_warning_from_letta_0_16_7(
         ),
         (
             ADD,
-            make_applied_state(**make_agents(tags=("origin:letta-code",))),
+            make_applied(**make_agents(tags=("origin:letta-code",))),
             ["warning: Letta Code opens me and removes all its rules"],
         ),
         (
             ADD,
-            make_applied_state(
+            make_applied(
                 **make_agents(
                     make_rule("x", "run_first"), make_rule("y", "continue_loop")
                 )
@@ -262,7 +258,7 @@ def test_private_server_url_causes_a_warning_from_letta_0_16_7(
         ),
         (
             ADD,
-            make_applied_state(
+            make_applied(
                 **make_agents(make_rule("add", "max_count_per_step", max_count_limit=3))
             ),
             [
@@ -273,7 +269,7 @@ def test_private_server_url_causes_a_warning_from_letta_0_16_7(
         ),
         (
             ADD,
-            make_applied_state(
+            make_applied(
                 **make_agents(
                     baseline_tools={"add": (), "lost": (), "memory_insert": ()},
                     baseline_time="then",
@@ -287,10 +283,9 @@ def test_private_server_url_causes_a_warning_from_letta_0_16_7(
         # Tools and rules that the agent's type requires.
         (
             ADD,
-            make_applied_state(
+            make_applied(
                 registry=index_by_name(
-                    *map(make_built_in_tool, (*CORE, "old")),
-                    make_registered_tool("add"),
+                    *map(make_built_in, (*CORE, "old")), make_registered("add")
                 ),
                 **make_agents(baseline_tools={"old": ()}, baseline_time="then"),
             ),
@@ -298,7 +293,7 @@ def test_private_server_url_causes_a_warning_from_letta_0_16_7(
         ),
         (
             ADD,
-            make_applied_state(**make_agents(names=("add",))),
+            make_applied(**make_agents(names=("add",))),
             [
                 "missing: me has no `conversation_search`, which a letta_v1_agent needs",
                 "missing: me has no `memory_insert` or `core_memory_append` or `memory`,",
@@ -306,28 +301,26 @@ def test_private_server_url_causes_a_warning_from_letta_0_16_7(
             ],
         ),
         (
-            make_desired_state(
+            make_desired(
                 make_tool("add"),
                 agents=(make_agent(forbids=dict.fromkeys(CORE, "No.")),),
             ),
-            make_applied_state(**make_agents(names=("add",))),
+            make_applied(**make_agents(names=("add",))),
             [],
         ),
         (
             MEMGPT,
-            make_applied_state(
-                **make_agents(names=(*CORE[:2], "add"), type="memgpt_agent")
-            ),
+            make_applied(**make_agents(names=(*CORE[:2], "add"), type="memgpt_agent")),
             ["missing: me has no `send_message`, which a memgpt_agent needs to answer"],
         ),
         (
             ADD,
-            make_applied_state(**make_agents(make_rule("memory", "exit_loop"))),
+            make_applied(**make_agents(make_rule("memory", "exit_loop"))),
             ["missing: me ends its turn after `memory`, by a rule exit_loop"],
         ),
         (
             MEMGPT,
-            make_applied_state(
+            make_applied(
                 **make_agents(
                     make_rule("send_message", "continue_loop"), type="memgpt_agent"
                 )
@@ -341,11 +334,11 @@ def test_private_server_url_causes_a_warning_from_letta_0_16_7(
         ),
         (
             MEMGPT,
-            make_applied_state(
+            make_applied(
                 registry=index_by_name(
-                    *map(make_built_in_tool, CORE),
-                    make_registered_tool("add"),
-                    make_registered_tool("theirs", server_id="mcp-2"),
+                    *map(make_built_in, CORE),
+                    make_registered("add"),
+                    make_registered("theirs", server_id="mcp-2"),
                 ),
                 **make_agents(names=(*CORE, "add", "theirs"), type="memgpt_agent"),
             ),
@@ -358,11 +351,11 @@ def test_private_server_url_causes_a_warning_from_letta_0_16_7(
         ),
         (
             ADD,
-            make_applied_state(
+            make_applied(
                 registry=index_by_name(
-                    *map(make_built_in_tool, CORE[:2]),
-                    make_registered_tool("add"),
-                    make_registered_tool("send_message", server_id="mcp-7"),
+                    *map(make_built_in, CORE[:2]),
+                    make_registered("add"),
+                    make_registered("send_message", server_id="mcp-7"),
                 )
             ),
             [

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from letta.tests.planning.states import ADD, make_applied_state, make_plan
+from letta.tests.planning.states import ADD, make_applied, make_plan
 from toolcast_letta.plan.backend import AgentCount, CheckResult
 from toolcast_letta.plan.plan import AgentPlan, Blocker, Change, Plan
 from toolcast_letta.plan.report import format_plan, format_verification
@@ -131,7 +131,7 @@ def test_names_are_wrapped_at_88_characters(length: int, lines: list[str]) -> No
 
 
 VERIFICATION_FIELDS = {
-    "plan": replace(make_plan(ADD, make_applied_state()), blocks=("a block",)),
+    "plan": replace(make_plan(ADD, make_applied()), blocks=("a block",)),
     "counts": (
         AgentCount("me", ("add", "x"), 1, ("add", "y")),
         AgentCount("you", (), 1),
@@ -175,32 +175,18 @@ def test_format_verification_lists_checks_counts_and_differences() -> None:
     [
         ({"plan": make_report_plan()}, False, False),
         (
-            {
-                "plan": make_report_plan(),
-                "checks": VERIFICATION_FIELDS["checks"][3:],
-            },
+            {"plan": make_report_plan(), "checks": VERIFICATION_FIELDS["checks"][3:]},
             True,
             True,
         ),
         (
-            {
-                "plan": make_report_plan(),
-                "checks": VERIFICATION_FIELDS["checks"][2:],
-            },
+            {"plan": make_report_plan(), "checks": VERIFICATION_FIELDS["checks"][2:]},
             True,
             False,
         ),
         ({"checks": ()}, False, False),
-        (
-            {"checks": (), "plan": make_report_plan(Change("+", "a", "b"))},
-            False,
-            False,
-        ),
-        (
-            {"checks": (), "plan": make_report_plan(missing=("x",))},
-            False,
-            False,
-        ),
+        ({"checks": (), "plan": make_report_plan(Change("+", "a", "b"))}, False, False),
+        ({"checks": (), "plan": make_report_plan(missing=("x",))}, False, False),
     ],
 )
 def test_all_match_and_success_require_no_difference_and_no_failed_check(

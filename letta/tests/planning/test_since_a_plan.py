@@ -10,12 +10,12 @@ import pytest
 
 from letta.tests.planning.states import (
     CORE,
-    make_agent_state,
-    make_current_state,
-    make_desired_state,
+    make_current,
+    make_desired,
     make_entry,
-    make_registered_tool,
+    make_registered,
     make_rule,
+    make_state,
     make_tool,
     offer_tools,
 )
@@ -26,57 +26,57 @@ from toolcast_letta.plan.planning import build_plan
 from toolcast_letta.state.baseline import AgentBaseline
 from toolcast_letta.v1.server_backend import _add_baseline
 
-DESIRED = make_desired_state(
+DESIRED = make_desired(
     make_tool("add"), make_tool("end_day", ends_turn=True), make_tool("find", "seek")
 )
-OTHERS = make_registered_tool("theirs", server_id="mcp-2")
+OTHERS = make_registered("theirs", server_id="mcp-2")
 TOOLS_BEFORE = (*CORE, "add", "seek", "theirs")
 
 
-def make_state(*names: str, rules: Any = (), **more: Any) -> CurrentState:
+def make_planned(*names: str, rules: Any = (), **more: Any) -> CurrentState:
     """Return the state for which the plan was made, with these differences."""
     known = {
-        "agents": {"me": make_agent_state(*(names or TOOLS_BEFORE), rules=rules)},
+        "agents": {"me": make_state(*(names or TOOLS_BEFORE), rules=rules)},
         "entry": make_entry("http://old.test", has_token=False),
     }
-    tools = (make_registered_tool("add"), make_registered_tool("seek"), OTHERS)
-    return make_current_state(DESIRED, *tools, **{**known, **more})
+    tools = (make_registered("add"), make_registered("seek"), OTHERS)
+    return make_current(DESIRED, *tools, **{**known, **more})
 
 
-PLAN = build_plan("here", DESIRED, make_state())
+PLAN = build_plan("here", DESIRED, make_planned())
 
 
 def change_agent(**more: Any) -> CurrentState:
-    me = make_state().agents["me"]
-    return make_state(agents={"me": replace(me, **more)})
+    me = make_planned().agents["me"]
+    return make_planned(agents={"me": replace(me, **more)})
 
 
 def change_registry(*removed: str, **more: Any) -> CurrentState:
-    known = {k: v for k, v in make_state().registry.items() if k not in removed}
-    return make_state(registry={**known, **more})
+    known = {k: v for k, v in make_planned().registry.items() if k not in removed}
+    return make_planned(registry={**known, **more})
 
 
 @pytest.mark.parametrize(
     ("now", "changes"),
     [
-        (make_state(), []),
+        (make_planned(), []),
         # States after single steps of applying the plan.
-        (make_state(entry=make_entry()), []),
-        (change_registry("seek", find=make_registered_tool("find")), []),
-        (change_registry("seek", end_day=make_registered_tool("end_day")), []),
-        (make_state(*CORE, "add", "theirs", "find", "end_day"), []),
-        (make_state(rules=[make_rule("end_day", "exit_loop")]), []),
+        (make_planned(entry=make_entry()), []),
+        (change_registry("seek", find=make_registered("find")), []),
+        (change_registry("seek", end_day=make_registered("end_day")), []),
+        (make_planned(*CORE, "add", "theirs", "find", "end_day"), []),
+        (make_planned(rules=[make_rule("end_day", "exit_loop")]), []),
         # Changes by other clients.
         (
-            make_state(version="0.16.7"),
+            make_planned(version="0.16.7"),
             ["Letta's version is 0.16.7; the plan was made for 0.16.6"],
         ),
         (
-            make_state(unreachable="away", offered={}),
+            make_planned(unreachable="away", offered={}),
             ["Letta cannot list the MCP server's tools: away"],
         ),
         (
-            make_state(
+            make_planned(
                 offered=offer_tools(
                     make_tool("add"), make_tool("end_day"), make_tool("more")
                 )
@@ -87,47 +87,52 @@ def change_registry(*removed: str, **more: Any) -> CurrentState:
             ],
         ),
         (
-            make_state(entry=make_entry("http://new.test")),
-            ["the entry `toys` was changed"],
-        ),
-        (make_state(entry=make_entry(is_http=False)), ["the entry `toys` was changed"]),
-        (
-            make_state(entry=make_entry("http://old.test")),
+            make_planned(entry=make_entry("http://new.test")),
             ["the entry `toys` was changed"],
         ),
         (
-            change_registry(add=make_registered_tool("add", digest="x")),
+            make_planned(entry=make_entry(is_http=False)),
+            ["the entry `toys` was changed"],
+        ),
+        (
+            make_planned(entry=make_entry("http://old.test")),
+            ["the entry `toys` was changed"],
+        ),
+        (
+            change_registry(add=make_registered("add", digest="x")),
             ["`add` was changed in the registry"],
         ),
         (
-            change_registry(own=make_registered_tool("own")),
+            change_registry(own=make_registered("own")),
             ["`own` was added to the registry"],
         ),
-        (change_registry(other=make_registered_tool("other", server_id="mcp-2")), []),
+        (change_registry(other=make_registered("other", server_id="mcp-2")), []),
         (
             change_agent(type="memgpt_agent"),
             ["the type of me changed from letta_v1_agent to memgpt_agent"],
         ),
-        (make_state(*TOOLS_BEFORE, "got"), ["`got` was attached to me"]),
-        (make_state(*CORE, "add", "seek"), ["`theirs` was detached from me"]),
-        (make_state(*CORE, "seek", "theirs"), []),
+        (make_planned(*TOOLS_BEFORE, "got"), ["`got` was attached to me"]),
+        (make_planned(*CORE, "add", "seek"), ["`theirs` was detached from me"]),
+        (make_planned(*CORE, "seek", "theirs"), []),
         (
             change_agent(
-                tools={**make_state().agents["me"].tools, "theirs": "another"}
+                tools={**make_planned().agents["me"].tools, "theirs": "another"}
             ),
             ["`theirs` of me was replaced by another tool of that name"],
         ),
         (
-            change_agent(tools={**make_state().agents["me"].tools, "gone": "another"}),
+            change_agent(
+                tools={**make_planned().agents["me"].tools, "gone": "another"}
+            ),
             ["`gone` was attached to me"],
         ),
         (
-            make_state(rules=[make_rule("add", "exit_loop")]),
+            make_planned(rules=[make_rule("add", "exit_loop")]),
             ["the rules of me were changed"],
         ),
     ],
 )
-def test_changes_of_other_clients_are_listed_and_own_steps_are_not(
+def test_changes_by_other_clients_are_listed_and_own_steps_are_not(
     now: CurrentState, changes: list[str]
 ) -> None:
     messages = list_changes_since(PLAN, "here", DESIRED, now)
@@ -138,10 +143,10 @@ def test_changes_of_other_clients_are_listed_and_own_steps_are_not(
 
 
 def test_new_tool_id_is_a_change_only_if_the_registry_lacks_it() -> None:
-    tools = {**make_state().agents["me"].tools, "theirs": "id-anew"}
-    registry = {**make_state().registry, "theirs": replace(OTHERS, id="id-anew")}
-    now = make_state(
-        agents={"me": replace(make_agent_state(), tools=tools)}, registry=registry
+    tools = {**make_planned().agents["me"].tools, "theirs": "id-anew"}
+    registry = {**make_planned().registry, "theirs": replace(OTHERS, id="id-anew")}
+    now = make_planned(
+        agents={"me": replace(make_state(), tools=tools)}, registry=registry
     )
     assert list_changes_since(PLAN, "here", DESIRED, now) == []
     without = {k: v for k, v in registry.items() if k != "theirs"}
@@ -174,12 +179,12 @@ def test_new_tool_id_is_a_change_only_if_the_registry_lacks_it() -> None:
 def test_plan_is_invalid_for_other_location_backend_or_specs(
     location: str, wanted: Any, message: str
 ) -> None:
-    assert list_changes_since(PLAN, location, wanted, make_state())[0].startswith(
+    assert list_changes_since(PLAN, location, wanted, make_planned())[0].startswith(
         message
     )
-    assert len(list_changes_since(PLAN, location, wanted, make_state())) == 1
+    assert len(list_changes_since(PLAN, location, wanted, make_planned())) == 1
     other = replace(PLAN, backend="code")
-    assert list_changes_since(other, "here", DESIRED, make_state()) == [
+    assert list_changes_since(other, "here", DESIRED, make_planned()) == [
         "the plan is for here, not for here"
     ]
 
@@ -200,10 +205,7 @@ def test_plan_is_invalid_for_other_location_backend_or_specs(
             {"servers_after": "x"},
             "the plan's result for me differs from what the specs require",
         ),
-        (
-            {"tools_after": PLAN.agents[0].tools_after[1:]},
-            "the plan's result for ",
-        ),
+        ({"tools_after": PLAN.agents[0].tools_after[1:]}, "the plan's result for "),
         ({"tools_after": (*PLAN.agents[0].tools_after, "x")}, "the plan's result for "),
         (
             {"rules_after": ()},
@@ -231,7 +233,7 @@ def test_plan_with_other_registry_outcome_than_specs_is_invalid() -> None:
     assert list(_compare_outcomes(replace(PLAN, registry=less), PLAN)) == []
 
 
-def test_apply_result_counts_tools_and_rules_of_the_first_agent() -> None:
+def test_apply_result_counts_the_first_agents_tools_and_rules() -> None:
     result = build_apply_result(PLAN, changed=True)
     assert (result.tools, result.rules, result.changed) == (7, 1, True)
     code = build_apply_result(replace(PLAN, backend="code"), changed=False)
@@ -250,11 +252,11 @@ BEFORE = AgentState("agent-1", "me", "letta_v1_agent", {}, ())
 DESIRED_TOOLS: Any = SimpleNamespace(tools={"own": 1}, removed_names=("old",))
 
 
-def baseline(saved: str, make_agent: str = "agent-1", *tools: str) -> Any:
-    before = AgentBaseline("me", make_agent, "letta_v1_agent", {}, (), tools)
+def baseline(saved: str, agent: str = "agent-1", *tools: str) -> Any:
+    before = AgentBaseline("me", agent, "letta_v1_agent", {}, (), tools)
     return SimpleNamespace(
         saved=saved,
-        find_agent=lambda asked: before if asked == make_agent else None,
+        find_agent=lambda asked: before if asked == agent else None,
         registry={"kept": 1},
         renamed={"was": "now"},
     )
@@ -288,5 +290,5 @@ def baseline(saved: str, make_agent: str = "agent-1", *tools: str) -> Any:
 def test_baseline_tools_come_from_the_agents_newest_baseline(
     kept: list[Any], had: tuple[str, ...], at: str
 ) -> None:
-    make_state = _add_baseline(BEFORE, DESIRED_TOOLS, kept)
-    assert (tuple(make_state.baseline_tools), make_state.baseline_time) == (had, at)
+    result = _add_baseline(BEFORE, DESIRED_TOOLS, kept)
+    assert (tuple(result.baseline_tools), result.baseline_time) == (had, at)

@@ -24,11 +24,11 @@ AGENT = LettaAgent("me", id="agent-1", expects=("z", "a"), ends_turn=("a",))
 def build_desired(
     *tools: Any,
     server: Any = SERVER,
-    make_agent: Any = AGENT,
+    agent: Any = AGENT,
     url: Any = None,
     **environment: str,
 ) -> DesiredState:
-    settings = LettaSettings(name="toys", server=server, agents=(make_agent,))
+    settings = LettaSettings(name="toys", server=server, agents=(agent,))
     return build_desired_state(settings, tools, environment, server_url=url)
 
 
@@ -85,12 +85,12 @@ def test_server_url_must_be_http_without_credentials(url: str, problem: str) -> 
 def test_agent_id_comes_from_settings_or_environment(
     given: Any, environment: Any, found: str
 ) -> None:
-    make_agent = LettaAgent("me", **given)
+    agent = LettaAgent("me", **given)
     if len(found) == 1:
-        assert build_desired(agent=make_agent, **environment).agents[0].id == found
+        assert build_desired(agent=agent, **environment).agents[0].id == found
         return
     with pytest.raises(MissingSettingError) as error_info:
-        build_desired(agent=make_agent, **environment)
+        build_desired(agent=agent, **environment)
     assert str(error_info.value) == found
 
 

@@ -24,7 +24,7 @@ def make_toolset(letta: Any = None, clients: Any = (), **more: Any) -> Any:
         name="toys",
         clients=clients,
         find_client=lambda name: next(
-            (one for one in clients if one.name == name), None
+            (item for item in clients if item.name == name), None
         ),
         **{**known, **more},
     )
@@ -159,7 +159,7 @@ def test_build_tool_part_contains_attachment_rules_and_reason(
     assert find_omission_reason(declaring_toolset, spec) == reason
 
 
-def test_offered_tools_are_those_of_lettas_client() -> None:
+def test_offered_tools_are_limited_to_lettas_client() -> None:
     tools = [make_spec(name="a"), make_spec(name="b")]
     client = SimpleNamespace(name="agent")
 
@@ -170,7 +170,7 @@ def test_offered_tools_are_those_of_lettas_client() -> None:
                 server,
                 clients,
                 list_target_tools=lambda _: tools,
-                is_offered=lambda one, _: one.name == "b",
+                is_offered=lambda item, _: item.name == "b",
             )
         )
 

@@ -10,15 +10,15 @@ from letta.tests.planning.states import (
     ADD,
     CORE,
     make_agent,
-    make_agent_state,
     make_agents,
-    make_applied_state,
-    make_current_state,
-    make_desired_state,
+    make_applied,
+    make_current,
+    make_desired,
     make_entry,
     make_plan,
-    make_registered_tool,
+    make_registered,
     make_rule,
+    make_state,
     make_tool,
     offer_tools,
 )
@@ -74,8 +74,8 @@ Refused: 3 blockers.
 """
 
 
-def test_plan_lists_every_kind_of_change_and_blocker() -> None:
-    wanted = make_desired_state(
+def test_plan_lists_all_changes_and_blockers() -> None:
+    wanted = make_desired(
         make_tool("add"),
         make_tool("ask", requires_approval=True),
         make_tool("end_day", ends_turn=True),
@@ -91,23 +91,23 @@ def test_plan_lists_every_kind_of_change_and_blocker() -> None:
         make_rule("gone", "continue_loop"),
         make_rule("add", "exit_loop"),
     )
-    found = make_current_state(
+    found = make_current(
         wanted,
-        *(make_registered_tool(name) for name in ("add", "seek", "gone", "spare")),
-        make_registered_tool("ask", digest="another"),
-        make_registered_tool("moved", called_at="toy"),
-        make_registered_tool("lost", called_at=""),
-        *(make_registered_tool(name, **of_others) for name in ("spy", "taken")),
-        make_registered_tool("theirs", type="custom", server_id=None),
+        *(make_registered(name) for name in ("add", "seek", "gone", "spare")),
+        make_registered("ask", digest="another"),
+        make_registered("moved", called_at="toy"),
+        make_registered("lost", called_at=""),
+        *(make_registered(name, **of_others) for name in ("spy", "taken")),
+        make_registered("theirs", type="custom", server_id=None),
         entry=make_entry("http://old.test/mcp", has_token=False),
         entry_names={"mcp-1": "toys", "mcp-2": "others"},
         holders={"gone": ("you", "they")},
         offered=offer_tools(*wanted.tools.values(), hid="no type"),
-        agents={"me": make_agent_state(*names, rules=rules)},
+        agents={"me": make_state(*names, rules=rules)},
     )
     plan = make_plan(wanted, found)
     assert format_plan(plan) == FULL_PLAN
-    assert [one.name for one in plan.removals] == [
+    assert [item.name for item in plan.removals] == [
         "seek -> find",
         "gone",
         "seek",
@@ -119,8 +119,8 @@ def test_plan_lists_every_kind_of_change_and_blocker() -> None:
         "add exit_loop",
     ]
     allowed = make_plan(wanted, found, delete=("gone",), capture=("taken",))
-    assert [one.code for one in allowed.blockers] == ["unknown-tool"]
-    digests = {one.name: one.digest for one in wanted.tools.values()}
+    assert [item.code for item in allowed.blockers] == ["unknown-tool"]
+    digests = {item.name: item.digest for item in wanted.tools.values()}
     known = {name: (f"ours {d}", f"ours {d}") for name, d in digests.items()}
     assert plan.entry == "http http://old.test/mcp no token"
     assert plan.registry == known | {
@@ -130,7 +130,7 @@ def test_plan_lists_every_kind_of_change_and_blocker() -> None:
         "lost": (f"{known['lost'][0]} called at ", known["lost"][1]),
         "taken": (f"mcp-2 {digests['taken']}", known["taken"][1]),
         **{
-            name: (f"ours {make_registered_tool(name).digest}", None)
+            name: (f"ours {make_registered(name).digest}", None)
             for name in ("gone", "seek")
         },
     }
@@ -143,10 +143,11 @@ def test_plan_lists_every_kind_of_change_and_blocker() -> None:
 def test_first_plan_creates_entry_and_registers_and_attaches_tools(
     token: str | None, token_note: str
 ) -> None:
-    wanted = make_desired_state(make_tool("add"), token=token)
-    found = make_current_state(wanted, entry=None)
+    wanted = make_desired(make_tool("add"), token=token)
+    found = make_current(wanted, entry=None)
     assert [
-        (one.action, one.layer, one.detail) for one in make_plan(wanted, found).changes
+        (item.action, item.layer, item.detail)
+        for item in make_plan(wanted, found).changes
     ] == [
         ("+", "server", f"streamable HTTP at https://mcp.test/mcp{token_note}"),
         ("+", "registry", "registered"),
@@ -156,47 +157,42 @@ def test_first_plan_creates_entry_and_registers_and_attaches_tools(
 
 def test_tool_with_a_new_id_is_attached_again() -> None:
     other = replace(
-        make_agent_state(*CORE),
-        tools={**make_agent_state(*CORE).tools, "add": "id-before"},
+        make_state(*CORE), tools={**make_state(*CORE).tools, "add": "id-before"}
     )
-    plan = make_plan(ADD, make_applied_state(agents={"me": other}))
-    assert [(one.action, one.name, one.detail) for one in plan.changes] == [
+    plan = make_plan(ADD, make_applied(agents={"me": other}))
+    assert [(item.action, item.name, item.detail) for item in plan.changes] == [
         ("~", "add", "attached by its new id")
     ]
 
 
 def test_previous_name_next_to_the_new_name_is_deleted_if_owned() -> None:
-    wanted = make_desired_state(make_tool("find", "seek"))
-    found = make_current_state(
-        wanted, make_registered_tool("find"), make_registered_tool("seek")
-    )
+    wanted = make_desired(make_tool("find", "seek"))
+    found = make_current(wanted, make_registered("find"), make_registered("seek"))
     assert [
-        (one.action, one.layer, one.name, one.detail)
-        for one in make_plan(wanted, found).changes
+        (item.action, item.layer, item.name, item.detail)
+        for item in make_plan(wanted, found).changes
     ] == [
         ("-", "registry", "seek", "renamed to find; deleted for every agent"),
         ("-", "tool", "seek", "detached: now find"),
     ]
-    theirs = make_current_state(
-        wanted,
-        make_registered_tool("find"),
-        make_registered_tool("seek", server_id="mcp-2"),
+    theirs = make_current(
+        wanted, make_registered("find"), make_registered("seek", server_id="mcp-2")
     )
     assert make_plan(wanted, theirs).changes == ()
 
 
-def test_rules_of_previous_name_move_unless_another_server_owns_it() -> None:
-    wanted = make_desired_state(make_tool("find", "seek"))
+def test_rules_move_to_the_new_name_unless_another_server_owns_the_old() -> None:
+    wanted = make_desired(make_tool("find", "seek"))
     agents = make_agents(make_rule("seek", "run_first"), names=(*CORE, "find"))
-    theirs = make_current_state(
+    theirs = make_current(
         wanted,
-        make_registered_tool("find"),
-        make_registered_tool("seek", server_id="mcp-2"),
+        make_registered("find"),
+        make_registered("seek", server_id="mcp-2"),
         **agents,
     )
     assert make_plan(wanted, theirs).changes == ()
-    gone = make_current_state(wanted, make_registered_tool("find"), **agents)
-    assert [(one.action, one.name) for one in make_plan(wanted, gone).changes] == [
+    gone = make_current(wanted, make_registered("find"), **agents)
+    assert [(item.action, item.name) for item in make_plan(wanted, gone).changes] == [
         ("+", "find run_first"),
         ("-", "seek run_first"),
     ]
@@ -204,32 +200,29 @@ def test_rules_of_previous_name_move_unless_another_server_owns_it() -> None:
 
 def test_offered_tool_without_spec_stays_registered() -> None:
     more = offer_tools(make_tool("add"), make_tool("more"))
-    found = make_current_state(
-        ADD, make_registered_tool("add"), make_registered_tool("more"), offered=more
+    found = make_current(
+        ADD, make_registered("add"), make_registered("more"), offered=more
     )
     assert make_plan(ADD, found).changes == ()
 
 
 def test_unreachable_server_causes_no_removal() -> None:
-    found = make_applied_state(unreachable="away", offered={})
-    gone = make_current_state(
-        ADD,
-        make_registered_tool("add"),
-        make_registered_tool("gone"),
-        unreachable="away",
+    found = make_applied(unreachable="away", offered={})
+    gone = make_current(
+        ADD, make_registered("add"), make_registered("gone"), unreachable="away"
     )
     assert make_plan(ADD, found).changes == make_plan(ADD, gone).changes == ()
 
 
-def test_named_capture_of_built_in_tool_is_still_blocked() -> None:
-    wanted = make_desired_state(make_tool("memory"))
-    allowed = make_plan(wanted, make_current_state(wanted), capture=("memory",))
-    assert [one.code for one in allowed.blockers] == ["capture"]
+def test_capturing_a_built_in_tool_is_blocked_even_if_named() -> None:
+    wanted = make_desired(make_tool("memory"))
+    allowed = make_plan(wanted, make_current(wanted), capture=("memory",))
+    assert [item.code for item in allowed.blockers] == ["capture"]
 
 
-def test_drop_stale_removes_only_rules_of_unattached_tools() -> None:
-    found = make_applied_state(
+def test_drop_stale_removes_only_rules_for_unattached_tools() -> None:
+    found = make_applied(
         **make_agents(make_rule("x", "run_first"), make_rule("add", "run_first"))
     )
     plan = make_plan(ADD, found, drop_stale=("x", "add"))
-    assert [(one.action, one.name) for one in plan.changes] == [("-", "x run_first")]
+    assert [(item.action, item.name) for item in plan.changes] == [("-", "x run_first")]

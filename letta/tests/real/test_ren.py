@@ -89,10 +89,7 @@ class Ren:
 
 @pytest.fixture(params=["letta_v1_agent", "memgpt_v2_agent"])
 def ren(
-    request: pytest.FixtureRequest,
-    clean_letta: str,
-    project_copy: Any,
-    tmp_path: Path,
+    request: pytest.FixtureRequest, clean_letta: str, project_copy: Any, tmp_path: Path
 ) -> Iterator[Ren]:
     kind: str = request.param
     project_copy.edit(
@@ -190,7 +187,7 @@ def test_ren_is_applied_called_verified_and_rolled_back(
     assert canonical <= set(ren.model.list_offered_tools())
     run = f"/v1/agents/{ren.agent_id}/tools/list_notecards/run"
     cards = ren.letta.post(run, json={"args": {}}).json()["func_return"]
-    assert [one["text"] for one in json.loads(cards)["notecards"]] == [card["text"]]
+    assert [item["text"] for item in json.loads(cards)["notecards"]] == [card["text"]]
 
     assert "No changes" in ren.toolcast("plan"), "a turn leaves tools and rules alone"
     assert "~ block ren_tools" in ren.toolcast("rollback", "--dry-run")
@@ -235,9 +232,9 @@ def test_circular_call_is_refused_in_a_real_turn(ren: Ren) -> None:
         json={**entry, "config": {**url, "server_url": "http://127.0.0.1:9/mcp"}},
     ).raise_for_status()
     server = next(
-        one
-        for one in ren.letta.get("/v1/mcp-servers/").json()
-        if one["server_name"] == "by_hand"
+        item
+        for item in ren.letta.get("/v1/mcp-servers/").json()
+        if item["server_name"] == "by_hand"
     )
     path = f"/v1/mcp-servers/{server['id']}"
     ren.letta.patch(path, json={"config": url}).raise_for_status()

@@ -73,7 +73,7 @@ def test_expired_confirmation_is_invalid(
     )
 
 
-def test_only_one_of_concurrent_calls_uses_the_confirmation(
+def test_only_one_concurrent_call_uses_the_confirmation(
     call: Call, letta: FakeLetta
 ) -> None:
     given = call("delete_archival_passage", passage_id="passage-1")

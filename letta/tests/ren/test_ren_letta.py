@@ -51,7 +51,7 @@ def test_error_for_an_unknown_agent_names_the_variable(
     assert "REN_AGENT_ID" in call_for_error("read_core_memory", block_label="persona")
 
 
-def test_tools_fail_without_base_url_instead_of_using_the_cloud(
+def test_tools_fail_without_base_url_and_do_not_use_the_cloud(
     call_for_error: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LETTA_API_KEY", "sk-real")

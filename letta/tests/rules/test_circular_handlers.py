@@ -71,11 +71,11 @@ CIRCULAR = {
         """,
     "a helper's module": """
         from . import asking
-        def work(): return asking.send_request("x")
+        def work(): return asking.ask("x")
         """,
     "a dotted module": """
         import handlers.asking
-        def work(): return handlers.asking.send_request("x")
+        def work(): return handlers.asking.ask("x")
         """,
     "every name": """
         from .asking import *
@@ -127,22 +127,22 @@ CIRCULAR = {
         """,
     "a method": """
         from .asking import Agent
-        def work(): return Agent().send_request("x")
+        def work(): return Agent().ask("x")
         """,
     "an instance's name": """
         from .asking import Agent
         def work():
             agent = Agent()
-            return agent.send_request("x")
+            return agent.ask("x")
         """,
     "an annotated parameter": """
         from .asking import Agent, agent
         def work(): return _through(agent())
-        def _through(one: Agent): return one.send_request("x")
+        def _through(one: Agent): return one.ask("x")
         """,
     "an annotated result": """
         from .asking import agent
-        def work(): return agent().send_request("x")
+        def work(): return agent().ask("x")
         """,
     "an inherited method": """
         from .asking import Loud
@@ -161,7 +161,7 @@ CIRCULAR = {
         @contextmanager
         def entered() -> Iterator[Agent]: yield Agent()
         def work():
-            with entered() as one: return one.send_request("x")
+            with entered() as one: return one.ask("x")
         """,
     "an address": """
         import httpx

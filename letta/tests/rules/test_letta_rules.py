@@ -23,13 +23,13 @@ parametrize_rules = pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule
 
 
 @parametrize_rules
-def test_bad_example_of_rule_has_its_finding(rule: Rule, tmp_path: Path) -> None:
+def test_bad_example_has_the_rules_finding(rule: Rule, tmp_path: Path) -> None:
     lay_out(rule.text.bad, tmp_path, "letta")
     assert rule.id in {finding.rule for finding in findings_of(tmp_path)}
 
 
 @parametrize_rules
-def test_good_example_of_rule_has_no_finding(rule: Rule, tmp_path: Path) -> None:
+def test_good_example_has_no_finding(rule: Rule, tmp_path: Path) -> None:
     lay_out(rule.text.good, tmp_path, "letta")
     findings = findings_of(tmp_path)
     assert [f for f in findings if f.severity > Severity.NOTE] == []

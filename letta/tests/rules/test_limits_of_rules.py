@@ -27,7 +27,7 @@ def toolset(*tools: Any, clients: Any = (), letta: Any = None, **more: Any) -> A
         clients=clients,
         extensions={} if letta is None else {"letta": letta},
         find_client=lambda name: next(
-            (one for one in clients if one.name == name), None
+            (item for item in clients if item.name == name), None
         ),
         **more,
     )
@@ -55,9 +55,14 @@ NO_SUBJECT: Any = None
 def test_name_longer_than_48_characters_is_reported_for_attached_tools(
     length: int, letta: Any, is_found: bool
 ) -> None:
-    one = spec("x" * length, letta)
-    said = [(("name",), f"the name has {length} characters; Letta accepts at most 48")]
-    assert found(rules.check_name_too_long.problems(one, NO_SUBJECT)) == said * is_found
+    item = spec("x" * length, letta)
+    expected = [
+        (("name",), f"the name has {length} characters; Letta accepts at most 48")
+    ]
+    assert (
+        found(rules.check_name_too_long.problems(item, NO_SUBJECT))
+        == expected * is_found
+    )
 
 
 @pytest.mark.parametrize(
@@ -148,8 +153,8 @@ def test_confirmed_tool_is_reported_if_lettas_client_cannot_confirm(
         if client_confirms is None
         else (SimpleNamespace(name="a", client_confirms=client_confirms),)
     )
-    one = spec(letta=letta, confirm=confirm)
-    made = toolset(one, clients=clients, letta={"server": {"client": "a"}})
+    item = spec(letta=letta, confirm=confirm)
+    made = toolset(item, clients=clients, letta={"server": {"client": "a"}})
     assert len(found(rules.check_refused_approval.problems(made, NO_SUBJECT))) == count
 
 
@@ -176,13 +181,13 @@ def test_at_most_three_reasons_for_unanalyzed_code_are_reported(
 ) -> None:
     reached = SimpleNamespace(problems=[f"r{n}" for n in range(unread)])
     monkeypatch.setattr(rules, "analyze_handler", lambda *_: reached)
-    for one, told in (
+    for item, told in (
         (spec(letta=ATTACHED), count),
         (spec(), 0),
         (spec(letta=ATTACHED, data={"pool": "a"}), 0),
     ):
         assert (
-            len(found(rules.check_unanalyzed_code.problems(toolset(one), NO_SUBJECT)))
+            len(found(rules.check_unanalyzed_code.problems(toolset(item), NO_SUBJECT)))
             == told
         )
     monkeypatch.setattr(rules, "analyze_handler", lambda *_: None)
@@ -210,12 +215,12 @@ def test_declared_loop_without_a_sending_call_is_reported(
 ) -> None:
     monkeypatch.setattr(rules, "analyze_handler", lambda *_: reached)
     monkeypatch.setattr(rules, "find_sending_uses", lambda *_: senders)
-    one = spec(letta={"calls_agent_loop": True})
+    item = spec(letta={"calls_agent_loop": True})
     assert (
         len(
             found(
                 rules.check_unused_loop_declaration.problems(
-                    toolset(one, spec("b")), NO_SUBJECT
+                    toolset(item, spec("b")), NO_SUBJECT
                 )
             )
         )
@@ -263,7 +268,7 @@ def test_sending_tools_include_those_that_call_a_sending_tool(
         "quiet": None,
         "declared": SimpleNamespace(observations=[]),
     }
-    monkeypatch.setattr(rules, "analyze_handler", lambda _, __, one: places[one.name])
+    monkeypatch.setattr(rules, "analyze_handler", lambda _, __, item: places[item.name])
     tools = [
         spec(
             name,
@@ -279,7 +284,7 @@ def test_sending_tools_include_those_that_call_a_sending_tool(
         "calls_any",
         "calls_declared",
     }
-    alone = toolset(*(one for one in tools if one.name in ("calls_any", "quiet")))
+    alone = toolset(*(item for item in tools if item.name in ("calls_any", "quiet")))
     assert rules.find_sending_uses(NO_SUBJECT, alone) == {}
 
 

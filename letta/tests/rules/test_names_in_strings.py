@@ -16,7 +16,7 @@ CIRCULAR = {
         """,
     "an imported module's attribute": """
         from importlib import import_module
-        def work(): return import_module("handlers.asking").send_request("x")
+        def work(): return import_module("handlers.asking").ask("x")
         """,
     "a name of an imported module": """
         import importlib
@@ -27,7 +27,7 @@ CIRCULAR = {
         """,
     "a relative module beside this one": """
         import importlib
-        def work(): return importlib.import_module(".asking", __package__).send_request("x")
+        def work(): return importlib.import_module(".asking", __package__).ask("x")
         """,
     "names that are constants": """
         import importlib
@@ -39,14 +39,14 @@ CIRCULAR = {
     "an imported class": """
         import importlib
         def work():
-            return getattr(importlib.import_module("handlers.asking"), "Agent")().send_request("x")
+            return getattr(importlib.import_module("handlers.asking"), "Agent")().ask("x")
         """,
     "the built-in import": """
-        def work(): return __import__("handlers.asking", fromlist=["ask"]).send_request("x")
+        def work(): return __import__("handlers.asking", fromlist=["ask"]).ask("x")
         """,
     "the loaded modules": """
         import sys
-        def work(): return sys.modules["handlers.asking"].send_request("x")
+        def work(): return sys.modules["handlers.asking"].ask("x")
         """,
     "a module's dictionary": """
         from . import asking

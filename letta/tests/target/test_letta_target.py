@@ -85,7 +85,7 @@ def test_generated_module_imports_no_library_and_names_no_tool(
         assert not [name for name in TOOLS if name in text], file
 
 
-def test_generated_module_has_the_desired_state_of_the_command(
+def test_generated_module_and_command_have_the_same_desired_state(
     generated_project: Any,
 ) -> None:
     program = (

@@ -124,8 +124,8 @@ class DeployedProject:
         for _ in range(600):
             there = httpx.get(f"{url}/v1/agents/{agent}", timeout=60).json()
             files = self.project.root.glob("state/toy-*.json")
-            done = [one for one in files if '"complete": true' in one.read_text()]
-            if done and tool in {one["name"] for one in there["tools"]}:
+            done = [item for item in files if '"complete": true' in item.read_text()]
+            if done and tool in {item["name"] for item in there["tools"]}:
                 return
             time.sleep(0.05)
         raise AssertionError(f"{tool} is not attached")
@@ -198,12 +198,12 @@ def list_commands(page: str) -> list[str]:
 
 
 def find_deployment(commands: list[str]) -> str:
-    [line] = [one for one in commands if "mcp_server" in one]
+    [line] = [item for item in commands if "mcp_server" in item]
     return line
 
 
 @pytest.mark.parametrize("attaches_at_start", [False, True], ids=["plan", "start"])
-def test_commands_of_toolset_page_deploy_apply_verify_and_roll_back(
+def test_toolset_page_commands_deploy_apply_verify_and_roll_back(
     shop: DeployedProject, *, attaches_at_start: bool
 ) -> None:
     if attaches_at_start:
@@ -247,7 +247,7 @@ def test_commands_of_toolset_page_deploy_apply_verify_and_roll_back(
     [("search_notes", {"query": "tea"}), ("add_note", {"text": "Buy tea."})],
     ids=["reading", "changing"],
 )
-def test_commands_of_tool_page_add_the_tool_and_verify_it(
+def test_tool_page_commands_add_and_verify_the_tool(
     shop: DeployedProject, tool: str, arguments: dict[str, Any]
 ) -> None:
     page = shop.run_line(f".venv/bin/toolcast letta runbook {tool}")
@@ -275,4 +275,4 @@ def test_commands_of_tool_page_add_the_tool_and_verify_it(
     assert f"run {tool} by keeper: ok (1 example)" in run
     assert f"turn {tool} by keeper: ok (2 steps)" in turn
     assert tool in run.partition("canonical tools:")[2]
-    assert any(f"+- {tool}: " in one for one in said)
+    assert any(f"+- {tool}: " in item for item in said)

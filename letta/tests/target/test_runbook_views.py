@@ -8,12 +8,7 @@ from typing import Any
 import pytest
 
 from toolcast_letta import runbook
-from toolcast_letta.settings import (
-    LettaAgent,
-    LettaBlock,
-    LettaServer,
-    LettaSettings,
-)
+from toolcast_letta.settings import LettaAgent, LettaBlock, LettaServer, LettaSettings
 
 AGENT = LettaAgent(
     "me",

@@ -19,7 +19,7 @@ PARAMETRIZE_PLANTS = pytest.mark.parametrize(
 
 
 @PARAMETRIZE_PLANTS
-def test_file_of_another_kind_is_refused_as_plan(
+def test_link_pipe_or_device_is_refused_as_plan(
     tmp_path: Path, outside: Path, plant: Plant
 ) -> None:
     plant(tmp_path / "plan.json", outside)
@@ -28,7 +28,7 @@ def test_file_of_another_kind_is_refused_as_plan(
 
 
 @PARAMETRIZE_PLANTS
-def test_file_of_another_kind_is_refused_as_baseline(
+def test_link_pipe_or_device_is_refused_as_baseline(
     tmp_path: Path, outside: Path, plant: Plant
 ) -> None:
     plant(tmp_path / "toys-1.json", outside)
@@ -37,7 +37,7 @@ def test_file_of_another_kind_is_refused_as_baseline(
 
 
 @PARAMETRIZE_PLANTS
-def test_file_of_another_kind_is_refused_as_settings(
+def test_link_pipe_or_device_is_refused_as_settings(
     tmp_path: Path, outside: Path, plant: Plant
 ) -> None:
     plant(tmp_path / "settings.json", outside)

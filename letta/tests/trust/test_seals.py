@@ -62,7 +62,7 @@ def test_edited_plan_is_refused(
         Plan.load(file, Seal())
 
 
-def test_plan_of_another_user_is_refused(toy: Any, tmp_path: Path) -> None:
+def test_another_users_plan_is_refused(toy: Any, tmp_path: Path) -> None:
     file = save_plan(toy, tmp_path)
     other = Seal({"XDG_STATE_HOME": str(tmp_path / "another")})
     with pytest.raises(ForeignFileError, match="or another user saved it"):
@@ -130,9 +130,7 @@ def test_invalid_baseline_files_are_ignored_with_a_message(
     assert [f"toy-{n}.json" in line for n, line in enumerate(left, 1)] == [True] * 3
 
 
-def test_key_is_stored_with_mode_600_in_the_users_state_folder(
-    tmp_path: Path,
-) -> None:
+def test_key_is_stored_with_mode_600_in_the_users_state_folder(tmp_path: Path) -> None:
     seal = Seal({"XDG_STATE_HOME": str(tmp_path)})
     assert seal.is_valid([1], seal.sign([1]))
     assert not seal.is_valid([2], seal.sign([1]))

@@ -94,7 +94,7 @@ def run_http_server(answers: dict[str, Any]) -> Iterator[str]:
 
 @pytest.mark.parametrize("name", ANSWERS)
 @pytest.mark.parametrize("verb", ["plan", "verify"])
-def test_response_of_another_server_is_reported_in_one_line(
+def test_response_from_another_server_is_reported_in_one_line(
     run: Any, name: str, verb: str
 ) -> None:
     with run_http_server(ANSWERS[name]) as url:

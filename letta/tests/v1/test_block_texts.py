@@ -165,11 +165,11 @@ def test_reviewed_change_is_written_only_if_nothing_changed(
 
 def test_block_that_differs_after_writing_is_an_error() -> None:
     for api in (Api("a", sticks=False), Api(None, sticks=False)):
-        one: Any = api
+        any_api: Any = api
         with pytest.raises(
             BlockError, match="`notes` of me differs from what was sent"
         ):
-            write_block_changes(one, [make_change()], [make_change()])
+            write_block_changes(any_api, [make_change()], [make_change()])
 
 
 def test_changes_are_formatted_as_a_diff() -> None:
@@ -189,11 +189,7 @@ def test_changes_are_formatted_as_a_diff() -> None:
     ("value", "more", "expected_error"),
     [
         ("mine", 0, None),
-        (
-            "mine",
-            -1,
-            "the block `notes` of me would have {0} characters; its limit is",
-        ),
+        ("mine", -1, "the block `notes` of me would have {0} characters; its limit is"),
         (None, 0, "the block `notes` of me does not exist: create it in Letta"),
         (BEGIN, 0, "the block `notes` of me: it does not contain `"),
     ],

@@ -12,13 +12,13 @@ from letta.tests.planning.states import (
     ADD,
     URL,
     index_by_name,
-    make_applied_state,
-    make_built_in_tool,
-    make_current_state,
-    make_desired_state,
+    make_applied,
+    make_built_in,
+    make_current,
+    make_desired,
     make_entry,
     make_plan,
-    make_registered_tool,
+    make_registered,
     make_tool,
     offer_tools,
 )
@@ -168,9 +168,7 @@ def test_connection_error_is_explained_with_the_token_if_used() -> None:
         ({"health": {"status": "STRICT_COMPLIANT", "reasons": ["a"]}}, ""),
     ],
 )
-def test_offered_tool_has_the_problem_of_its_schema_or_health(
-    more: Any, problem: str
-) -> None:
+def test_offered_tool_has_its_schema_or_health_problem(more: Any, problem: str) -> None:
     schema = {"inputSchema": {"type": "object", "properties": {}}}
     assert _parse_offered_tool({"name": "a", **schema, **more}).problem == problem
 
@@ -267,22 +265,18 @@ class FakeRegistryApi:
 
 def test_refresh_is_permitted_up_to_50_tools_without_removals() -> None:
     """Letta refreshes 50 tools and deletes those that the server does not offer."""
-    plan = make_plan(ADD, make_applied_state())
+    plan = make_plan(ADD, make_applied())
     for there, new, may in [
         (50, [], True),
         (49, ["new"], True),
         (51, [], False),
         (50, ["new"], False),
     ]:
-        tools = (make_built_in_tool(f"t{n}") for n in range(there - 3))
-        assert (
-            registering._can_refresh(plan, make_current_state(ADD, *tools), new) is may
-        )
-    found = make_applied_state()
+        tools = (make_built_in(f"t{n}") for n in range(there - 3))
+        assert registering._can_refresh(plan, make_current(ADD, *tools), new) is may
+    found = make_applied()
     assert registering._can_refresh(plan, found, ["add"])
-    own = make_current_state(
-        ADD, make_registered_tool("add"), make_registered_tool("old")
-    )
+    own = make_current(ADD, make_registered("add"), make_registered("old"))
     assert not registering._can_refresh(plan, own, [])
 
 
@@ -290,10 +284,10 @@ def test_settings_that_a_registration_reset_are_restored(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     now = index_by_name(
-        make_registered_tool(
+        make_registered(
             "a", settings={"return_char_limit": 1, "default_requires_approval": True}
         ),
-        make_registered_tool("same", settings={"return_char_limit": 5}),
+        make_registered("same", settings={"return_char_limit": 5}),
     )
     monkeypatch.setattr(registering, "read_registry", lambda _: now)
     before = {
@@ -318,16 +312,16 @@ def test_settings_that_a_registration_reset_are_restored(
 @pytest.mark.parametrize(
     ("found", "live", "asked"),
     [
-        (make_applied_state(), None, []),
-        (make_current_state(ADD), "ADD", ["refresh_server", "register_tool"]),
+        (make_applied(), None, []),
+        (make_current(ADD), "ADD", ["refresh_server", "register_tool"]),
         (
-            make_current_state(ADD, *(make_built_in_tool(f"t{n}") for n in range(48))),
+            make_current(ADD, *(make_built_in(f"t{n}") for n in range(48))),
             "ADD",
             ["register_tool"],
         ),
-        (make_current_state(ADD, entry=None), "ADD", ["register_tool"]),
+        (make_current(ADD, entry=None), "ADD", ["register_tool"]),
         (
-            make_current_state(ADD, make_registered_tool("add", called_at="toy")),
+            make_current(ADD, make_registered("add", called_at="toy")),
             "ADD",
             ["refresh_server", "register_tool"],
         ),
@@ -352,7 +346,7 @@ def test_changed_tool_list_stops_the_registration(
     monkeypatch.setattr(
         registering, "read_offered_tools", lambda *_: offer_tools(make_tool("b"))
     )
-    found = make_current_state(ADD)
+    found = make_current(ADD)
     api: Any = FakeRegistryApi()
     with pytest.raises(LettaError, match="the tools of the MCP server have changed"):
         registering.register_tools(
@@ -364,10 +358,10 @@ def test_changed_tool_list_stops_the_registration(
 @pytest.mark.parametrize(
     ("found", "asked"),
     [
-        (make_applied_state(), []),
-        (make_applied_state(entry=None), ["create_server"]),
-        (make_applied_state(entry=make_entry("http://old.test")), ["update_server"]),
-        (make_applied_state(entry=make_entry(has_token=False)), ["update_server"]),
+        (make_applied(), []),
+        (make_applied(entry=None), ["create_server"]),
+        (make_applied(entry=make_entry("http://old.test")), ["update_server"]),
+        (make_applied(entry=make_entry(has_token=False)), ["update_server"]),
     ],
 )
 def test_ensure_entry_creates_or_updates_and_verifies_the_entry(
@@ -376,14 +370,12 @@ def test_ensure_entry_creates_or_updates_and_verifies_the_entry(
     monkeypatch.setattr(
         registering, "find_raw_entry", lambda *_: {"custom_headers": {"X": "1"}}
     )
-    monkeypatch.setattr(
-        registering, "read_current_state", lambda *_: make_applied_state()
-    )
+    monkeypatch.setattr(registering, "read_current_state", lambda *_: make_applied())
     api: Any = FakeRegistryApi()
     registering.ensure_entry(api, ADD, found, lambda _: None)
     assert [name for name, *_ in api.done] == asked
     for bad in (None, make_entry(has_token=False)):
-        now = make_applied_state(entry=bad)
+        now = make_applied(entry=bad)
         monkeypatch.setattr(registering, "read_current_state", lambda *_, now=now: now)
         if asked:
             with pytest.raises(
@@ -393,15 +385,11 @@ def test_ensure_entry_creates_or_updates_and_verifies_the_entry(
 
 
 def test_obsolete_tools_are_deleted_only_if_owned() -> None:
-    wanted = make_desired_state(make_tool("add"))
-    found = make_current_state(
-        wanted, make_registered_tool("add"), make_registered_tool("gone")
-    )
+    wanted = make_desired(make_tool("add"))
+    found = make_current(wanted, make_registered("add"), make_registered("gone"))
     plan = make_plan(wanted, found)
-    theirs = make_current_state(
-        wanted,
-        make_registered_tool("add"),
-        make_registered_tool("gone", server_id="mcp-2"),
+    theirs = make_current(
+        wanted, make_registered("add"), make_registered("gone", server_id="mcp-2")
     )
     for now, done in [(found, [("delete_tool", "id-gone")]), (theirs, [])]:
         api: Any = FakeRegistryApi()

@@ -55,7 +55,7 @@ def get_error_message(ask: Any) -> str:
         ({"version": "0.16.6"}, ""),
     ],
 )
-def test_get_version_rejects_answers_of_other_servers(answer: Any, said: str) -> None:
+def test_get_version_rejects_answers_from_other_servers(answer: Any, said: str) -> None:
     api = Api(answer)
     if not said:
         assert api.get_version() == "0.16.6"
@@ -116,7 +116,7 @@ def test_list_tools_reads_all_pages_and_stops_at_repeats(
     assert api.asked[1:2] == [("/v1/tools/", after)] * (len(pages) > 1)
 
 
-def test_list_agents_reads_pages_of_50() -> None:
+def test_list_agents_reads_50_agents_per_page() -> None:
     agents = [dict.fromkeys(("id", "name", "agent_type"), str(n)) for n in range(50)]
     api = Api(agents, [])
     assert len(api.list_agents()) == 50

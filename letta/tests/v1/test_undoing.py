@@ -11,12 +11,12 @@ import pytest
 
 from letta.tests.planning.states import (
     index_by_name,
-    make_agent_state,
-    make_built_in_tool,
-    make_current_state,
-    make_desired_state,
-    make_registered_tool,
+    make_built_in,
+    make_current,
+    make_desired,
+    make_registered,
     make_rule,
+    make_state,
     make_tool,
 )
 from toolcast_letta.plan.tool_rules import format_rule
@@ -24,7 +24,7 @@ from toolcast_letta.state.baseline import AgentBaseline, Baseline
 from toolcast_letta.v1 import rollback
 from toolcast_letta.v1.undoing import AgentUndo, build_undo
 
-DESIRED = make_desired_state(make_tool("add"), make_tool("find", "seek"))
+DESIRED = make_desired(make_tool("add"), make_tool("find", "seek"))
 
 
 def make_baseline(
@@ -51,13 +51,13 @@ def build_undo_for(
     names = {*was.agents[0].tools, *was.agents[0].tools_after, *now.split(), "theirs"}
     own = {"add", "find", "seek"}
     kept = sorted(names - {*gone.split()})
-    found = make_current_state(
+    found = make_current(
         DESIRED,
         *(
-            make_registered_tool(name) if name in own else make_built_in_tool(name)
+            make_registered(name) if name in own else make_built_in(name)
             for name in kept
         ),
-        agents={"me": make_agent_state(*now.split(), rules=rules)},
+        agents={"me": make_state(*now.split(), rules=rules)},
     )
     restore = more.pop("restore", ())
     return build_undo(DESIRED, was, more.pop("later", ()), found, restore)
@@ -121,7 +121,7 @@ def build_undo_for(
         ),
     ],
 )
-def test_rollback_restores_tools_of_the_baseline(
+def test_rollback_restores_baseline_tools(
     was: Baseline, now: str, more: Any, tools: str, lost: list[str], stays: list[str]
 ) -> None:
     (agent,) = build_undo_for(was, now, **more).agents
@@ -147,13 +147,7 @@ TWICE = make_rule("x", "max_count_per_step", max_count_limit=2)
         ([RUN], [], [], [RUN], []),
         ([], [RUN], [RUN], [], []),
         ([RUN], [RUN], [RUN, LOOP], [RUN, LOOP], []),
-        (
-            [RUN],
-            [RUN],
-            [],
-            [],
-            ["me: the rule x run_first was removed since then"],
-        ),
+        ([RUN], [RUN], [], [], ["me: the rule x run_first was removed since then"]),
         # Continue and approval rules are restored, because agents need them.
         ([LOOP], [LOOP], [], [LOOP], []),
         ([ASKS], [ASKS], [], [ASKS], []),
@@ -177,7 +171,7 @@ TWICE = make_rule("x", "max_count_per_step", max_count_limit=2)
         ([COUNT], [TWICE], [TWICE], [COUNT], []),
     ],
 )
-def test_rollback_restores_rules_of_the_baseline(
+def test_rollback_restores_baseline_rules(
     before: Any, after: Any, now: Any, rules: Any, stays: list[str]
 ) -> None:
     (agent,) = build_undo_for(make_baseline("x", "x", before, after), "x", now).agents
@@ -188,7 +182,7 @@ def test_rollback_restores_rules_of_the_baseline(
     ]
 
 
-def test_rules_of_unrestorable_tools_are_lost() -> None:
+def test_rules_for_unrestorable_tools_are_lost() -> None:
     child = make_rule("x", "constrain_child_tools", children=["y"])
     was = make_baseline("x y", "x", [child, make_rule("y", "run_first")])
     (agent,) = build_undo_for(was, "x", gone="y").agents
@@ -201,11 +195,7 @@ def test_rules_of_unrestorable_tools_are_lost() -> None:
 
 def test_unrestorable_changes_are_listed() -> None:
     was = make_baseline(
-        "x",
-        "x add",
-        entry=None,
-        registry={"gone": "d"},
-        holders={"z": ("you (2)",)},
+        "x", "x add", entry=None, registry={"gone": "d"}, holders={"z": ("you (2)",)}
     )
     found = build_undo_for(was, "x add")
     assert found.register == ()
@@ -242,7 +232,7 @@ def test_rollback_registers_tools_and_restores_their_settings(
     )
     api: Any = SimpleNamespace(register_tool=lambda *words: done.append(words))
     monkeypatch.setattr(
-        rollback, "read_current_state", lambda *_: make_current_state(DESIRED)
+        rollback, "read_current_state", lambda *_: make_current(DESIRED)
     )
     monkeypatch.setattr(rollback, "read_registry", lambda _: index_by_name())
     monkeypatch.setattr(rollback, "_build_undo", lambda *_: undo)
@@ -274,12 +264,12 @@ def test_rollback_registers_tools_and_restores_their_settings(
 def test_agent_is_changed_only_if_it_differs(
     monkeypatch: pytest.MonkeyPatch, now: Any, after: Any, sent: int, said: list[str]
 ) -> None:
-    states = [make_agent_state(*now), make_agent_state(*after)]
+    states = [make_state(*now), make_state(*after)]
     monkeypatch.setattr(rollback, "read_agent", lambda *_: states.pop(0))
     changed: list[Any] = []
     api: Any = SimpleNamespace(set_tools_and_rules=lambda *words: changed.append(words))
     undo = AgentUndo("me", "agent-1", ("x",), (), (), (), ())
-    found = make_current_state(DESIRED, make_built_in_tool("x"))
+    found = make_current(DESIRED, make_built_in("x"))
     assert rollback._restore_agent(api, undo, found, lambda _: None) == said
     assert changed == [("agent-1", ["id-x"], ())] * sent
     lacking = replace(undo, tools=("x", "gone"))
@@ -288,7 +278,7 @@ def test_agent_is_changed_only_if_it_differs(
     ]
 
 
-def test_undo_includes_later_baselines_of_the_selected_agents(
+def test_undo_includes_later_baselines_for_selected_agents(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     given: list[Any] = []
@@ -296,7 +286,7 @@ def test_undo_includes_later_baselines_of_the_selected_agents(
     was, later = make_baseline("x", "x"), make_baseline("x", "x", saved="2027")
     before = make_baseline("x", "x", saved="2025")
     baselines: Any = SimpleNamespace(list_all=lambda *_: [before, was, later])
-    found = make_current_state(DESIRED)
+    found = make_current(DESIRED)
     api: Any = None
     rollback._build_undo(api, DESIRED, was, baselines, found, ("r",))
     nobody = replace(DESIRED, agents=())

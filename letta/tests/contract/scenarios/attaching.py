@@ -27,8 +27,8 @@ SILENT_MODEL = {
 def register_lab_tools(letta: Exchange, *names: str) -> dict[str, str]:
     """Register an MCP server with these tools and return their ids by name."""
     lab = letta.mcp("lab", *(tool(name, a=INTEGER) for name in names))
-    letta.send_request("POST", "/v1/mcp-servers/", build_entry("lab", lab.url))
-    listed = letta.send_request("GET", MCP_TOOLS, keep="sort_by(@, &name)[].[name, id]")
+    letta.request("POST", "/v1/mcp-servers/", build_entry("lab", lab.url))
+    listed = letta.request("GET", MCP_TOOLS, keep="sort_by(@, &name)[].[name, id]")
     return dict(
         sorted((listed_tool["name"], listed_tool["id"]) for listed_tool in listed)
     )
@@ -37,49 +37,47 @@ def register_lab_tools(letta: Exchange, *names: str) -> dict[str, str]:
 def defaults(letta: Exchange) -> None:
     for kind in ("letta_v1_agent", "memgpt_v2_agent", "memgpt_agent", "react_agent"):
         body = {"name": "new", "agent_type": kind, "llm_config": SILENT_MODEL}
-        letta.send_request("POST", "/v1/agents/", body, keep=STATE)
-    letta.send_request("GET", "/v1/agents/?limit=1000", keep="length(@)")
+        letta.request("POST", "/v1/agents/", body, keep=STATE)
+    letta.request("GET", "/v1/agents/?limit=1000", keep="length(@)")
 
 
 def creating(letta: Exchange) -> None:
     body = {"name": "new", "llm_config": SILENT_MODEL, "include_base_tools": False}
-    letta.send_request("POST", "/v1/agents/", body, keep=f"[agent_type, {STATE}]")
-    letta.send_request("POST", "/v1/agents/", {**body, "tools": ["nothing"]})
+    letta.request("POST", "/v1/agents/", body, keep=f"[agent_type, {STATE}]")
+    letta.request("POST", "/v1/agents/", {**body, "tools": ["nothing"]})
     unknown = "tool-00000000-0000-4000-8000-000000000000"
-    letta.send_request("POST", "/v1/agents/", {**body, "tool_ids": [unknown]})
-    letta.send_request("GET", "/v1/agents/?limit=1000", keep="length(@)")
+    letta.request("POST", "/v1/agents/", {**body, "tool_ids": [unknown]})
+    letta.request("GET", "/v1/agents/?limit=1000", keep="length(@)")
 
 
 def shown(letta: Exchange) -> None:
     register_lab_tools(letta, "add")
     agent = create_agent_with(letta, "add")
-    letta.send_request("GET", agent, keep=ATTACHED)
-    letta.send_request("GET", agent, headers=SDK, keep=ATTACHED)
-    letta.send_request(
-        "GET", f"{agent}?include=agent.tools", headers=SDK, keep=ATTACHED
-    )
+    letta.request("GET", agent, keep=ATTACHED)
+    letta.request("GET", agent, headers=SDK, keep=ATTACHED)
+    letta.request("GET", f"{agent}?include=agent.tools", headers=SDK, keep=ATTACHED)
     listed = "[].{tools: tools[].name}"
-    letta.send_request("GET", "/v1/agents/", keep=listed)
-    letta.send_request("GET", "/v1/agents/", headers=SDK, keep=listed)
-    letta.send_request("GET", "/v1/agents/agent-00000000-0000-4000-8000-000000000000")
-    letta.send_request("GET", "/v1/agents/worker")
-    letta.send_request("GET", f"{agent}/tools", keep="[].name")
+    letta.request("GET", "/v1/agents/", keep=listed)
+    letta.request("GET", "/v1/agents/", headers=SDK, keep=listed)
+    letta.request("GET", "/v1/agents/agent-00000000-0000-4000-8000-000000000000")
+    letta.request("GET", "/v1/agents/worker")
+    letta.request("GET", f"{agent}/tools", keep="[].name")
 
 
 def paged(letta: Exchange) -> None:
     names = [f"many_{number:02}" for number in range(35)]
     register_lab_tools(letta, *names)
     agent = create_agent_with(letta, *names)
-    letta.send_request("GET", f"{agent}?include=agent.tools", keep="length(tools)")
-    first = letta.send_request("GET", f"{agent}/tools", keep="length(@)")
-    letta.send_request("GET", f"{agent}/tools?limit=1000", keep="length(@)")
+    letta.request("GET", f"{agent}?include=agent.tools", keep="length(tools)")
+    first = letta.request("GET", f"{agent}/tools", keep="length(@)")
+    letta.request("GET", f"{agent}/tools?limit=1000", keep="length(@)")
     # The cursor is compared with ids, but the order is that of creation. With random ids,
     # the number of missing tools varies, so that only the fact is recorded.
     seen, page = {tool_["id"] for tool_ in first}, first
     for _ in range(40):
         if not page:
             break
-        page = letta.send_request("GET", f"{agent}/tools?after={page[-1]['id']}")
+        page = letta.request("GET", f"{agent}/tools?after={page[-1]['id']}")
         letta.lines.pop()
         seen |= {tool_["id"] for tool_ in page}
     letta.note("whether paging finds all 35", len(seen) == 35)
@@ -90,34 +88,32 @@ def attaching(letta: Exchange) -> None:
     agent = create_agent_with(letta)
     attach, detach = f"{agent}/tools/attach", f"{agent}/tools/detach"
     unknown = "tool-00000000-0000-4000-8000-000000000000"
-    letta.send_request("POST", f"{agent}/tools/add/run", {"args": {"a": 1}})
-    letta.send_request("PATCH", f"{attach}/{ids['add']}")
-    letta.send_request("PATCH", f"{attach}/{ids['add']}")
-    letta.send_request("PATCH", f"{attach}/{ids['mul']}")
-    letta.send_request("PATCH", f"{attach}/{unknown}")
-    letta.send_request("GET", agent, keep=ATTACHED)
+    letta.request("POST", f"{agent}/tools/add/run", {"args": {"a": 1}})
+    letta.request("PATCH", f"{attach}/{ids['add']}")
+    letta.request("PATCH", f"{attach}/{ids['add']}")
+    letta.request("PATCH", f"{attach}/{ids['mul']}")
+    letta.request("PATCH", f"{attach}/{unknown}")
+    letta.request("GET", agent, keep=ATTACHED)
     run = "{status: status, said: func_return}"
-    letta.send_request("POST", f"{agent}/tools/add/run", {"args": {"a": 1}}, keep=run)
-    letta.send_request("PATCH", f"{detach}/{ids['mul']}")
-    letta.send_request("PATCH", f"{detach}/{ids['mul']}")
-    letta.send_request("PATCH", f"{detach}/{unknown}")
-    letta.send_request("GET", agent, keep=STATE)
+    letta.request("POST", f"{agent}/tools/add/run", {"args": {"a": 1}}, keep=run)
+    letta.request("PATCH", f"{detach}/{ids['mul']}")
+    letta.request("PATCH", f"{detach}/{ids['mul']}")
+    letta.request("PATCH", f"{detach}/{unknown}")
+    letta.request("GET", agent, keep=STATE)
 
 
 def patching(letta: Exchange) -> None:
     ids = register_lab_tools(letta, "add", "mul")
     agent = create_agent_with(letta, "add", tool_rules=[CONTINUE])
     both = [ids["add"], ids["mul"]]
-    letta.send_request("PATCH", agent, {"tool_ids": both}, keep=STATE)
-    letta.send_request(
-        "PATCH", agent, {"tool_ids": None, "tool_rules": None}, keep=STATE
-    )
-    letta.send_request("PATCH", agent, {"tool_rules": []}, keep=STATE)
-    letta.send_request("PATCH", agent, {"tool_rules": [CONTINUE]}, keep=STATE)
-    letta.send_request("PATCH", agent, {"tool_ids": []}, keep=STATE)
-    letta.send_request("PATCH", agent, {"tool_ids": [both[0], both[0]]}, keep=STATE)
-    letta.send_request("PATCH", agent, {"tool_idz": both}, keep=STATE)
-    letta.send_request(
+    letta.request("PATCH", agent, {"tool_ids": both}, keep=STATE)
+    letta.request("PATCH", agent, {"tool_ids": None, "tool_rules": None}, keep=STATE)
+    letta.request("PATCH", agent, {"tool_rules": []}, keep=STATE)
+    letta.request("PATCH", agent, {"tool_rules": [CONTINUE]}, keep=STATE)
+    letta.request("PATCH", agent, {"tool_ids": []}, keep=STATE)
+    letta.request("PATCH", agent, {"tool_ids": [both[0], both[0]]}, keep=STATE)
+    letta.request("PATCH", agent, {"tool_idz": both}, keep=STATE)
+    letta.request(
         "PATCH", agent, {"tool_ids": both, "tool_rules": [CONTINUE]}, keep=STATE
     )
 
@@ -127,27 +123,25 @@ def refused(letta: Exchange) -> None:
     agent = create_agent_with(letta, "add", tool_rules=[CONTINUE])
     unknown = "tool-00000000-0000-4000-8000-000000000000"
     body: dict[str, Any] = {"tool_ids": [unknown], "tool_rules": [], "name": "changed"}
-    letta.send_request("PATCH", agent, body)
-    letta.send_request("GET", agent, keep=f"[name, {STATE}]")
-    letta.send_request("PATCH", agent, {"tool_ids": ["nonsense"]})
-    letta.send_request(
-        "PATCH", agent, {"tool_rules": [{"tool_name": "add", "type": "x"}]}
-    )
-    letta.send_request("PATCH", agent, {"tool_rules": "all"})
+    letta.request("PATCH", agent, body)
+    letta.request("GET", agent, keep=f"[name, {STATE}]")
+    letta.request("PATCH", agent, {"tool_ids": ["nonsense"]})
+    letta.request("PATCH", agent, {"tool_rules": [{"tool_name": "add", "type": "x"}]})
+    letta.request("PATCH", agent, {"tool_rules": "all"})
     nobody = "/v1/agents/agent-00000000-0000-4000-8000-000000000000"
-    letta.send_request("PATCH", nobody, {"tool_ids": [ids["add"]]})
-    letta.send_request("GET", agent, keep=f"[name, {STATE}]")
+    letta.request("PATCH", nobody, {"tool_ids": [ids["add"]]})
+    letta.request("GET", agent, keep=f"[name, {STATE}]")
 
 
 def with_a_model(letta: Exchange) -> None:
     ids = register_lab_tools(letta, "add")
     body = {"name": "new", "agent_type": "memgpt_agent", "llm_config": SILENT_MODEL}
-    made = letta.send_request("POST", "/v1/agents/", body, keep=STATE)
+    made = letta.request("POST", "/v1/agents/", body, keep=STATE)
     by_name = sorted(made["tools"], key=lambda tool_: str(tool_["name"]))
     kept = [tool_["id"] for tool_ in by_name]
     both = {"tool_ids": [*kept, ids["add"]], "llm_config": SILENT_MODEL}
-    letta.send_request("PATCH", f"/v1/agents/{made['id']}", both, keep=STATE)
-    letta.send_request(
+    letta.request("PATCH", f"/v1/agents/{made['id']}", both, keep=STATE)
+    letta.request(
         "PATCH", f"/v1/agents/{made['id']}", {"tool_ids": [ids["add"]]}, keep=STATE
     )
 
@@ -171,39 +165,37 @@ def rules(letta: Exchange) -> None:
         {"tool_name": "a", "type": "requires_approval"},
     ]
     kept = "sort_by(tool_rules, &type)[].type"
-    letta.send_request("PATCH", agent, {"tool_rules": every}, keep=kept)
-    letta.send_request("GET", agent, keep="sort_by(tool_rules, &type)")
+    letta.request("PATCH", agent, {"tool_rules": every}, keep=kept)
+    letta.request("GET", agent, keep="sort_by(tool_rules, &type)")
 
 
 def approvals(letta: Exchange) -> None:
     ids = register_lab_tools(letta, "add", "mul")
     for tool_id in ids.values():
         body = {"default_requires_approval": True}
-        letta.send_request("PATCH", f"/v1/tools/{tool_id}", body)
+        letta.request("PATCH", f"/v1/tools/{tool_id}", body)
     agent = create_agent_with(letta)
-    letta.send_request("PATCH", f"{agent}/tools/attach/{ids['add']}")
-    letta.send_request("GET", agent, keep=STATE)
-    letta.send_request("PATCH", agent, {"tool_ids": list(ids.values())}, keep=STATE)
+    letta.request("PATCH", f"{agent}/tools/attach/{ids['add']}")
+    letta.request("GET", agent, keep=STATE)
+    letta.request("PATCH", agent, {"tool_ids": list(ids.values())}, keep=STATE)
     approval = f"{agent}/tools/approval/nothing"
-    letta.send_request("PATCH", approval, {"requires_approval": True})
-    letta.send_request("GET", agent, keep=STATE)
+    letta.request("PATCH", approval, {"requires_approval": True})
+    letta.request("GET", agent, keep=STATE)
     second = create_agent_with(letta, "mul")
-    letta.send_request("GET", second, keep=STATE)
+    letta.request("GET", second, keep=STATE)
 
 
 def blocks(letta: Exchange) -> None:
     memory = [{"label": "ren_tools", "value": "Mine.", "limit": 50}]
     body = {"name": "new", "llm_config": SILENT_MODEL, "memory_blocks": memory}
-    made = letta.send_request("POST", "/v1/agents/", body)
+    made = letta.request("POST", "/v1/agents/", body)
     block = f"/v1/agents/{made['id']}/core-memory/blocks/ren_tools"
-    letta.send_request("GET", block, keep="[label, value, limit]")
-    letta.send_request(
-        "PATCH", block, {"value": "Mine, and more."}, keep="[value, limit]"
-    )
-    letta.send_request("PATCH", block, {"value": 51 * "x"})
-    letta.send_request("GET", block, keep="[value, limit]")
-    letta.send_request("GET", block.replace("ren_tools", "nothing"))
-    letta.send_request("PATCH", block.replace("ren_tools", "nothing"), {"value": "x"})
+    letta.request("GET", block, keep="[label, value, limit]")
+    letta.request("PATCH", block, {"value": "Mine, and more."}, keep="[value, limit]")
+    letta.request("PATCH", block, {"value": 51 * "x"})
+    letta.request("GET", block, keep="[value, limit]")
+    letta.request("GET", block.replace("ren_tools", "nothing"))
+    letta.request("PATCH", block.replace("ren_tools", "nothing"), {"value": "x"})
 
 
 SCENARIOS = (

@@ -23,14 +23,14 @@ FINISH = {"tool": "send_message", "arguments": {"thinking": "-", "message": "Don
 def register_lab(letta: Exchange, *names: str) -> tuple[ChangingMcp, str]:
     """Register an MCP server whose tools accept `a`; return it and its entry's path."""
     lab = letta.mcp("lab", *(tool(name, a=INTEGER) for name in names))
-    made = letta.send_request("POST", "/v1/mcp-servers/", build_entry("lab", lab.url))
+    made = letta.request("POST", "/v1/mcp-servers/", build_entry("lab", lab.url))
     return lab, f"/v1/mcp-servers/{made['id']}"
 
 
 def start_turn(letta: Exchange, agent: str, **more: Any) -> Any:
     """Send a user's message to an agent and record the turn."""
     said = {"messages": [{"role": "user", "content": "Go."}], **more}
-    return letta.send_request("POST", f"{agent}/messages", said, keep=TURN)
+    return letta.request("POST", f"{agent}/messages", said, keep=TURN)
 
 
 def running(letta: Exchange) -> None:
@@ -44,19 +44,13 @@ def running(letta: Exchange) -> None:
     agent = create_agent_with(letta, "add", "fails", "empty")
     for name in ("add", "fails", "empty"):
         run = f"{agent}/tools/{name}/run"
-        letta.send_request("POST", run, {"args": {"a": 1}}, keep=RUN)
-    listed = letta.send_request(
-        "GET", f"{server}/tools", keep="sort_by(@, &name)[].name"
-    )
+        letta.request("POST", run, {"args": {"a": 1}}, keep=RUN)
+    listed = letta.request("GET", f"{server}/tools", keep="sort_by(@, &name)[].name")
     added = next(one["id"] for one in listed if one["name"] == "add")
-    letta.send_request(
-        "POST", f"{server}/tools/{added}/run", {"args": {"a": 2}}, keep=RUN
-    )
-    letta.send_request("POST", f"{agent}/tools/unknown/run", {"args": {}})
+    letta.request("POST", f"{server}/tools/{added}/run", {"args": {"a": 2}}, keep=RUN)
+    letta.request("POST", f"{agent}/tools/unknown/run", {"args": {}})
     lab.is_down = True
-    letta.send_request(
-        "POST", f"{agent}/tools/add/run", {"args": {"a": 1}}, keep="status"
-    )
+    letta.request("POST", f"{agent}/tools/add/run", {"args": {"a": 1}}, keep="status")
 
 
 def in_a_turn(letta: Exchange) -> None:
@@ -133,7 +127,7 @@ def needs_approval(letta: Exchange) -> None:
     asked = start_turn(letta, agent)
     letta.note("calls before the approval", len(lab.list_calls("add")))
     said = {"messages": [{"role": "user", "content": "Go on."}]}
-    letta.send_request("POST", f"{agent}/messages", said, keep="detail.code")
+    letta.request("POST", f"{agent}/messages", said, keep="detail.code")
     request = asked["messages"][-1]
     answer = {
         "type": "approval",
@@ -146,15 +140,8 @@ def needs_approval(letta: Exchange) -> None:
         ],
         "approval_request_id": request["id"],
     }
-    letta.send_request("POST", f"{agent}/messages", {"messages": [answer]}, keep=TURN)
+    letta.request("POST", f"{agent}/messages", {"messages": [answer]}, keep=TURN)
     letta.note("calls behind it", len(lab.list_calls("add")))
 
 
-SCENARIOS = (
-    running,
-    in_a_turn,
-    steps,
-    unattached,
-    stale_run_first,
-    needs_approval,
-)
+SCENARIOS = (running, in_a_turn, steps, unattached, stale_run_first, needs_approval)

@@ -19,8 +19,7 @@ def _get_block(request: Request, agent_id: str, label: str) -> dict[str, Any]:
     agent = get_agent(request, agent_id)
     if label not in agent.blocks:
         raise RequestRefusedError(
-            404,
-            f"No block with label '{label}' found for agent '{agent_id}'",
+            404, f"No block with label '{label}' found for agent '{agent_id}'"
         )
     return agent.blocks[label]
 
