@@ -18,11 +18,11 @@ def test_apply_sends_tools_and_rules_in_one_request_and_nothing_else(
     bodies: list[Any] = []
     update = toy.world.update_agent
 
-    def watched(agent: Any, body: Any) -> None:
+    def record_update(agent: Any, body: Any) -> None:
         bodies.append(body)
         update(agent, body)
 
-    monkeypatch.setattr(toy.world, "update_agent", watched)
+    monkeypatch.setattr(toy.world, "update_agent", record_update)
     model = dict(toy.agent.llm_config)
     toy.apply()
     assert [sorted(body) for body in bodies] == [["tool_ids", "tool_rules"]]

@@ -175,7 +175,7 @@ def test_apply_prints_its_result_as_text_and_json(
 ) -> None:
     made, calls = FakePlan(backend), list[Any]()
 
-    def applied(*words: Any) -> ApplyResult:
+    def fake_apply(*words: Any) -> ApplyResult:
         calls.append(words)
         words[3]("a step")
         return done
@@ -183,7 +183,7 @@ def test_apply_prints_its_result_as_text_and_json(
     loading: Any = SimpleNamespace(load=lambda file, seal: made)
     monkeypatch.setattr(operations, "Plan", loading)
     monkeypatch.setattr(operations, "_build_plan", lambda *_: made)
-    monkeypatch.setattr(operations, "apply_plan", applied)
+    monkeypatch.setattr(operations, "apply_plan", fake_apply)
     file = Path("plan.json") if saved else None
     assert operations.apply(make_request(), Overrides(), file) == code
     captured = capsys.readouterr()
@@ -216,11 +216,11 @@ def test_apply_prints_errors_and_refusals(
     code: int,
     expected_error: str,
 ) -> None:
-    def applied(*_: Any) -> ApplyResult:
+    def fake_apply(*_: Any) -> ApplyResult:
         raise error
 
     monkeypatch.setattr(operations, "_build_plan", lambda *_: FakePlan())
-    monkeypatch.setattr(operations, "apply_plan", applied)
+    monkeypatch.setattr(operations, "apply_plan", fake_apply)
     try:
         found = operations.apply(make_request(), Overrides(), None)
     except SystemExit as ended:

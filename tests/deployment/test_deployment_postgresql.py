@@ -121,7 +121,9 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def deployed(project: Path, tmp_path_factory: pytest.TempPathFactory) -> DeployedImage:
+def deployed_image(
+    project: Path, tmp_path_factory: pytest.TempPathFactory
+) -> DeployedImage:
     wheels = tmp_path_factory.mktemp("wheels")
     build(ROOT / "runtime", wheels)
     return DeployedImage(project, tmp_path_factory.mktemp("image"), wheels)
@@ -196,7 +198,7 @@ def query_database(url: str, statement: str) -> list[Any]:
 
 
 async def test_calls_are_answered_and_recorded_once_while_replicas_stop(
-    deployed: DeployedImage,
+    deployed_image: DeployedImage,
     project: Path,
     database: str,
     environment: dict[str, str],
@@ -205,23 +207,23 @@ async def test_calls_are_answered_and_recorded_once_while_replicas_stop(
     ports = [free_port() for _ in range(3)]
     logs = [tmp_path / f"{port}.log" for port in ports]
     token = (project / "secrets" / "token").read_text(encoding="utf-8").strip()
-    before = deployed.list_modification_times()
+    before = deployed_image.list_modification_times()
     with ExitStack() as stack:
         killed, ended, stays = (
-            stack.enter_context(run_replica(deployed, port, environment, log))
+            stack.enter_context(run_replica(deployed_image, port, environment, log))
             for port, log in zip(ports, logs, strict=True)
         )
         url = stack.enter_context(
             run_balancer(project / "haproxy.cfg", ports, tmp_path)
         )
-        assert run_health_check(deployed, ports[0])
+        assert run_health_check(deployed_image, ports[0])
         load = Load(url, token)
         clients = [asyncio.create_task(load.run_client(n)) for n in range(CLIENTS)]
         await asyncio.sleep(3)
         at_kill = time.monotonic()
         killed.send_signal(signal.SIGKILL)
         await asyncio.sleep(3)
-        assert not run_health_check(deployed, ports[0])
+        assert not run_health_check(deployed_image, ports[0])
         at_end = time.monotonic()
         ended.send_signal(signal.SIGTERM)
         assert await asyncio.to_thread(ended.wait, 25) == 0
@@ -259,7 +261,7 @@ async def test_calls_are_answered_and_recorded_once_while_replicas_stop(
     assert eras == set(range(len(MODES)))
     # All connections are closed, no file is written, and the logs have no error.
     assert query_database(database, CONNECTIONS) == [(0,)]
-    assert deployed.list_modification_times() == before
+    assert deployed_image.list_modification_times() == before
     said = [log.read_text(encoding="utf-8") for log in logs]
     assert not re.search(r"ERROR|Traceback", "".join(said))
     secrets = [p.read_text(encoding="utf-8") for p in (project / "secrets").iterdir()]
@@ -267,16 +269,20 @@ async def test_calls_are_answered_and_recorded_once_while_replicas_stop(
     assert all(json.loads(line) for text in said for line in text.splitlines())
 
 
-def run_health_check(deployed: DeployedImage, port: int) -> bool:
+def run_health_check(deployed_image: DeployedImage, port: int) -> bool:
     """Return whether the image's health check succeeds."""
     words = [
-        w.replace(":8000", f":{port}") for w in deployed.get_arguments("HEALTHCHECK")
+        w.replace(":8000", f":{port}")
+        for w in deployed_image.get_arguments("HEALTHCHECK")
     ]
     return subprocess.run(words, capture_output=True).returncode == 0
 
 
 async def test_confirmation_is_answered_at_another_replica_once(
-    deployed: DeployedImage, environment: dict[str, str], database: str, tmp_path: Path
+    deployed_image: DeployedImage,
+    environment: dict[str, str],
+    database: str,
+    tmp_path: Path,
 ) -> None:
     headers = {
         "Authorization": f"Bearer {Path(environment['DEMO_TOKEN_FILE']).read_text().strip()}"
@@ -291,7 +297,7 @@ async def test_confirmation_is_answered_at_another_replica_once(
     with ExitStack() as stack:
         for port in ports:
             log = tmp_path / f"{port}.log"
-            stack.enter_context(run_replica(deployed, port, environment, log))
+            stack.enter_context(run_replica(deployed_image, port, environment, log))
         turns = itertools.cycle(ports)
 
         async def send_to_next_replica(request: httpx2.Request) -> None:

@@ -25,11 +25,11 @@ def thread_outcomes(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     outcomes: list[str] = []
     put = SqliteLedger._put
 
-    def noted(self: SqliteLedger, record: Record) -> Any:
+    def record_outcome(self: SqliteLedger, record: Record) -> Any:
         outcomes.append(record.outcome)
         return put(self, record)
 
-    monkeypatch.setattr(SqliteLedger, "_put", noted)
+    monkeypatch.setattr(SqliteLedger, "_put", record_outcome)
     return outcomes
 
 

@@ -132,7 +132,7 @@ def test_generated_tests_write_no_ledger(tmp_path: Path) -> None:
     assert not list(tmp_path.rglob("*ledger*"))
 
 
-def dangling(place: Path, victim: Path) -> None:
+def dangling_link(place: Path, victim: Path) -> None:
     place.symlink_to(victim)
 
 
@@ -170,7 +170,16 @@ def foreign_file(place: Path, victim: Path) -> None:
     os.chown(place, 4711, 4711)
 
 
-PLANTS = [dangling, link, pipe, loop, folder, socket_file, endless_device, foreign_file]
+PLANTS = [
+    dangling_link,
+    link,
+    pipe,
+    loop,
+    folder,
+    socket_file,
+    endless_device,
+    foreign_file,
+]
 
 
 @pytest.mark.parametrize("plant", PLANTS)

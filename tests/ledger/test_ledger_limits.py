@@ -84,7 +84,7 @@ def test_unwritten_ends_are_retried_after_2_seconds(
     batches._run(queue.SimpleQueue())
     assert waited == [None, 2.0, None]
     assert [len(batch) for batch in batches.written] == [10_002, 10_000]
-    assert {one.outcome for one in batches.written[1]} == {"ok"}
+    assert {item_.outcome for item_ in batches.written[1]} == {"ok"}
     assert all(isinstance(done.exception(), LedgerError) for _, done in given)
     assert batches._unwritten == 0
 
@@ -136,10 +136,10 @@ def test_retention_runs_every_hour_and_logs_its_results(
     waited: list[float] = []
 
     def remove_old(*_: Any) -> int:
-        one = gone.pop(0)
-        if isinstance(one, Exception):
-            raise one
-        return one
+        item_ = gone.pop(0)
+        if isinstance(item_, Exception):
+            raise item_
+        return item_
 
     def wait(seconds: float) -> bool:
         waited.append(seconds)
@@ -152,7 +152,7 @@ def test_retention_runs_every_hour_and_logs_its_results(
     sweeping.run()
     assert sweeping.daemon
     assert waited == [3600.0] * 3
-    assert [one.getMessage() for one in caplog.records] == [
+    assert [item_.getMessage() for item_ in caplog.records] == [
         "removed 2 rows older than 1h",
         "rows older than 1h cannot be removed: away",
     ]
@@ -165,12 +165,12 @@ def test_http_sink_retries_with_increasing_delays(
     waited: list[float] = []
     fails = [True] * 9 + [False, True, False]
 
-    class Over(BaseException):
+    class StopSinkError(BaseException):
         pass
 
     def post_all(_: Any) -> None:
         if not fails:
-            raise Over
+            raise StopSinkError
         if fails.pop(0):
             raise LedgerError("away")
 
@@ -178,7 +178,7 @@ def test_http_sink_retries_with_increasing_delays(
     sink._wake_event = news
     monkeypatch.setattr(sink, "_post_all", post_all)
     monkeypatch.setattr(http_sink.time, "sleep", slept.append)
-    with pytest.raises(Over):
+    with pytest.raises(StopSinkError):
         sink._run()
     assert slept == [0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 60.0, 60.0, 0.5]
     assert waited == [5.0, 5.0]
@@ -251,7 +251,7 @@ def test_retention_pauses_between_full_batches(monkeypatch: pytest.MonkeyPatch) 
     left = [500, 500, 499, 500, 0]
     given: list[Any] = []
 
-    def removed(_: Any, old: Any, values: list[str]) -> int:
+    def delete_rows(_: Any, old: Any, values: list[str]) -> int:
         given.append(values)
         return left.pop(0)
 
@@ -264,7 +264,7 @@ def test_retention_pauses_between_full_batches(monkeypatch: pytest.MonkeyPatch) 
             return False
 
     ended: Any = Ended()
-    monkeypatch.setattr(tables, "_delete_rows", removed)
+    monkeypatch.setattr(tables, "_delete_rows", delete_rows)
     settings = LedgerSettings("toys", "NO_LEDGER", "x", keep="1h")
     assert tables.remove_old(settings, ended, NOW) == 1_999
     assert ended.waited == [0.1, 0.1, 0.1]
@@ -350,7 +350,7 @@ def test_row_is_claimed_for_four_request_timeouts(
 
     monkeypatch.setattr(http_sink, "datetime", Now)
 
-    def started(minutes: float) -> str:
+    def format_start(minutes: float) -> str:
         return (NOW - timedelta(minutes=minutes)).isoformat(timespec="microseconds")
 
     with closing(open_connection(sink._outbox)) as outbox:
@@ -360,18 +360,20 @@ def test_row_is_claimed_for_four_request_timeouts(
             ("b", 60.1, "started"),
             ("c", 0, "ok"),
         ):
-            row = replace(RECORD, id=id_, started=started(minutes), outcome=outcome)
+            row = replace(
+                RECORD, id=id_, started=format_start(minutes), outcome=outcome
+            )
             outbox.execute(records.WRITTEN, records.get_column_values(row))
 
-        def claimed() -> Any:
+        def claim_id() -> Any:
             found = http_sink._claim_row(outbox, 10.0)
             return found and found["id"]
 
-        assert [claimed() for _ in range(3)] == ["b", "c", None]
+        assert [claim_id() for _ in range(3)] == ["b", "c", None]
         clock += 40.0
-        assert claimed() is None
+        assert claim_id() is None
         clock += 0.1
-        assert claimed() == "b"
+        assert claim_id() == "b"
         assert http_sink._count(outbox) == 1
         assert sink._count_open_rows() == 1
         outbox.execute("UPDATE claims SET status = 400 WHERE id = 'c'")
@@ -388,7 +390,7 @@ def test_each_reason_for_waiting_rows_is_logged_once(
         LookupError("SINK is not set"),
     ):
         sink._log_error_once(error)
-    said = [one.getMessage().rpartition(": ")[2] for one in caplog.records]
+    said = [item_.getMessage().rpartition(": ")[2] for item_ in caplog.records]
     assert said == ["it is full", "ConnectError", "SINK is not set"]
 
 

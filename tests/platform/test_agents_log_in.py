@@ -72,7 +72,7 @@ def people() -> Iterator[Logins]:
 
 
 @pytest.fixture(scope="module")
-def running(clinic: Clinic, people: Logins) -> Iterator[Served]:
+def running_server(clinic: Clinic, people: Logins) -> Iterator[Served]:
     """`python -m clinic_tools.practice.mcp_server --http`."""
     env = {**clinic.environment, **people.environment}
     port = people.public.rpartition(":")[2]
@@ -102,14 +102,14 @@ def run_uvicorn(clinic: Clinic, people: Logins, port: int) -> Iterator[Served]:
         )
         try:
             clinic.wait_for(lambda: "Uvicorn running" in log.read_text())
-            running = Served(process, port)
-            yield running
+            running_server = Served(process, port)
+            yield running_server
             # uvicorn ends with the signal after everything is closed.
-            assert running.end() == -signal.SIGTERM
+            assert running_server.end() == -signal.SIGTERM
         finally:
             process.kill()
             process.wait()
-    running.lines.append(log.read_bytes())
+    running_server.lines.append(log.read_bytes())
 
 
 async def _log_in_and_step_up(people: Logins, mode: Mode, **more: Any) -> None:
@@ -141,39 +141,45 @@ async def _log_in_and_step_up(people: Logins, mode: Mode, **more: Any) -> None:
     assert len(refused.asked) == 2
 
 
-def _assert_invalid_tokens_are_rejected(people: Logins, running: Served) -> None:
+def _assert_invalid_tokens_are_rejected(people: Logins, running_server: Served) -> None:
     to = f"{people.public}/mcp/"
     metadata = f'resource_metadata="{people.public}{AT}"'
     for what, (forged, why) in REFUSED.items():
         token = forged(people, to)
         for modern in (False, True):
-            answer = running.ask("/mcp/", "tools/list", token=token, modern=modern)
+            answer = running_server.ask(
+                "/mcp/", "tools/list", token=token, modern=modern
+            )
             challenge = answer.headers["www-authenticate"]
             assert answer.status == 401, what
             assert 'error="invalid_token"' in challenge and why in challenge, what
             assert 'scope="staff"' in challenge and metadata in challenge
     for modern in (False, True):
-        nobody = running.ask("/mcp/", "tools/list", modern=modern)
+        nobody = running_server.ask("/mcp/", "tools/list", modern=modern)
         assert nobody.status == 401
         assert "error" not in nobody.headers["www-authenticate"]
         short = people.token("ben", scope="billing records")
-        without = running.ask("/mcp/", "tools/list", token=short, modern=modern)
+        without = running_server.ask("/mcp/", "tools/list", token=short, modern=modern)
         challenge = without.headers["www-authenticate"]
         assert without.status == 403 and 'error="insufficient_scope"' in challenge
         assert 'scope="billing records staff"' in challenge and metadata in challenge
         good = people.token("ben")
-        assert running.ask("/mcp/", "ping", token=good, modern=False).status == 200
-        query = running.ask(f"/mcp/?access_token={good}", "ping", modern=modern)
+        assert (
+            running_server.ask("/mcp/", "ping", token=good, modern=False).status == 200
+        )
+        query = running_server.ask(f"/mcp/?access_token={good}", "ping", modern=modern)
         assert query.status == 400
-        assert running.send("/mcp/", method="GET").status == 401
+        assert running_server.send("/mcp/", method="GET").status == 401
         bearer = {"authorization": f"Bearer {good}"}
         # Streams cannot be resumed: an answer belongs to one connection.
-        resumed = running.send("/mcp/", b"", {**bearer, "last-event-id": "1"}, "GET")
+        resumed = running_server.send(
+            "/mcp/", b"", {**bearer, "last-event-id": "1"}, "GET"
+        )
         assert resumed.status == 405
 
 
 def test_client_logs_in_and_requests_more_scopes(
-    clinic: Clinic, people: Logins, running: Served
+    clinic: Clinic, people: Logins, running_server: Served
 ) -> None:
     left = clinic.cents_left()
     for mode in ("auto", "legacy"):
@@ -188,10 +194,10 @@ def test_client_logs_in_and_requests_more_scopes(
 
 
 def test_invalid_tokens_are_rejected_with_a_challenge(
-    people: Logins, running: Served
+    people: Logins, running_server: Served
 ) -> None:
-    _assert_invalid_tokens_are_rejected(people, running)
-    running.wait_for_log("rejected a token: the token has expired")
+    _assert_invalid_tokens_are_rejected(people, running_server)
+    running_server.wait_for_log("rejected a token: the token has expired")
 
 
 def test_login_and_rejection_work_under_uvicorn(clinic: Clinic) -> None:
@@ -201,10 +207,10 @@ def test_login_and_rejection_work_under_uvicorn(clinic: Clinic) -> None:
     with start_logins(f"http://127.0.0.1:{port}") as people:
         people.server.people = PEOPLE
         people.server.takes_client_metadata = True
-        with run_uvicorn(clinic, people, port) as running:
+        with run_uvicorn(clinic, people, port) as running_server:
             url = "https://agent.example/client.json"
             asyncio.run(_log_in_and_step_up(people, "auto", metadata_url=url))
-            _assert_invalid_tokens_are_rejected(people, running)
+            _assert_invalid_tokens_are_rejected(people, running_server)
     assert clinic.cents_left() == left - 1_000
 
 
@@ -247,7 +253,7 @@ def test_confirmation_is_answered_once_at_another_process_by_its_user(
 
 
 def test_session_cannot_be_used_by_other_users_or_clients(
-    clinic: Clinic, people: Logins, running: Served
+    clinic: Clinic, people: Logins, running_server: Served
 ) -> None:
     left = clinic.cents_left()
     url = f"{people.public}/mcp/"
@@ -286,7 +292,7 @@ def test_session_cannot_be_used_by_other_users_or_clients(
 
 @pytest.mark.parametrize("modern", [False, True])
 def test_call_cannot_be_cancelled_over_another_connection(
-    modern: bool, clinic: Clinic, people: Logins, running: Served
+    modern: bool, clinic: Clinic, people: Logins, running_server: Served
 ) -> None:
     """Requests with the same call id or progress token have no effect on it."""
     began = clinic.told.count("export begun")
@@ -294,7 +300,7 @@ def test_call_cannot_be_cancelled_over_another_connection(
 
     def ask(user: str, method: str, params: dict[str, Any] | None = None) -> Answer:
         token = people.token(user)
-        return running.ask("/mcp/", method, params, token=token, modern=modern)
+        return running_server.ask("/mcp/", method, params, token=token, modern=modern)
 
     def export() -> None:
         days = {"first": MONDAY, "last": "2026-12-02"}

@@ -65,7 +65,7 @@ async def test_application_answers_confirmations_with_a_function(
 ) -> None:
     shown: list[Question] = []
 
-    def answering(action: Any) -> Callable[[Question], Answer]:
+    def make_answer(action: Any) -> Callable[[Question], Answer]:
         def answer(question: Question) -> Answer:
             shown.append(question)
             form = {"approve": True, "insurance": "none"}
@@ -82,15 +82,15 @@ async def test_application_answers_confirmations_with_a_function(
         assert "ask" in (await call("refund_visit", REFUND)).error
         sneaky = {**REFUND, "confirm": True}
         assert "`confirm`" in (await call("refund_visit", sneaky)).error
-        declined = await call("refund_visit", REFUND, ask=answering("decline"))
+        declined = await call("refund_visit", REFUND, ask=make_answer("decline"))
         assert "declined" in declined.error
         assert clinic.cents_left() == 8_000 and "80" not in shown[0].message
-        given = await call("refund_visit", REFUND, ask=answering("accept"))
+        given = await call("refund_visit", REFUND, ask=make_answer("accept"))
         assert given.result["left"] == {"cents": 3_000, "currency": "EUR"}
-        again = await call("refund_visit", REFUND, ask=answering("accept"))
+        again = await call("refund_visit", REFUND, ask=make_answer("accept"))
         assert again.error == "Visit 1 did not cost more than that."
         born = {"name": "Grace", "birthday": "1986-12-09"}
-        registered = await call("register_patient", born, ask=answering("accept"))
+        registered = await call("register_patient", born, ask=make_answer("accept"))
         assert registered.result["insurance"] == "none"
     assert clinic.cents_left() == 3_000
     assert clinic.told == ["opened", "closed, 0 in use"]

@@ -216,7 +216,7 @@ def test_settings_cause_blockers(plan: Plan, expected: list[str]) -> None:
             [],
             [
                 (
-                    "Letta Code gives agents every offer_tools make_tool, including tools that "
+                    "Letta Code gives agents every offered tool, including tools that "
                     "are not attached: add"
                 )
             ],

@@ -163,7 +163,7 @@ def test_offered_tools_are_limited_to_lettas_client() -> None:
     tools = [make_spec(name="a"), make_spec(name="b")]
     client = SimpleNamespace(name="agent")
 
-    def made(name: str | None, *clients: Any) -> list[Any]:
+    def list_offered(name: str | None, *clients: Any) -> list[Any]:
         server = {"server": {} if name is None else {"client": name}}
         return list_offered_tools(
             make_toolset(
@@ -174,9 +174,9 @@ def test_offered_tools_are_limited_to_lettas_client() -> None:
             )
         )
 
-    assert made(None) == tools
-    assert made("agent", client) == tools[1:]
-    assert made("other", client) == made(None, client) == []
+    assert list_offered(None) == tools
+    assert list_offered("agent", client) == tools[1:]
+    assert list_offered("other", client) == list_offered(None, client) == []
 
 
 @pytest.mark.parametrize(

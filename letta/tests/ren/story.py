@@ -62,7 +62,7 @@ def _session(
     asked = call_with_answer("send_to_ren", ANSWERS[1], message="What of the gate?")
     assert asked == {"reply": ANSWERS[1], "steps": 1}
     said = call_tool("read_bridge_history", limit=2)["entries"]
-    assert [(one["speaker"], one["content"]) for one in said] == [
+    assert [(entry_["speaker"], entry_["content"]) for entry_ in said] == [
         ("ren", ANSWERS[1]),
         ("caller", "What of the gate?"),
     ]
@@ -72,7 +72,7 @@ def _session(
     (left,) = call_tool("read_pending_thoughts", limit=1)["thoughts"]
     assert (left["thought_id"], left["thoughts"]) == (number, "Is the gate worth it?")
     found = call_tool("check_memory_health")
-    assert {one["table"]: one["rows"] for one in found["tables"]} == {
+    assert {entry_["table"]: entry_["rows"] for entry_ in found["tables"]} == {
         "session_headers": 1,
         **dict.fromkeys(
             ["lessons", "touchstones", "builds", "conversations", "agent_identity"], 0
@@ -164,7 +164,7 @@ def _phases(call_tool: Callable[..., Any]) -> None:
     entered = call_tool("advance_phase", target_phase="tech_context")
     assert (entered["former_phase"], entered["phase"]) == ("discover", "tech_context")
     state = call_tool("get_project_state")
-    assert [one["phase"] for one in state["history"]] == ["tech_context"]
+    assert [entry_["phase"] for entry_ in state["history"]] == ["tech_context"]
     assert state["missing"] == ["tech_context"]
 
 
@@ -178,7 +178,8 @@ def _portraits_and_signals(
         )
         assert written["former_content"] == former
     portraits = {
-        one["person"]: one for one in call_tool("read_all_portraits")["portraits"]
+        entry_["person"]: entry_
+        for entry_ in call_tool("read_all_portraits")["portraits"]
     }
     assert portraits["ted"] == {
         "person": "ted",
@@ -193,7 +194,7 @@ def _portraits_and_signals(
     for text in ("Speaks of USERS now.", "Speaks of 100% features."):
         call_tool("write_signal", content=text, **signal)
     found = call_with_answer("search_signals", ANSWERS[3], query="users speaks")
-    assert [one["content"] for one in found["signals"]] == [
+    assert [entry_["content"] for entry_ in found["signals"]] == [
         "Speaks of USERS now.",
         "Speaks of 100% features.",
     ]

@@ -41,7 +41,7 @@ def replace_problem_type(monkeypatch: pytest.MonkeyPatch) -> None:
     )
 
 
-def found(problems: Any) -> list[Any]:
+def collect_problems(problems: Any) -> list[Any]:
     return list(problems)
 
 
@@ -60,7 +60,7 @@ def test_name_longer_than_48_characters_is_reported_for_attached_tools(
         (("name",), f"the name has {length} characters; Letta accepts at most 48")
     ]
     assert (
-        found(rules.check_name_too_long.problems(item, NO_SUBJECT))
+        collect_problems(rules.check_name_too_long.problems(item, NO_SUBJECT))
         == expected * is_found
     )
 
@@ -80,7 +80,7 @@ def test_timeout_over_120_seconds_is_reported_for_attached_tools(
     own: Any, all_: Any, letta: Any, place: Any
 ) -> None:
     where: Any = SimpleNamespace(toolset=SimpleNamespace(timeout=all_))
-    problems = found(
+    problems = collect_problems(
         rules.check_long_timeout.problems(spec(letta=letta, timeout=own), where)
     )
     assert [path for path, _ in problems] == ([] if place is None else [place])
@@ -107,7 +107,7 @@ def test_approval_next_to_confirmation_is_a_duplicate(
 ) -> None:
     assert (
         len(
-            found(
+            collect_problems(
                 rules.check_duplicate_confirmation.problems(
                     spec(letta=letta, confirm=confirm), NO_SUBJECT
                 )
@@ -130,7 +130,11 @@ def test_attached_tool_that_calls_the_agent_loop_is_reported(
     letta: Any, count: int
 ) -> None:
     assert (
-        len(found(rules.check_circular_tool.problems(spec(letta=letta), NO_SUBJECT)))
+        len(
+            collect_problems(
+                rules.check_circular_tool.problems(spec(letta=letta), NO_SUBJECT)
+            )
+        )
         == count
     )
 
@@ -155,7 +159,10 @@ def test_confirmed_tool_is_reported_if_lettas_client_cannot_confirm(
     )
     item = spec(letta=letta, confirm=confirm)
     made = toolset(item, clients=clients, letta={"server": {"client": "a"}})
-    assert len(found(rules.check_refused_approval.problems(made, NO_SUBJECT))) == count
+    assert (
+        len(collect_problems(rules.check_refused_approval.problems(made, NO_SUBJECT)))
+        == count
+    )
 
 
 @pytest.mark.parametrize(
@@ -187,12 +194,16 @@ def test_at_most_three_reasons_for_unanalyzed_code_are_reported(
         (spec(letta=ATTACHED, data={"pool": "a"}), 0),
     ):
         assert (
-            len(found(rules.check_unanalyzed_code.problems(toolset(item), NO_SUBJECT)))
+            len(
+                collect_problems(
+                    rules.check_unanalyzed_code.problems(toolset(item), NO_SUBJECT)
+                )
+            )
             == told
         )
     monkeypatch.setattr(rules, "analyze_handler", lambda *_: None)
     assert (
-        found(
+        collect_problems(
             rules.check_unanalyzed_code.problems(
                 toolset(spec(letta=ATTACHED)), NO_SUBJECT
             )
@@ -218,7 +229,7 @@ def test_declared_loop_without_a_sending_call_is_reported(
     item = spec(letta={"calls_agent_loop": True})
     assert (
         len(
-            found(
+            collect_problems(
                 rules.check_unused_loop_declaration.problems(
                     toolset(item, spec("b")), NO_SUBJECT
                 )
@@ -245,26 +256,29 @@ def test_sending_call_without_declared_loop_is_reported(
 ) -> None:
     monkeypatch.setattr(rules, "find_sending_uses", lambda *_: {"note": SENT})
     made = toolset(spec(letta=letta), spec("other", ATTACHED))
-    problems = found(rules.check_undeclared_loop.problems(made, NO_SUBJECT))
+    problems = collect_problems(rules.check_undeclared_loop.problems(made, NO_SUBJECT))
     assert [path for path, _ in problems] == ([] if place is None else [place])
     assert (
-        found(rules.check_undeclared_loop.problems(toolset(spec()), NO_SUBJECT)) == []
+        collect_problems(
+            rules.check_undeclared_loop.problems(toolset(spec()), NO_SUBJECT)
+        )
+        == []
     )
 
 
 def test_sending_tools_include_those_that_call_a_sending_tool(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def reached(*tools: str) -> Any:
+    def make_analysis(*tools: str) -> Any:
         return SimpleNamespace(observations=[SimpleNamespace(tools=tools)])
 
     places = {
-        "sends": reached(),
-        "calls": reached("was_sends"),
-        "calls_it": reached("calls"),
-        "calls_any": reached(ANY_TOOL),
-        "calls_declared": reached("declared"),
-        "calls_none": reached("quiet"),
+        "sends": make_analysis(),
+        "calls": make_analysis("was_sends"),
+        "calls_it": make_analysis("calls"),
+        "calls_any": make_analysis(ANY_TOOL),
+        "calls_declared": make_analysis("declared"),
+        "calls_none": make_analysis("quiet"),
         "quiet": None,
         "declared": SimpleNamespace(observations=[]),
     }

@@ -40,16 +40,16 @@ def tool(part: Any, **more: Any) -> Any:
 
 @pytest.fixture(autouse=True)
 def plain(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runbook, "build_tool_part", lambda _, one: one.part)
-    monkeypatch.setattr(runbook, "can_change_data", lambda one: one.changes)
+    monkeypatch.setattr(runbook, "build_tool_part", lambda _, value_: value_.part)
+    monkeypatch.setattr(runbook, "can_change_data", lambda value_: value_.changes)
     monkeypatch.setattr(
         runbook, "encode_markdown_header", lambda _: runbook.encode_inline("header")
     )
     monkeypatch.setattr(
         runbook,
         "build_settings",
-        lambda one: LettaSettings(
-            name="toys", **{"server": LettaServer("toys"), **one.letta}
+        lambda value_: LettaSettings(
+            name="toys", **{"server": LettaServer("toys"), **value_.letta}
         ),
     )
 

@@ -74,7 +74,7 @@ TOYS: Any = SimpleNamespace(
 @pytest.fixture(autouse=True)
 def replace_tool_part(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        blocks, "build_tool_part", lambda _, one: {"attached": one.attached}
+        blocks, "build_tool_part", lambda _, tool: {"attached": tool.attached}
     )
 
 

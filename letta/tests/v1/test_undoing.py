@@ -177,8 +177,8 @@ def test_rollback_restores_baseline_rules(
     (agent,) = build_undo_for(make_baseline("x", "x", before, after), "x", now).agents
     assert (list(agent.rules), list(agent.stays)) == (rules, stays)
     assert list(agent.changes) == [
-        *(f"+ rule {format_rule(one)}" for one in rules if one not in now),
-        *(f"- rule {format_rule(one)}" for one in now if one not in rules),
+        *(f"+ rule {format_rule(item)}" for item in rules if item not in now),
+        *(f"- rule {format_rule(item)}" for item in now if item not in rules),
     ]
 
 
@@ -228,7 +228,7 @@ def test_rollback_registers_tools_and_restores_their_settings(
     )
     was = make_baseline("x", "x", settings={"a": {"return_char_limit": 1}, "c": {}})
     baselines: Any = SimpleNamespace(
-        lock=contextlib.nullcontext, finish=lambda one: done.append(one)
+        lock=contextlib.nullcontext, finish=lambda item: done.append(item)
     )
     api: Any = SimpleNamespace(register_tool=lambda *words: done.append(words))
     monkeypatch.setattr(

@@ -46,7 +46,9 @@ def running(letta: Exchange) -> None:
         run = f"{agent}/tools/{name}/run"
         letta.request("POST", run, {"args": {"a": 1}}, keep=RUN)
     listed = letta.request("GET", f"{server}/tools", keep="sort_by(@, &name)[].name")
-    added = next(one["id"] for one in listed if one["name"] == "add")
+    added = next(
+        listed_tool["id"] for listed_tool in listed if listed_tool["name"] == "add"
+    )
     letta.request("POST", f"{server}/tools/{added}/run", {"args": {"a": 2}}, keep=RUN)
     letta.request("POST", f"{agent}/tools/unknown/run", {"args": {}})
     lab.is_down = True
