@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from .errors import RequestRefusedError
 from .mcp_side import HttpServer, McpSide, UnreachableError
-from .refused import RequestRefusedError
 from .registry import Registry
 from .rows import Entry, Tool
 from .schemas import build_stored_schema, compute_health, normalize_schema

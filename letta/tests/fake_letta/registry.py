@@ -6,7 +6,7 @@ import uuid
 from typing import Any
 
 from .built_ins import BUILT_INS
-from .refused import RequestRefusedError
+from .errors import RequestRefusedError
 from .rows import Tool
 
 __all__ = ["Registry"]

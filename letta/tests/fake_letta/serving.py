@@ -13,9 +13,9 @@ from types import TracebackType
 from typing import Any, cast
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from .asked_model import Script
+from .errors import RequestRefusedError
 from .faults import Fault, FaultPlan
-from .refused import RequestRefusedError
+from .model_steps import Script
 from .routes import agent_routes, entry_routes, memory_routes, registry_routes
 from .world import World
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from .refused import RequestRefusedError
+from .errors import RequestRefusedError
 
 __all__ = ["parse_rule"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from .asked_model import Script, next_step
-from .refused import RequestRefusedError
+from .errors import RequestRefusedError
+from .model_steps import Script, next_step
 from .rows import Agent, Tool
 from .world import World
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from .built_ins import DEFAULT_TOOLS
 from .entries import Entries
+from .errors import RequestRefusedError
 from .mcp_side import UnreachableError
-from .refused import RequestRefusedError
 from .rows import Agent, Tool
 from .tool_rules import parse_rule
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..refused import RequestRefusedError
+from ..errors import RequestRefusedError
 from ..rows import Agent
 from ..turns import run_turn
 from .routing import Routes, check_id, get_agent, get_arguments

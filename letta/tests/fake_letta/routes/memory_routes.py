@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..refused import RequestRefusedError
+from ..errors import RequestRefusedError
 from .routing import Routes, get_agent
 
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ..errors import RequestRefusedError
 from ..mcp_side import UnreachableError
-from ..refused import RequestRefusedError
 from ..rows import Entry
 from .routing import Routes, build_unreachable_error, find_entry, get_tool
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from ..errors import RequestRefusedError
 from ..mcp_side import UnreachableError
-from ..refused import RequestRefusedError
 from ..rows import Agent, Entry, Tool, is_id
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .refused import RequestRefusedError
+from .errors import RequestRefusedError
 from .rows import Agent, Tool
 
 __all__ = ["Script", "next_step"]
