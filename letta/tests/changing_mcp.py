@@ -1,4 +1,4 @@
-"""A real MCP server over streamable HTTP whose tools a test changes while it runs."""
+"""A real MCP server over streamable HTTP whose tools tests change while it runs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Answer = Callable[[Mapping[str, Any]], Any]
 
 
 def tool(name: str, description: str = "", **properties: Any) -> dict[str, Any]:
-    """A tool of `tools/list` whose properties are all required."""
+    """Return a tool of `tools/list` whose properties are all required."""
     return {
         "name": name,
         "description": description or f"Does {name}.",
@@ -35,7 +35,7 @@ def tool(name: str, description: str = "", **properties: Any) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Call:
-    """One `tools/call` that came, with the headers of its request in lower case."""
+    """A received `tools/call`, with the lower-case headers of its request."""
 
     name: str
     arguments: Mapping[str, Any]
@@ -44,16 +44,17 @@ class Call:
 
 @dataclass
 class ChangingMcp:
-    """What the server shows and does from now on.
+    """The current tools and answers of the server, and its received requests.
 
     Attributes:
-        url: where it listens.
-        tools: what `tools/list` gives, byte for byte.
-        answers: what a call of a tool gives; a tool without one gives its arguments.
-        page: the size of its pages; None for one page.
-        is_down: requests are answered with 503.
-        calls: every call that came.
-        headers: those of every request, in lower case.
+        url: the server's URL.
+        tools: the exact content of `tools/list`.
+        answers: functions that return a tool's result; by default, a tool returns its
+            arguments.
+        page: the page size; None for one page.
+        is_down: whether requests are answered with 503.
+        calls: all received calls.
+        headers: the lower-case headers of every request.
     """
 
     url: str = ""
@@ -64,14 +65,14 @@ class ChangingMcp:
     calls: list[Call] = field(default_factory=list)
     headers: list[Mapping[str, str]] = field(default_factory=list)
 
-    def called(self, name: str) -> list[Call]:
-        """The calls of one tool."""
+    def list_calls(self, name: str) -> list[Call]:
+        """Return the calls of a tool."""
         return [call for call in self.calls if call.name == name]
 
 
 @contextmanager
 def changing_mcp(*tools: Mapping[str, Any]) -> Iterator[ChangingMcp]:
-    """Serves on a free loopback port, in a thread."""
+    """Start the server on a free loopback port, in a thread."""
     import uvicorn
 
     world = ChangingMcp(tools=tools)
@@ -123,10 +124,10 @@ def _application(world: ChangingMcp) -> Callable[..., Any]:
         "changing", on_list_tools=list_tools, on_call_tool=call_tool
     )
 
-    async def listed(
+    async def list_raw_tools(
         ctx: ServerRequestContext[Any, Any], call_next: CallNext
     ) -> HandlerResult:
-        """The tools behind the SDK's models, which would refuse odd ones."""
+        """Return the tools without the SDK's models, which would reject invalid ones."""
         result = await call_next(ctx)
         if ctx.method != "tools/list" or not isinstance(result, dict):
             return result
@@ -137,10 +138,10 @@ def _application(world: ChangingMcp) -> Callable[..., Any]:
         more = {"nextCursor": str(end)} if end < len(world.tools) else {}
         return {**result, "tools": list(world.tools[start:end]), **more}
 
-    server.middleware.append(listed)
+    server.middleware.append(list_raw_tools)
     application = server.streamable_http_app(stateless_http=True, host="127.0.0.1")
 
-    async def outer(scope: Scope, receive: Receive, send: Send) -> None:
+    async def record_headers(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
             raw = scope["headers"]
             world.headers.append({k.decode().lower(): v.decode() for k, v in raw})
@@ -152,4 +153,4 @@ def _application(world: ChangingMcp) -> Callable[..., Any]:
                 return
         await application(scope, receive, send)
 
-    return outer
+    return record_headers

@@ -1,4 +1,4 @@
-"""A toolset on a fake Letta; and on a real one for the tests that ask for it."""
+"""Fixtures for a toolset on a fake Letta server and, on request, on a real one."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from letta.tests.fake_letta import FakeLetta
-from letta.tests.real.cleaning import clean
+from letta.tests.real.cleaning import clean_server
 from letta.tests.real.server import letta_server
-from letta.tests.stage import Stage, stage_on
+from letta.tests.stage import Stage, start_stage
 from letta.tests.toy import HANDLERS, TOOLS, TOOLSET, make_toy, toy
 from tests.conftest import (
     _cache_of_the_tests,
@@ -27,7 +27,7 @@ from tests.conftest import (
 )
 from tests.conftest import make_project as make_any_project
 
-# What the tests of the core have, these have as well.
+# Fixtures and hooks of the core's tests that these tests also use.
 __all__ = [
     "_cache_of_the_tests",
     "_ledger_of_the_tests",
@@ -47,32 +47,32 @@ __all__ = [
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The first of them waits for the server, which imports for half a minute."""
+    """Extend the timeout of tests that need a real server, which starts slowly."""
     for item in items:
         if item.get_closest_marker("letta") is not None:
             item.add_marker(pytest.mark.timeout(400))
 
 
 @pytest.fixture(autouse=True)
-def own_key(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """What is saved is sealed with a key of the test, not of who runs it."""
+def isolated_seal_key(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Store the key that signs saved files in the test's folder."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "user-state"))
 
 
 @pytest.fixture
 def make_project(make_any_project: Callable[..., Any]) -> Callable[..., Any]:
-    """As elsewhere, for projects that list the extension."""
+    """The core's project factory, for projects that list the extension."""
     return partial(make_any_project, workspace="extensions: [letta]\n")
 
 
 @pytest.fixture(scope="session")
 def real_letta() -> Iterator[str]:
-    """The base URL of a real server: that of $TOOLCAST_TEST_LETTA, or a new one."""
-    wanted = os.environ.get("TOOLCAST_TEST_LETTA", "")
-    if not wanted:
+    """The base URL of a real server: that of $TOOLCAST_TEST_LETTA or a new one."""
+    setting = os.environ.get("TOOLCAST_TEST_LETTA", "")
+    if not setting:
         pytest.skip("make test-letta-real runs the tests against a real Letta server")
-    if wanted.startswith("http"):
-        yield wanted
+    if setting.startswith("http"):
+        yield setting
         return
     with letta_server() as base_url:
         yield base_url
@@ -80,8 +80,8 @@ def real_letta() -> Iterator[str]:
 
 @pytest.fixture
 def clean_letta(real_letta: str) -> str:
-    """The base URL of a real server without agents, MCP servers and tools of others."""
-    clean(real_letta)
+    """The base URL of a real server without agents, MCP servers and custom tools."""
+    clean_server(real_letta)
     return real_letta
 
 
@@ -89,12 +89,15 @@ def clean_letta(real_letta: str) -> str:
 def stage(
     request: pytest.FixtureRequest, make_project: Callable[..., Any], tmp_path: Path
 ) -> Iterator[Stage]:
-    """The toolset and its MCP server, once on a fake Letta and once on a real one."""
+    """The toolset and its MCP server, on a fake and on a real Letta server."""
     project = make_project(TOOLS, toolset=TOOLSET, handlers=HANDLERS)
     if request.param == "real":
         url = request.getfixturevalue("clean_letta")
-        with stage_on(url, project, tmp_path / "state") as stage:
+        with start_stage(url, project, tmp_path / "state") as stage:
             yield stage
         return
-    with FakeLetta() as fake, stage_on(fake.url, project, tmp_path / "state") as stage:
+    with (
+        FakeLetta() as fake,
+        start_stage(fake.url, project, tmp_path / "state") as stage,
+    ):
         yield stage

@@ -1,7 +1,7 @@
-"""A program `toolcast` for shells whose starts are forks: each saves a second of imports.
+"""A `toolcast` program for shells that forks the test's process to save imports.
 
-What a shell starts is a small program that hands its folder, environment, words and streams
-to the test's process. The real start of `toolcast` is shown by other tests.
+The program sends its folder, environment, arguments and streams to the test's process.
+Other tests start the real `toolcast`.
 """
 
 from __future__ import annotations
@@ -42,17 +42,17 @@ asked = {{"folder": os.getcwd(), "words": sys.argv[1:], "env": dict(os.environ)}
 socket.send_fds(asking, [json.dumps(asked).encode()], [0, 1, 2])
 sys.exit(int(asking.recv(16)))
 """
-_LARGEST = 1 << 16
-# No address comes again: a fork may still hold the last one.
+_MAX_MESSAGE_BYTES = 1 << 16
+# Addresses are not reused, because a fork may still hold the previous one.
 _NUMBERS = count()
-# The shell knows none of it, and a fork is what its parent is.
-_OF_PYTHON = {k: v for k, v in os.environ.items() if k.startswith("PYTHON")}
+# A fork inherits these variables from its parent; the shell does not have them.
+_PYTHON_ENVIRONMENT = {k: v for k, v in os.environ.items() if k.startswith("PYTHON")}
 
 
 @contextmanager
 def forked_toolcast(program: Path) -> Iterator[None]:
-    """Writes the program, and serves it until the end of the block."""
-    # The path of a socket is short, and a test's folder may be deep.
+    """Write the program and serve its requests until the end of the block."""
+    # An abstract address has no path, which a deep test folder would make too long.
     address = f"\0toolcast-{os.getpid()}-{next(_NUMBERS)}"
     with closing(socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)) as door:
         door.bind(address)
@@ -73,13 +73,13 @@ def _serve(door: socket.socket) -> None:
         except OSError:
             return
         with asking:
-            message, files, _, _ = socket.recv_fds(asking, _LARGEST, 3)
+            message, files, _, _ = socket.recv_fds(asking, _MAX_MESSAGE_BYTES, 3)
             asked = json.loads(message)
             process = start(
                 Path(asked["folder"]),
                 "toolcast",
                 *asked["words"],
-                env={**_OF_PYTHON, **asked["env"]},
+                env={**_PYTHON_ENVIRONMENT, **asked["env"]},
                 stdin=files[0],
                 stdout=files[1],
                 stderr=files[2],

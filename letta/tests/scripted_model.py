@@ -1,4 +1,4 @@
-"""A model that says what a test wrote: an OpenAI-compatible server on loopback."""
+"""An OpenAI-compatible model server on loopback that answers as tests script it."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ __all__ = ["ScriptedModel", "scripted_model"]
 
 @dataclass
 class ScriptedModel:
-    """What the model will say, and what it was asked.
+    """The scripted answers of the model, and its received requests.
 
     Attributes:
         url: its base URL, which ends with /v1.
-        script: the next answers, first to last: `{"text": ...}` or
-            `{"tool": ..., "arguments": {...}}`.
-        requests: the body of every chat completion that was asked for.
+        script: the next answers, first to last: `{"text": ...}` or `{"tool": ...,
+            "arguments": {...}}`.
+        requests: the body of every requested chat completion.
     """
 
     url: str = ""
@@ -31,7 +31,7 @@ class ScriptedModel:
 
     @property
     def llm_config(self) -> dict[str, Any]:
-        """What makes a Letta agent use it."""
+        """The configuration with which a Letta agent uses the model."""
         return {
             "model": "scripted",
             "model_endpoint_type": "openai",
@@ -39,31 +39,31 @@ class ScriptedModel:
             "context_window": 32000,
         }
 
-    def offered(self, request: int = -1) -> list[str]:
-        """The names of the tools that the model was offered in a request."""
+    def list_offered_tools(self, request: int = -1) -> list[str]:
+        """Return the names of the tools in a request to the model."""
         tools = self.requests[request].get("tools") or []
-        return sorted(one["function"]["name"] for one in tools)
+        return sorted(tool["function"]["name"] for tool in tools)
 
 
 @contextmanager
 def scripted_model() -> Iterator[ScriptedModel]:
-    """Serves on a free loopback port, in threads. HTTP/1.0: each answer ends a connection."""
+    """Start the server on a free loopback port; HTTP/1.0 closes each connection."""
     model = ScriptedModel()
     numbers = itertools.count(1)
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             length = int(self.headers.get("Content-Length") or 0)
-            asked = json.loads(self.rfile.read(length))
+            request_body = json.loads(self.rfile.read(length))
             if not self.path.endswith("/chat/completions"):
                 self._send(404, {"error": {"message": f"no {self.path}"}})
                 return
-            model.requests.append(asked)
+            model.requests.append(request_body)
             if not model.script:
                 self._send(400, {"error": {"message": "the script is at its end"}})
                 return
-            said = model.script.pop(0)
-            self._send(200, _completion(said, next(numbers)))
+            answer = model.script.pop(0)
+            self._send(200, _completion(answer, next(numbers)))
 
         def _send(self, status: int, body: Mapping[str, Any]) -> None:
             content = json.dumps(body).encode()
@@ -86,12 +86,12 @@ def scripted_model() -> Iterator[ScriptedModel]:
         server.server_close()
 
 
-def _completion(said: Mapping[str, Any], number: int) -> dict[str, Any]:
-    message: dict[str, Any] = {"role": "assistant", "content": said.get("text")}
-    if "tool" in said:
+def _completion(answer: Mapping[str, Any], number: int) -> dict[str, Any]:
+    message: dict[str, Any] = {"role": "assistant", "content": answer.get("text")}
+    if "tool" in answer:
         function = {
-            "name": said["tool"],
-            "arguments": json.dumps(said.get("arguments", {})),
+            "name": answer["tool"],
+            "arguments": json.dumps(answer.get("arguments", {})),
         }
         call = {"id": f"call_{number}", "type": "function", "function": function}
         message["tool_calls"] = [call]
@@ -104,7 +104,7 @@ def _completion(said: Mapping[str, Any], number: int) -> dict[str, Any]:
             {
                 "index": 0,
                 "message": message,
-                "finish_reason": "tool_calls" if "tool" in said else "stop",
+                "finish_reason": "tool_calls" if "tool" in answer else "stop",
             }
         ],
         "usage": {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15},

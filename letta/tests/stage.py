@@ -1,6 +1,6 @@
-"""A toolset with its real MCP server and an agent, on a fake Letta or on a real one.
+"""A toolset with a real MCP server and an agent, on a fake or a real Letta server.
 
-Everything goes over HTTP, so that a test does not see which of the two it has.
+All requests use HTTP, so that tests run on both servers.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import httpx
 import pytest
 
 from letta.tests.changing_mcp import ChangingMcp, changing_mcp
-from letta.tests.toy import TOKEN, codes
+from letta.tests.toy import TOKEN, list_blocker_codes
 from toolcast.analysis.mcp_definitions import build_mcp_definition
 from toolcast.model.loading import load_workspace
 from toolcast_letta.plan.applying import apply_plan
@@ -30,7 +30,7 @@ from toolcast_letta.v1.api import LettaApi
 from toolcast_letta.v1.rollback import RollbackResult, roll_back
 from toolcast_letta.v1.server_backend import ServerBackend
 
-__all__ = ["OURS", "THEIRS", "Stage", "actions", "stage_on"]
+__all__ = ["OURS", "THEIRS", "Stage", "list_actions", "start_stage"]
 
 THEIRS = {
     "archival_memory_search",
@@ -40,9 +40,9 @@ THEIRS = {
     "send_message",
     "their_tool",
 }
-"""What the agent has before anything is applied."""
+"""The agent's tools before a plan is applied."""
 OURS = {"search_notes", "delete_note", "end_day"}
-"""What applying adds."""
+"""The tools that applying the plan attaches."""
 MODEL = {
     "model": "none",
     "model_endpoint_type": "openai",
@@ -53,14 +53,15 @@ MODEL = {
 
 @dataclass
 class Stage:
-    """One project against one Letta.
+    """A project and a Letta server.
 
     Attributes:
-        project: its folder, with specs to edit.
-        letta: the server.
-        mcp: the MCP server as it is deployed.
-        agent_id: the agent.
-        state: where baselines are.
+        project: the project, with specs to edit.
+        letta: an HTTP client of the Letta server.
+        mcp: the deployed MCP server.
+        agent_id: the agent's id.
+        state: the folder of the baselines.
+        messages: the progress messages of applied plans.
     """
 
     project: Any
@@ -68,10 +69,10 @@ class Stage:
     mcp: ChangingMcp
     agent_id: str
     state: Path
-    said: list[str] = field(default_factory=list)
+    messages: list[str] = field(default_factory=list)
 
-    def ask(self, method: str, path: str, body: Any = None) -> Any:
-        """What Letta answers; any failure is the test's."""
+    def request(self, method: str, path: str, body: Any = None) -> Any:
+        """Return the body of Letta's answer; raise if the request fails."""
         answer = self.letta.request(method, path, json=body).raise_for_status()
         return answer.json() if answer.content else None
 
@@ -90,7 +91,7 @@ class Stage:
         return loaded.workspace.toolsets[0]
 
     def deploy(self) -> None:
-        """The server offers what the specs say."""
+        """Offer the tools of the specs on the MCP server."""
         self.mcp.tools = [build_mcp_definition(tool) for tool in self.toolset.tools]
 
     def desired(self, token: str = TOKEN) -> DesiredState:
@@ -113,19 +114,23 @@ class Stage:
         self, plan: Plan | None = None, desired: DesiredState | None = None
     ) -> ApplyResult:
         desired = desired or self.desired()
-        made = plan or self.plan(desired)
-        return apply_plan(made, self.backend, desired, self.said.append)
+        plan_to_apply = plan or self.plan(desired)
+        return apply_plan(plan_to_apply, self.backend, desired, self.messages.append)
 
-    def refused(self, *expected: str, **overrides: Any) -> str:
-        """What a plan objects to, with these codes; applying it must change nothing."""
+    def assert_plan_is_refused(self, *expected: str, **overrides: Any) -> str:
+        """Check a plan's blockers and that applying it changes nothing.
+
+        Returns:
+            The blockers' messages.
+        """
         plan = self.plan(**overrides)
-        assert codes(plan) == list(expected)
-        before = (self.names(), self.rules(), self.ask("GET", "/v1/tools/count"))
+        assert list_blocker_codes(plan) == list(expected)
+        before = (self.names(), self.rules(), self.request("GET", "/v1/tools/count"))
         with pytest.raises(PlanRefusedError):
             self.apply(plan)
-        after = (self.names(), self.rules(), self.ask("GET", "/v1/tools/count"))
+        after = (self.names(), self.rules(), self.request("GET", "/v1/tools/count"))
         assert after == before
-        return "\n".join(one.message for one in plan.blockers)
+        return "\n".join(blocker.message for blocker in plan.blockers)
 
     def verify(self, **calls: Any) -> Verification:
         return verify(self.backend, self.desired(), CallOptions(**calls))
@@ -137,7 +142,7 @@ class Stage:
         return roll_back(api, desired, baseline, self.baselines, restore=restore)
 
     def agent(self, agent_id: str = "") -> Any:
-        return self.ask("GET", f"/v1/agents/{agent_id or self.agent_id}")
+        return self.request("GET", f"/v1/agents/{agent_id or self.agent_id}")
 
     def names(self, agent_id: str = "") -> set[str]:
         return {tool["name"] for tool in self.agent(agent_id)["tools"]}
@@ -148,43 +153,49 @@ class Stage:
         }
 
     def patch(self, **fields: Any) -> None:
-        """Somebody changes the agent by hand."""
-        self.ask("PATCH", f"/v1/agents/{self.agent_id}", fields)
+        """Change the agent outside of Toolcast."""
+        self.request("PATCH", f"/v1/agents/{self.agent_id}", fields)
 
-    def registered(self, name: str) -> Any:
-        """The registry's tool of a name; None without one."""
-        found = self.ask("GET", f"/v1/tools/?names={name}")
+    def find_tool(self, name: str) -> Any:
+        """Return the registry's tool with a name, or None."""
+        found = self.request("GET", f"/v1/tools/?names={name}")
         return found[0] if found else None
 
-    def new_server(self, name: str, *tools: Mapping[str, Any], url: str) -> str:
-        """Somebody else's MCP server; gives the entry's id."""
+    def create_server_entry(
+        self, name: str, *tools: Mapping[str, Any], url: str
+    ) -> str:
+        """Register another MCP server and return its entry's id."""
         config = {"mcp_server_type": "streamable_http", "server_url": url}
         body = {"server_name": name, "config": config}
-        made: str = self.ask("POST", "/v1/mcp-servers/", body)["id"]
-        return made
+        entry_id: str = self.request("POST", "/v1/mcp-servers/", body)["id"]
+        return entry_id
 
-    def new_agent(self, *tools: str, **more: Any) -> str:
-        """The id of another agent with these tools alone."""
+    def create_another_agent(self, *tools: str, **fields: Any) -> str:
+        """Create an agent that has only these tools and return its id."""
         body = {
             "name": "another",
             "include_base_tools": False,
             "tools": list(tools),
             "llm_config": MODEL,
-            **more,
+            **fields,
         }
-        made: str = self.ask("POST", "/v1/agents/", body)["id"]
-        return made
+        agent_id: str = self.request("POST", "/v1/agents/", body)["id"]
+        return agent_id
 
 
-def actions(plan: Plan, layer: str) -> list[str]:
-    """`- name` of each change of a layer, sorted."""
-    found = [f"{one.action} {one.name}" for one in plan.changes if one.layer == layer]
-    return sorted(found)
+def list_actions(plan: Plan, layer: str) -> list[str]:
+    """Return the action and name of each change of a layer, sorted."""
+    actions = [
+        f"{change.action} {change.name}"
+        for change in plan.changes
+        if change.layer == layer
+    ]
+    return sorted(actions)
 
 
 @contextmanager
-def stage_on(base_url: str, project: Any, state: Path) -> Iterator[Stage]:
-    """Sets a project's toolset and an agent with tools of its own up; applies nothing."""
+def start_stage(base_url: str, project: Any, state: Path) -> Iterator[Stage]:
+    """Set up a project's toolset and an agent that has tools; apply nothing."""
     close = {"Connection": "close"}
     with (
         changing_mcp() as mcp,
@@ -194,13 +205,13 @@ def stage_on(base_url: str, project: Any, state: Path) -> Iterator[Stage]:
         schema = {"name": "their_tool", "parameters": {"type": "object"}}
         code = "def their_tool():\n    return 1\n"
         body = {"source_code": code, "json_schema": {**schema, "description": "It."}}
-        stage.ask("POST", "/v1/tools/", body)
+        stage.request("POST", "/v1/tools/", body)
         agent = {
             "name": "keeper",
             "agent_type": "memgpt_v2_agent",
             "tools": ["their_tool", "archival_memory_search"],
             "llm_config": MODEL,
         }
-        stage.agent_id = stage.ask("POST", "/v1/agents/", agent)["id"]
+        stage.agent_id = stage.request("POST", "/v1/agents/", agent)["id"]
         stage.deploy()
         yield stage

@@ -1,4 +1,4 @@
-"""Tools and rules of agents after whatever somebody did to them."""
+"""Tools and rules of agents after changes by other clients."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from toolcast_letta.plan.plan import Overrides
 from toolcast_letta.v1.api import LettaError
 
 
-def test_a_tools_and_rules_go_together_and_nothing_else(
+def test_apply_sends_tools_and_rules_in_one_request_and_nothing_else(
     toy: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bodies: list[Any] = []
     update = toy.world.update_agent
 
-    def watched(agent: Any, body: Any) -> None:
+    def record_update(agent: Any, body: Any) -> None:
         bodies.append(body)
         update(agent, body)
 
-    monkeypatch.setattr(toy.world, "update_agent", watched)
+    monkeypatch.setattr(toy.world, "update_agent", record_update)
     model = dict(toy.agent.llm_config)
     toy.apply()
     assert [sorted(body) for body in bodies] == [["tool_ids", "tool_rules"]]
     assert toy.agent.llm_config == model
 
 
-def test_a_rules_that_were_wiped_come_back(toy: Any) -> None:
+def test_apply_restores_all_removed_rules(toy: Any) -> None:
     toy.apply()
     toy.agent.tool_rules = []
-    found = toy.verified(examples=False)
+    found = toy.verify(examples=False)
     assert not found.all_match
     assert (
         "ends its turn after tools that have no rule to continue: `their_tool`"
@@ -45,7 +45,7 @@ def test_a_rules_that_were_wiped_come_back(toy: Any) -> None:
         ("end_day", "exit_loop"),
         ("search_notes", "continue_loop"),
         ("send_message", "exit_loop"),
-        # Letta's own tools end a turn, too, without a rule to go on.
+        # Without a continue rule, built-in tools also end the turn.
         ("archival_memory_search", "continue_loop"),
         ("conversation_search", "continue_loop"),
         ("memory_insert", "continue_loop"),
@@ -53,7 +53,7 @@ def test_a_rules_that_were_wiped_come_back(toy: Any) -> None:
     }
 
 
-def test_a_an_exit_rule_by_hand_does_not_end_turns(toy: Any) -> None:
+def test_apply_replaces_a_manual_exit_rule(toy: Any) -> None:
     toy.apply()
     for rule in toy.agent.tool_rules:
         if (rule["tool_name"], rule["type"]) == ("search_notes", "continue_loop"):
@@ -63,7 +63,7 @@ def test_a_an_exit_rule_by_hand_does_not_end_turns(toy: Any) -> None:
     assert ("search_notes", "exit_loop") not in toy.rules()
 
 
-def test_b_memory_tools_stay_although_the_library_shows_none(make_toy: Any) -> None:
+def test_apply_keeps_memory_tools_that_the_sdk_does_not_list(make_toy: Any) -> None:
     toolset = TOOLSET.replace("memgpt_v2_agent", "memgpt_agent")
     toy = make_toy(toolset=toolset, agent_type="memgpt_agent")
     from letta_client import Letta
@@ -75,10 +75,12 @@ def test_b_memory_tools_stay_although_the_library_shows_none(make_toy: Any) -> N
     assert set(toy.names()) == before | {"search_notes", "delete_note", "end_day"}
 
 
-def test_an_expected_tool_that_was_lost_comes_back(toy: Any) -> None:
-    """A built-in that somebody captured and deleted has a new id, and nobody has it."""
+def test_recreated_expected_tool_is_attached_again(toy: Any) -> None:
+    """A built-in tool that was captured and deleted has a new id and is attached to no
+    agent.
+    """
     toy.apply()
-    toy.world.delete_tool(toy.world.tool_named("send_message").id)
+    toy.world.delete_tool(toy.world.find_tool("send_message").id)
     plan = toy.plan()
     assert [(o.action, o.layer, o.name) for o in plan.changes] == [
         ("+", "tool", "send_message")
@@ -87,23 +89,23 @@ def test_an_expected_tool_that_was_lost_comes_back(toy: Any) -> None:
     assert "send_message" in toy.names()
 
 
-def test_two_agents_in_one_plan(make_toy: Callable[..., Any]) -> None:
+def test_plan_with_two_agents_attaches_tools_to_both(
+    make_toy: Callable[..., Any],
+) -> None:
     toolset = TOOLSET + "    helper: {id_env: HELPER_AGENT_ID}\n"
     toy = make_toy(toolset=toolset)
     helper = toy.world.create_agent({"name": "helper"})
     toy.environment["HELPER_AGENT_ID"] = helper.id
     toy.apply()
-    names = {tool.name for tool in toy.world.attached(helper)}
+    names = {tool.name for tool in toy.world.list_attached_tools(helper)}
     assert {"search_notes", "delete_note", "end_day"} < names
     rules = {(rule["tool_name"], rule["type"]) for rule in helper.tool_rules}
     assert rules == {("delete_note", "requires_approval"), ("end_day", "exit_loop")}
-    assert toy.verified(examples=False).all_match
+    assert toy.verify(examples=False).all_match
 
 
-def test_a_rule_of_a_former_name_follows_it_although_the_tool_is_gone(
-    toy: Any,
-) -> None:
-    """Somebody refreshed: the old tool is deleted and detached, its rules are left."""
+def test_rules_move_to_the_new_name_after_a_refresh_deleted_the_tool(toy: Any) -> None:
+    """The refresh deletes and detaches the previous tool and keeps its rules."""
     toy.apply()
     toy.rename("search_notes", "find_notes")
     limit = {"tool_name": "search_notes", "type": "max_count_per_step"}
@@ -116,7 +118,7 @@ def test_a_rule_of_a_former_name_follows_it_although_the_tool_is_gone(
     assert not [name for name, _ in toy.rules() if name == "search_notes"]
 
 
-def test_a_stale_rule_of_others_goes_when_it_is_named(toy: Any) -> None:
+def test_stale_rule_is_removed_only_with_drop_stale(toy: Any) -> None:
     toy.apply()
     stale = {"tool_name": "gone_tool", "type": "run_first", "args": None}
     toy.agent.tool_rules.append({**stale, "prompt_template": None})
@@ -130,47 +132,45 @@ def test_a_stale_rule_of_others_goes_when_it_is_named(toy: Any) -> None:
     assert ("their_tool", "max_count_per_step") in toy.rules()
 
 
-def test_whether_others_tools_need_approval_is_theirs_to_say(toy: Any) -> None:
-    toy.world.tool_named("their_tool").default_requires_approval = True
+def test_default_approval_for_foreign_tool_adds_no_rule(toy: Any) -> None:
+    toy.world.find_tool("their_tool").default_requires_approval = True
     toy.apply()
     assert ("their_tool", "requires_approval") not in toy.rules()
 
 
-def test_an_approval_that_the_registry_asks_for_becomes_a_rule(toy: Any) -> None:
+def test_default_approval_for_own_tool_becomes_a_rule(toy: Any) -> None:
     toy.apply()
-    toy.world.tool_named("search_notes").default_requires_approval = True
+    toy.world.find_tool("search_notes").default_requires_approval = True
     toy.apply()
     assert ("search_notes", "requires_approval") in toy.rules()
 
 
-def test_an_agent_that_letta_code_opened_is_told_of(toy: Any) -> None:
+def test_agent_opened_by_letta_code_causes_a_warning(toy: Any) -> None:
     toy.apply()
     toy.agent.tags.append("origin:letta-code")
     toy.agent.tool_rules = []
-    found = toy.verified(examples=False)
+    found = toy.verify(examples=False)
     assert not found.all_match
     assert "Letta Code opens" in found.plan.warnings[0]
 
 
-def test_an_agent_that_is_not_there(toy: Any) -> None:
+def test_plan_for_an_unknown_agent_fails(toy: Any) -> None:
     toy.agent_id = "agent-00000000-0000-4000-8000-000000000000"
     with pytest.raises(LettaError, match="Letta has no agent agent-0000"):
         toy.plan()
 
 
 @pytest.mark.parametrize("name", ["core_memory_append", "core_memory_replace"])
-def test_b_core_memory_tools_of_the_older_type_are_missed(
-    make_toy: Any, name: str
-) -> None:
-    """Other tools could do the same; that it was there is known all the same."""
+def test_lost_memgpt_core_memory_tool_is_a_difference(make_toy: Any, name: str) -> None:
+    """The loss is reported even if other tools could replace it."""
     from letta.tests.toy import TOOLSET
 
     text = TOOLSET.replace("memgpt_v2_agent", "memgpt_agent")
     toy = make_toy(toolset=text, agent_type="memgpt_agent")
     toy.apply()
-    assert toy.verified(examples=False).all_match
-    toy.agent.tool_ids.remove(toy.world.tool_named(name).id)
-    found = toy.verified(examples=False)
+    assert toy.verify(examples=False).all_match
+    toy.agent.tool_ids.remove(toy.world.find_tool(name).id)
+    found = toy.verify(examples=False)
     assert not found.all_match
     assert [f"`{name}` was detached from" in line for line in found.differences] == [
         True
@@ -178,5 +178,5 @@ def test_b_core_memory_tools_of_the_older_type_are_missed(
     for other in ("core_memory_append", "core_memory_replace", "memory"):
         kept = [t for t in toy.agent.tool_ids if toy.world.tools[t].name != other]
         toy.agent.tool_ids = kept
-    said = "\n".join(toy.verified(examples=False).differences)
+    said = "\n".join(toy.verify(examples=False).differences)
     assert "`memory_insert` or `core_memory_append` or `memory`, which a memgpt" in said

@@ -1,4 +1,4 @@
-"""Plan and apply, as they should go."""
+"""Plan and apply without disturbances."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ THEIRS = {
 OURS = {"search_notes", "delete_note", "end_day"}
 
 
-def test_the_first_plan_names_everything_that_it_adds(toy: Any) -> None:
+def test_first_plan_lists_all_additions_and_changes_nothing(toy: Any) -> None:
     plan = toy.plan()
     assert format_plan(plan) == (
         f"toy on Letta 0.16.6 at {toy.fake.url}\n"
@@ -52,11 +52,13 @@ def test_the_first_plan_names_everything_that_it_adds(toy: Any) -> None:
         "\n"
         "Plan: 14 to add, 0 to change, 0 to remove.\n"
     )
-    changing = [one for one in toy.fake.faults.seen if one[0] != "GET"]
+    changing = [item for item in toy.fake.faults.seen if item[0] != "GET"]
     assert changing == [("POST", "/v1/tools/mcp/servers/test")], "it only looks"
 
 
-def test_apply_attaches_in_one_request_and_keeps_what_is_not_ours(toy: Any) -> None:
+def test_apply_attaches_in_one_request_and_keeps_other_tools_and_rules(
+    toy: Any,
+) -> None:
     before = toy.rules()
     done = toy.apply()
     assert (done.tools, done.changed, done.missed) == (9, True, ())
@@ -70,11 +72,11 @@ def test_apply_attaches_in_one_request_and_keeps_what_is_not_ours(toy: Any) -> N
         ("archival_memory_search", "continue_loop"),
     }
     agent = f"/v1/agents/{toy.agent_id}"
-    patches = [one for one in toy.fake.faults.seen if one == ("PATCH", agent)]
+    patches = [item for item in toy.fake.faults.seen if item == ("PATCH", agent)]
     assert len(patches) == 1
 
 
-def test_applying_again_does_nothing(toy: Any) -> None:
+def test_second_apply_sends_only_reads(toy: Any) -> None:
     toy.apply()
     toy.fake.faults.seen.clear()
     plan = toy.plan()
@@ -84,7 +86,7 @@ def test_applying_again_does_nothing(toy: Any) -> None:
     assert {method for method, _ in toy.fake.faults.seen} == {"GET"}
 
 
-def test_a_letta_v1_agent_gets_no_rule_that_it_does_not_need(
+def test_letta_v1_agent_receives_no_continue_rules(
     make_toy: Callable[..., Any],
 ) -> None:
     from letta.tests.toy import TOOLSET
@@ -100,16 +102,20 @@ def test_a_letta_v1_agent_gets_no_rule_that_it_does_not_need(
     }
 
 
-def test_an_agent_of_another_type_is_refused(make_toy: Callable[..., Any]) -> None:
+def test_plan_is_refused_for_agent_with_another_type(
+    make_toy: Callable[..., Any],
+) -> None:
     toy = make_toy(agent_type="letta_v1_agent")
     plan = toy.plan()
-    assert [one.code for one in plan.blockers] == ["agent-type"]
+    assert [item.code for item in plan.blockers] == ["agent-type"]
     with pytest.raises(PlanRefusedError, match="letta_v1_agent"):
         toy.apply(plan)
     assert toy.entry() is None
 
 
-def test_a_saved_plan_is_what_is_applied(toy: Any, tmp_path: Any) -> None:
+def test_saved_plan_is_loaded_unchanged_and_refused_if_edited(
+    toy: Any, tmp_path: Any
+) -> None:
     from toolcast_letta.plan.plan import Plan
     from toolcast_letta.state.seal import ForeignFileError, Seal
 
@@ -127,10 +133,10 @@ def test_a_saved_plan_is_what_is_applied(toy: Any, tmp_path: Any) -> None:
     assert toy.apply(loaded).changed
 
 
-def test_secrets_are_in_no_file_and_no_message(toy: Any) -> None:
+def test_token_is_in_no_file_and_no_message(toy: Any) -> None:
     toy.apply()
     for file in toy.state.rglob("*"):
         assert "s3cret" not in file.read_text(), file
-    assert "s3cret" not in "\n".join(toy.said)
+    assert "s3cret" not in "\n".join(toy.messages)
     headers = toy.entry().config["custom_headers"]
     assert headers == {"Authorization": "Bearer s3cret-token-of-the-mcp-server"}

@@ -1,4 +1,4 @@
-"""What the core's commands do in a project that lists the extension."""
+"""The core's commands in a project that lists the extension."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NOTE = "summary: Notes.\nparameters: {type: object}\nhandler: handlers.toy:note\
 
 
 @pytest.mark.parametrize("words", [["--help"], ["explain"], ["schema", "toolset"]])
-def test_a_project_that_lists_it_has_it(words: list[str]) -> None:
+def test_commands_and_schemas_include_the_extension(words: list[str]) -> None:
     ran = subprocess.run(
         [sys.executable, "-m", "toolcast", *words],
         cwd=ROOT,
@@ -33,18 +33,20 @@ def test_a_project_that_lists_it_has_it(words: list[str]) -> None:
     assert "letta" in ran.stdout
 
 
-def test_its_help_fits_the_terminal() -> None:
+def test_letta_help_fits_the_terminal() -> None:
     assert list(find_broken_lines(letta)) == []
 
 
-def test_its_commands_have_a_whole_line_each(make_project: Callable[..., Any]) -> None:
+def test_letta_help_summaries_are_not_truncated(
+    make_project: Callable[..., Any],
+) -> None:
     text = make_project({}).toolcast("letta", "--help").stdout
     assert "runbook" in text
     assert "..." not in text.partition("Commands:")[2]
 
 
-def test_what_only_its_author_can_decide_is_a_step(tmp_path: Path) -> None:
-    """Letta wants a decision of each tool; nothing is called valid that `check` refuses."""
+def test_new_lists_the_missing_attachment_decision_as_a_step(tmp_path: Path) -> None:
+    """The new spec is not reported as valid, because `check` requires the decision."""
     copy_project(tmp_path, "examples")
     options = ("--toolset", "ren", "--section", "bridge")
     said = run(tmp_path, "toolcast", "new", "brew_tea", *options).stdout
@@ -59,7 +61,7 @@ def test_what_only_its_author_can_decide_is_a_step(tmp_path: Path) -> None:
     run(tmp_path, "toolcast", "generate")
 
 
-def test_its_fields_that_name_a_removed_tool_are_listed(
+def test_remove_lists_letta_fields_that_name_the_tool(
     make_project: Callable[..., Any],
 ) -> None:
     project = make_project(
@@ -74,17 +76,17 @@ def test_its_fields_that_name_a_removed_tool_are_listed(
     assert "`letta.agents.helper.ends_turn[0]` refers to `search`" in done.stdout
 
 
-def test_a_tool_that_is_not_attached_tells_the_specs_reason() -> None:
+def test_exposure_without_attachment_has_the_specs_reason() -> None:
     workspace, findings = load_workspace(os.fspath(ROOT))
     assert workspace is not None, findings
-    ren = next(one for one in workspace.toolsets if one.name == "ren")
+    ren = next(candidate for candidate in workspace.toolsets if candidate.name == "ren")
     found = build_exposures(workspace, ren)
     reason = "Portraits are told to Ren by way of her core memory."
     assert found["read_all_portraits"].targets["letta"] == reason
     assert found["read_pending_thoughts"].targets["letta"].startswith("Whoever begins")
 
 
-def test_a_watcher_looks_at_it_where_it_is_installed_from_its_source() -> None:
+def test_watch_includes_an_editable_extensions_source() -> None:
     root = os.path.realpath(ROOT)
     looked_at = find_watched_paths(root)
     assert looked_at.is_relevant(os.path.join(root, "letta/toolcast_letta/target.py"))

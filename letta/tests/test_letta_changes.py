@@ -1,5 +1,4 @@
-"""A tool that is removed, renamed or changed: planned for what it is, applied, verified,
-rolled back as far as that goes."""
+"""Removed, renamed and changed tools: plan, apply, verify and rollback."""
 
 from __future__ import annotations
 
@@ -12,12 +11,12 @@ from letta.tests.toy import TOOLS
 from toolcast_letta.plan.report import format_plan, format_verification
 
 
-def shown(plan: Any, *layers: str) -> list[str]:
-    chosen = [one for one in plan.changes if one.layer in layers]
-    return [f"{one.action} {one.layer} {one.name}" for one in chosen]
+def list_changes(plan: Any, *layers: str) -> list[str]:
+    chosen = [item for item in plan.changes if item.layer in layers]
+    return [f"{item.action} {item.layer} {item.name}" for item in chosen]
 
 
-def test_a_renamed_tool_is_attached_by_its_new_name(toy: Any) -> None:
+def test_renamed_tool_is_attached_with_rules_under_its_new_name(toy: Any) -> None:
     toy.apply()
     agent = toy.world.agents[toy.agent_id]
     agent.tool_rules += [
@@ -37,7 +36,7 @@ def test_a_renamed_tool_is_attached_by_its_new_name(toy: Any) -> None:
     ]
     toy.rename("search_notes", "find_notes")
     plan = toy.plan()
-    assert shown(plan, "registry", "tool") == [
+    assert list_changes(plan, "registry", "tool") == [
         "-/+ registry search_notes -> find_notes",
         "+ tool find_notes",
         "- tool search_notes",
@@ -49,17 +48,17 @@ def test_a_renamed_tool_is_attached_by_its_new_name(toy: Any) -> None:
     toy.apply(plan)
     assert "find_notes" in toy.names()
     assert "search_notes" not in toy.names()
-    assert toy.world.tool_named("search_notes") is None
+    assert toy.world.find_tool("search_notes") is None
     rules = {(r["tool_name"], r["type"]): r for r in agent.tool_rules}
     children = rules["their_tool", "constrain_child_tools"]["children"]
     assert children == ["find_notes", "their_tool"]
     assert rules["find_notes", "max_count_per_step"]["max_count_limit"] == 3
     assert ("find_notes", "continue_loop") in rules
     assert not [name for name, _ in rules if name == "search_notes"]
-    found = toy.verified()
+    found = toy.verify()
     assert found.all_match, format_verification(found)
 
-    done = toy.rolled_back()
+    done = toy.roll_back()
     assert done.agents == 0
     assert [line.split(";")[0] for line in done.lost if ";" in line] == [
         "keeper: `search_notes` is not in the registry"
@@ -78,11 +77,11 @@ def test_a_renamed_tool_is_attached_by_its_new_name(toy: Any) -> None:
     }, "neither name would be worse than the new one"
 
 
-def test_a_removed_tool_leaves_agent_rules_and_registry(toy: Any) -> None:
+def test_removed_tool_is_detached_then_deleted_and_can_be_restored(toy: Any) -> None:
     toy.apply()
     toy.remove("end_day")
     plan = toy.plan()
-    assert shown(plan, "registry", "tool", "rule") == [
+    assert list_changes(plan, "registry", "tool", "rule") == [
         "- registry end_day",
         "- tool end_day",
         "- rule end_day exit_loop",
@@ -93,41 +92,41 @@ def test_a_removed_tool_leaves_agent_rules_and_registry(toy: Any) -> None:
     toy.apply(plan)
     changing = [method for method, _ in order if method != "GET"]
     assert changing == ["PATCH", "DELETE"], "the agent first, the registry last"
-    assert toy.world.tool_named("end_day") is None
-    assert toy.verified().all_match
+    assert toy.world.find_tool("end_day") is None
+    assert toy.verify().all_match
 
-    # The server as it was before: then the rollback is whole, by a new id.
+    # With the previous server, the rollback registers the tool again, with a new id.
     (toy.project.root / "specs/toy/end_day.yaml").write_text(
         "name: end_day\n" + __import__("textwrap").dedent(TOOLS["end_day"])
     )
     toy.deploy()
-    done = toy.rolled_back()
+    done = toy.roll_back()
     assert (done.agents, done.lost) == (1, ())
     assert "end_day" in toy.names()
     assert ("end_day", "exit_loop") in toy.rules()
-    assert toy.verified().all_match
+    assert toy.verify().all_match
 
 
-def test_a_changed_schema_is_renewed_in_place(toy: Any) -> None:
+def test_changed_schema_is_refreshed_with_the_same_id(toy: Any) -> None:
     toy.apply()
-    before = toy.world.tool_named("search_notes").id
+    before = toy.world.find_tool("search_notes").id
     toy.project.edit(
         "specs/toy/search_notes.yaml", "What to look for.", "Words to look for."
     )
     plan = toy.plan()
-    assert [one.code for one in plan.blockers] == ["not-deployed"]
+    assert [item.code for item in plan.blockers] == ["not-deployed"]
     toy.deploy()
     plan = toy.plan()
     assert not plan.blockers
-    assert shown(plan, "registry", "tool", "rule") == ["~ registry search_notes"]
+    assert list_changes(plan, "registry", "tool", "rule") == ["~ registry search_notes"]
     toy.fake.faults.seen.clear()
     toy.apply(plan)
     changing = [path for method, path in toy.fake.faults.seen if method != "GET"]
     assert changing == [f"/v1/mcp-servers/{toy.entry().id}/refresh"]
-    assert toy.world.tool_named("search_notes").id == before
-    assert toy.verified().all_match
+    assert toy.world.find_tool("search_notes").id == before
+    assert toy.verify().all_match
 
-    done = toy.rolled_back()
+    done = toy.roll_back()
     assert (done.agents, done.lost) == (1, ())
     assert done.stays == (
         (
@@ -137,7 +136,7 @@ def test_a_changed_schema_is_renewed_in_place(toy: Any) -> None:
     )
 
 
-def test_a_tool_that_is_detached_stays_registered(toy: Any) -> None:
+def test_tool_that_becomes_unattached_stays_registered(toy: Any) -> None:
     toy.apply()
     toy.project.edit(
         "specs/toy/end_day.yaml",
@@ -145,18 +144,18 @@ def test_a_tool_that_is_detached_stays_registered(toy: Any) -> None:
         "{attached: false, reason: Days do not end.}",
     )
     plan = toy.plan()
-    assert shown(plan, "registry", "tool", "rule") == [
+    assert list_changes(plan, "registry", "tool", "rule") == [
         "- tool end_day",
         "- rule end_day exit_loop",
     ]
     toy.apply(plan)
-    assert toy.world.tool_named("end_day") is not None
-    assert toy.verified().all_match
-    assert toy.rolled_back().agents == 1
+    assert toy.world.find_tool("end_day") is not None
+    assert toy.verify().all_match
+    assert toy.roll_back().agents == 1
     assert "end_day" in toy.names()
 
 
-def test_a_confirm_is_an_approval_of_lettas(toy: Any) -> None:
+def test_confirmation_in_spec_becomes_an_approval_rule(toy: Any) -> None:
     toy.apply()
     toy.project.edit(
         "specs/toy/end_day.yaml",
@@ -164,18 +163,18 @@ def test_a_confirm_is_an_approval_of_lettas(toy: Any) -> None:
         "{attached: true, ends_turn: true}\nconfirm: {message: End the day?}",
     )
     plan = toy.plan()
-    assert "+ rule end_day requires_approval" in shown(plan, "registry", "rule")
+    assert "+ rule end_day requires_approval" in list_changes(plan, "registry", "rule")
     toy.apply(plan)
-    assert toy.verified().all_match
+    assert toy.verify().all_match
 
 
-def test_the_first_rollback_leaves_what_was_there(toy: Any) -> None:
+def test_rolling_back_the_first_apply_keeps_later_additions(toy: Any) -> None:
     names, rules = toy.names(), toy.rules()
     toy.apply()
     toy.world.attach(
-        toy.world.agents[toy.agent_id], toy.world.custom_tool("made_since")
+        toy.world.agents[toy.agent_id], toy.world.add_custom_tool("made_since")
     )
-    done = toy.rolled_back()
+    done = toy.roll_back()
     assert (done.agents, done.lost) == (1, ())
     assert set(toy.names()) == {*names, "made_since"}, "what others did stays"
     assert toy.rules() == rules
@@ -184,9 +183,9 @@ def test_the_first_rollback_leaves_what_was_there(toy: Any) -> None:
     assert "`end_day` was registered since then" in done.stays
 
 
-def test_verify_calls_what_has_an_example(toy: Any) -> None:
+def test_verify_calls_examples_with_agent_id_and_token(toy: Any) -> None:
     toy.apply()
-    found = toy.verified()
+    found = toy.verify()
     assert format_verification(found) == (
         "warning: keeper, a memgpt_v2_agent, ends its turn after tools that have no rule to continue: `their_tool`; applying does not change the rules of other owners' tools\n"
         "run delete_note by keeper: skipped (it changes data or requires approval; pass --call-changing to call it)\n"
@@ -200,13 +199,13 @@ def test_verify_calls_what_has_an_example(toy: Any) -> None:
     assert (name, arguments) == ("search_notes", {"query": "tea"})
     assert headers["X-Agent-Id"] == toy.agent_id
     assert headers["Authorization"] == "Bearer s3cret-token-of-the-mcp-server"
-    assert toy.verified(changing=True).checks[0].passed is True
+    assert toy.verify(changing=True).checks[0].passed is True
 
     def fail(arguments: Any) -> Any:
         raise RuntimeError("no notes")
 
     toy.mcp.handlers["search_notes"] = fail
-    found = toy.verified()
+    found = toy.verify()
     assert not found.all_match
     assert found.checks[1].passed is False
 
@@ -215,7 +214,7 @@ def test_verify_calls_what_has_an_example(toy: Any) -> None:
     ("tool", "detail", "calls"),
     [
         ("search_notes", "there are no notes", 2),
-        # It is called once, and not once more for its words.
+        # A changing tool is not called again to find the reason.
         (
             "delete_note",
             "the tool failed, and Letta returned no reason; see the log of the "
@@ -224,7 +223,9 @@ def test_verify_calls_what_has_an_example(toy: Any) -> None:
         ),
     ],
 )
-def test_why_a_call_failed(stage: Stage, tool: str, detail: str, calls: int) -> None:
+def test_failed_call_is_repeated_for_its_reason_only_if_reading(
+    stage: Stage, tool: str, detail: str, calls: int
+) -> None:
     stage.apply()
 
     def fail(arguments: Any) -> Any:
@@ -236,7 +237,7 @@ def test_why_a_call_failed(stage: Stage, tool: str, detail: str, calls: int) -> 
     assert len(stage.mcp.calls) == calls
 
 
-def test_what_fails_for_an_agent_alone_is_told_so(stage: Stage) -> None:
+def test_failure_only_with_the_agent_is_reported_as_such(stage: Stage) -> None:
     stage.apply()
 
     def fail_once(arguments: Any) -> Any:
@@ -252,34 +253,36 @@ def test_what_fails_for_an_agent_alone_is_told_so(stage: Stage) -> None:
 
 
 @pytest.mark.parametrize("kind", ["memgpt_v2_agent", "letta_v1_agent"])
-def test_verify_drives_a_real_turn(make_toy: Any, kind: str) -> None:
+def test_verify_turn_requires_that_the_agent_calls_the_tool(
+    make_toy: Any, kind: str
+) -> None:
     from letta.tests.toy import TOOLSET
 
     toy = make_toy(toolset=TOOLSET.replace("memgpt_v2_agent", kind), agent_type=kind)
     toy.apply()
     end = {"text": "Tea."} if kind == "letta_v1_agent" else {"tool": "send_message"}
     toy.fake.script[:] = [{"tool": "search_notes", "args": {"query": "tea"}}, end]
-    found = toy.verified(examples=False, turn="search_notes")
+    found = toy.verify(examples=False, turn="search_notes")
     assert [(t.kind, t.passed, t.detail) for t in found.checks] == [
         ("turn", True, "2 steps")
     ]
     toy.fake.script[:] = [end]
-    found = toy.verified(examples=False, turn="search_notes")
+    found = toy.verify(examples=False, turn="search_notes")
     assert not found.all_match
     assert "it was not called" in found.checks[0].detail
-    assert toy.verified(examples=False, turn="delete_note").checks[0].passed is None
+    assert toy.verify(examples=False, turn="delete_note").checks[0].passed is None
 
 
-def test_verify_says_what_is_otherwise(toy: Any) -> None:
+def test_verify_lists_missing_and_forbidden_tools_and_rules(toy: Any) -> None:
     toy.apply()
     agent = toy.world.agents[toy.agent_id]
     agent.tool_rules = [
         rule for rule in agent.tool_rules if rule["tool_name"] != "search_notes"
     ]
-    gone = toy.world.tool_named("end_day")
+    gone = toy.world.find_tool("end_day")
     agent.tool_ids.remove(gone.id)
-    toy.world.attach(agent, toy.world.tool_named("run_code"))
-    found = toy.verified()
+    toy.world.attach(agent, toy.world.find_tool("run_code"))
+    found = toy.verify()
     assert not found.all_match
     assert found.differences == (
         "+ tool end_day of keeper (attached)",
@@ -287,4 +290,4 @@ def test_verify_says_what_is_otherwise(toy: Any) -> None:
         "+ rule search_notes continue_loop of keeper",
     )
     toy.apply()
-    assert toy.verified().all_match
+    assert toy.verify().all_match

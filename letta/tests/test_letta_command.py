@@ -1,4 +1,4 @@
-"""`toolcast letta` as a person types it."""
+"""The commands of `toolcast letta`: output, exit codes and errors."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ extensions: [letta]
 def run(
     toy: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> Callable[..., Result]:
-    """Runs a subcommand with the project and the fake; looks for secrets in what it says."""
+    """A function that runs a subcommand and checks its output for secrets."""
     toy.world.password = KEY
     monkeypatch.setenv("LETTA_BASE_URL", toy.fake.url)
     monkeypatch.setenv("LETTA_API_KEY", KEY)
@@ -33,7 +33,7 @@ def run(
     monkeypatch.setenv("TOY_MCP_TOKEN", TOKEN)
     monkeypatch.chdir(tmp_path)
 
-    def type_(*words: str) -> Result:
+    def invoke_command(*words: str) -> Result:
         project = ["--project", str(toy.project.root)]
         result = CliRunner().invoke(main, ["letta", *words, *project])
         assert result.exception is None or isinstance(result.exception, SystemExit)
@@ -41,10 +41,12 @@ def run(
             assert secret not in result.output
         return result
 
-    return type_
+    return invoke_command
 
 
-def test_from_plan_to_rollback(run: Callable[..., Result], toy: Any) -> None:
+def test_plan_apply_verify_and_rollback_print_their_results(
+    run: Callable[..., Result], toy: Any
+) -> None:
     names = toy.names()
     planned = run("plan", "--out", "letta.plan.json")
     assert planned.exit_code == 0, planned.output
@@ -77,7 +79,9 @@ def test_from_plan_to_rollback(run: Callable[..., Result], toy: Any) -> None:
     assert run("verify", "--no-calls").exit_code == 1
 
 
-def test_the_exit_codes_of_terraform(run: Callable[..., Result], toy: Any) -> None:
+def test_plan_has_terraforms_detailed_exit_codes(
+    run: Callable[..., Result], toy: Any
+) -> None:
     assert run("plan").exit_code == 0
     assert run("plan", "--detailed-exitcode").exit_code == 2
     assert run("apply", "--yes").exit_code == 0
@@ -93,7 +97,7 @@ def test_the_exit_codes_of_terraform(run: Callable[..., Result], toy: Any) -> No
     assert run("plan", "--toolset", "x").exit_code == 2
 
 
-def test_json_for_machines(run: Callable[..., Result], toy: Any) -> None:
+def test_each_command_has_json_output(run: Callable[..., Result], toy: Any) -> None:
     plan = json.loads(run("plan", "--format", "json").stdout)
     assert plan["format"] == "toolcast-letta-plan/4"
     assert plan["changes"][0] == {
@@ -118,7 +122,7 @@ def test_json_for_machines(run: Callable[..., Result], toy: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "code", "said"),
+    ("words", "code", "expected_text"),
     [
         (("apply",), 2, "--yes to apply without review"),
         (("apply", "none.json"), 2, "none.json cannot be read"),
@@ -142,16 +146,16 @@ def test_json_for_machines(run: Callable[..., Result], toy: Any) -> None:
         (("plan", "--base-url", "nowhere"), 2, "`nowhere` is not an http or https URL"),
     ],
 )
-def test_mistakes_are_told(
-    run: Callable[..., Result], words: tuple[str, ...], code: int, said: str
+def test_wrong_arguments_are_reported_without_traceback(
+    run: Callable[..., Result], words: tuple[str, ...], code: int, expected_text: str
 ) -> None:
     result = run(*words)
     assert result.exit_code == code
-    assert said in result.output
+    assert expected_text in result.output
     assert "Traceback" not in result.output
 
 
-def test_nothing_reaches_the_cloud_by_default(
+def test_commands_require_an_explicit_server_url(
     run: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("LETTA_BASE_URL")
@@ -162,7 +166,7 @@ def test_nothing_reaches_the_cloud_by_default(
     assert run("plan").exit_code == 2
 
 
-def test_an_address_that_is_none_is_told(
+def test_invalid_server_url_is_reported(
     run: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LETTA_BASE_URL", "http://[")
@@ -172,7 +176,7 @@ def test_an_address_that_is_none_is_told(
     assert result.exit_code in (1, 2)
 
 
-def test_a_wrong_key(run: Callable[..., Result], toy: Any) -> None:
+def test_wrong_api_key_is_reported(run: Callable[..., Result], toy: Any) -> None:
     toy.world.password = "another"
     result = run("plan")
     assert result.exit_code == 1
@@ -182,7 +186,7 @@ def test_a_wrong_key(run: Callable[..., Result], toy: Any) -> None:
     )
 
 
-def test_an_environment_that_lacks_something(
+def test_missing_agent_id_variable_is_reported(
     run: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("TOY_AGENT_ID")
@@ -194,7 +198,7 @@ def test_an_environment_that_lacks_something(
     )
 
 
-def test_specs_with_errors_reach_no_server(
+def test_specs_with_errors_cause_no_request(
     run: Callable[..., Result], toy: Any
 ) -> None:
     toy.project.edit("specs/toy/wake_agent.yaml", "attached: false", "attached: true")
@@ -204,7 +208,7 @@ def test_specs_with_errors_reach_no_server(
     assert toy.fake.faults.seen == []
 
 
-def test_what_a_server_says_cannot_steer_a_terminal(
+def test_control_characters_from_the_server_are_escaped(
     run: Callable[..., Result], toy: Any
 ) -> None:
     agent = toy.world.agents[toy.agent_id]
@@ -215,8 +219,10 @@ def test_what_a_server_says_cannot_steer_a_terminal(
     assert "\\x1b[2Jgone" in result.output
 
 
-def test_a_refused_plan_says_what_to_do(run: Callable[..., Result], toy: Any) -> None:
-    toy.world.custom_tool("end_day")
+def test_refused_plan_prints_help_and_is_not_saved(
+    run: Callable[..., Result], toy: Any
+) -> None:
+    toy.world.add_custom_tool("end_day")
     result = run("plan", "--out", "p.json")
     assert result.exit_code == 1
     assert "help: rename the tool, or pass --allow-capture end_day" in result.output
@@ -226,7 +232,7 @@ def test_a_refused_plan_says_what_to_do(run: Callable[..., Result], toy: Any) ->
     assert run("apply", "--yes", "--allow-capture", "end_day").exit_code == 0
 
 
-def test_a_toolset_without_letta(
+def test_project_without_letta_toolset_is_an_error(
     make_project: Callable[..., Any], run: Callable[..., Result]
 ) -> None:
     project = make_project({}, at="plain")
@@ -236,7 +242,7 @@ def test_a_toolset_without_letta(
     assert "no toolset has a `letta`" in result.output
 
 
-def test_one_of_several_toolsets_has_to_be_named(
+def test_several_letta_toolsets_require_the_toolset_option(
     run: Callable[..., Result], toy: Any
 ) -> None:
     project = toy.project
@@ -249,13 +255,13 @@ def test_one_of_several_toolsets_has_to_be_named(
     project.write("specs/second/search_more.yaml", other)
     result = run("plan")
     assert result.exit_code == 2, result.output
-    told = "several toolsets have a `letta`\n  help: pass --toolset with one of toy, second"
-    assert told in result.output
+    expected_text = "several toolsets have a `letta`\n  help: pass --toolset with one of toy, second"
+    assert expected_text in result.output
     named = run("plan", "--toolset", "toy")
     assert named.exit_code == 0, named.output
 
 
-def test_help_imports_no_library(toy: Any) -> None:
+def test_help_does_not_import_client_libraries(toy: Any) -> None:
     program = (
         "import sys\n"
         "from toolcast.commands.command_group import main\n"
@@ -266,7 +272,7 @@ def test_help_imports_no_library(toy: Any) -> None:
     assert ran.returncode == 0, ran.stderr
 
 
-def test_a_rollback_is_shown_before_it_is_done(
+def test_rollback_dry_run_lists_changes_and_changes_nothing(
     run: Callable[..., Result], toy: Any
 ) -> None:
     run("apply", "--yes")
@@ -280,7 +286,7 @@ def test_a_rollback_is_shown_before_it_is_done(
     assert "- tool search_notes" in value["agents"][0]["changes"]
 
 
-def test_an_agent_that_the_specs_do_not_have_is_not_rolled_back(
+def test_rollback_refuses_agents_that_specs_do_not_declare(
     run: Callable[..., Result], toy: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run("apply", "--yes")
@@ -293,11 +299,11 @@ def test_an_agent_that_the_specs_do_not_have_is_not_rolled_back(
     assert toy.names() == before
 
 
-def test_a_reason_over_several_lines_is_refused_once(
+def test_multiline_refusal_is_printed_once(
     run: Callable[..., Result], toy: Any
 ) -> None:
     run("plan", "--out", "p.json")
-    toy.world.attach(toy.agent, toy.world.tool_named("run_code"))
+    toy.world.attach(toy.agent, toy.world.find_tool("run_code"))
     toy.agent.tool_rules = []
     result = run("apply", "p.json")
     assert result.exit_code == 1
@@ -308,7 +314,7 @@ def test_a_reason_over_several_lines_is_refused_once(
 @pytest.mark.parametrize(
     "option", ["--allow-delete", "--allow-capture", "--drop-stale"]
 )
-def test_saved_plan_keeps_its_overrides(
+def test_apply_rejects_override_options_for_a_saved_plan(
     option: str, run: Callable[..., Result], toy: Any
 ) -> None:
     run("plan", "--out", "p.json")

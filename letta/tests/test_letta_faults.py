@@ -1,4 +1,6 @@
-"""Every request of an apply fails once in turn: nothing is lost, a second run completes."""
+"""Single faults in each request of an apply: nothing is lost, a second apply completes
+it.
+"""
 
 from __future__ import annotations
 
@@ -17,38 +19,38 @@ from toolcast_letta.v1.api import LettaError
 
 
 @pytest.fixture(autouse=True)
-def quick_retries(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The library waits half a second before it reads again."""
+def short_retry_delays(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Shorten the delay before the library repeats a read."""
     monkeypatch.setattr("letta_client._base_client.INITIAL_RETRY_DELAY", 0.01)
     monkeypatch.setattr("letta_client._base_client.MAX_RETRY_DELAY", 0.01)
 
 
-def first(toy: Any) -> None:
-    """Nothing is there yet."""
+def prepare_first_apply(toy: Any) -> None:
+    """Prepare nothing, so that the first apply is tested."""
 
 
-def everything(toy: Any) -> None:
-    """A tool renamed, one removed, one changed, one with approval, beyond the refresh."""
+def prepare_all_changes(toy: Any) -> None:
+    """Prepare a renamed, a removed, a changed and an approved tool."""
     toy.apply()
-    toy.world.tool_named("delete_note").default_requires_approval = True
+    toy.world.find_tool("delete_note").default_requires_approval = True
     toy.rename("search_notes", "find_notes")
     toy.remove("end_day")
     toy.project.edit("specs/toy/delete_note.yaml", "The note.", "The note's number.")
     toy.deploy()
 
 
-def refreshed(toy: Any) -> None:
-    """A change that a refresh carries out."""
+def prepare_refresh(toy: Any) -> None:
+    """Prepare a change that a refresh carries out."""
     toy.apply()
     toy.project.edit("specs/toy/delete_note.yaml", "The note.", "The note's number.")
     toy.deploy()
 
 
-SITUATIONS = [first, everything, refreshed]
+PREPARATIONS = [prepare_first_apply, prepare_all_changes, prepare_refresh]
 
 
-class Watch:
-    """What the agent may never be without."""
+class AgentWatch:
+    """The tools and rules that the agent must have before or after an apply."""
 
     def __init__(self, toy: Any, plan: Any) -> None:
         agent = toy.world.agents[toy.agent_id]
@@ -58,8 +60,8 @@ class Watch:
         self.after = set(plan.agents[0].tools_after)
         self.rules_after = [dict(rule) for rule in plan.agents[0].rules_after]
 
-    def holds(self) -> None:
-        """All that it had, or all that it is to have: never less."""
+    def assert_nothing_is_lost(self) -> None:
+        """Check that the agent has either all previous or all planned tools and rules."""
         agent = self.toy.world.agents[self.toy.agent_id]
         names = set(self.toy.names())
         assert names in (self.names, self.after)
@@ -70,12 +72,12 @@ class Watch:
         assert (names == self.after) <= (have == after), "both in one request"
 
 
-def counted(reads_too: bool) -> Callable[[str, str], bool]:
-    """Reads are repeated by the library; whether they failed or not has no effect."""
+def count_requests(reads_too: bool) -> Callable[[str, str], bool]:
+    """Return a filter for requests; repeated reads have no effect."""
     return lambda method, path: reads_too or method != "GET"
 
 
-def number_of_requests(
+def measure_requests(
     make_toy: Callable[..., Any], prepare: Callable[..., Any], *, reads_too: bool
 ) -> int:
     toy = make_toy()
@@ -83,83 +85,85 @@ def number_of_requests(
     plan = toy.plan()
     toy.fake.faults.reset()
     toy.apply(plan)
-    seen = [one for one in toy.fake.faults.seen if counted(reads_too)(*one)]
+    seen = [item for item in toy.fake.faults.seen if count_requests(reads_too)(*item)]
     assert len(seen) >= (10 if reads_too else 1)
     return len(seen)
 
 
 @contextlib.contextmanager
-def may_fail() -> Iterator[None]:
+def suppress_expected_errors() -> Iterator[None]:
     with contextlib.suppress(LettaError, PlanRefusedError):
         yield
 
 
-def _cases() -> Iterator[Any]:
-    """Every fault in every situation; the slow ones wait for requests that hang."""
+def _list_cases() -> Iterator[Any]:
+    """Yield every fault with every preparation; hanging requests are slow."""
     for fault in Fault:
-        for prepare in SITUATIONS:
-            is_slow = fault.name.startswith("HANG") or prepare is SITUATIONS[-1]
+        for prepare in PREPARATIONS:
+            is_slow = fault.name.startswith("HANG") or prepare is PREPARATIONS[-1]
             marks = [pytest.mark.slow] if is_slow else []
             name = f"{fault.name}-{prepare.__name__}"
             yield pytest.param(fault, prepare, marks=marks, id=name)
 
 
-@pytest.mark.parametrize(("fault", "prepare"), list(_cases()))
+@pytest.mark.parametrize(("fault", "prepare"), list(_list_cases()))
 @pytest.mark.timeout(300)
-def test_each_request_fails_once(
+def test_apply_completes_after_any_request_failed_once(
     make_toy: Callable[..., Any], fault: Fault, prepare: Callable[..., Any]
 ) -> None:
     reads_too = fault in (Fault.ERROR_BEFORE, Fault.HANG_BEFORE)
-    for number in range(number_of_requests(make_toy, prepare, reads_too=reads_too)):
+    for number in range(measure_requests(make_toy, prepare, reads_too=reads_too)):
         toy = make_toy()
         prepare(toy)
         plan = toy.plan()
-        watch = Watch(toy, plan)
+        watch = AgentWatch(toy, plan)
         toy.fake.faults.reset()
         toy.fake.faults.at[number] = fault
-        toy.fake.faults.counts = counted(reads_too)
-        # A request that hangs is given up soon.
-        with may_fail():
+        toy.fake.faults.counts = count_requests(reads_too)
+        # Hanging requests have a short timeout.
+        with suppress_expected_errors():
             toy.apply(plan, timeout=0.25 if fault.name.startswith("HANG") else 5.0)
         where = f"request {number} of {list(toy.fake.faults.seen)}"
         toy.fake.faults.reset()
-        watch.holds()
+        watch.assert_nothing_is_lost()
         done = toy.apply(plan)
         assert done.missed == (), where
         assert set(toy.names()) == watch.after, where
-        assert toy.verified().all_match, where
+        assert toy.verify().all_match, where
         rules = toy.rules()
         assert ("their_tool", "max_count_per_step") in rules, where
-        kept = toy.world.tool_named("delete_note").default_requires_approval
-        assert kept is (True if prepare is everything else None), where
+        kept = toy.world.find_tool("delete_note").default_requires_approval
+        assert kept is (True if prepare is prepare_all_changes else None), where
 
 
-@pytest.mark.parametrize("prepare", SITUATIONS)
+@pytest.mark.parametrize("prepare", PREPARATIONS)
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="ends a process of its own")
 @pytest.mark.timeout(300)
-def test_the_process_is_killed_at_each_request(
+def test_apply_completes_after_the_process_was_killed_at_any_request(
     make_toy: Callable[..., Any], prepare: Callable[..., Any]
 ) -> None:
-    for number in range(number_of_requests(make_toy, prepare, reads_too=True)):
+    for number in range(measure_requests(make_toy, prepare, reads_too=True)):
         toy = make_toy()
         prepare(toy)
         plan = toy.plan()
-        watch = Watch(toy, plan)
+        watch = AgentWatch(toy, plan)
         toy.fake.faults.reset()
         killed: list[int] = []
-        child = kill_at(toy, plan, number, killed)
+        child = apply_and_kill(toy, plan, number, killed)
         assert killed == [child], f"request {number} was not reached"
         toy.fake.faults.reset()
-        watch.holds()
+        watch.assert_nothing_is_lost()
         toy.apply(plan)
         assert set(toy.names()) == watch.after
-        assert toy.verified().all_match
+        assert toy.verify().all_match
         for baseline in Baselines(toy.state).list_all("toy", toy.fake.url)[-1:]:
-            assert set(baseline.agents[0].tools) == watch.names, "the first one stands"
+            assert (
+                set(baseline.agents[0].tools) == watch.names
+            ), "the first baseline is kept"
 
 
-def kill_at(toy: Any, plan: Any, number: int, killed: list[int]) -> int:
-    """Applies in a child, which is killed while its n-th request is carried out."""
+def apply_and_kill(toy: Any, plan: Any, number: int, killed: list[int]) -> int:
+    """Apply in a child process that is killed at its n-th request."""
     ready, go = os.pipe()
     child = os.fork()
     if child == 0:
@@ -179,6 +183,6 @@ def kill_at(toy: Any, plan: Any, number: int, killed: list[int]) -> int:
     os.write(go, b"x")
     os.close(go)
     os.waitpid(child, 0)
-    # The request that it was killed in is still carried out, whoever is there to hear of it.
+    # The server still completes the request during which the child was killed.
     toy.fake.settle()
     return child

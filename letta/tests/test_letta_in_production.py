@@ -1,4 +1,4 @@
-"""A server with an extension's part, where the generator is not installed."""
+"""A generated server with the extension's part, without the generator."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ targets: {mcp: {}, registry: {}, letta: {}}
 
 @pytest.fixture(scope="module")
 def project(laid_out: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The new project with the extension, generated."""
+    """A generated project that lists the extension."""
     root = tmp_path_factory.mktemp("extended") / "project"
     shutil.copytree(laid_out, root, ignore=shutil.ignore_patterns("generated"))
     with (root / "toolcast.yaml").open("a", encoding="utf-8") as stream:
@@ -46,14 +46,14 @@ def project(laid_out: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def production(
     wheels: dict[str, Path], tmp_path_factory: pytest.TempPathFactory
 ) -> Environment:
-    """`toolcast-letta` and what that requires."""
+    """An environment with `toolcast-letta` and its dependencies."""
     root = tmp_path_factory.mktemp("production")
     built = [wheels["toolcast-runtime"], wheels["toolcast-letta"]]
     return environment(root, built, [*RUNTIME, "letta-client"])
 
 
 @pytest.mark.slow
-def test_the_server_runs_without_the_generator(
+def test_server_runs_without_the_generator(
     production: Environment, project: Path
 ) -> None:
     missing = production.run("-c", "import toolcast", cwd=project, expect=1)
@@ -63,7 +63,9 @@ def test_the_server_runs_without_the_generator(
     assert answers[3]["structuredContent"]["words"] == 2
 
 
-def test_its_part_is_what_the_specs_say(production: Environment, project: Path) -> None:
+def test_generated_letta_module_has_the_declared_state(
+    production: Environment, project: Path
+) -> None:
     code = """\
 import json
 from generated.demo.letta import LETTA
@@ -84,9 +86,13 @@ print(json.dumps([
 
 
 @pytest.mark.slow
-def test_without_the_extensions_package_the_import_says_what_is_missing(
+def test_import_without_the_extension_names_the_missing_package(
     wheels: dict[str, Path], project: Path, tmp_path: Path
 ) -> None:
-    place = environment(tmp_path / "plain", [wheels["toolcast-runtime"]], RUNTIME)
-    done = place.run("-c", "import generated.demo.letta", cwd=project, expect=1)
+    plain_environment = environment(
+        tmp_path / "plain", [wheels["toolcast-runtime"]], RUNTIME
+    )
+    done = plain_environment.run(
+        "-c", "import generated.demo.letta", cwd=project, expect=1
+    )
     assert "pip install toolcast-letta" in done.stderr.splitlines()[-1]

@@ -1,4 +1,4 @@
-"""Two at once, and somebody else's hands in between: seen, and nothing overwritten."""
+"""Concurrent applies and manual changes in between are detected and not overwritten."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from toolcast_letta.plan.backend import PlanRefusedError
 from toolcast_letta.state.baseline import Baselines, ConcurrentRunError
 
 
-def stopped(toy: Any, plan: Any, *lines: str) -> None:
+def assert_apply_is_refused(toy: Any, plan: Any, *lines: str) -> None:
     names, rules = toy.names(), toy.rules()
     with pytest.raises(PlanRefusedError) as caught:
         toy.apply(plan)
@@ -20,20 +20,20 @@ def stopped(toy: Any, plan: Any, *lines: str) -> None:
     assert (toy.names(), toy.rules()) == (names, rules)
 
 
-def test_a_tool_attached_by_hand_since_the_plan(toy: Any) -> None:
+def test_plan_is_refused_after_a_tool_was_attached(toy: Any) -> None:
     plan = toy.plan()
-    toy.world.attach(toy.agent, toy.world.custom_tool("by_hand"))
-    stopped(toy, plan, "`by_hand` was attached to keeper")
+    toy.world.attach(toy.agent, toy.world.add_custom_tool("by_hand"))
+    assert_apply_is_refused(toy, plan, "`by_hand` was attached to keeper")
     toy.apply()
     assert "by_hand" in toy.names()
 
 
-def test_a_tool_attached_by_hand_while_apply_registers(toy: Any) -> None:
+def test_apply_stops_if_a_tool_is_attached_during_registration(toy: Any) -> None:
     plan = toy.plan()
 
     def attach(method: str, path: str) -> None:
         if (method, path) == ("POST", "/v1/mcp-servers/"):
-            toy.world.attach(toy.agent, toy.world.custom_tool("by_hand"))
+            toy.world.attach(toy.agent, toy.world.add_custom_tool("by_hand"))
 
     toy.fake.faults.before = attach
     with pytest.raises(PlanRefusedError, match="`by_hand` was attached to keeper"):
@@ -45,76 +45,72 @@ def test_a_tool_attached_by_hand_while_apply_registers(toy: Any) -> None:
     assert {"by_hand", "search_notes"} < set(toy.names())
 
 
-def test_a_tool_detached_or_made_anew_by_hand(toy: Any) -> None:
+def test_plan_is_refused_after_a_tool_was_detached(toy: Any) -> None:
     plan = toy.plan()
-    toy.agent.tool_ids.remove(toy.world.tool_named("their_tool").id)
-    stopped(toy, plan, "`their_tool` was detached from keeper")
+    toy.agent.tool_ids.remove(toy.world.find_tool("their_tool").id)
+    assert_apply_is_refused(toy, plan, "`their_tool` was detached from keeper")
 
 
-def test_a_rule_changed_by_hand(toy: Any) -> None:
+def test_plan_is_refused_after_a_rule_was_changed(toy: Any) -> None:
     plan = toy.plan()
     toy.world.set_approval(toy.agent, "their_tool", True)
-    stopped(toy, plan, "the rules of keeper were changed")
+    assert_apply_is_refused(toy, plan, "the rules of keeper were changed")
     toy.apply()
     assert ("their_tool", "requires_approval") in toy.rules()
 
 
-def test_an_approval_by_hand_stays(toy: Any) -> None:
+def test_manual_approval_rule_is_kept(toy: Any) -> None:
     toy.apply()
     toy.world.set_approval(toy.agent, "search_notes", True)
     assert toy.plan().changes == ()
     assert ("search_notes", "requires_approval") in toy.rules()
 
 
-def test_an_agent_that_something_else_opened(toy: Any) -> None:
-    """Letta Code clears every rule of an agent that it opens."""
+def test_plan_is_refused_after_all_rules_were_removed(toy: Any) -> None:
+    """Letta Code removes the rules of agents that it opens."""
     toy.apply()
     toy.project.edit("specs/toy/end_day.yaml", "End the day.", "End this day.")
     toy.deploy()
     plan = toy.plan()
     toy.agent.tool_rules = []
-    stopped(toy, plan, "the rules of keeper were changed")
+    assert_apply_is_refused(toy, plan, "the rules of keeper were changed")
 
 
-def test_the_server_was_deployed_again(toy: Any) -> None:
+def test_plan_is_refused_after_the_server_changed_a_tool(toy: Any) -> None:
     plan = toy.plan()
     toy.mcp.tools["end_day"]["description"] = "Otherwise."
-    stopped(toy, plan, "the MCP server added, changed or removed `end_day`")
-
-
-def test_the_specs_were_edited(toy: Any) -> None:
-    plan = toy.plan()
-    toy.project.edit("specs/toy/end_day.yaml", ", ends_turn: true", "")
-    stopped(
-        toy,
-        plan,
-        "the specs or their settings have changed",
+    assert_apply_is_refused(
+        toy, plan, "the MCP server added, changed or removed `end_day`"
     )
 
 
-def test_the_entry_or_the_registry_was_changed(toy: Any) -> None:
+def test_plan_is_refused_after_the_specs_changed(toy: Any) -> None:
+    plan = toy.plan()
+    toy.project.edit("specs/toy/end_day.yaml", ", ends_turn: true", "")
+    assert_apply_is_refused(toy, plan, "the specs or their settings have changed")
+
+
+def test_plan_is_refused_after_entry_or_registry_changed(toy: Any) -> None:
     toy.apply()
     toy.project.edit("specs/toy/end_day.yaml", "End the day.", "End this day.")
     toy.deploy()
     plan = toy.plan()
     toy.world.servers["http://else.test/mcp"] = toy.mcp
     toy.entry().config["server_url"] = "http://else.test/mcp"
-    stopped(toy, plan, "the entry `toy` was changed")
+    assert_apply_is_refused(toy, plan, "the entry `toy` was changed")
     toy.entry().config["server_url"] = "http://mcp.test/mcp"
-    toy.world.tool_named("search_notes").json_schema["description"] = "Mine."
-    stopped(toy, plan, "`search_notes` was changed in the registry")
+    toy.world.find_tool("search_notes").json_schema["description"] = "Mine."
+    assert_apply_is_refused(toy, plan, "`search_notes` was changed in the registry")
 
 
-def test_a_plan_for_another_server(toy: Any, make_toy: Any) -> None:
+def test_plan_for_another_server_is_refused(toy: Any, make_toy: Any) -> None:
     other = make_toy()
-    stopped(
-        other,
-        toy.plan(),
-        f"the plan is for {toy.fake.url}, not for {other.fake.url}",
+    assert_apply_is_refused(
+        other, toy.plan(), f"the plan is for {toy.fake.url}, not for {other.fake.url}"
     )
 
 
-def test_one_apply_at_a_time(toy: Any) -> None:
+def test_second_concurrent_apply_is_refused(toy: Any) -> None:
     plan = toy.plan()
     baselines = Baselines(toy.state)
     with (
@@ -126,19 +122,23 @@ def test_one_apply_at_a_time(toy: Any) -> None:
     toy.apply(plan)
 
 
-def test_two_machines_apply_the_same_plan_one_behind_the_other(
+def test_same_plan_applied_on_a_second_machine_changes_nothing(
     toy: Any, tmp_path: Any
 ) -> None:
     plan = toy.plan()
     toy.apply(plan)
     done = apply_plan(plan, toy.backend(state=tmp_path / "elsewhere"), toy.desired())
     assert done.missed == ()
-    patches = [one for one in toy.fake.faults.seen if one[1].startswith("/v1/agents")]
+    patches = [
+        sent_request
+        for sent_request in toy.fake.faults.seen
+        if sent_request[1].startswith("/v1/agents")
+    ]
     assert [method for method, _ in patches].count("PATCH") == 1, "nothing was left"
 
 
-def test_two_machines_with_different_plans(toy: Any, tmp_path: Any) -> None:
-    """The second one's plan is old as soon as the first one is done."""
+def test_older_plan_from_a_second_machine_is_refused(toy: Any, tmp_path: Any) -> None:
+    """The first machine's apply invalidates the plan of the second."""
     older = toy.plan()
     desired = toy.desired()
     toy.project.edit(
@@ -154,8 +154,8 @@ def test_two_machines_with_different_plans(toy: Any, tmp_path: Any) -> None:
     assert toy.names() == names
 
 
-def test_two_agents_changed_at_the_last_moment_are_noticed_behind_it(toy: Any) -> None:
-    """Between the last look and the request there is no way to see it; behind it is."""
+def test_change_just_before_the_request_is_reported_after_it(toy: Any) -> None:
+    """A change between the last read and the request cannot be prevented."""
     plan = toy.plan()
     done = toy.apply(plan)
     assert done.missed == ()
@@ -168,7 +168,7 @@ def test_two_agents_changed_at_the_last_moment_are_noticed_behind_it(toy: Any) -
         if method == "GET" and path == f"/v1/agents/{toy.agent_id}":
             looked["agents"] += 1
             if looked["agents"] == 3:
-                made = toy.world.custom_tool("in_the_gap")
+                made = toy.world.add_custom_tool("in_the_gap")
                 toy.world.attach(toy.agent, made)
 
     toy.fake.faults.before = attach

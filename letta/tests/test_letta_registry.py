@@ -1,4 +1,4 @@
-"""The registry of an organisation: names with other owners, and what Letta makes of a tool."""
+"""The registry of an organization: tools of other owners, refreshes and stored schemas."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from toolcast_letta.plan.plan import Overrides
 from toolcast_letta.v1.api import LettaError
 
 
-def test_c_what_was_sent_and_is_not_registered_is_attached_to_nobody(toy: Any) -> None:
+def test_apply_stops_if_letta_did_not_register_a_tool(toy: Any) -> None:
     before = toy.names()
     plan = toy.plan()
 
     def lose(method: str, path: str) -> None:
-        gone = toy.world.tool_named("end_day")
+        gone = toy.world.find_tool("end_day")
         if method == "GET" and path == "/v1/tools/" and gone:
             toy.world.delete_tool(gone.id)
 
@@ -27,26 +27,26 @@ def test_c_what_was_sent_and_is_not_registered_is_attached_to_nobody(toy: Any) -
     assert toy.names() == before
 
 
-def test_another_owners_tool_is_taken_only_by_name(toy: Any) -> None:
-    toy.world.custom_tool("end_day")
-    toy.refused("capture")
+def test_foreign_tool_is_captured_only_if_named(toy: Any) -> None:
+    toy.world.add_custom_tool("end_day")
+    toy.assert_plan_is_refused("capture")
     toy.apply(toy.plan(Overrides(capture=("end_day",))))
-    assert toy.world.tool_named("end_day").tool_type == "external_mcp"
-    assert toy.verified().all_match
+    assert toy.world.find_tool("end_day").tool_type == "external_mcp"
+    assert toy.verify().all_match
 
 
 @pytest.mark.parametrize("name", ["core_memory_append", "send_message", "memory"])
-def test_lettas_own_tools_are_never_taken(make_toy: Any, name: str) -> None:
+def test_built_in_tools_are_never_captured(make_toy: Any, name: str) -> None:
     toolset = TOOLSET.replace("expects: [send_message]", "expects: []")
     toolset = toolset.replace("ends_turn: [send_message]", "ends_turn: []")
     toy = make_toy(TOOLS, toolset)
     toy.mcp.offer({"name": name, "inputSchema": {"type": "object"}})
-    kind = toy.world.tool_named(name).tool_type
-    toy.refused("capture", overrides=Overrides(capture=(name,)))
-    assert toy.world.tool_named(name).tool_type == kind
+    kind = toy.world.find_tool(name).tool_type
+    toy.assert_plan_is_refused("capture", overrides=Overrides(capture=(name,)))
+    assert toy.world.find_tool(name).tool_type == kind
 
 
-def test_a_former_name_that_somebody_else_has_now_is_theirs(toy: Any) -> None:
+def test_previous_name_owned_by_another_is_not_changed(toy: Any) -> None:
     toy.project.edit(
         "specs/toy/end_day.yaml",
         "handler:",
@@ -54,23 +54,23 @@ def test_a_former_name_that_somebody_else_has_now_is_theirs(toy: Any) -> None:
     )
     agent = toy.agent
     for name in ("stop_day", "close_day"):
-        toy.world.attach(agent, toy.world.custom_tool(name))
+        toy.world.attach(agent, toy.world.add_custom_tool(name))
     agent.tool_rules.append({"tool_name": "stop_day", "type": "continue_loop"})
     toy.deploy()
     toy.apply()
     assert {"stop_day", "close_day", "end_day"} < set(toy.names())
     assert ("stop_day", "continue_loop") in toy.rules()
-    assert toy.verified().all_match
+    assert toy.verify().all_match
 
 
-def test_reading_the_registry_writes_nothing(toy: Any) -> None:
-    """A filtered list makes Letta upsert its own tools, with their settings."""
-    toy.world.tool_named("run_code").default_requires_approval = True
+def test_planning_does_not_reset_built_in_tools(toy: Any) -> None:
+    """A filtered list request makes Letta restore built-in tools and their settings."""
+    toy.world.find_tool("run_code").default_requires_approval = True
     toy.plan()
-    assert toy.world.tool_named("run_code").default_requires_approval is True
+    assert toy.world.find_tool("run_code").default_requires_approval is True
 
 
-def test_a_deployment_in_the_middle_of_an_apply(toy: Any) -> None:
+def test_apply_stops_without_refresh_if_offered_tools_changed(toy: Any) -> None:
     toy.apply()
     toy.project.edit("specs/toy/end_day.yaml", "End the day.", "End this day.")
     toy.deploy()
@@ -90,7 +90,7 @@ def test_a_deployment_in_the_middle_of_an_apply(toy: Any) -> None:
     assert "end_day" in toy.names()
 
 
-def test_an_objection_that_came_up_since_the_plan(toy: Any) -> None:
+def test_apply_is_refused_for_a_new_blocker(toy: Any) -> None:
     toy.apply()
     (toy.project.root / "specs/toy/end_day.yaml").unlink()
     toy.deploy()
@@ -99,10 +99,10 @@ def test_an_objection_that_came_up_since_the_plan(toy: Any) -> None:
     toy.world.create_agent({"name": "other", "tools": ["end_day"]})
     with pytest.raises(PlanRefusedError, match="would remove it from other agents"):
         toy.apply(plan)
-    assert toy.world.tool_named("end_day") is not None
+    assert toy.world.find_tool("end_day") is not None
 
 
-def test_past_fifty_tools_each_is_registered_by_itself(make_toy: Any) -> None:
+def test_beyond_50_tools_each_tool_is_registered_separately(make_toy: Any) -> None:
     many = {
         f"tool_{number:02}": TOOLS["end_day"].replace("End the day", f"Do {number}")
         for number in range(30)
@@ -111,14 +111,18 @@ def test_past_fifty_tools_each_is_registered_by_itself(make_toy: Any) -> None:
     toy.apply()
     assert len(toy.names()) == 6 + 33
     doubles = len(toy.world.mcp_tools)
-    toy.world.tool_named("tool_07").return_char_limit = 77
-    toy.world.tool_named("tool_07").default_requires_approval = True
+    toy.world.find_tool("tool_07").return_char_limit = 77
+    toy.world.find_tool("tool_07").default_requires_approval = True
     toy.project.edit("specs/toy/tool_07.yaml", "Do 7.", "Do 7 again.")
     toy.deploy()
     toy.fake.faults.seen.clear()
     toy.apply()
-    seen = [one for one in toy.fake.faults.seen if one[0] != "GET"]
-    tool = toy.world.tool_named("tool_07")
+    seen = [
+        sent_request
+        for sent_request in toy.fake.faults.seen
+        if sent_request[0] != "GET"
+    ]
+    tool = toy.world.find_tool("tool_07")
     assert seen == [
         ("POST", "/v1/tools/mcp/servers/toy/tool_07"),
         ("PATCH", f"/v1/tools/{tool.id}"),
@@ -128,32 +132,36 @@ def test_past_fifty_tools_each_is_registered_by_itself(make_toy: Any) -> None:
     assert tool.default_requires_approval is True
     assert ("tool_07", "requires_approval") in toy.rules(), "PATCH does not bring it"
     assert len(toy.world.mcp_tools) == doubles + 1, "no refresh added rows for ever"
-    assert toy.verified().all_match
+    assert toy.verify().all_match
 
 
-def test_a_refresh_does_it_as_long_as_it_sees_every_tool(toy: Any) -> None:
+def test_refresh_is_used_only_up_to_50_tools(toy: Any) -> None:
     toy.apply()
     for number in range(50 - len(toy.world.tools)):
-        toy.world.custom_tool(f"other_{number}")
+        toy.world.add_custom_tool(f"other_{number}")
 
-    def renewed(old: str, new: str) -> list[tuple[str, str]]:
-        """What changes when one tool's text has changed."""
+    def list_update_requests(old: str, new: str) -> list[tuple[str, str]]:
+        """Return the requests of an apply after a tool's text has changed."""
         toy.project.edit("specs/toy/end_day.yaml", old, new)
         toy.deploy()
         toy.fake.faults.seen.clear()
         toy.apply()
-        assert toy.world.tool_named("end_day").description == new
-        return [one for one in toy.fake.faults.seen if one[0] != "GET"]
+        assert toy.world.find_tool("end_day").description == new
+        return [
+            sent_request
+            for sent_request in toy.fake.faults.seen
+            if sent_request[0] != "GET"
+        ]
 
     refresh = f"/v1/mcp-servers/{toy.entry().id}/refresh"
-    assert renewed("End the day.", "End this day.") == [("PATCH", refresh)]
-    toy.world.custom_tool("one_more")
-    assert renewed("End this day.", "End the day.") == [
+    assert list_update_requests("End the day.", "End this day.") == [("PATCH", refresh)]
+    toy.world.add_custom_tool("one_more")
+    assert list_update_requests("End this day.", "End the day.") == [
         ("POST", "/v1/tools/mcp/servers/toy/end_day")
     ]
 
 
-def test_schemas_are_compared_without_what_letta_makes_of_them(make_toy: Any) -> None:
+def test_schema_normalization_by_letta_is_not_a_change(make_toy: Any) -> None:
     nested = """
         summary: Nest.
         parameters:
@@ -170,7 +178,7 @@ def test_schemas_are_compared_without_what_letta_makes_of_them(make_toy: Any) ->
         """
     toy = make_toy({**TOOLS, "nest": nested})
     toy.apply()
-    stored = toy.world.tool_named("nest").json_schema["parameters"]
+    stored = toy.world.find_tool("nest").json_schema["parameters"]
     assert "request_heartbeat" in stored["properties"]
     assert stored["properties"]["place"]["additionalProperties"] is False
     assert toy.plan().changes == ()

@@ -1,4 +1,4 @@
-"""What we take Letta to make of a schema is what it makes: over real servers' tools."""
+"""Schemas as Letta stores them: the package's prediction equals the server's code."""
 
 from __future__ import annotations
 
@@ -11,7 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from letta.tests.fake_letta.schemas import health, normalized, stored_schema
+from letta.tests.fake_letta.schemas import (
+    build_stored_schema,
+    compute_health,
+    normalize_schema,
+)
 from tests.repository import ROOT
 from toolcast_letta.schemas.health import list_schema_problems
 from toolcast_letta.schemas.stored import build_stored_parameters, remove_injected
@@ -19,33 +23,33 @@ from toolcast_letta.schemas.stored import build_stored_parameters, remove_inject
 CORPUS = sorted((ROOT / "tests" / "corpus" / "mcp").glob("*.json"))
 
 
-def tools_of(value: Any) -> Iterator[dict[str, Any]]:
+def list_tools_in(value: Any) -> Iterator[dict[str, Any]]:
     if isinstance(value, dict) and "inputSchema" in value:
         yield value
     elif isinstance(value, (dict, list)):
         for inner in value.values() if isinstance(value, dict) else value:
-            yield from tools_of(inner)
+            yield from list_tools_in(inner)
 
 
-def agree(schema: dict[str, Any]) -> None:
+def assert_prediction_is_correct(schema: dict[str, Any]) -> None:
     tool = {"name": "tool", "description": "d", "inputSchema": schema}
-    stored = stored_schema(tool)["parameters"]
+    stored = build_stored_schema(tool)["parameters"]
     ours = build_stored_parameters(schema)
     assert remove_injected(stored) == ours
-    # What Letta shows of a live tool is normalized already; it must come to the same.
-    shown = normalized(schema)
+    # Letta returns normalized schemas for live tools; they must have the same result.
+    shown = normalize_schema(schema)
     assert build_stored_parameters(shown) == ours
-    # Letta decides on what it has normalized, before references are replaced.
-    invalid = health(shown)[0] == "INVALID"
+    # Letta validates the normalized schema before it inlines references.
+    invalid = compute_health(shown)[0] == "INVALID"
     assert bool(list_schema_problems(schema)) == invalid
 
 
 @pytest.mark.parametrize("file", CORPUS, ids=lambda file: file.stem)
-def test_schemas_of_real_servers(file: Path) -> None:
-    tools = list(tools_of(json.loads(file.read_text(encoding="utf-8"))))
+def test_stored_form_and_problems_are_predicted_for_real_servers(file: Path) -> None:
+    tools = list(list_tools_in(json.loads(file.read_text(encoding="utf-8"))))
     assert tools
     for tool in tools:
-        agree(tool["inputSchema"])
+        assert_prediction_is_correct(tool["inputSchema"])
 
 
 def nodes(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
@@ -88,7 +92,9 @@ LEAVES = st.one_of(
     ),
     st.lists(st.sampled_from(["a", "b"]), unique=True),
 )
-def test_schemas_of_every_kind(properties: Any, required: list[str]) -> None:
+def test_stored_form_and_problems_are_predicted_for_generated_schemas(
+    properties: Any, required: list[str]
+) -> None:
     schema = {
         "type": "object",
         "properties": properties,
@@ -98,4 +104,4 @@ def test_schemas_of_every_kind(properties: Any, required: list[str]) -> None:
             "Loop": {"type": "array", "items": {"$ref": "#/$defs/Loop"}},
         },
     }
-    agree(schema)
+    assert_prediction_is_correct(schema)

@@ -1,4 +1,4 @@
-"""`toolcast rename` and the fields of the extension that hold names of tools."""
+"""`toolcast rename` in fields of the extension that contain tool names."""
 
 from __future__ import annotations
 
@@ -24,13 +24,10 @@ letta:
 """
 
 
-def test_what_an_agent_must_not_have_is_still_forbidden(
+def test_rename_updates_forbidden_tools_and_reasons(
     make_project: Callable[..., Any],
 ) -> None:
-    tools = {
-        "old_note": SPEC % "It is slow.",
-        "other": SPEC % "As old_note.",
-    }
+    tools = {"old_note": SPEC % "It is slow.", "other": SPEC % "As old_note."}
     work = "def work(arguments: dict): ...\n"
     project = make_project(tools, toolset=TOOLSET, handlers=work)
     done = project.toolcast("rename", "old_note", "new_note")

@@ -1,4 +1,4 @@
-"""The rules that an agent's tools need, and what becomes of those that it has."""
+"""Required rules of an agent's tools and their merge with existing rules."""
 
 from __future__ import annotations
 
@@ -46,27 +46,24 @@ def needs(agent_type: str = "letta_v1_agent", **more: Any) -> RuleNeeds:
             ),
             {"send_message": "continue_loop"},
         ),
-        (
-            needs(expected={"a": False}, own={"a": True}),
-            {"a": "exit_loop"},
-        ),
+        (needs(expected={"a": False}, own={"a": True}), {"a": "exit_loop"}),
         (
             needs(approving=["c", "b"]),
             {"b": "requires_approval", "c": "requires_approval"},
         ),
     ],
 )
-def test_tools_need_rules(wanted: RuleNeeds, kinds: dict[str, str]) -> None:
+def test_required_rules_are_added(wanted: RuleNeeds, kinds: dict[str, str]) -> None:
     assert merge_rules([], wanted) == [rule(name, kind) for name, kind in kinds.items()]
 
 
 @pytest.mark.parametrize(
     ("before", "wanted", "after"),
     [
-        # What is needed and there is not there twice.
+        # A required rule is not added twice.
         ([rule("a", "exit_loop")], needs(own={"a": True}), None),
         ([rule("a"), rule("a")], needs(), [rule("a")]),
-        # What a spec contradicts goes, for the toolset's and for expected tools.
+        # Rules that contradict a spec are removed.
         ([rule("a")], needs(own={"a": True}), [rule("a", "exit_loop")]),
         ([rule("a", "exit_loop")], needs(own={"a": False}), []),
         ([rule("a", "exit_loop")], needs(expected={"a": False}), []),
@@ -81,7 +78,7 @@ def test_tools_need_rules(wanted: RuleNeeds, kinds: dict[str, str]) -> None:
             needs(expected={"send_message": True}),
             [rule("send_message", "exit_loop")],
         ),
-        # An expected tool that ends the turn by a rule goes on doing so.
+        # Exit rules of expected and built-in tools.
         (
             [rule("b", "exit_loop")],
             needs("memgpt_agent", expected={"b": False}),
@@ -93,7 +90,7 @@ def test_tools_need_rules(wanted: RuleNeeds, kinds: dict[str, str]) -> None:
             needs("memgpt_agent", built_in=["x"]),
             [rule("x", "run_first"), rule("x")],
         ),
-        # Tools that go, and names that change.
+        # Removed and renamed tools.
         ([rule("a"), rule("b")], needs(removed=["a"]), [rule("b")]),
         ([rule("a"), rule("b")], needs(drop_stale=["b"]), [rule("a")]),
         ([rule("a")], needs(renamed={"a": "b"}), [rule("b")]),
@@ -163,14 +160,14 @@ def test_tools_need_rules(wanted: RuleNeeds, kinds: dict[str, str]) -> None:
         ),
     ],
 )
-def test_rules_are_kept_as_far_as_they_are_right(
+def test_merge_keeps_valid_rules_and_updates_names(
     before: list[Any], wanted: RuleNeeds, after: list[Any] | None
 ) -> None:
     assert merge_rules(before, wanted) == (before if after is None else after)
 
 
 @pytest.mark.parametrize(
-    ("one", "expected"),
+    ("tool_rule", "expected"),
     [
         (rule("x"), False),
         (rule("x", "exit_loop"), False),
@@ -185,11 +182,13 @@ def test_rules_are_kept_as_far_as_they_are_right(
         (rule("a", "conditional", default_child=None, children=None), False),
     ],
 )
-def test_a_rule_of_a_tool_that_is_gone_hurts(one: Any, expected: bool) -> None:
-    assert is_stale(one, ["a", "b"]) is expected
+def test_rule_is_stale_if_it_restricts_calls_by_missing_tools(
+    tool_rule: Any, expected: bool
+) -> None:
+    assert is_stale(tool_rule, ["a", "b"]) is expected
 
 
-def test_rules_that_nothing_asks_for_are_told() -> None:
+def test_rules_that_no_setting_requires_are_listed() -> None:
     wanted = needs(own={"a": True}, expected={"b": False}, built_in=["send_message"])
     asked = [rule("a", "exit_loop"), rule("send_message", "exit_loop"), rule("x")]
     added = [rule("a"), rule("b"), rule("x", "y", children=["a"]), rule("send_message")]
@@ -201,7 +200,7 @@ def test_rules_that_nothing_asks_for_are_told() -> None:
     }
 
 
-def test_a_rule_in_words_and_beside_another() -> None:
+def test_rules_are_formatted_and_compared_without_default_fields() -> None:
     said = rule("a", prompt_template="p", z=1, b="x", off=False, none=None)
     assert format_rule(said) == "a continue_loop (b='x', z=1)"
     assert format_rule(rule("a")) == "a continue_loop"

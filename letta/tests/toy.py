@@ -1,4 +1,4 @@
-"""A toolset, its MCP server, and an agent on a fake Letta that has tools of its own."""
+"""A toolset, its MCP server and an agent with other tools on a fake Letta server."""
 
 from __future__ import annotations
 
@@ -83,20 +83,21 @@ letta:
 HANDLERS = "def work(arguments: dict):\n    return arguments\n"
 
 
-def codes(plan: Plan) -> list[str]:
-    """The code of each blocker of a plan."""
+def list_blocker_codes(plan: Plan) -> list[str]:
+    """Return the code of each blocker of a plan."""
     return [blocker.code for blocker in plan.blockers]
 
 
 @dataclass
 class Toy:
-    """One project against one fake.
+    """A project and a fake Letta server.
 
     Attributes:
-        project: its folder, with specs to edit.
-        fake: the Letta server.
-        mcp: the MCP server as it is deployed.
-        agent_id: the agent.
+        project: the project, with specs to edit.
+        fake: the fake Letta server.
+        mcp: the deployed MCP server.
+        agent_id: the agent's id.
+        messages: the progress messages of applied plans.
     """
 
     project: Any
@@ -105,7 +106,7 @@ class Toy:
     agent_id: str
     state: Path
     environment: dict[str, str] = field(default_factory=dict)
-    said: list[str] = field(default_factory=list)
+    messages: list[str] = field(default_factory=list)
     _loaded: Any = None
     _apis: dict[float, LettaApi] = field(default_factory=dict)
 
@@ -124,14 +125,14 @@ class Toy:
         return self._loaded[1]
 
     def deploy(self) -> None:
-        """The server offers what the specs say."""
+        """Offer the tools of the specs on the MCP server."""
         self.mcp.tools.clear()
         self.mcp.offer(*(build_mcp_definition(tool) for tool in self.toolset.tools))
 
     def desired(self) -> DesiredState:
         toolset = self.toolset
-        given = {"TOY_AGENT_ID": self.agent_id, **self.environment}
-        return build_desired_state_from_specs(toolset, given)
+        environment = {"TOY_AGENT_ID": self.agent_id, **self.environment}
+        return build_desired_state_from_specs(toolset, environment)
 
     def api(self, timeout: float = 5.0) -> LettaApi:
         if timeout not in self._apis:
@@ -151,28 +152,28 @@ class Toy:
     def apply(self, plan: Plan | None = None, timeout: float = 5.0) -> ApplyResult:
         plan = plan or self.plan()
         backend = self.backend(timeout)
-        return apply_plan(plan, backend, self.desired(), self.said.append)
+        return apply_plan(plan, backend, self.desired(), self.messages.append)
 
-    def refused(self, *expected: str, **more: Any) -> None:
-        """The plan has these blockers, and applying it sends nothing."""
+    def assert_plan_is_refused(self, *expected: str, **more: Any) -> None:
+        """Check a plan's blockers and that applying it sends no request."""
         plan = self.plan(**more)
-        assert codes(plan) == list(expected)
+        assert list_blocker_codes(plan) == list(expected)
         self.fake.faults.seen.clear()
         with pytest.raises(PlanRefusedError):
             self.apply(plan)
         assert self.fake.faults.seen == []
 
-    def verified(self, **calls: Any) -> Verification:
+    def verify(self, **calls: Any) -> Verification:
         return verify(self.backend(), self.desired(), CallOptions(**calls))
 
-    def rolled_back(self, *restore: str) -> RollbackResult:
+    def roll_back(self, *restore: str) -> RollbackResult:
         baselines = Baselines(self.state)
         baseline = baselines.get_latest("toy", self.fake.url)
         api, desired = self.api(), self.desired()
         return roll_back(api, desired, baseline, baselines, restore=restore)
 
     def rename(self, old: str, new: str, *, declared: bool = True) -> None:
-        """Renames a tool's spec and deploys."""
+        """Rename a tool's spec and deploy it."""
         folder = self.project.root / "specs/toy"
         text = (folder / f"{old}.yaml").read_text()
         text = text.replace(f"name: {old}", f"name: {new}")
@@ -183,33 +184,33 @@ class Toy:
         self.deploy()
 
     def remove(self, name: str) -> None:
-        """Removes a tool's spec and deploys."""
+        """Remove a tool's spec and deploy the others."""
         (self.project.root / f"specs/toy/{name}.yaml").unlink()
         self.deploy()
 
     @property
     def agent(self) -> Any:
-        """The agent's row."""
+        """The agent's row in the fake server's database."""
         return self.world.agents[self.agent_id]
 
     def names(self) -> list[str]:
-        """What the agent has."""
-        return sorted(tool.name for tool in self.world.attached(self.agent))
+        """Return the sorted names of the agent's tools."""
+        return sorted(tool.name for tool in self.world.list_attached_tools(self.agent))
 
     def rules(self) -> set[tuple[str, str]]:
-        """The agent's rules."""
+        """Return the tool name and type of each rule of the agent."""
         return {(rule["tool_name"], rule["type"]) for rule in self.agent.tool_rules}
 
     def entry(self) -> Any:
-        """The MCP server's entry."""
-        return self.world.entry_named("toy")
+        """Return the MCP server's entry."""
+        return self.world.find_entry("toy")
 
 
 @pytest.fixture
 def make_toy(
     make_project: Callable[..., Any], tmp_path: Path
 ) -> Iterator[Callable[..., Toy]]:
-    """Starts a fake with an agent, beside a project of the tools above."""
+    """A factory that starts a fake server with an agent and makes a project."""
     running: list[FakeLetta] = []
 
     def make(
@@ -219,17 +220,14 @@ def make_toy(
     ) -> Toy:
         at = f"project{len(running)}"
         project = make_project(
-            TOOLS if tools is None else tools,
-            toolset=toolset,
-            handlers=HANDLERS,
-            at=at,
+            TOOLS if tools is None else tools, toolset=toolset, handlers=HANDLERS, at=at
         )
         fake = FakeLetta()
         fake.__enter__()
         running.append(fake)
         mcp = PlantedServer(token=TOKEN)
         fake.world.servers[MCP] = mcp
-        fake.world.custom_tool("their_tool")
+        fake.world.add_custom_tool("their_tool")
         agent = fake.world.create_agent(
             {
                 "name": "keeper",
@@ -256,5 +254,5 @@ def make_toy(
 
 @pytest.fixture
 def toy(make_toy: Callable[..., Toy]) -> Toy:
-    """The toolset above, nothing applied yet."""
+    """The toolset on a fake server, before a plan is applied."""
     return make_toy()

@@ -137,7 +137,7 @@ def load_block_changes(
     """
     value = seal.load(path, _FORMAT)
     if (value["toolset"], value["server_url"]) != (toolset, base_url):
-        raise BlockError(f"{path} is for {value['toolset']} at {value['place']}")
+        raise BlockError(f"{path} is for {value['toolset']} at {value['server_url']}")
     return [BlockChange(**block) for block in value["blocks"]]
 
 

@@ -1,6 +1,6 @@
-"""A project deployed by the files of examples/deployment, without Docker.
+"""A project that the files of examples/deployment deploy, without Docker.
 
-What the Dockerfile says is read from it and run, in a folder instead of an image.
+The instructions of the Dockerfile run in a folder instead of an image.
 """
 
 from __future__ import annotations
@@ -21,39 +21,46 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-__all__ = ["FILES", "Deployed", "balancer", "block_of", "instructions", "replica"]
+__all__ = [
+    "FILES",
+    "DeployedImage",
+    "run_balancer",
+    "find_shell_block",
+    "read_instructions",
+    "run_replica",
+]
 
 ROOT = Path(__file__).parents[2]
 FILES = ROOT / "examples" / "deployment"
 PAGE = ROOT / "docs" / "deployment.md"
 
 
-def instructions(dockerfile: Path) -> list[tuple[str, str]]:
-    """What a Dockerfile says: each instruction with its words, comments left out."""
+def read_instructions(dockerfile: Path) -> list[tuple[str, str]]:
+    """Return each instruction of a Dockerfile with its arguments, without comments."""
     text = re.sub(r"(?m)^#.*\n", "", dockerfile.read_text(encoding="utf-8"))
     lines = text.replace("\\\n", " ").splitlines()
     found = [line.partition(" ") for line in lines if line.strip()]
     return [(name, " ".join(words.split())) for name, _, words in found]
 
 
-def block_of(marker: str) -> str:
-    """The block of shell commands of the page that has these words in it."""
+def find_shell_block(marker: str) -> str:
+    """Return the page's shell block that contains a text."""
     blocks = re.findall(r"```sh\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
     (found,) = (block for block in blocks if marker in block)
     return str(found)
 
 
-class Deployed:
-    """A project, built as its Dockerfile says.
+class DeployedImage:
+    """A project that was built by its Dockerfile.
 
     Attributes:
-        app: what the image has in `/app`.
-        command: what its container runs.
+        app: the content of the image's `/app`.
+        command: the command of its container.
     """
 
     def __init__(self, project: Path, place: Path, wheels: Path) -> None:
         self.app = place / "app"
-        self._says = instructions(project / "Dockerfile")
+        self._instructions = read_instructions(project / "Dockerfile")
         context = place / "project"
         skipped = (project / ".dockerignore").read_text(encoding="utf-8").split()
         names = [name.removeprefix("**/") for name in skipped]
@@ -61,10 +68,10 @@ class Deployed:
         mine = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
         environment = {**os.environ, "PATH": mine, "PIP_FIND_LINKS": str(wheels)}
         environment.pop("PYTHONDONTWRITEBYTECODE", None)
-        for name, words in self._says:
+        for name, words in self._instructions:
             if name == "RUN":
                 done = subprocess.run(
-                    ["sh", "-c", self._here(words)],
+                    ["sh", "-c", self._replace_paths(words)],
                     cwd=context,
                     env=environment,
                     capture_output=True,
@@ -72,32 +79,32 @@ class Deployed:
                 )
                 assert done.returncode == 0, done.stdout + done.stderr
         shutil.rmtree(context)
-        self.command = self.words("CMD")
+        self.command = self.get_arguments("CMD")
 
-    def words(self, instruction: str) -> list[str]:
-        """The words of an instruction in JSON, as they are here."""
-        last = [words for name, words in self._says if name == instruction][-1]
-        return [self._here(w) for w in json.loads(last[last.index("[") :])]
+    def get_arguments(self, instruction: str) -> list[str]:
+        """Return the arguments of an instruction in JSON form, with local paths."""
+        last = [words for name, words in self._instructions if name == instruction][-1]
+        return [self._replace_paths(w) for w in json.loads(last[last.index("[") :])]
 
     @property
     def environment(self) -> dict[str, str]:
-        """What the image sets."""
-        set_ = [words for name, words in self._says if name == "ENV"]
+        """The environment variables that the image sets."""
+        set_ = [words for name, words in self._instructions if name == "ENV"]
         return dict(word.split("=", 1) for word in shlex.split(" ".join(set_)))
 
-    def files(self) -> dict[str, int]:
-        """When each file of the image was written."""
+    def list_modification_times(self) -> dict[str, int]:
+        """Return the modification time of each file of the image."""
         return {str(p): p.lstat().st_mtime_ns for p in self.app.rglob("*")}
 
-    def _here(self, words: str) -> str:
+    def _replace_paths(self, words: str) -> str:
         return re.sub(r"(?<![\w/])/app\b", str(self.app), words)
 
 
 @contextmanager
-def replica(
-    deployed: Deployed, port: int, environment: Mapping[str, str], log: Path
+def run_replica(
+    deployed: DeployedImage, port: int, environment: Mapping[str, str], log: Path
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """One container's process on a port; killed afterwards, where it has not ended."""
+    """Run the process of one container on a port, and kill it if it still runs."""
     command = [str(port) if word == "8000" else word for word in deployed.command]
     with log.open("wb") as output:
         process = subprocess.Popen(
@@ -118,12 +125,13 @@ def replica(
 
 
 @contextmanager
-def balancer(configuration: Path, ports: list[int], place: Path) -> Iterator[str]:
-    """HAProxy with the project's configuration, but for where the replicas are."""
+def run_balancer(configuration: Path, ports: list[int], place: Path) -> Iterator[str]:
+    """Run HAProxy with the project's configuration and these replicas."""
     port = free_port()
     text = configuration.read_text(encoding="utf-8")
     servers = "\n".join(
-        f"  server replica{n} 127.0.0.1:{each}" for n, each in enumerate(ports)
+        f"  server replica{n} 127.0.0.1:{replica_port}"
+        for n, replica_port in enumerate(ports)
     )
     text, named = re.subn(r"(?m)^  server-template .*$", servers, text)
     text, bound = re.subn(r"bind :8080", f"bind 127.0.0.1:{port}", text)

@@ -1,4 +1,4 @@
-"""A client that goes on calling, whatever becomes of the servers."""
+"""A client that calls continuously while servers start and stop."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ async def keep_calling(
     is_over: Callable[[], bool],
     **options: Any,
 ) -> None:
-    """Calls until it is over, one call after the other, by the SDK's own client.
+    """Send one call after the other with the SDK's client until `is_over`.
 
-    Where a call raises, a new client goes on. `options` are the client's.
+    After an exception, a new client continues. `options` are the client's.
     """
     while not is_over():
         with suppress(Exception):

@@ -1,4 +1,4 @@
-"""The files that users take: each by itself, and that they agree with each other."""
+"""Deployment files for users: each is valid, and they agree with each other."""
 
 from __future__ import annotations
 
@@ -16,58 +16,61 @@ import pytest
 import yaml
 
 from generated.kirishima.mcp_server import SERVER
-from tests.deployment.deployed import FILES, instructions
+from tests.deployment.deployed import FILES, read_instructions
 from toolcast_runtime.mcp.server_options import _build_parser
 
-ENDS_IN = 5
-"""Seconds in which everything is closed after the grace period, as docs/targets/mcp.md says."""
-SAYS = dict(instructions(FILES / "Dockerfile"))
+SHUTDOWN_TIME_S = 5
+"""The time for closing after the grace period, as docs/targets/mcp.md documents it."""
+INSTRUCTIONS = dict(read_instructions(FILES / "Dockerfile"))
 COMPOSE = yaml.safe_load((FILES / "compose.yaml").read_text(encoding="utf-8"))
 TOOLS = COMPOSE["services"]["tools"]
 UNIT = (FILES / "my_tools@.service").read_text(encoding="utf-8")
-COMMAND = json.loads(SAYS["CMD"])
+COMMAND = json.loads(INSTRUCTIONS["CMD"])
 
 
-def unit(name: str) -> list[str]:
+def list_unit_values(name: str) -> list[str]:
     return re.findall(rf"(?m)^{name}=(.*)$", UNIT)
 
 
-def options_of(words: list[str]) -> dict[str, Any]:
-    """What the server understands of a command, by its own parser."""
+def parse_server_options(words: list[str]) -> dict[str, Any]:
+    """Return the options of a server command, parsed by the server's own parser."""
     at = words.index("generated.my_tools.mcp_server")
     assert words[at - 1] == "-m" and words[0].endswith("/bin/python")
     return vars(_build_parser(SERVER).parse_args(words[at + 1 :]))
 
 
-def test_the_image_runs_a_replica_as_nobody() -> None:
-    options = options_of(COMMAND)
+def test_image_runs_a_replica_as_unprivileged_user() -> None:
+    options = parse_server_options(COMMAND)
     assert options["http"] and options["replica"]
-    assert (options["host"], options["port"]) == ("0.0.0.0", int(SAYS["EXPOSE"]))
-    user, _, group = SAYS["USER"].partition(":")
+    assert (options["host"], options["port"]) == (
+        "0.0.0.0",
+        int(INSTRUCTIONS["EXPOSE"]),
+    )
+    user, _, group = INSTRUCTIONS["USER"].partition(":")
     assert int(user) > 1000 and int(group) > 1000
-    assert SAYS["STOPSIGNAL"] == "SIGTERM"
-    # The sources stay behind.
-    assert SAYS["COPY"] == "--from=build /app /app"
+    assert INSTRUCTIONS["STOPSIGNAL"] == "SIGTERM"
+    # The image contains only the built application, not the sources.
+    assert INSTRUCTIONS["COPY"] == "--from=build /app /app"
 
 
-def test_what_stops_a_replica_waits_longer_than_its_end_takes() -> None:
-    grace = options_of(COMMAND)["grace"]
+def test_stop_timeouts_exceed_grace_period_and_shutdown_time() -> None:
+    grace = parse_server_options(COMMAND)["grace"]
     (period,) = re.fullmatch(r"(\d+)s", TOOLS["stop_grace_period"]).groups()  # type: ignore[union-attr]
-    assert int(period) > grace + ENDS_IN
-    [command] = unit("ExecStart")
-    own = options_of([w.replace("%i", "8001") for w in command.split()])
-    assert own == {**options_of(COMMAND), "host": "127.0.0.1", "port": 8001}
-    assert int(unit("TimeoutStopSec")[0]) > own["grace"] + ENDS_IN
+    assert int(period) > grace + SHUTDOWN_TIME_S
+    [command] = list_unit_values("ExecStart")
+    own = parse_server_options([w.replace("%i", "8001") for w in command.split()])
+    assert own == {**parse_server_options(COMMAND), "host": "127.0.0.1", "port": 8001}
+    assert int(list_unit_values("TimeoutStopSec")[0]) > own["grace"] + SHUTDOWN_TIME_S
 
 
-def test_compose_is_what_its_schema_says() -> None:
+def test_compose_file_matches_its_schema() -> None:
     package = importlib.util.find_spec("check_jsonschema")
     assert package is not None and package.origin is not None
     schema = Path(package.origin).parent / "builtin_schemas/vendor/compose-spec.json"
     jsonschema.validate(COMPOSE, json.loads(schema.read_text(encoding="utf-8")))
 
 
-def test_compose_names_what_it_has() -> None:
+def test_compose_services_use_exactly_the_declared_secrets_and_networks() -> None:
     used: dict[str, set[str]] = {"secrets": set(), "networks": set()}
     for service in COMPOSE["services"].values():
         for kind, names in used.items():
@@ -80,26 +83,32 @@ def test_compose_names_what_it_has() -> None:
     assert files == [f"/run/secrets/{name}" for name in TOOLS["secrets"]]
 
 
-def test_nothing_can_be_written_or_gained_in_a_container() -> None:
+def test_containers_are_read_only_and_without_capabilities() -> None:
     for name in ("tools", "balancer"):
         service = COMPOSE["services"][name]
         assert service["read_only"] and service["cap_drop"] == ["ALL"]
         assert service["security_opt"] == ["no-new-privileges:true"]
 
 
-def test_secrets_are_files_everywhere() -> None:
+def test_secrets_are_passed_as_files() -> None:
     words = (FILES / ".dockerignore").read_text(encoding="utf-8").split()
     assert {"secrets", ".env", ".git"} <= set(words)
-    credentials = [line.partition(":")[0] for line in unit("LoadCredential")]
+    credentials = [
+        line.partition(":")[0] for line in list_unit_values("LoadCredential")
+    ]
     assert credentials == TOOLS["secrets"]
-    set_ = {line.partition("=")[0] for line in unit("Environment")}
+    set_ = {line.partition("=")[0] for line in list_unit_values("Environment")}
     assert set(TOOLS["environment"]) <= set_
-    given = [line.partition("=")[2] for line in unit("Environment") if "_FILE=" in line]
+    given = [
+        line.partition("=")[2]
+        for line in list_unit_values("Environment")
+        if "_FILE=" in line
+    ]
     assert given == [f"%d/{name}" for name in credentials]
 
 
 @pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="no systemd")
-def test_systemd_takes_the_unit_and_calls_it_safe(tmp_path: Path) -> None:
+def test_systemd_accepts_the_unit_and_its_security(tmp_path: Path) -> None:
     file = tmp_path / "my_tools@.service"
     there = UNIT.replace("/opt/my_tools/bin/python", sys.executable)
     file.write_text(there.replace("/opt/my_tools", "/"), encoding="utf-8")
@@ -116,7 +125,7 @@ def test_systemd_takes_the_unit_and_calls_it_safe(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not shutil.which("haproxy"), reason="no HAProxy")
-def test_haproxy_takes_its_configuration() -> None:
+def test_haproxy_accepts_the_configuration() -> None:
     file = str(FILES / "haproxy.cfg")
     done = subprocess.run(["haproxy", "-c", "-f", file], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

@@ -1,7 +1,8 @@
-"""Three replicas on one PostgreSQL behind HAProxy, all as the files for users say.
+"""Three replicas on PostgreSQL behind HAProxy, deployed by the files for users.
 
-One is killed and one is ended while clients of both eras call: what was answered is recorded
-once, what ends finishes what it runs, and a kill costs its own running calls alone.
+One replica is killed and one is stopped while clients of both protocol generations
+call: each answer is recorded once, a stopped replica finishes its calls, and a kill
+affects only its own running calls.
 """
 
 from __future__ import annotations
@@ -32,11 +33,11 @@ from mcp_types import ElicitResult
 from tests.commands.run_module import run
 from tests.deployment.deployed import (
     ROOT,
-    Deployed,
-    balancer,
-    block_of,
+    DeployedImage,
+    find_shell_block,
     free_port,
-    replica,
+    run_balancer,
+    run_replica,
 )
 from tests.deployment.load import keep_calling
 from tests.packaging.environments import build
@@ -100,7 +101,7 @@ def remove(*, name: str) -> str:
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A new project with the files for users, as the page says to take them."""
+    """A new project with the deployment files, prepared as the documentation describes."""
     folder = tmp_path_factory.mktemp("demo")
     run(folder, "toolcast", "init", "--name", "demo")
     specs = folder / "specs" / "demo"
@@ -114,16 +115,18 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (specs / "toolset.yaml").write_text(toolset, encoding="utf-8")
     run(folder, "toolcast", "generate")
     run(folder, "toolcast", "init", "--deployment")
-    commands = block_of("mkdir -m 700 secrets")
+    commands = find_shell_block("mkdir -m 700 secrets")
     subprocess.run(["sh", "-eu", "-c", commands], cwd=folder, check=True)
     return folder
 
 
 @pytest.fixture(scope="module")
-def deployed(project: Path, tmp_path_factory: pytest.TempPathFactory) -> Deployed:
+def deployed_image(
+    project: Path, tmp_path_factory: pytest.TempPathFactory
+) -> DeployedImage:
     wheels = tmp_path_factory.mktemp("wheels")
     build(ROOT / "runtime", wheels)
-    return Deployed(project, tmp_path_factory.mktemp("image"), wheels)
+    return DeployedImage(project, tmp_path_factory.mktemp("image"), wheels)
 
 
 @pytest.fixture(scope="module")
@@ -134,11 +137,11 @@ def database() -> Iterator[str]:
 
 @dataclass
 class Load:
-    """What clients were answered, by the number of the call.
+    """Answers to the clients' calls, by the number of the call.
 
     Attributes:
-        answered: the process that answered, and when.
-        failed: when it was known that there is no answer.
+        answered: the process that answered, and the time.
+        failed: the time at which a call failed.
     """
 
     url: str
@@ -147,19 +150,19 @@ class Load:
     failed: dict[str, float] = field(default_factory=dict)
     is_over: bool = False
 
-    async def client(self, who: int) -> None:
-        """Calls until it is over, one call after the other, by the SDK's own client."""
+    async def run_client(self, number: int) -> None:
+        """Send one call after the other with the SDK's client until the load is over."""
         numbers = itertools.count(1)
 
         async def call(client: Client) -> None:
-            await self._call(client, f"{who}-{next(numbers)}")
+            await self._call(client, f"{number}-{next(numbers)}")
 
         await keep_calling(
             f"{self.url}/mcp/",
             {"Authorization": f"Bearer {self.token}"},
             call,
             lambda: self.is_over,
-            mode=MODES[who % 2],
+            mode=MODES[number % 2],
         )
 
     async def _call(self, client: Client, number: str) -> None:
@@ -177,7 +180,7 @@ class Load:
 
 @pytest.fixture
 def environment(project: Path, database: str, tmp_path: Path) -> dict[str, str]:
-    """What compose.yaml sets, with the secrets in the project's folder."""
+    """The environment of compose.yaml, with the secrets in a temporary folder."""
     compose = yaml.safe_load((project / "compose.yaml").read_text(encoding="utf-8"))
     secrets = shutil.copytree(project / "secrets", tmp_path / "secrets")
     (secrets / "ledger_url").write_text(database, encoding="utf-8")
@@ -189,13 +192,13 @@ def environment(project: Path, database: str, tmp_path: Path) -> dict[str, str]:
     }
 
 
-def asked_of(url: str, statement: str) -> list[Any]:
+def query_database(url: str, statement: str) -> list[Any]:
     with psycopg.connect(url) as connection:
         return connection.execute(statement.encode()).fetchall()
 
 
-async def test_replicas_come_and_go_under_load(
-    deployed: Deployed,
+async def test_calls_are_answered_and_recorded_once_while_replicas_stop(
+    deployed_image: DeployedImage,
     project: Path,
     database: str,
     environment: dict[str, str],
@@ -204,21 +207,23 @@ async def test_replicas_come_and_go_under_load(
     ports = [free_port() for _ in range(3)]
     logs = [tmp_path / f"{port}.log" for port in ports]
     token = (project / "secrets" / "token").read_text(encoding="utf-8").strip()
-    before = deployed.files()
+    before = deployed_image.list_modification_times()
     with ExitStack() as stack:
         killed, ended, stays = (
-            stack.enter_context(replica(deployed, port, environment, log))
+            stack.enter_context(run_replica(deployed_image, port, environment, log))
             for port, log in zip(ports, logs, strict=True)
         )
-        url = stack.enter_context(balancer(project / "haproxy.cfg", ports, tmp_path))
-        assert healthy(deployed, ports[0])
+        url = stack.enter_context(
+            run_balancer(project / "haproxy.cfg", ports, tmp_path)
+        )
+        assert run_health_check(deployed_image, ports[0])
         load = Load(url, token)
-        clients = [asyncio.create_task(load.client(n)) for n in range(CLIENTS)]
+        clients = [asyncio.create_task(load.run_client(n)) for n in range(CLIENTS)]
         await asyncio.sleep(3)
         at_kill = time.monotonic()
         killed.send_signal(signal.SIGKILL)
         await asyncio.sleep(3)
-        assert not healthy(deployed, ports[0])
+        assert not run_health_check(deployed_image, ports[0])
         at_end = time.monotonic()
         ended.send_signal(signal.SIGTERM)
         assert await asyncio.to_thread(ended.wait, 25) == 0
@@ -229,19 +234,19 @@ async def test_replicas_come_and_go_under_load(
         assert await asyncio.to_thread(stays.wait, 25) == 0
 
     rows: dict[str, list[tuple[str, Any]]] = {}
-    for arguments, outcome, result in asked_of(
+    for arguments, outcome, result in query_database(
         database, "SELECT arguments, outcome, result FROM calls"
     ):
         told = json.loads(result)["process"] if result else None
         rows.setdefault(json.loads(arguments)["number"], []).append((outcome, told))
-    # Each answer has its row, and each call at most one.
+    # Each answered call has one row, and no call has two.
     assert {n: rows.get(n) for n in load.answered} == {
         n: [("ok", process)] for n, (process, _) in load.answered.items()
     }
     assert [n for n, of_one in rows.items() if len(of_one) > 1] == []
     unfinished = {n for n, [(outcome, _)] in rows.items() if outcome == "started"}
     assert unfinished <= set(load.failed)
-    # The kill costs what ran in its process, and the end costs nothing.
+    # Only calls in the killed process fail; the stopped process fails none.
     assert 0 < len(load.failed) < CLIENTS
     assert {
         n for n, when in load.failed.items() if not 0 <= when - at_kill < 2
@@ -254,9 +259,9 @@ async def test_replicas_come_and_go_under_load(
     assert at_end < max(by[ended.pid]) < max(by[stays.pid])
     eras = {int(number.partition("-")[0]) % len(MODES) for number in load.answered}
     assert eras == set(range(len(MODES)))
-    # What they had open is closed, and nothing was written but rows and a quiet log.
-    assert asked_of(database, CONNECTIONS) == [(0,)]
-    assert deployed.files() == before
+    # All connections are closed, no file is written, and the logs have no error.
+    assert query_database(database, CONNECTIONS) == [(0,)]
+    assert deployed_image.list_modification_times() == before
     said = [log.read_text(encoding="utf-8") for log in logs]
     assert not re.search(r"ERROR|Traceback", "".join(said))
     secrets = [p.read_text(encoding="utf-8") for p in (project / "secrets").iterdir()]
@@ -264,48 +269,53 @@ async def test_replicas_come_and_go_under_load(
     assert all(json.loads(line) for text in said for line in text.splitlines())
 
 
-def healthy(deployed: Deployed, port: int) -> bool:
-    """What the image's health check says."""
-    words = [w.replace(":8000", f":{port}") for w in deployed.words("HEALTHCHECK")]
+def run_health_check(deployed_image: DeployedImage, port: int) -> bool:
+    """Return whether the image's health check succeeds."""
+    words = [
+        w.replace(":8000", f":{port}")
+        for w in deployed_image.get_arguments("HEALTHCHECK")
+    ]
     return subprocess.run(words, capture_output=True).returncode == 0
 
 
-async def test_a_person_answers_another_replica_than_the_one_that_asked(
-    deployed: Deployed, environment: dict[str, str], database: str, tmp_path: Path
+async def test_confirmation_is_answered_at_another_replica_once(
+    deployed_image: DeployedImage,
+    environment: dict[str, str],
+    database: str,
+    tmp_path: Path,
 ) -> None:
-    """And the answer counts once among all of them."""
     headers = {
         "Authorization": f"Bearer {Path(environment['DEMO_TOKEN_FILE']).read_text().strip()}"
     }
-    asked: list[str] = []
+    questions: list[str] = []
 
-    async def person(context: Any, params: Any) -> ElicitResult:
-        asked.append(params.message)
+    async def answer_question(context: Any, params: Any) -> ElicitResult:
+        questions.append(params.message)
         return ElicitResult(action="accept", content={"approve": True})
 
     ports = [free_port() for _ in range(2)]
     with ExitStack() as stack:
         for port in ports:
             log = tmp_path / f"{port}.log"
-            stack.enter_context(replica(deployed, port, environment, log))
+            stack.enter_context(run_replica(deployed_image, port, environment, log))
         turns = itertools.cycle(ports)
 
-        async def next_one(request: httpx2.Request) -> None:
+        async def send_to_next_replica(request: httpx2.Request) -> None:
             request.url = request.url.copy_with(port=next(turns))
 
         async with (
             httpx2.AsyncClient(
-                headers=headers, event_hooks={"request": [next_one]}
+                headers=headers, event_hooks={"request": [send_to_next_replica]}
             ) as http,
             Client(
                 streamable_http_client("http://127.0.0.1/mcp/", http_client=http),
                 mode=MODES[1],
-                elicitation_callback=person,
+                elicitation_callback=answer_question,
             ) as client,
         ):
             for _ in range(3):
                 result = await client.call_tool("remove", {"name": "tea"})
                 assert not result.is_error, result
-    assert len(asked) == 3
+    assert len(questions) == 3
     approvals = "SELECT action, taken IS NOT NULL FROM approvals"
-    assert asked_of(database, approvals) == [("accept", True)] * 3
+    assert query_database(database, approvals) == [("accept", True)] * 3

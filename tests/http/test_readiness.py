@@ -174,7 +174,7 @@ def test_a_lifespan_that_does_not_run(tmp_path: Path) -> None:
     toolset = Toolset(tmp_path, LIFESPAN)
     server = McpServer(toolset.registry, name="s", http=HTTP)
     app = build_http_app(server, ListenSettings.from_environment(HTTP, "127.0.0.1", {}))
-    before = asked(toolset.again())
+    before = asked(toolset.make_registry())
     assert before[0] == (200, WHOLE)
     # Nobody has entered this one's: a program that mounts it has to.
     with TestClient(app, base_url="http://localhost") as client:

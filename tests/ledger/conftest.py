@@ -1,4 +1,4 @@
-"""Calls of persistent tools, and the ledger that keeps them."""
+"""Fixtures for calls of persistent tools and their ledger."""
 
 from __future__ import annotations
 

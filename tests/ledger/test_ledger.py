@@ -1,4 +1,4 @@
-"""Calls of persistent tools are recorded, however they end, or they do not happen."""
+"""Records of persistent tools: each outcome is recorded, or the call is refused."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from toolcast_runtime.core.calls.tool_calls import ToolCalls
 from toolcast_runtime.core.definitions.tool import Tool
 
 
-async def test_a_call_is_one_row(kept: Kept, handlers: Any) -> None:
+async def test_call_is_recorded_in_one_row(kept: Kept, handlers: Any) -> None:
     handlers.echo = lambda arguments, /: {"got": arguments}
     arguments = {"b": None, "a": [1, 2.0, "é\u2028"]}
     assert (await kept.call("echo", arguments, "copilot")).success
@@ -35,7 +35,7 @@ async def test_a_call_is_one_row(kept: Kept, handlers: Any) -> None:
     assert row["started"].endswith("+00:00")
 
 
-async def test_every_end_is_recorded(kept: Kept, handlers: Any) -> None:
+async def test_every_outcome_is_recorded(kept: Kept, handlers: Any) -> None:
     def broken() -> None:
         raise ValueError("password=hunter2")
 
@@ -46,7 +46,7 @@ async def test_every_end_is_recorded(kept: Kept, handlers: Any) -> None:
         await asyncio.sleep(60)
 
     handlers.broken, handlers.refuses, handlers.hangs = broken, refuses, hangs
-    # Until the test says so: a pause could be over before a busy machine sees its end.
+    # An event, because a fixed sleep could end before a busy machine detects the timeout.
     goes_on = threading.Event()
     handlers.hangs_in_thread = lambda: goes_on.wait(60)
     handlers.odd = lambda: object()
@@ -81,7 +81,7 @@ async def test_every_end_is_recorded(kept: Kept, handlers: Any) -> None:
     assert json.loads(rows[7]["arguments"]) == {"x": 1}
 
 
-async def test_a_cancelled_call_is_recorded(kept: Kept, handlers: Any) -> None:
+async def test_cancelled_call_is_recorded(kept: Kept, handlers: Any) -> None:
     started = asyncio.Event()
 
     async def waits() -> None:
@@ -99,7 +99,7 @@ async def test_a_cancelled_call_is_recorded(kept: Kept, handlers: Any) -> None:
     assert row["outcome"] == "cancelled"
 
 
-async def test_the_same_call_twice_at_once_is_two_rows(
+async def test_identical_concurrent_calls_are_recorded_separately(
     kept: Kept, handlers: Any
 ) -> None:
     handlers.echo = lambda arguments, /: arguments
@@ -111,7 +111,9 @@ async def test_the_same_call_twice_at_once_is_two_rows(
     assert {row["outcome"] for row in rows} == {"ok"}
 
 
-async def test_a_row_stands_before_the_handler_runs(kept: Kept, handlers: Any) -> None:
+async def test_start_is_recorded_before_the_handler_runs(
+    kept: Kept, handlers: Any
+) -> None:
     seen: list[Any] = []
     handlers.looks = lambda: seen.extend(kept.rows())
     await kept.call("looks")
@@ -119,7 +121,7 @@ async def test_a_row_stands_before_the_handler_runs(kept: Kept, handlers: Any) -
     assert (row["outcome"], row["seconds"], row["result"]) == ("started", None, None)
 
 
-async def test_without_a_ledger_the_call_does_not_happen(
+async def test_call_is_refused_if_the_ledger_cannot_be_written(
     tmp_path: Path, handlers: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     ran: list[int] = []
@@ -142,7 +144,7 @@ async def test_without_a_ledger_the_call_does_not_happen(
     assert len(errors) == 3
 
 
-async def test_a_ledger_that_fails_later_is_loud_and_the_answer_stands(
+async def test_result_is_returned_and_error_logged_if_the_ledger_fails_later(
     kept: Kept, handlers: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     def breaks_it() -> str:
@@ -154,10 +156,10 @@ async def test_a_ledger_that_fails_later_is_loud_and_the_answer_stands(
     assert (await kept.call("breaks_it")).result == "done"
     assert "is not recorded" in caplog.text
     handlers.echo = lambda arguments, /: arguments
-    assert (await kept.call("echo")).success, "it is made anew"
+    assert (await kept.call("echo")).success, "the table is created again"
 
 
-async def test_a_locked_file_is_waited_for(kept: Kept, handlers: Any) -> None:
+async def test_call_waits_for_a_locked_ledger(kept: Kept, handlers: Any) -> None:
     handlers.echo = lambda arguments, /: arguments
     await kept.call("echo")
     other = sqlite3.connect(kept.path, isolation_level=None, check_same_thread=False)
@@ -170,14 +172,16 @@ async def test_a_locked_file_is_waited_for(kept: Kept, handlers: Any) -> None:
     assert (await waiting).success
 
 
-async def test_it_is_for_its_owner_alone(kept: Kept, handlers: Any) -> None:
+async def test_ledger_has_mode_600_in_a_folder_with_mode_700(
+    kept: Kept, handlers: Any
+) -> None:
     handlers.echo = lambda arguments, /: arguments
     await kept.call("echo")
     assert stat.S_IMODE(kept.path.stat().st_mode) == 0o600
     assert stat.S_IMODE(kept.path.parent.stat().st_mode) == 0o700
 
 
-async def test_sql_in_texts_is_text(kept: Kept, handlers: Any) -> None:
+async def test_sql_in_values_is_stored_as_text(kept: Kept, handlers: Any) -> None:
     handlers.echo = lambda arguments, /: arguments
     text = "x'); DROP TABLE calls; --\x00\ud800"
     schema = {"type": "object"}
@@ -188,7 +192,7 @@ async def test_sql_in_texts_is_text(kept: Kept, handlers: Any) -> None:
     assert row["client"] == text[:-2]
 
 
-async def test_closed_and_used_again(kept: Kept, handlers: Any) -> None:
+async def test_closed_ledger_is_opened_again(kept: Kept, handlers: Any) -> None:
     handlers.echo = lambda arguments, /: arguments
     for _ in range(3):
         await kept.call("echo")
@@ -196,7 +200,7 @@ async def test_closed_and_used_again(kept: Kept, handlers: Any) -> None:
     assert len(kept.rows()) == 3
 
 
-def test_it_serves_many_loops_and_threads(kept: Kept, handlers: Any) -> None:
+def test_ledger_is_shared_by_event_loops_and_threads(kept: Kept, handlers: Any) -> None:
     handlers.echo = lambda arguments, /: arguments
 
     def calls() -> None:

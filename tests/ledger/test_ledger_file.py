@@ -1,4 +1,4 @@
-"""Where the ledger lies, whose it is, and what is never taken for its file."""
+"""The ledger's file: its location, owner, and files that are refused."""
 
 from __future__ import annotations
 
@@ -24,39 +24,41 @@ from toolcast_runtime.ledger import LedgerError, LedgerSettings
 ROOT = Path(__file__).parents[2]
 
 
-def package(folder: Path) -> types.ModuleType:
+def make_package(folder: Path) -> types.ModuleType:
     module = types.ModuleType("generated.toys.tools")
     module.__path__ = [str(folder / "generated" / "toys" / "tools")]
     return module
 
 
-def test_projects_of_one_name_do_not_share_a_ledger(tmp_path: Path) -> None:
+def test_projects_with_the_same_name_have_separate_ledgers(tmp_path: Path) -> None:
     state = {"XDG_STATE_HOME": str(tmp_path / "state")}
     settings = LedgerSettings("toys", "TOYS_LEDGER")
     one, other = (
-        settings.for_package(package(tmp_path / name)).get_file(state)
+        settings.for_package(make_package(tmp_path / name)).get_file(state)
         for name in ("one", "other")
     )
     assert one != other
     assert one.parent.parent == other.parent.parent == tmp_path / "state/toolcast"
-    again = LedgerSettings("toys", "TOYS_LEDGER").for_package(package(tmp_path / "one"))
+    again = LedgerSettings("toys", "TOYS_LEDGER").for_package(
+        make_package(tmp_path / "one")
+    )
     assert again.get_file(state) == one
 
 
 @pytest.mark.parametrize("home", ["state", "", "./x"])
-def test_a_relative_state_folder_is_none(tmp_path: Path, home: str) -> None:
-    """As the XDG Base Directory Specification says; it would be in a clone."""
+def test_relative_state_folder_is_ignored(tmp_path: Path, home: str) -> None:
+    """The XDG Base Directory Specification requires this."""
     file = LedgerSettings("toys", "TOYS_LEDGER").get_file({"XDG_STATE_HOME": home})
     assert file.is_relative_to(Path.home() / ".local/state")
 
 
-def test_what_is_named_counts(tmp_path: Path) -> None:
+def test_configured_file_is_used_and_environment_overrides_it(tmp_path: Path) -> None:
     settings = LedgerSettings("toys", "TOYS_LEDGER", str(tmp_path / "toys.sqlite3"))
     assert settings.get_file({}) == tmp_path / "toys.sqlite3"
     assert settings.get_file({"TOYS_LEDGER": "/srv/x"}) == Path("/srv/x")
 
 
-async def call(settings: LedgerSettings) -> bool:
+async def call_echo(settings: LedgerSettings) -> bool:
     tool = Tool(
         "echo",
         "",
@@ -71,7 +73,7 @@ async def call(settings: LedgerSettings) -> bool:
     return response.success
 
 
-async def test_a_place_that_nobody_named_is_logged(
+async def test_default_location_is_logged_as_a_warning(
     tmp_path: Path,
     handlers: Any,
     monkeypatch: pytest.MonkeyPatch,
@@ -79,17 +81,19 @@ async def test_a_place_that_nobody_named_is_logged(
 ) -> None:
     handlers.echo = lambda: "hello"
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
-    assert await call(LedgerSettings("toys", "TOYS_LEDGER", str(tmp_path / "named")))
+    assert await call_echo(
+        LedgerSettings("toys", "TOYS_LEDGER", str(tmp_path / "named"))
+    )
     assert not caplog.records
-    settings = LedgerSettings("toys", "TOYS_LEDGER").for_package(package(tmp_path))
-    assert await call(settings)
+    settings = LedgerSettings("toys", "TOYS_LEDGER").for_package(make_package(tmp_path))
+    assert await call_echo(settings)
     [record] = caplog.records
     assert record.levelno == logging.WARNING
     assert str(settings.get_file()) in record.getMessage()
     assert "TOYS_LEDGER" in record.getMessage()
 
 
-async def test_without_a_home_folder_the_call_does_not_happen(
+async def test_call_is_refused_without_a_home_folder(
     handlers: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def homeless() -> Path:
@@ -100,13 +104,12 @@ async def test_without_a_home_folder_the_call_does_not_happen(
     settings = LedgerSettings("toys", "TOYS_LEDGER")
     with pytest.raises(LedgerError, match="set TOYS_LEDGER to a file"):
         settings.get_file()
-    assert not await call(settings)
+    assert not await call_echo(settings)
     assert [record.levelno for record in caplog.records] == [logging.ERROR]
 
 
 @pytest.mark.slow
-def test_generated_tests_record_nothing(tmp_path: Path) -> None:
-    """Nor does anything else of them leave a trace in the home of whoever runs them."""
+def test_generated_tests_write_no_ledger(tmp_path: Path) -> None:
     environment = {k: v for k, v in os.environ.items() if not k.endswith("_LEDGER")}
     environment |= {"XDG_STATE_HOME": str(tmp_path / "state"), "HOME": str(tmp_path)}
     words = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist"]
@@ -129,7 +132,7 @@ def test_generated_tests_record_nothing(tmp_path: Path) -> None:
     assert not list(tmp_path.rglob("*ledger*"))
 
 
-def dangling(place: Path, victim: Path) -> None:
+def dangling_link(place: Path, victim: Path) -> None:
     place.symlink_to(victim)
 
 
@@ -150,29 +153,38 @@ def folder(place: Path, victim: Path) -> None:
     place.mkdir()
 
 
-def listening(place: Path, victim: Path) -> None:
+def socket_file(place: Path, victim: Path) -> None:
     with socket.socket(socket.AF_UNIX) as made:
         os.chdir(place.parent)
         made.bind(place.name)
 
 
-def endless(place: Path, victim: Path) -> None:
+def endless_device(place: Path, victim: Path) -> None:
     place.symlink_to("/dev/zero")
 
 
-def somebody_elses(place: Path, victim: Path) -> None:
+def foreign_file(place: Path, victim: Path) -> None:
     if os.geteuid() != 0:
         pytest.skip("only root can give a file away")
     place.write_bytes(b"")
     os.chown(place, 4711, 4711)
 
 
-PLANTS = [dangling, link, pipe, loop, folder, listening, endless, somebody_elses]
+PLANTS = [
+    dangling_link,
+    link,
+    pipe,
+    loop,
+    folder,
+    socket_file,
+    endless_device,
+    foreign_file,
+]
 
 
 @pytest.mark.parametrize("plant", PLANTS)
 @pytest.mark.parametrize("ending", ["", "-wal"])
-async def test_what_is_no_file_of_ones_own_is_no_ledger(
+async def test_link_pipe_device_or_foreign_file_is_refused_as_ledger(
     tmp_path: Path,
     handlers: Any,
     monkeypatch: pytest.MonkeyPatch,
@@ -195,7 +207,7 @@ async def test_what_is_no_file_of_ones_own_is_no_ledger(
     assert "ledger.sqlite3" in caplog.text
 
 
-async def test_the_folder_is_not_made_through_a_dangling_link(
+async def test_folder_is_not_created_through_a_dangling_link(
     tmp_path: Path, handlers: Any
 ) -> None:
     handlers.work = lambda: 1
@@ -204,9 +216,7 @@ async def test_the_folder_is_not_made_through_a_dangling_link(
     assert not (tmp_path / "victim").exists()
 
 
-async def test_the_files_beside_it_are_the_owners_too(
-    kept: Kept, handlers: Any
-) -> None:
+async def test_all_ledger_files_have_mode_600(kept: Kept, handlers: Any) -> None:
     handlers.work = lambda: 1
     before = os.umask(0)
     try:
@@ -218,7 +228,7 @@ async def test_the_files_beside_it_are_the_owners_too(
     await kept.calls.close()
 
 
-async def test_calls_that_are_refused_fill_no_log(
+async def test_refused_calls_are_logged_at_most_twice(
     tmp_path: Path, handlers: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     handlers.echo = lambda: "hello"

@@ -1,4 +1,4 @@
-"""The sink that posts rows, against real endpoints that fail in every way."""
+"""The HTTP sink for records, with real endpoints and all kinds of failures."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ROOT = Path(__file__).parents[2]
 
 
 class Endpoint:
-    """What was posted, and what is answered, by the call's id or to all."""
+    """The received rows and the answers, by the call's id or for all rows."""
 
     def __init__(self) -> None:
         self.rows: list[dict[str, Any]] = []
@@ -77,25 +77,27 @@ def endpoint() -> Iterator[Endpoint]:
         listener.shutdown()
 
 
-def record(id: str, **more: Any) -> Record:
+def make_record(id: str, **more: Any) -> Record:
     given = {"toolset": "toy", "tool": "echo", "client": "internal", **more}
     return Record(
         id=id, started="2026-03-29T09:00:00.000000+00:00", arguments={"a": 1}, **given
     )
 
 
-def ended(id: str, **more: Any) -> Record:
-    return record(id, **{"outcome": "ok", "result": {"b": "ü"}, "seconds": 0.5, **more})
+def make_ended_record(id: str, **more: Any) -> Record:
+    return make_record(
+        id, **{"outcome": "ok", "result": {"b": "ü"}, "seconds": 0.5, **more}
+    )
 
 
-async def until(holds: Callable[[], bool], seconds: float = 15.0) -> None:
+async def wait_until(holds: Callable[[], bool], seconds: float = 15.0) -> None:
     end = time.monotonic() + seconds
     while not holds():
         assert time.monotonic() < end, "it did not happen"
         await asyncio.sleep(0.02)
 
 
-async def test_a_call_is_posted_once_it_has_ended(
+async def test_call_is_posted_after_its_end(
     endpoint: Endpoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SINK_HOST", endpoint.url.removesuffix("/sync/tool"))
@@ -105,11 +107,11 @@ async def test_a_call_is_posted_once_it_has_ended(
         outbox=tmp_path / "outbox.sqlite3",
         headers={"Authorization": "Bearer ${SINK_TOKEN}"},
     )
-    # What runs for an hour would be posted before it has ended.
+    # Calls that run for an hour are posted before their end, so the start is recent.
     now = datetime.now(UTC).isoformat(timespec="microseconds")
-    await sink.write(replace(record("1"), started=now))
-    await sink.write(replace(ended("1"), started=now))
-    await sink.write(ended("2", outcome="error", result=None, error="no"))
+    await sink.write(replace(make_record("1"), started=now))
+    await sink.write(replace(make_ended_record("1"), started=now))
+    await sink.write(make_ended_record("2", outcome="error", result=None, error="no"))
     await sink.close()
     assert endpoint.rows[0] == {
         "id": "1",
@@ -140,46 +142,46 @@ async def test_a_call_is_posted_once_it_has_ended(
         *(pytest.param(s, marks=pytest.mark.slow) for s in (401, 404, 429, 500)),
     ],
 )
-async def test_what_is_not_accepted_waits_and_is_posted_in_order(
+async def test_rejected_rows_wait_and_are_posted_in_order(
     status: int, endpoint: Endpoint, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     endpoint.status = status
     sink = HttpSink(endpoint.url, outbox=tmp_path / "outbox.sqlite3")
     for number in range(3):
-        await sink.write(ended(str(number)))
-    await until(lambda: f"the sink returned HTTP status {status}" in caplog.text)
+        await sink.write(make_ended_record(str(number)))
+    await wait_until(lambda: f"the sink returned HTTP status {status}" in caplog.text)
     assert (endpoint.rows, sink.waiting()) == ([], 3)
     endpoint.status = 200
-    await until(lambda: len(endpoint.rows) == 3)
+    await wait_until(lambda: len(endpoint.rows) == 3)
     assert endpoint.ids() == ["0", "1", "2"]
     assert (
         caplog.text.count("records wait because they cannot be posted to the sink") == 1
     )
 
 
-async def test_nobody_there_costs_no_call_and_no_row(
+async def test_unreachable_endpoint_loses_no_row_and_delays_no_call(
     endpoint: Endpoint, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     outbox = tmp_path / "outbox.sqlite3"
     gone = HttpSink("http://127.0.0.1:9/sync/tool", outbox=outbox)
     begin = time.monotonic()
-    await gone.write(ended("1"))
+    await gone.write(make_ended_record("1"))
     assert time.monotonic() - begin < 5
-    await until(lambda: "posted to the sink: ConnectError" in caplog.text)
-    # The next process finds what this one could not post.
+    await wait_until(lambda: "posted to the sink: ConnectError" in caplog.text)
+    # The next process posts the rows that this one could not post.
     later = HttpSink(endpoint.url, outbox=outbox)
-    await later.write(ended("2"))
-    await until(lambda: sorted(endpoint.ids()) == ["1", "2"])
+    await later.write(make_ended_record("2"))
+    await wait_until(lambda: sorted(endpoint.ids()) == ["1", "2"])
 
 
-async def test_a_row_that_is_refused_stays_and_holds_up_no_other(
+async def test_refused_row_stays_and_does_not_block_others(
     endpoint: Endpoint, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.ERROR)
     endpoint.statuses = {"1": 422}
     sink = HttpSink(endpoint.url, outbox=tmp_path / "outbox.sqlite3")
     for number in range(3):
-        await sink.write(ended(str(number)))
+        await sink.write(make_ended_record(str(number)))
     await sink.close()
     assert endpoint.ids() == ["0", "2"]
     assert sink.waiting() == 1
@@ -189,22 +191,20 @@ async def test_a_row_that_is_refused_stays_and_holds_up_no_other(
     )
 
 
-async def test_an_outbox_that_is_full_takes_no_more(
-    endpoint: Endpoint, tmp_path: Path
-) -> None:
+async def test_full_outbox_refuses_rows(endpoint: Endpoint, tmp_path: Path) -> None:
     endpoint.status = 503
     sink = HttpSink(endpoint.url, outbox=tmp_path / "o.sqlite3", max_waiting=2)
-    await sink.write(ended("1"))
-    await sink.write(ended("2"))
+    await sink.write(make_ended_record("1"))
+    await sink.write(make_ended_record("2"))
     with pytest.raises(LedgerError, match="2 rows wait in"):
-        await sink.write(ended("3"))
+        await sink.write(make_ended_record("3"))
     endpoint.status = 200
-    await until(lambda: len(endpoint.rows) == 2)
-    await sink.write(ended("3"))
-    await until(lambda: endpoint.ids() == ["1", "2", "3"])
+    await wait_until(lambda: len(endpoint.rows) == 2)
+    await sink.write(make_ended_record("3"))
+    await wait_until(lambda: endpoint.ids() == ["1", "2", "3"])
 
 
-async def test_row_that_is_counted_twice_takes_no_place(
+async def test_row_that_is_counted_twice_uses_one_place(
     endpoint: Endpoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The thread can count a row between its commit and the end of `write`."""
@@ -214,50 +214,49 @@ async def test_row_that_is_counted_twice_takes_no_place(
 
     async def write_slowly(record: Record) -> None:
         await write(record)
-        await until(lambda: sink._waiting == sink.waiting())
+        await wait_until(lambda: sink._waiting == sink.waiting())
 
     monkeypatch.setattr(sink._ledger, "write", write_slowly)
-    await sink.write(ended("1"))
-    await sink.write(ended("2"))
+    await sink.write(make_ended_record("1"))
+    await sink.write(make_ended_record("2"))
     with pytest.raises(LedgerError, match="2 rows wait in"):
-        await sink.write(ended("3"))
+        await sink.write(make_ended_record("3"))
 
 
-async def test_rows_that_waited_before_are_counted(
+async def test_waiting_rows_from_earlier_processes_count_against_the_limit(
     endpoint: Endpoint, tmp_path: Path
 ) -> None:
-    """Or each start would let in as many again."""
     endpoint.status = 503
     outbox = tmp_path / "o.sqlite3"
     before = HttpSink(endpoint.url, outbox=outbox)
     for number in range(3):
-        await before.write(ended(str(number)))
+        await before.write(make_ended_record(str(number)))
     sink = HttpSink(endpoint.url, outbox=outbox, max_waiting=3)
-    await sink.write(record("4"))
-    await until(lambda: sink._waiting == 3)
+    await sink.write(make_record("4"))
+    await wait_until(lambda: sink._waiting == 3)
     with pytest.raises(LedgerError, match="3 rows wait in"):
-        await sink.write(ended("4"))
+        await sink.write(make_ended_record("4"))
 
 
-async def test_an_answer_without_end_is_not_read(
+async def test_endless_answer_is_not_read_completely(
     endpoint: Endpoint, tmp_path: Path
 ) -> None:
     endpoint.is_endless = True
     sink = HttpSink(endpoint.url, outbox=tmp_path / "o.sqlite3")
     for number in ("1", "2"):
-        await sink.write(ended(number))
-    await until(lambda: sink.waiting() == 0)
+        await sink.write(make_ended_record(number))
+    await wait_until(lambda: sink.waiting() == 0)
     assert endpoint.ids() == ["1", "2"]
     assert endpoint.sent < 1 << 26
 
 
-async def test_several_sinks_of_one_outbox_post_each_row_once(
+async def test_sinks_with_the_same_outbox_post_each_row_once(
     endpoint: Endpoint, tmp_path: Path
 ) -> None:
     outbox = tmp_path / "outbox.sqlite3"
     sinks = [HttpSink(endpoint.url, outbox=outbox) for _ in range(3)]
     for number in range(60):
-        await sinks[number % 3].write(ended(f"{number:02}"))
+        await sinks[number % 3].write(make_ended_record(f"{number:02}"))
     await sinks[0].close()
     assert sorted(endpoint.ids()) == [f"{number:02}" for number in range(60)]
 
@@ -265,13 +264,13 @@ async def test_several_sinks_of_one_outbox_post_each_row_once(
 CHILD = """
 import asyncio, sys
 from pathlib import Path
-from tests.ledger.test_ledger_http_sink import ended
+from tests.ledger.test_ledger_http_sink import make_ended_record
 from toolcast_runtime.ledger import HttpSink
 
 async def main():
     sink = HttpSink("http://127.0.0.1:9/", outbox=Path(sys.argv[1]), timeout=1.0)
     for number in range(20):
-        await sink.write(ended(f"{number:02}"))
+        await sink.write(make_ended_record(f"{number:02}"))
     print("written", flush=True)
     await asyncio.sleep(60)
 
@@ -279,9 +278,7 @@ asyncio.run(main())
 """
 
 
-async def test_a_killed_process_loses_no_row(
-    endpoint: Endpoint, tmp_path: Path
-) -> None:
+async def test_killed_process_loses_no_row(endpoint: Endpoint, tmp_path: Path) -> None:
     outbox = tmp_path / "outbox.sqlite3"
     child = subprocess.Popen(
         [sys.executable, "-c", CHILD, str(outbox)], cwd=ROOT, stdout=subprocess.PIPE
@@ -292,12 +289,12 @@ async def test_a_killed_process_loses_no_row(
     child.wait()
     child.stdout.close()
     sink = HttpSink(endpoint.url, outbox=outbox, timeout=0.1)
-    await sink.write(ended("99"))
-    await until(lambda: len(endpoint.rows) == 21)
+    await sink.write(make_ended_record("99"))
+    await wait_until(lambda: len(endpoint.rows) == 21)
     assert sorted(endpoint.ids()) == [*(f"{n:02}" for n in range(20)), "99"]
 
 
-async def test_a_toolset_posts_its_calls_through_a_sink_of_its_handlers(
+async def test_toolset_posts_its_calls_through_a_sink_function(
     endpoint: Endpoint, make_project: Callable[..., Any]
 ) -> None:
     project = make_project(

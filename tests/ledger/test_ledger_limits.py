@@ -1,4 +1,4 @@
-"""How much of a ledger is kept, waited for and written at once: met exactly, and one beyond."""
+"""Boundary values of the ledger: batches, waiting times, sizes and retention."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ RECORD = Record("1", "toys", "spin", None, "2026-01-01", {}, outcome="ok")
 NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
 
 
-def item(outcome: Any = "ok") -> Any:
+def make_item(outcome: Any = "ok") -> Any:
     return replace(RECORD, outcome=outcome), Future()
 
 
-def test_a_batch_has_five_hundred_records() -> None:
+def test_batch_has_at_most_500_records() -> None:
     waiting: queue.SimpleQueue[Any] = queue.SimpleQueue()
     for _ in range(501):
-        waiting.put(item())
+        waiting.put(make_item())
     batch, is_open = records._next_batch(waiting, None)
     assert (len(batch), is_open) == (500, True)
     waiting.put(None)
@@ -53,7 +53,7 @@ def test_a_batch_has_five_hundred_records() -> None:
 
 
 class Batches(records.RecordBatches[Any]):
-    """Loses its connection in the first batch."""
+    """Record batches that lose their connection in the first batch."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -66,12 +66,12 @@ class Batches(records.RecordBatches[Any]):
         return sqlite3.connect(":memory:", check_same_thread=False), {}
 
 
-def test_ends_that_could_not_be_written_are_owed(
+def test_unwritten_ends_are_retried_after_2_seconds(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Ten thousand of them, which are tried again in two seconds."""
+    """At most 10,000 ends are kept for the next attempt."""
     batches = Batches()
-    given = [item("started"), *(item() for _ in range(10_001))]
+    given = [make_item("started"), *(make_item() for _ in range(10_001))]
     turns = iter([(given, True), ([], True), ([], False)])
     waited: list[Any] = []
 
@@ -84,12 +84,14 @@ def test_ends_that_could_not_be_written_are_owed(
     batches._run(queue.SimpleQueue())
     assert waited == [None, 2.0, None]
     assert [len(batch) for batch in batches.written] == [10_002, 10_000]
-    assert {one.outcome for one in batches.written[1]} == {"ok"}
+    assert {item_.outcome for item_ in batches.written[1]} == {"ok"}
     assert all(isinstance(done.exception(), LedgerError) for _, done in given)
     assert batches._unwritten == 0
 
 
-def test_ending_waits_a_minute_for_the_thread(caplog: pytest.LogCaptureFixture) -> None:
+def test_finish_waits_60_seconds_for_the_thread(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     batches = Batches()
     joined: list[float] = []
     thread: Any = SimpleNamespace(join=joined.append, is_alive=lambda: True)
@@ -102,7 +104,7 @@ def test_ending_waits_a_minute_for_the_thread(caplog: pytest.LogCaptureFixture) 
     assert joined == [60.0], "there is no thread any more"
 
 
-async def test_a_function_has_ten_seconds_for_a_record(
+async def test_sink_function_has_a_10_second_timeout(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     waited: list[float] = []
@@ -118,7 +120,7 @@ async def test_a_function_has_ten_seconds_for_a_record(
 
 
 @pytest.mark.parametrize(("is_patient", "most"), [(True, 30_000), (False, 0)])
-def test_another_writer_is_waited_for(
+def test_lock_wait_is_30_seconds_or_none(
     ledger: SqliteLedger, is_patient: bool, most: int
 ) -> None:
     assert ledger._connection is not None
@@ -126,7 +128,7 @@ def test_another_writer_is_waited_for(
     assert ledger._connection.execute("PRAGMA busy_timeout").fetchone() == (most,)
 
 
-def test_old_rows_are_looked_for_each_hour(
+def test_retention_runs_every_hour_and_logs_its_results(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO, "toolcast.ledger")
@@ -134,10 +136,10 @@ def test_old_rows_are_looked_for_each_hour(
     waited: list[float] = []
 
     def remove_old(*_: Any) -> int:
-        one = gone.pop(0)
-        if isinstance(one, Exception):
-            raise one
-        return one
+        item_ = gone.pop(0)
+        if isinstance(item_, Exception):
+            raise item_
+        return item_
 
     def wait(seconds: float) -> bool:
         waited.append(seconds)
@@ -150,25 +152,25 @@ def test_old_rows_are_looked_for_each_hour(
     sweeping.run()
     assert sweeping.daemon
     assert waited == [3600.0] * 3
-    assert [one.getMessage() for one in caplog.records] == [
+    assert [item_.getMessage() for item_ in caplog.records] == [
         "removed 2 rows older than 1h",
         "rows older than 1h cannot be removed: away",
     ]
 
 
-def test_a_sink_tries_again_more_and_more_seldom(
+def test_http_sink_retries_with_increasing_delays(
     sink: HttpSink, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     slept: list[float] = []
     waited: list[float] = []
     fails = [True] * 9 + [False, True, False]
 
-    class Over(BaseException):
+    class StopSinkError(BaseException):
         pass
 
     def post_all(_: Any) -> None:
         if not fails:
-            raise Over
+            raise StopSinkError
         if fails.pop(0):
             raise LedgerError("away")
 
@@ -176,7 +178,7 @@ def test_a_sink_tries_again_more_and_more_seldom(
     sink._wake_event = news
     monkeypatch.setattr(sink, "_post_all", post_all)
     monkeypatch.setattr(http_sink.time, "sleep", slept.append)
-    with pytest.raises(Over):
+    with pytest.raises(StopSinkError):
         sink._run()
     assert slept == [0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 60.0, 60.0, 0.5]
     assert waited == [5.0, 5.0]
@@ -196,10 +198,10 @@ def ledger(tmp_path: Path) -> Any:
 @pytest.mark.parametrize(
     ("characters", "is_at_once"), [(1 << 16, True), ((1 << 16) + 1, False)]
 )
-def test_a_short_record_is_committed_at_once(
+def test_record_up_to_65536_characters_is_committed_inline(
     ledger: SqliteLedger, characters: int, is_at_once: bool
 ) -> None:
-    """All of its texts together have 65,536 characters."""
+    """The limit is for all texts of the record together."""
     before = ledger._in_log
     record = replace(RECORD, id="2", toolset="t", tool="s", started="", error="")
     rest = sum(len(v) for v in records.get_column_values(record) if isinstance(v, str))
@@ -209,7 +211,7 @@ def test_a_short_record_is_committed_at_once(
 
 
 @pytest.mark.parametrize(("more", "is_moved"), [(0, False), (1, True)])
-def test_a_log_of_16_mebibytes_is_moved_into_the_file(
+def test_log_over_16_mebibytes_is_checkpointed(
     ledger: SqliteLedger, more: int, is_moved: bool
 ) -> None:
     ledger._in_log = (1 << 24) + more
@@ -220,14 +222,14 @@ def test_a_log_of_16_mebibytes_is_moved_into_the_file(
     assert ledger._in_log == (0 if is_moved else 1 << 24)
 
 
-def test_a_batch_counts_in_the_log(ledger: SqliteLedger) -> None:
+def test_batch_is_counted_in_the_log_size(ledger: SqliteLedger) -> None:
     ledger._in_log = 0
     many = [replace(RECORD, id=str(n)) for n in range(3)]
     ledger._write_batch(ledger._connection, many)
     assert ledger._in_log == 3 * 2 * 4096
 
 
-def test_rows_are_looked_for_where_the_file_is(tmp_path: Path) -> None:
+def test_retention_does_not_create_a_ledger_file(tmp_path: Path) -> None:
     settings = LedgerSettings("toys", "NO_LEDGER", str(tmp_path / "none"), keep="1h")
     assert tables.remove_old(settings, threading.Event(), NOW) == 0
     assert not settings.get_file().exists()
@@ -241,15 +243,15 @@ def test_rows_are_looked_for_where_the_file_is(tmp_path: Path) -> None:
         ("7d", timedelta(days=7)),
     ],
 )
-def test_a_time_is_hours_or_days(keep: str, time: timedelta) -> None:
+def test_retention_time_is_parsed_in_hours_and_days(keep: str, time: timedelta) -> None:
     assert tables._parse_duration(keep) == time
 
 
-def test_two_batches_have_a_pause_between_them(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_retention_pauses_between_full_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     left = [500, 500, 499, 500, 0]
     given: list[Any] = []
 
-    def removed(_: Any, old: Any, values: list[str]) -> int:
+    def delete_rows(_: Any, old: Any, values: list[str]) -> int:
         given.append(values)
         return left.pop(0)
 
@@ -262,7 +264,7 @@ def test_two_batches_have_a_pause_between_them(monkeypatch: pytest.MonkeyPatch) 
             return False
 
     ended: Any = Ended()
-    monkeypatch.setattr(tables, "_delete_rows", removed)
+    monkeypatch.setattr(tables, "_delete_rows", delete_rows)
     settings = LedgerSettings("toys", "NO_LEDGER", "x", keep="1h")
     assert tables.remove_old(settings, ended, NOW) == 1_999
     assert ended.waited == [0.1, 0.1, 0.1]
@@ -275,13 +277,13 @@ def sink(tmp_path: Path) -> HttpSink:
     return HttpSink("http://sink.test", outbox=tmp_path / "outbox.sqlite3")
 
 
-def test_what_a_sink_has_by_itself(sink: HttpSink) -> None:
+def test_http_sink_has_defaults(sink: HttpSink) -> None:
     assert (sink._timeout, sink._max_waiting, sink._waiting) == (10.0, 100_000, 0)
     assert (sink._process, sink._logged_reason) == (0, "")
 
 
 class Chunks(httpx.SyncByteStream):
-    """An answer of so many times 32 KiB, that notes how much is read."""
+    """An answer of this many times 32 KiB that counts the read chunks."""
 
     def __init__(self, count: int) -> None:
         self.count, self.read = count, 0
@@ -303,7 +305,7 @@ class Chunks(httpx.SyncByteStream):
         ),
     ],
 )
-def test_what_an_endpoint_says_of_a_row(
+def test_endpoint_status_accepts_refuses_or_retries_a_row(
     sink: HttpSink, status: int, found: Any
 ) -> None:
     asked: list[httpx.Request] = []
@@ -323,7 +325,7 @@ def test_what_an_endpoint_says_of_a_row(
     assert asked[0].content == b'{"id": "7", "text": "\xc3\xbc\\ud800"}'
 
 
-def test_an_answer_is_read_to_64_kibibytes(sink: HttpSink) -> None:
+def test_answer_is_read_up_to_64_kibibytes(sink: HttpSink) -> None:
     chunks = Chunks(100)
 
     def answer(_: httpx.Request) -> httpx.Response:
@@ -334,10 +336,10 @@ def test_an_answer_is_read_to_64_kibibytes(sink: HttpSink) -> None:
     assert chunks.read == 3
 
 
-def test_a_row_is_claimed_for_four_requests(
+def test_row_is_claimed_for_four_request_timeouts(
     sink: HttpSink, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One that never ended is posted after an hour."""
+    """A call without an end is posted after an hour."""
     clock = NOW.timestamp()
     monkeypatch.setattr(http_sink.time, "time", lambda: clock)
 
@@ -348,7 +350,7 @@ def test_a_row_is_claimed_for_four_requests(
 
     monkeypatch.setattr(http_sink, "datetime", Now)
 
-    def started(minutes: float) -> str:
+    def format_start(minutes: float) -> str:
         return (NOW - timedelta(minutes=minutes)).isoformat(timespec="microseconds")
 
     with closing(open_connection(sink._outbox)) as outbox:
@@ -358,25 +360,27 @@ def test_a_row_is_claimed_for_four_requests(
             ("b", 60.1, "started"),
             ("c", 0, "ok"),
         ):
-            row = replace(RECORD, id=id_, started=started(minutes), outcome=outcome)
+            row = replace(
+                RECORD, id=id_, started=format_start(minutes), outcome=outcome
+            )
             outbox.execute(records.WRITTEN, records.get_column_values(row))
 
-        def claimed() -> Any:
+        def claim_id() -> Any:
             found = http_sink._claim_row(outbox, 10.0)
             return found and found["id"]
 
-        assert [claimed() for _ in range(3)] == ["b", "c", None]
+        assert [claim_id() for _ in range(3)] == ["b", "c", None]
         clock += 40.0
-        assert claimed() is None
+        assert claim_id() is None
         clock += 0.1
-        assert claimed() == "b"
+        assert claim_id() == "b"
         assert http_sink._count(outbox) == 1
         assert sink._count_open_rows() == 1
         outbox.execute("UPDATE claims SET status = 400 WHERE id = 'c'")
         assert sink._count_open_rows() == 0
 
 
-def test_why_rows_wait_is_said_once(
+def test_each_reason_for_waiting_rows_is_logged_once(
     sink: HttpSink, caplog: pytest.LogCaptureFixture
 ) -> None:
     for error in (
@@ -386,14 +390,14 @@ def test_why_rows_wait_is_said_once(
         LookupError("SINK is not set"),
     ):
         sink._log_error_once(error)
-    said = [one.getMessage().rpartition(": ")[2] for one in caplog.records]
+    said = [item_.getMessage().rpartition(": ")[2] for item_ in caplog.records]
     assert said == ["it is full", "ConnectError", "SINK is not set"]
 
 
 @pytest.mark.parametrize(
     ("process", "rows", "slept"), [(1, 1, 10.0), (0, 1, 0.0), (1, 0, 0.0)]
 )
-async def test_closing_waits_ten_seconds_for_the_endpoint(
+async def test_close_waits_10_seconds_for_open_rows(
     sink: HttpSink,
     monkeypatch: pytest.MonkeyPatch,
     process: int,

@@ -1,4 +1,4 @@
-"""A ledger's file that is removed, moved or replaced while it is written: no row is lost."""
+"""A ledger file that is removed, moved or replaced during writes loses no row."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ def rotate_all(path: Path) -> None:
             Path(f"{path}{ending}").rename(f"{path}.1{ending}")
 
 
-def put_another(path: Path) -> None:
-    """By a backup, say."""
+def replace_by_backup(path: Path) -> None:
+    """Replace the file by a copy, as a backup does."""
     other = Path(f"{path}.new")
     with (
         closing(sqlite3.connect(path)) as source,
@@ -56,8 +56,10 @@ def put_another(path: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="an open file is not moved there")
-@pytest.mark.parametrize("how", [remove, remove_all, rotate, rotate_all, put_another])
-async def test_rows_go_to_the_file_that_is_there(
+@pytest.mark.parametrize(
+    "how", [remove, remove_all, rotate, rotate_all, replace_by_backup]
+)
+async def test_rows_are_written_to_the_current_file(
     kept: Kept,
     handlers: Any,
     how: Callable[[Path], None],
@@ -71,7 +73,7 @@ async def test_rows_go_to_the_file_that_is_there(
     for number in range(3, 9):
         assert (await kept.call("echo", {"number": number})).success
     assert "was moved or removed" in caplog.text
-    before = [0, 1, 2] if how is put_another else []
+    before = [0, 1, 2] if how is replace_by_backup else []
     assert [row["result"] for row in kept.rows()] == [
         str(number) for number in (*before, *range(3, 9))
     ]
@@ -105,7 +107,7 @@ asyncio.run(main())
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="an open file is not moved there")
-def test_several_processes_write_while_it_is_rotated(tmp_path: Path) -> None:
+def test_processes_lose_no_row_while_the_file_is_rotated(tmp_path: Path) -> None:
     path = tmp_path / "state" / "ledger.sqlite3"
     command = [sys.executable, "-c", WRITER, str(path)]
     writers = [
@@ -132,8 +134,8 @@ def test_several_processes_write_while_it_is_rotated(tmp_path: Path) -> None:
     assert len(ids) == len(set(ids)) == 800
 
 
-class Away(RecordBatches[sqlite3.Connection]):
-    """A place for records that is away for a while."""
+class UnavailableLedger(RecordBatches[sqlite3.Connection]):
+    """A ledger that is unavailable while `is_away`."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -151,11 +153,11 @@ class Away(RecordBatches[sqlite3.Connection]):
 
 
 @pytest.mark.parametrize("is_closed", [False, True])
-async def test_what_has_ended_is_recorded_when_the_place_for_it_is_back(
+async def test_ended_calls_are_recorded_when_the_ledger_is_available_again(
     monkeypatch: pytest.MonkeyPatch, is_closed: bool
 ) -> None:
     monkeypatch.setattr(records, "_RETRY_INTERVAL_S", 60 if is_closed else 0.05)
-    ledger = Away()
+    ledger = UnavailableLedger()
     begun = Record("1", "toys", "spin", None, "2026-01-01", {})
     ended = replace(begun, outcome="ok")
     for record in (begun, ended, replace(ended, id="2")):
@@ -167,6 +169,6 @@ async def test_what_has_ended_is_recorded_when_the_place_for_it_is_back(
     async with asyncio.timeout(20):
         while not ledger.rows:
             await asyncio.sleep(0.02)
-    # A call that was refused did not happen.
+    # The refused call with only a start is not recorded.
     assert [(row.id, row.outcome) for row in ledger.rows] == [("1", "ok"), ("2", "ok")]
     await ledger.close()

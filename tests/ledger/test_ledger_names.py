@@ -1,4 +1,4 @@
-"""What the environment says of the ledger: a file, a database, or neither."""
+"""The ledger's environment variables: a file, a database, or an error."""
 
 from __future__ import annotations
 
@@ -18,17 +18,16 @@ URL = "postgresql://toys:hunter2@db.example/toys"
 
 
 @pytest.mark.parametrize("url", [URL, "postgres://db.example", "PostgreSQL://db/toys"])
-def test_a_url_of_postgresql_is_a_database(url: str) -> None:
+def test_postgresql_url_selects_a_database(url: str) -> None:
     assert SETTINGS.get_database_url({"TOYS_LEDGER": url}) == url
 
 
 @pytest.mark.parametrize("path", ["/srv/toys.sqlite3", "toys:1.db", "C:/toys.sqlite3"])
-def test_everything_else_is_a_file(path: str) -> None:
+def test_other_values_select_a_file(path: str) -> None:
     assert SETTINGS.get_database_url({"TOYS_LEDGER": path}) is None
 
 
-def test_a_url_may_be_in_a_file(tmp_path: Path) -> None:
-    """As a secret of Docker or Kubernetes is."""
+def test_database_url_is_read_from_a_secret_file(tmp_path: Path) -> None:
     secret = tmp_path / "secret"
     environment = {"TOYS_LEDGER_FILE": str(secret)}
     secret.write_text(f"{URL}\n")
@@ -47,7 +46,7 @@ def test_a_url_may_be_in_a_file(tmp_path: Path) -> None:
         SETTINGS.get_database_url(environment)
 
 
-# In each the password is `hunter2`, or has it in it.
+# The password of each URL contains `hunter2`.
 WRONG = [
     "mysql://toys:hunter2@db/toys",
     "postgresql+psycopg://toys:hunter2@db/toys",
@@ -74,7 +73,7 @@ UNREACHABLE = [
 
 
 @pytest.mark.parametrize("url", [*WRONG, *AMBIGUOUS, *UNREACHABLE])
-async def test_no_log_and_no_error_tells_a_password(
+async def test_logs_and_errors_contain_no_password(
     url: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setenv("TOYS_LEDGER", url)
@@ -96,7 +95,7 @@ async def test_no_log_and_no_error_tells_a_password(
         assert "port 1 failed" in text
 
 
-def test_no_file_is_made_of_a_url(
+def test_unsupported_url_creates_no_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -1,4 +1,4 @@
-"""The ledger and its approvals in a PostgreSQL database: the contract of the SQLite file."""
+"""The ledger and its approvals in PostgreSQL: the same contract as the SQLite file."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def server() -> Iterator[str]:
         yield urls["admin"]
 
 
-def asked_of(url: str, statement: str) -> list[Any]:
+def query_database(url: str, statement: str) -> list[Any]:
     with psycopg.connect(url, autocommit=True) as connection:
         found = connection.execute(statement)
         return list(found) if found.description else []
@@ -53,16 +53,16 @@ def asked_of(url: str, statement: str) -> list[Any]:
 
 @pytest.fixture
 def url(server: str, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Of an empty database, which the environment names."""
+    """The URL of an empty database, which the environment names."""
     name = f"t{next(NUMBERS)}"
-    asked_of(server, f"CREATE DATABASE {name}")
+    query_database(server, f"CREATE DATABASE {name}")
     url = server.replace("/admin", f"/{name}")
     monkeypatch.setenv("TOYS_LEDGER", url)
     return url
 
 
-class InDatabase(Kept):
-    """A ledger in a database, with calls that go to it."""
+class DatabaseLedger(Kept):
+    """A ledger in a database, and calls that it records."""
 
     def __init__(self, url: str) -> None:
         self.url = url
@@ -75,15 +75,17 @@ class InDatabase(Kept):
             return list(found.execute("SELECT * FROM calls ORDER BY id"))
 
 
-async def test_a_row_says_what_was_called(url: str, handlers: Any) -> None:
+async def test_row_contains_escaped_user_arguments_and_result(
+    url: str, handlers: Any
+) -> None:
     handlers.echo = lambda arguments, /: arguments
-    kept = InDatabase(url)
+    kept = DatabaseLedger(url)
     hostile = "'; DROP TABLE calls; -- %s ? \\ \" \0 \u202e"
     schema = {"type": "object", "properties": {"key": {"writeOnly": True}}}
     with calling_as(Caller(user="mia\0\ud800")):
         await kept.call("echo", {"text": hostile, "key": "hunter2"}, schema=schema)
     handlers.echo = lambda: 1 / 0
-    assert not (await InDatabase(url).call("echo", client="%s?")).success
+    assert not (await DatabaseLedger(url).call("echo", client="%s?")).success
     await kept.calls.close()
     first, second = kept.rows()
     assert (first["user"], first["outcome"]) == ("mia\\x00\\ud800", "ok")
@@ -93,77 +95,77 @@ async def test_a_row_says_what_was_called(url: str, handlers: Any) -> None:
     assert (second["client"], second["outcome"]) == ("%s?", "error")
 
 
-async def test_check_writes_and_rolls_back_a_row(url: str) -> None:
+async def test_check_rolls_back_its_row_and_reports_write_errors(url: str) -> None:
     ledger = open_ledger(SETTINGS)
     await ledger.check()
-    assert InDatabase(url).rows() == []
-    (database,) = asked_of(url, "SELECT current_database()")[0]
-    asked_of(url, f"ALTER DATABASE {database} SET default_transaction_read_only = on")
+    assert DatabaseLedger(url).rows() == []
+    (database,) = query_database(url, "SELECT current_database()")[0]
+    query_database(
+        url, f"ALTER DATABASE {database} SET default_transaction_read_only = on"
+    )
     with pytest.raises(LedgerError, match="read-only transaction"):
         await ledger.check()
-    asked_of(
+    query_database(
         url.replace(f"/{database}", "/admin"),
         f"ALTER DATABASE {database} SET default_transaction_read_only = off",
     )
     await ledger.check()
-    asked_of(url, "ALTER TABLE calls RENAME COLUMN seconds TO minutes")
+    query_database(url, "ALTER TABLE calls RENAME COLUMN seconds TO minutes")
     with pytest.raises(LedgerError, match="seconds"):
         await ledger.check()
 
 
-async def test_a_row_is_written_once_whatever_is_sent_again(url: str) -> None:
+async def test_repeated_records_are_stored_in_one_row(url: str) -> None:
     ledger = open_ledger(SETTINGS)
     for record in (STARTED, ENDED, ENDED, STARTED):
         await ledger.write(record)
     ledger.write_soon(ENDED)
     await ledger.close()
-    [row] = InDatabase(url).rows()
+    [row] = DatabaseLedger(url).rows()
     assert (row["outcome"], row["result"], row["error"]) == ("ok", "[1]", "a\\x00b")
     assert (row["user"], row["seconds"]) == ("mia", 0.5)
 
 
-async def test_a_record_that_no_row_takes_fails_alone(url: str) -> None:
+async def test_invalid_record_fails_without_the_others(url: str) -> None:
     ledger = open_ledger(SETTINGS)
     records = [replace(STARTED, id=f"{n}") for n in range(9)]
     records[4] = replace(STARTED, id="\ud800")
     done = await asyncio.gather(*map(ledger.write, records), return_exceptions=True)
     await ledger.close()
     assert [type(d) for d in done if d is not None] == [LedgerError]
-    assert len(InDatabase(url).rows()) == 8
+    assert len(DatabaseLedger(url).rows()) == 8
 
 
-async def test_a_call_goes_on_though_its_connection_broke(
+async def test_call_succeeds_after_its_connection_broke(
     url: str, handlers: Any
 ) -> None:
     handlers.breaks = lambda: len(
-        asked_of(url, f"SELECT pg_terminate_backend(pid) {OTHERS}")
+        query_database(url, f"SELECT pg_terminate_backend(pid) {OTHERS}")
     )
-    kept = InDatabase(url)
+    kept = DatabaseLedger(url)
     for _ in range(3):
         assert (await kept.call("breaks")).result == 1
     await kept.calls.close()
     assert [row["outcome"] for row in kept.rows()] == ["ok"] * 3
 
 
-async def test_the_last_rows_are_written_though_their_connection_broke(
-    url: str,
-) -> None:
+async def test_last_rows_are_written_after_the_connection_broke(url: str) -> None:
     ledger = open_ledger(SETTINGS)
     await ledger.write(STARTED)
-    asked_of(url, f"SELECT pg_terminate_backend(pid) {OTHERS}")
+    query_database(url, f"SELECT pg_terminate_backend(pid) {OTHERS}")
     ledger.write_soon(ENDED)
     await ledger.close()
-    assert [row["outcome"] for row in InDatabase(url).rows()] == ["ok"]
+    assert [row["outcome"] for row in DatabaseLedger(url).rows()] == ["ok"]
 
 
-async def test_ending_does_not_wait_for_a_database_that_is_gone(
+async def test_close_does_not_wait_for_an_unavailable_database(
     url: str, server: str
 ) -> None:
     ledger = open_ledger(SETTINGS)
     await ledger.write(STARTED)
     name = url.rpartition("/")[2]
-    asked_of(server, f"ALTER DATABASE {name} ALLOW_CONNECTIONS false")
-    asked_of(
+    query_database(server, f"ALTER DATABASE {name} ALLOW_CONNECTIONS false")
+    query_database(
         server,
         f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'",
     )
@@ -171,10 +173,9 @@ async def test_ending_does_not_wait_for_a_database_that_is_gone(
     await asyncio.wait_for(ledger.close(), 2)
 
 
-async def test_a_database_that_is_started_again_costs_no_call(
+async def test_calls_wait_for_a_restarted_database(
     url: str, server: str, handlers: Any
 ) -> None:
-    """Calls that run wait for it, and so do those that begin."""
     begun = threading.Event()
     name = url.rpartition("/")[2]
 
@@ -184,84 +185,84 @@ async def test_a_database_that_is_started_again_costs_no_call(
         return 1
 
     handlers.work = work
-    kept = InDatabase(url)
+    kept = DatabaseLedger(url)
     assert (await kept.call("work")).success
     begun.clear()
     running = [asyncio.create_task(kept.call("work")) for _ in range(3)]
     await asyncio.to_thread(begun.wait, 10)
-    asked_of(server, f"ALTER DATABASE {name} ALLOW_CONNECTIONS false")
-    asked_of(
+    query_database(server, f"ALTER DATABASE {name} ALLOW_CONNECTIONS false")
+    query_database(
         server,
         f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'",
     )
     begins = asyncio.create_task(kept.call("work"))
     await asyncio.sleep(1.5)
     assert not any(task.done() for task in (*running, begins))
-    asked_of(server, f"ALTER DATABASE {name} ALLOW_CONNECTIONS true")
+    query_database(server, f"ALTER DATABASE {name} ALLOW_CONNECTIONS true")
     assert all(r.success for r in await asyncio.gather(*running, begins))
     await kept.calls.close()
     assert [row["outcome"] for row in kept.rows()] == ["ok"] * 5
 
 
-async def test_what_ended_while_the_database_was_away_is_recorded_when_it_is_back(
+async def test_end_during_an_outage_is_recorded_when_the_database_returns(
     url: str, server: str, handlers: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Longer than calls wait for it."""
+    """The outage lasts longer than calls wait."""
     ledger = "toolcast_runtime.ledger.postgresql_ledger"
     monkeypatch.setattr(f"{ledger}._RECONNECT_TIMEOUT_S", 0.2)
     monkeypatch.setattr(records, "_RETRY_INTERVAL_S", 0.1)
     name = url.rpartition("/")[2]
 
     def work() -> int:
-        asked_of(server, f"ALTER DATABASE {name} ALLOW_CONNECTIONS false")
-        asked_of(
+        query_database(server, f"ALTER DATABASE {name} ALLOW_CONNECTIONS false")
+        query_database(
             server,
             f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'",
         )
         return 1
 
     handlers.work = work
-    kept = InDatabase(url)
+    kept = DatabaseLedger(url)
     assert (await kept.call("work")).success
     assert "the ledger cannot be written" in ((await kept.call("work")).error or "")
-    asked_of(server, f"ALTER DATABASE {name} ALLOW_CONNECTIONS true")
+    query_database(server, f"ALTER DATABASE {name} ALLOW_CONNECTIONS true")
     async with asyncio.timeout(20):
         while [row["outcome"] for row in kept.rows()] != ["ok"]:
             await asyncio.sleep(0.1)
     await kept.calls.close()
 
 
-async def test_without_a_database_no_call_happens_until_it_is_there(
+async def test_calls_are_refused_while_the_database_is_unavailable(
     url: str, server: str, handlers: Any
 ) -> None:
     ran: list[int] = []
     handlers.work = lambda: ran.append(1)
     name = url.rpartition("/")[2]
-    asked_of(server, f"ALTER DATABASE {name} ALLOW_CONNECTIONS false")
-    kept = InDatabase(url)
+    query_database(server, f"ALTER DATABASE {name} ALLOW_CONNECTIONS false")
+    kept = DatabaseLedger(url)
     with pytest.raises(LedgerError, match="cannot be used"):
         await kept.calls.check_ledger()
     answer = await asyncio.wait_for(kept.call("work"), 2)
     assert "the ledger cannot be written" in (answer.error or "")
     assert ran == []
-    asked_of(server, f"ALTER DATABASE {name} ALLOW_CONNECTIONS true")
+    query_database(server, f"ALTER DATABASE {name} ALLOW_CONNECTIONS true")
     await kept.calls.check_ledger()
     assert (await kept.call("work")).success
     await kept.calls.close()
     assert [row["outcome"] for row in kept.rows()] == ["ok"]
 
 
-async def test_a_process_has_few_connections_and_closes_them(
+async def test_process_opens_at_most_5_connections_and_closes_them(
     url: str, handlers: Any
 ) -> None:
     seen: list[int] = []
 
     def counts() -> None:
         ours = f"SELECT count(*) {OTHERS} AND application_name = 'toolcast ledger'"
-        seen.append(asked_of(url, ours)[0][0])
+        seen.append(query_database(url, ours)[0][0])
 
     handlers.work = lambda: counts()
-    kept = InDatabase(url)
+    kept = DatabaseLedger(url)
     table = ApprovalsTable(SETTINGS)
     await asyncio.gather(
         *(kept.call("work") for _ in range(40)),
@@ -270,7 +271,7 @@ async def test_a_process_has_few_connections_and_closes_them(
     assert len(seen) == 40 and 1 < max(seen) <= 5
     await kept.calls.close()
     for _ in range(50):
-        if not asked_of(url, f"SELECT 1 {OTHERS}"):
+        if not query_database(url, f"SELECT 1 {OTHERS}"):
             break
         await asyncio.sleep(0.1)
     else:
@@ -289,7 +290,7 @@ asyncio.run(take())
 """
 
 
-async def test_an_answer_is_taken_by_one_process(url: str) -> None:
+async def test_answer_is_claimed_by_one_process(url: str) -> None:
     table = ApprovalsTable(SETTINGS)
     for number in range(10):
         asked = PendingQuestion(
@@ -305,20 +306,20 @@ async def test_an_answer_is_taken_by_one_process(url: str) -> None:
     await table.release_round("3")
     assert await table.claim_round("3")
     await table.record_answer("3", "sure", "accept")
-    assert asked_of(url, "SELECT action FROM approvals WHERE round = '3'") == [
+    assert query_database(url, "SELECT action FROM approvals WHERE round = '3'") == [
         ("accept",)
     ]
 
 
-async def test_processes_make_the_tables_at_the_same_time(url: str) -> None:
+async def test_concurrent_ledgers_create_the_tables_once(url: str) -> None:
     ledgers = [open_ledger(SETTINGS) for _ in range(12)]
     await asyncio.gather(
         *(each.write(replace(STARTED, id=f"{n}")) for n, each in enumerate(ledgers))
     )
     await asyncio.gather(*(each.close() for each in ledgers))
-    assert len(InDatabase(url).rows()) == 12
+    assert len(DatabaseLedger(url).rows()) == 12
     indexes = "SELECT indexname FROM pg_indexes WHERE tablename = 'calls' ORDER BY 1"
-    assert asked_of(url, indexes) == [("calls_pkey",), ("calls_started",)]
+    assert query_database(url, indexes) == [("calls_pkey",), ("calls_started",)]
 
 
 @pytest.mark.parametrize(
@@ -329,47 +330,45 @@ async def test_processes_make_the_tables_at_the_same_time(url: str) -> None:
         ("'Toolcast ledger, version x'", "does not belong to a ledger"),
     ],
 )
-async def test_tables_of_others_are_left_alone(
+async def test_foreign_tables_are_refused_and_not_changed(
     url: str, comment: str, why: str
 ) -> None:
-    asked_of(url, "CREATE TABLE calls (id TEXT PRIMARY KEY)")
-    asked_of(url, f"COMMENT ON TABLE calls IS {comment}")
+    query_database(url, "CREATE TABLE calls (id TEXT PRIMARY KEY)")
+    query_database(url, f"COMMENT ON TABLE calls IS {comment}")
     with pytest.raises(LedgerError) as failed:
         await open_ledger(SETTINGS).write(STARTED)
     assert why in str(failed.value.__cause__)
-    assert InDatabase(url).rows() == []
+    assert DatabaseLedger(url).rows() == []
 
 
-async def test_a_schema_of_its_own_lets_the_others_be(
+async def test_ledger_uses_its_own_schema(
     url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked_of(url, "CREATE TABLE calls (number INT)")
-    asked_of(url, "CREATE SCHEMA ledger")
+    query_database(url, "CREATE TABLE calls (number INT)")
+    query_database(url, "CREATE SCHEMA ledger")
     monkeypatch.setenv("TOYS_LEDGER", f"{url}?options=-csearch_path%3Dledger")
     ledger = open_ledger(SETTINGS)
     await ledger.write(STARTED)
     await ledger.close()
-    assert asked_of(url, "SELECT id FROM ledger.calls") == [("1",)]
+    assert query_database(url, "SELECT id FROM ledger.calls") == [("1",)]
 
 
-async def test_who_may_write_rows_needs_no_more_rights(
+async def test_role_needs_only_select_insert_and_update(
     url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await open_ledger(SETTINGS).write(STARTED)
     role = url.rpartition("/")[2]
-    asked_of(url, f"CREATE ROLE {role} LOGIN")
-    asked_of(url, f"GRANT SELECT, INSERT, UPDATE ON calls, approvals TO {role}")
+    query_database(url, f"CREATE ROLE {role} LOGIN")
+    query_database(url, f"GRANT SELECT, INSERT, UPDATE ON calls, approvals TO {role}")
     monkeypatch.setenv("TOYS_LEDGER", url.replace("//ren@", f"//{role}@"))
     ledger = open_ledger(SETTINGS)
     await ledger.write(ENDED)
     await ledger.close()
     assert not await ApprovalsTable(SETTINGS).claim_round("none")
-    assert [row["outcome"] for row in InDatabase(url).rows()] == ["ok"]
+    assert [row["outcome"] for row in DatabaseLedger(url).rows()] == ["ok"]
 
 
-def test_a_killed_process_loses_no_call_that_it_answered(
-    url: str, tmp_path: Path
-) -> None:
+def test_killed_process_loses_no_answered_call(url: str, tmp_path: Path) -> None:
     environment = {
         **os.environ,
         "KIRISHIMA_LEDGER": url,
@@ -385,15 +384,15 @@ def test_a_killed_process_loses_no_call_that_it_answered(
     answered += process.stdout.read().splitlines()
     process.wait()
     process.stdout.close()
-    rows = InDatabase(url).rows()
+    rows = DatabaseLedger(url).rows()
     ended = [row for row in rows if row["outcome"] == "ok"]
     assert len(ended) >= len(answered) >= 25
     assert len(rows) - len(ended) <= 1
 
 
-def test_a_forked_process_connects_itself(url: str, handlers: Any) -> None:
+def test_forked_process_opens_its_own_connection(url: str, handlers: Any) -> None:
     handlers.echo = lambda: 1
-    kept = InDatabase(url)
+    kept = DatabaseLedger(url)
     assert asyncio.run(kept.call("echo")).success
     child = os.fork()
     if child == 0:
@@ -406,7 +405,7 @@ def test_a_forked_process_connects_itself(url: str, handlers: Any) -> None:
     assert [row["outcome"] for row in kept.rows()] == ["ok"] * 3
 
 
-async def test_rows_go_when_they_are_older_than_the_toolset_says(url: str) -> None:
+async def test_rows_older_than_keep_are_removed(url: str) -> None:
     settings = replace(SETTINGS, keep="90d")
     ledger = open_ledger(settings)
     old = [replace(ENDED, id=f"{number:03}") for number in range(600)]
@@ -423,13 +422,9 @@ async def test_rows_go_when_they_are_older_than_the_toolset_says(url: str) -> No
     assert await table.claim_round("taken")
     now = datetime(2026, 11, 23, tzinfo=UTC)
     gone = await asyncio.to_thread(remove_old, settings, threading.Event(), now)
-    assert [row["id"] for row in InDatabase(url).rows()] == ["new", "other"]
+    assert [row["id"] for row in DatabaseLedger(url).rows()] == ["new", "other"]
     assert (
         gone,
         await table.claim_round("open"),
         await table.claim_round("waits"),
-    ) == (
-        602,
-        False,
-        True,
-    )
+    ) == (602, False, True)

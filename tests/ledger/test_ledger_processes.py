@@ -1,4 +1,4 @@
-"""Processes that end or are killed lose no call that they answered."""
+"""Processes that exit or are killed lose no record of an answered call."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ elif sys.argv[1] == "killed":
 """
 
 
-def run(mode: str, folder: Path, **more: Any) -> subprocess.Popen[str]:
+def start_process(mode: str, folder: Path, **more: Any) -> subprocess.Popen[str]:
     environment = {
         **os.environ,
         "KIRISHIMA_LEDGER": str(folder / "ledger.sqlite3"),
@@ -49,15 +49,15 @@ def run(mode: str, folder: Path, **more: Any) -> subprocess.Popen[str]:
     )
 
 
-def test_processes_that_end_lose_no_row(tmp_path: Path) -> None:
-    processes = [run("end", tmp_path) for _ in range(2)]
+def test_exiting_processes_lose_no_row(tmp_path: Path) -> None:
+    processes = [start_process("end", tmp_path) for _ in range(2)]
     assert [process.wait(60) for process in processes] == [0, 0]
     rows = Kept(tmp_path / "ledger.sqlite3").rows()
     assert [row["outcome"] for row in rows] == ["ok"] * 40
 
 
-def test_a_killed_process_loses_no_call_that_it_answered(tmp_path: Path) -> None:
-    process = run("killed", tmp_path, stdout=subprocess.PIPE)
+def test_killed_process_loses_no_answered_call(tmp_path: Path) -> None:
+    process = start_process("killed", tmp_path, stdout=subprocess.PIPE)
     assert process.stdout is not None
     answered = [process.stdout.readline() for _ in range(25)]
     process.send_signal(signal.SIGKILL)
@@ -83,7 +83,7 @@ for number in range(50):
 
 
 @pytest.mark.slow
-def test_processes_make_one_file_at_the_same_time(tmp_path: Path) -> None:
+def test_concurrent_processes_open_the_same_new_file(tmp_path: Path) -> None:
     began = str(time.time() + 1)
     words = [sys.executable, "-c", CONNECTED, str(tmp_path), began]
     processes = [subprocess.Popen(words) for _ in range(3)]

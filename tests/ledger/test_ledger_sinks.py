@@ -1,4 +1,4 @@
-"""A function of one's own can take the records instead of the file."""
+"""Functions of the user that receive the records instead of the file."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def async_sink(handlers: Any, records: list[Record]) -> Any:
 
 
 @pytest.mark.parametrize("make", [sync_sink, async_sink])
-async def test_any_function_can_take_the_records(
+async def test_sync_and_async_functions_receive_the_records(
     tmp_path: Path, handlers: Any, make: Sink
 ) -> None:
     records: list[Record] = []
@@ -48,7 +48,7 @@ async def test_any_function_can_take_the_records(
     assert not (tmp_path / "unused").exists()
 
 
-async def test_a_function_that_takes_no_record_lets_no_call_happen(
+async def test_call_is_refused_if_the_sink_function_fails(
     tmp_path: Path, handlers: Any
 ) -> None:
     ran: list[int] = []
@@ -74,10 +74,10 @@ async def test_each_registry_logs_its_first_failure(
         gc.collect()
 
 
-async def test_a_function_that_hangs_takes_nobody_elses_threads(
+async def test_hanging_sink_uses_at_most_16_threads(
     tmp_path: Path, handlers: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """After 16 calls that it has kept, further ones are refused at once."""
+    """After 16 abandoned records, calls are refused immediately."""
     monkeypatch.setattr("toolcast_runtime.ledger.recorder._SINK_TIMEOUT_S", 0.2)
     release = threading.Event()
     handlers.sink = lambda record, /: release.wait(60)

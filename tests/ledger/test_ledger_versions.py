@@ -1,4 +1,4 @@
-"""Who asked is recorded, and a file of a later version is refused."""
+"""The recorded user, and files of newer versions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def echo(handlers: Any) -> None:
     handlers.echo = lambda: 1
 
 
-async def test_the_ledger_says_who_asked(kept: Kept) -> None:
+async def test_ledger_contains_the_escaped_user(kept: Kept) -> None:
     with calling_as(Caller(user="mia\ud800\n")):
         await kept.call("echo")
     await kept.call("echo")
@@ -32,7 +32,7 @@ async def test_the_ledger_says_who_asked(kept: Kept) -> None:
     assert [row["user"] for row in kept.rows()] == ["mia\\ud800\n", None]
 
 
-async def test_the_approvals_say_who_asked(tmp_path: Path) -> None:
+async def test_approvals_contain_the_escaped_user(tmp_path: Path) -> None:
     path = tmp_path / "toys.sqlite3"
     table = ApprovalsTable(LedgerSettings("toys", "NO_LEDGER_VARIABLE", str(path)))
     await table.record_question(
@@ -43,7 +43,7 @@ async def test_the_approvals_say_who_asked(tmp_path: Path) -> None:
     assert asked == [("1", "mia\\ud800")]
 
 
-async def test_a_file_of_a_later_version_is_refused(tmp_path: Path) -> None:
+async def test_file_from_a_newer_version_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "toys.sqlite3"
     open_connection(path).close()
     with closing(sqlite3.connect(path)) as connection:

@@ -1,4 +1,4 @@
-"""Toolsets with a lifespan, in this process."""
+"""Fixtures for toolsets with a lifespan in this process."""
 
 from __future__ import annotations
 
@@ -48,10 +48,11 @@ LIFESPAN = """
 
 
 class Toolset:
-    """A registry, and the module of its handlers.
+    """A registry and the module of its handlers.
 
     Attributes:
-        registry: has the tools `add` (takes `text`), `plain`, and those that a test adds.
+        registry: a registry with the tools `add` (with `text`), `plain` and a test's
+            own.
         work: the module.
     """
 
@@ -67,18 +68,18 @@ class Toolset:
             self.package.write(written)
         work = folder / name / "work.py"
         work.write_text(textwrap.dedent(source), encoding="utf-8")
-        self.registry = self.again()
+        self.registry = self.make_registry()
         self.work: ModuleType = importlib.import_module(f"{name}.work")
 
-    def again(self) -> Registry:
-        """Another registry of the same functions."""
+    def make_registry(self) -> Registry:
+        """Return another registry of the same functions."""
         name = self.package.name
         lifespan = Lifespan(f"{name}.work:lifespan", ("db",))
         return Registry(self.package.load(), handlers=name, lifespan=lifespan)
 
     @property
     def told(self) -> list[str]:
-        """What was opened and closed."""
+        """The recorded starts and ends of the lifespan."""
         found: list[str] = self.work.told
         return found
 
@@ -87,7 +88,7 @@ class Toolset:
 def make_toolset(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Callable[..., Toolset]]:
-    """Makes toolsets of `LIFESPAN` and a test's own source behind it; closes them."""
+    """A factory for toolsets of `LIFESPAN` and a test's own source; closes them."""
     monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
     made: list[Toolset] = []
 

@@ -1,4 +1,4 @@
-"""A project whose tools keep their rows in SQLite, and that says what it opens and closes."""
+"""A project with rows in SQLite that logs the starts and ends of its lifespan."""
 
 from __future__ import annotations
 
@@ -127,18 +127,18 @@ class Shop:
 
     @property
     def environment(self) -> dict[str, str]:
-        """What its processes are given."""
+        """The environment of its processes."""
         own = {"SHOP_LOG": str(self.log), "SHOP_START": self.start}
         own |= {"SHOP_THREADS": "1"} if self.threads else {}
         return {**os.environ, **own, "SHOP_DB": str(self.log.with_suffix(".sqlite3"))}
 
     @property
     def told(self) -> list[str]:
-        """What was opened and closed."""
+        """The logged starts and ends."""
         return self.log.read_text().split() if self.log.exists() else []
 
-    def begin(self, *words: str) -> subprocess.Popen[str]:
-        """Runs Python with these words in the project."""
+    def start_process(self, *words: str) -> subprocess.Popen[str]:
+        """Start Python with these arguments in the project."""
         return subprocess.Popen(
             [sys.executable, *words],
             stdin=subprocess.PIPE,
@@ -150,17 +150,17 @@ class Shop:
         )
 
     def run(self, *words: str, given: str = "") -> tuple[int, str, str]:
-        """The code, output and errors of a process."""
+        """Return exit code, output and errors of a process."""
         if words[0] == "-m":
             env = self.environment
             ran = run(self.root, *words[1:], env=env, given=given.encode())
             return ran.returncode, ran.stdout.decode(), ran.stderr.decode()
-        with self.begin(*words) as process:
+        with self.start_process(*words) as process:
             out, err = process.communicate(given, timeout=60)
             return process.returncode, out, err
 
     def wait_for(self, is_so: Callable[[], bool]) -> None:
-        """Waits for what a process will do."""
+        """Wait until a condition holds."""
         deadline = time.monotonic() + 60
         while not is_so():
             assert time.monotonic() < deadline, self.told
@@ -168,7 +168,7 @@ class Shop:
 
 
 def write_shop(root: Path) -> None:
-    """Lays the project out, and generates it."""
+    """Write the project and generate its outputs."""
     specs = root / "specs/shop"
     specs.mkdir(parents=True)
     (root / "shop").mkdir()

@@ -1,4 +1,4 @@
-"""What a process has opened is closed on every kind of end, and a failed start says why."""
+"""The end of the lifespan for every end of a process, and messages of a failed start."""
 
 from __future__ import annotations
 
@@ -37,18 +37,18 @@ def shop(shop_root: Path, tmp_path: Path) -> Shop:
     return Shop(shop_root, tmp_path / "told.txt")
 
 
-def starting(shop: Shop, how: str) -> Shop:
+def with_start(shop: Shop, how: str) -> Shop:
     return dataclasses.replace(shop, start=how)
 
 
-def calls(*tools: str) -> str:
+def encode_calls(*tools: str) -> str:
     given = {"add": {"text": "a"}}
     asked = [{"name": tool, "arguments": given.get(tool, {})} for tool in tools]
     return sent(MODERN, *(("tools/call", each) for each in asked))
 
 
-def test_stdio_ends_with_its_input(shop: Shop) -> None:
-    code, out, err = shop.run(*SERVER, given=calls("add", "wait"))
+def test_stdio_server_closes_the_lifespan_when_input_ends(shop: Shop) -> None:
+    code, out, err = shop.run(*SERVER, given=encode_calls("add", "wait"))
     assert code == 0
     assert sorted(line.split()[2:5] for line in err.splitlines()) == [
         ["toolcast.calls", "tool=add", "outcome=ok"],
@@ -61,10 +61,12 @@ def test_stdio_ends_with_its_input(shop: Shop) -> None:
 @pytest.mark.parametrize(
     "number", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=SLOW)]
 )
-def test_stdio_ends_by_a_signal(shop: Shop, number: int) -> None:
-    with shop.begin(*SERVER) as process:
+def test_stdio_server_finishes_calls_and_closes_the_lifespan_after_a_signal(
+    shop: Shop, number: int
+) -> None:
+    with shop.start_process(*SERVER) as process:
         assert process.stdin is not None and process.stdout is not None
-        process.stdin.write(calls("wait"))
+        process.stdin.write(encode_calls("wait"))
         process.stdin.flush()
         shop.wait_for(lambda: "begun" in shop.told)
         process.send_signal(number)
@@ -74,11 +76,11 @@ def test_stdio_ends_by_a_signal(shop: Shop, number: int) -> None:
 
 
 @SLOW
-def test_stdio_ends_while_it_starts(shop: Shop) -> None:
-    hanging = starting(shop, "hang")
-    with hanging.begin(*SERVER) as process:
+def test_stdio_server_cancels_a_starting_lifespan_after_a_signal(shop: Shop) -> None:
+    hanging = with_start(shop, "hang")
+    with hanging.start_process(*SERVER) as process:
         assert process.stdin is not None
-        process.stdin.write(calls("ping"))
+        process.stdin.write(encode_calls("ping"))
         process.stdin.flush()
         hanging.wait_for(lambda: hanging.told == ["starting"])
         process.terminate()
@@ -87,8 +89,8 @@ def test_stdio_ends_while_it_starts(shop: Shop) -> None:
     assert hanging.told == ["starting", "cancelled"]
 
 
-def test_stdio_that_does_not_start_says_why(shop: Shop) -> None:
-    code, out, err = starting(shop, "fail").run(*SERVER, given=calls("ping"))
+def test_stdio_server_prints_why_the_lifespan_failed(shop: Shop) -> None:
+    code, out, err = with_start(shop, "fail").run(*SERVER, given=encode_calls("ping"))
     assert (code, out) == (3, "")
     program = "python -m generated.shop.mcp_server"
     assert err.startswith(f"{program}: error: {FAILED}")
@@ -100,7 +102,7 @@ def serve(shop: Shop, *, workers: int = 1) -> Served:
     with served(
         *words, package="generated.shop", root=shop.root, env=shop.environment
     ) as running:
-        # It is ready when everything is there that a call needs; the other workers may
+        # A ready server has started a lifespan; the other workers can
         # still be starting then.
         assert "opened" in shop.told
         shop.wait_for(lambda: shop.told.count("opened") == workers)
@@ -110,44 +112,44 @@ def serve(shop: Shop, *, workers: int = 1) -> Served:
     return running
 
 
-def test_http_ends_by_a_signal(shop: Shop) -> None:
+def test_http_server_closes_the_lifespan_after_a_signal(shop: Shop) -> None:
     serve(shop)
     assert shop.told == LIVED
 
 
 @SLOW
-def test_every_worker_has_its_own(shop: Shop) -> None:
+def test_every_http_worker_has_its_own_lifespan(shop: Shop) -> None:
     serve(shop, workers=2)
     assert sorted(shop.told) == sorted(LIVED * 2)
 
 
 @SLOW
 @pytest.mark.parametrize("workers", ["1", "2"])
-def test_http_that_does_not_start_says_why(shop: Shop, workers: str) -> None:
+def test_http_server_prints_why_the_lifespan_failed(shop: Shop, workers: str) -> None:
     words = ("--http", "--port", "0", "--workers", workers)
-    code, _, err = starting(shop, "fail").run(*SERVER, *words)
+    code, _, err = with_start(shop, "fail").run(*SERVER, *words)
     assert code == 3
     assert FAILED in err
     assert "Traceback" not in err
 
 
 @SLOW
-def test_http_ends_while_it_starts(shop: Shop) -> None:
-    hanging = starting(shop, "hang")
-    with hanging.begin(*SERVER, "--http", "--port", "0") as process:
+def test_http_server_cancels_a_starting_lifespan_after_a_signal(shop: Shop) -> None:
+    hanging = with_start(shop, "hang")
+    with hanging.start_process(*SERVER, "--http", "--port", "0") as process:
         hanging.wait_for(lambda: hanging.told == ["starting"])
         process.terminate()
         assert process.wait(30) == 0
     assert hanging.told == ["starting", "cancelled"]
 
 
-def test_a_command_ends_it(shop: Shop) -> None:
+def test_command_opens_and_closes_the_lifespan_if_the_tool_uses_it(shop: Shop) -> None:
     cli = ("-m", "generated.shop.cli")
     assert shop.run(*cli, "ping") == (0, "pong\n", "")
     assert shop.told == []
     assert shop.run(*cli, "add", "a") == (0, "1\n", "")
     assert shop.told == LIVED
-    code, _, err = starting(shop, "fail").run(*cli, "add", "a")
+    code, _, err = with_start(shop, "fail").run(*cli, "add", "a")
     assert code == 1
     assert err.splitlines()[-1] == (
         "error: the tool `add` is not available: its dependencies cannot be opened; the log has"
@@ -159,8 +161,10 @@ def test_a_command_ends_it(shop: Shop) -> None:
     ("number", "ended"),
     [(signal.SIGTERM, 143), pytest.param(signal.SIGINT, 1, marks=SLOW)],
 )
-def test_a_command_that_is_ended_ends_it(shop: Shop, number: int, ended: int) -> None:
-    with shop.begin("-m", "generated.shop.cli", "wait", "60") as process:
+def test_command_closes_the_lifespan_after_a_signal(
+    shop: Shop, number: int, ended: int
+) -> None:
+    with shop.start_process("-m", "generated.shop.cli", "wait", "60") as process:
         shop.wait_for(lambda: "begun" in shop.told)
         process.send_signal(number)
         assert process.wait(30) == ended
@@ -202,14 +206,16 @@ assert asyncio.run(tool.ainvoke({"text": "a"})) == "2"
         pytest.param(LANGCHAIN, 0, marks=SLOW),
     ],
 )
-def test_a_script_ends_it(shop: Shop, script: str, ended: int) -> None:
+def test_script_closes_the_lifespan_at_its_end(
+    shop: Shop, script: str, ended: int
+) -> None:
     entered = "async with" in script
     code, _, err = dataclasses.replace(shop, threads=entered).run("-c", script)
     assert code in (ended, 130 if ended < 0 else ended), err
     assert shop.told == LIVED
 
 
-async def test_an_application_that_mounts_a_server_runs_it(
+async def test_mounted_server_shares_the_applications_lifespan(
     toolset: Toolset, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TOY_TOKEN", "token-of-the-toy")
@@ -225,8 +231,10 @@ async def test_an_application_that_mounts_a_server_runs_it(
 
 
 @pytest.mark.slow
-def test_a_server_that_only_lists_opens_nothing(shop: Shop) -> None:
-    code, out, err = shop.run(*SERVER, "--no-lifespan", given=calls("ping", "add"))
+def test_no_lifespan_option_starts_no_lifespan(shop: Shop) -> None:
+    code, out, err = shop.run(
+        *SERVER, "--no-lifespan", given=encode_calls("ping", "add")
+    )
     assert code == 0
     assert "pong" in out and "its dependencies cannot be opened" in out
     assert "the lifespan of `shop` is disabled" in err
@@ -236,7 +244,7 @@ def test_a_server_that_only_lists_opens_nothing(shop: Shop) -> None:
 
 
 @SLOW
-def test_the_generated_tests_open_nothing(shop: Shop) -> None:
+def test_generated_tests_start_no_lifespan(shop: Shop) -> None:
     words = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "generated/shop")
     code, out, _ = shop.run(*words)
     assert code == 0, out
@@ -244,7 +252,7 @@ def test_the_generated_tests_open_nothing(shop: Shop) -> None:
 
 
 @SLOW
-def test_a_type_checker_compares_handlers_with_resources(
+def test_mypy_checks_handlers_against_dependency_types(
     tmp_path: Path, mypy_cache: str
 ) -> None:
     write_shop(tmp_path)

@@ -1,4 +1,4 @@
-"""How long a lifespan may take, and what is said of one that takes longer."""
+"""Time limits of a lifespan and the messages when they are exceeded."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.lifespan.conftest import Toolset
 from toolcast_runtime.lifespan import dependencies as lifespan
 
 
-async def test_a_start_has_a_minute_and_an_end_four_seconds(
+async def test_start_has_60_seconds_and_stop_4_seconds(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     assert lifespan._format_late_start() == "it has not started within 60 seconds"
@@ -32,7 +32,7 @@ async def test_a_start_has_a_minute_and_an_end_four_seconds(
     assert "the lifespan of `toys` (a:b) did not end within 4 seconds" in caplog.text
 
 
-async def test_nobody_waits_for_the_clock_of_a_start(
+async def test_start_timer_is_a_daemon_and_is_cancelled(
     toolset: Toolset, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made: list[threading.Timer] = []
@@ -50,10 +50,11 @@ async def test_nobody_waits_for_the_clock_of_a_start(
 
 
 @pytest.mark.parametrize(
-    ("name", "hint"),
-    [("db", None), ("dbs", "; did you mean `db`?"), ("cache", "")],
+    ("name", "hint"), [("db", None), ("dbs", "; did you mean `db`?"), ("cache", "")]
 )
-def test_one_near_name_is_meant(toolset: Toolset, name: str, hint: str | None) -> None:
+def test_overriding_an_unknown_dependency_suggests_a_similar_name(
+    toolset: Toolset, name: str, hint: str | None
+) -> None:
     made = lifespan.Dependencies(
         lifespan.Lifespan("a:b", ("db", "db_2", "db2")), None, "toys"
     )
@@ -67,7 +68,7 @@ def test_one_near_name_is_meant(toolset: Toolset, name: str, hint: str | None) -
     assert str(told.value) == f"`toys` has no dependency `{name}`{hint}"
 
 
-def test_what_is_yielded_is_what_was_declared() -> None:
+def test_yielded_dependencies_must_match_the_declared_ones() -> None:
     assert lifespan._validate_dependencies(None, ()) == {}
     assert lifespan._validate_dependencies({"a": 1}, ("a",)) == {"a": 1}
     for value, names, said in (

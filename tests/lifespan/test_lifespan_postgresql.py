@@ -1,4 +1,4 @@
-"""A connection of PostgreSQL, which belongs to an event loop, is used there and is closed."""
+"""A PostgreSQL connection is used and closed in its own event loop."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ def address(server: str, monkeypatch: pytest.MonkeyPatch) -> str:
     return server
 
 
-def connections(address: str) -> int:
-    """How many there are beside the one that asks."""
+def count_connections(address: str) -> int:
+    """Return the number of other connections."""
     with psycopg.connect(address) as connection:
         found = connection.execute(
             "SELECT count(*) FROM pg_stat_activity"
@@ -61,7 +61,7 @@ def connections(address: str) -> int:
     return int(found[0])
 
 
-def test_calls_of_all_kinds_use_one_connection(
+def test_calls_from_loops_and_threads_share_one_connection(
     make_toolset: Make, address: str
 ) -> None:
     toolset = make_toolset(SOURCE, insert=TEXT)
@@ -74,14 +74,14 @@ def test_calls_of_all_kinds_use_one_connection(
 
     async def in_a_loop() -> None:
         async with registry:
-            assert connections(address) == 1
+            assert count_connections(address) == 1
             calls = [registry.call_tool("insert", {"text": "a"}) for _ in range(10)]
             results.extend(each.result for each in await asyncio.gather(*calls))
             await asyncio.to_thread(from_a_thread)
             other = threading.Thread(target=lambda: asyncio.run(in_another_loop()))
             other.start()
             await asyncio.to_thread(other.join)
-            assert connections(address) == 1
+            assert count_connections(address) == 1
 
     async def in_another_loop() -> None:
         response = await registry.call_tool("insert", {"text": "loop"})
@@ -89,19 +89,21 @@ def test_calls_of_all_kinds_use_one_connection(
 
     asyncio.run(in_a_loop())
     assert sorted(results) == list(range(1, 13))
-    assert connections(address) == 0
+    assert count_connections(address) == 0
 
 
-def test_what_the_first_call_opened_is_closed(make_toolset: Make, address: str) -> None:
+def test_connection_from_the_first_call_is_closed_with_the_registry(
+    make_toolset: Make, address: str
+) -> None:
     registry = make_toolset(SOURCE, insert=TEXT).registry
     assert registry.call_tool_sync("insert", {"text": "a"}).error is None
     assert asyncio.run(registry.call_tool("insert", {"text": "a"})).error is None
-    assert connections(address) == 1
+    assert count_connections(address) == 1
     asyncio.run(registry.close())
-    assert connections(address) == 0
+    assert count_connections(address) == 0
 
 
-async def test_one_that_is_not_there_is_named(
+async def test_unreachable_database_is_reported_without_its_password(
     make_toolset: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     nowhere = "postgresql://nobody:secret@127.0.0.1:1/none"

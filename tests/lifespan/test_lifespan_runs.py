@@ -1,4 +1,4 @@
-"""A lifespan is entered once, before the first call, and ended after the last, where it began."""
+"""The run of a lifespan: entered once before the first call, ended after the last."""
 
 from __future__ import annotations
 
@@ -18,35 +18,37 @@ from toolcast_runtime.lifespan import dependencies as lifespan
 Make = Callable[..., Toolset]
 
 
-async def added(toolset: Toolset, text: str = "a") -> Any:
+async def call_add(toolset: Toolset, text: str = "a") -> Any:
     response = await toolset.registry.call_tool("add", {"text": text})
     assert response.error is None, response.error
     return response.result
 
 
-async def test_it_is_entered_with_the_registry(toolset: Toolset) -> None:
+async def test_lifespan_is_entered_and_ended_with_the_registry(
+    toolset: Toolset,
+) -> None:
     async with toolset.registry:
         assert toolset.told == ["opened"]
-        assert [await added(toolset), await added(toolset)] == [1, 2]
+        assert [await call_add(toolset), await call_add(toolset)] == [1, 2]
         assert (await toolset.registry.call_tool("plain")).result == 2
         assert toolset.told == ["opened"]
     assert toolset.told == ["opened", "closed"]
 
 
-async def test_whoever_needs_it_as_well_does_not_end_it(toolset: Toolset) -> None:
+async def test_nested_entering_ends_the_lifespan_once(toolset: Toolset) -> None:
     async with toolset.registry:
         async with toolset.registry:
-            await added(toolset)
+            await call_add(toolset)
         assert toolset.told == ["opened"]
-        assert await added(toolset) == 2
+        assert await call_add(toolset) == 2
     assert toolset.told == ["opened", "closed"]
 
 
-async def test_what_has_ended_is_not_begun_by_a_late_call(
+async def test_call_after_the_end_is_refused_until_the_registry_is_entered_again(
     toolset: Toolset, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with toolset.registry:
-        await added(toolset)
+        await call_add(toolset)
     response = await toolset.registry.call_tool("plain")
     assert response.error == (
         "the tool `plain` is not available: its dependencies cannot be opened; the log has the"
@@ -54,13 +56,13 @@ async def test_what_has_ended_is_not_begun_by_a_late_call(
     )
     assert "has ended; start it again with `async with REGISTRY`" in caplog.text
     async with toolset.registry:
-        assert await added(toolset) == 1
+        assert await call_add(toolset) == 1
     assert toolset.told == ["opened", "closed"] * 2
 
 
-def test_the_first_call_starts_it_for_all_loops(toolset: Toolset) -> None:
-    assert asyncio.run(added(toolset)) == 1
-    assert asyncio.run(added(toolset)) == 2
+def test_first_call_starts_the_lifespan_for_all_loops(toolset: Toolset) -> None:
+    assert asyncio.run(call_add(toolset)) == 1
+    assert asyncio.run(call_add(toolset)) == 2
     assert toolset.registry.call_tool_sync("plain").result == 2
     assert toolset.told == ["opened"]
 
@@ -76,12 +78,12 @@ SLOW_START = """
 """
 
 
-def test_first_calls_at_once_enter_it_once(make_toolset: Make) -> None:
+def test_concurrent_first_calls_enter_the_lifespan_once(make_toolset: Make) -> None:
     toolset = make_toolset(SLOW_START)
     results: list[Any] = []
 
     async def calls() -> None:
-        results.extend(await asyncio.gather(*(added(toolset) for _ in range(20))))
+        results.extend(await asyncio.gather(*(call_add(toolset) for _ in range(20))))
 
     threads = [threading.Thread(target=asyncio.run, args=[calls()]) for _ in range(4)]
     for thread in threads:
@@ -92,12 +94,12 @@ def test_first_calls_at_once_enter_it_once(make_toolset: Make) -> None:
     assert toolset.told == ["opened"]
 
 
-async def test_a_caller_that_gives_up_does_not_end_the_start(
+async def test_cancelled_first_call_does_not_cancel_the_start(
     make_toolset: Make,
 ) -> None:
     toolset = make_toolset(SLOW_START)
-    first = asyncio.ensure_future(added(toolset))
-    second = asyncio.ensure_future(added(toolset))
+    first = asyncio.ensure_future(call_add(toolset))
+    second = asyncio.ensure_future(call_add(toolset))
     await asyncio.sleep(0.03)
     first.cancel()
     assert await second == 1
@@ -118,7 +120,7 @@ WHERE = """
 NOTHING = {"type": "object"}
 
 
-async def test_calls_from_other_loops_run_where_it_was_entered(
+async def test_calls_from_other_threads_run_in_the_lifespans_loop(
     make_toolset: Make,
 ) -> None:
     toolset = make_toolset(WHERE, where=NOTHING)
@@ -129,7 +131,7 @@ async def test_calls_from_other_loops_run_where_it_was_entered(
         assert (await asyncio.to_thread(call, "where")).result == here
 
 
-async def test_the_loop_that_waits_for_the_call_is_not_waited_for(
+async def test_sync_call_that_blocks_the_lifespans_loop_is_refused(
     toolset: Toolset, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with toolset.registry:
@@ -140,7 +142,7 @@ async def test_the_loop_that_waits_for_the_call_is_not_waited_for(
     )
 
 
-async def test_progress_is_told_in_the_loop_of_its_caller(make_toolset: Make) -> None:
+async def test_progress_is_reported_in_the_callers_loop(make_toolset: Make) -> None:
     toolset = make_toolset(WHERE, progress=NOTHING)
     told: list[Any] = []
 
@@ -152,18 +154,18 @@ async def test_progress_is_told_in_the_loop_of_its_caller(make_toolset: Make) ->
     assert told == [(asyncio.get_running_loop(), 1, 2, "half")]
 
 
-def test_a_loop_that_ends_first_ends_it(toolset: Toolset) -> None:
+def test_lifespan_ends_with_its_loop_and_can_start_again(toolset: Toolset) -> None:
     async def enter() -> None:
         await toolset.registry.__aenter__()
-        await added(toolset)
+        await call_add(toolset)
 
     asyncio.run(enter())
     assert toolset.told == ["opened", "closed"]
-    assert asyncio.run(added(toolset)) == 1
+    assert asyncio.run(call_add(toolset)) == 1
     assert toolset.told == ["opened", "closed", "opened"]
 
 
-def test_a_loop_that_has_stopped_is_not_waited_for(
+def test_call_is_refused_if_the_lifespans_loop_is_stopped(
     toolset: Toolset, caplog: pytest.LogCaptureFixture
 ) -> None:
     loop = asyncio.new_event_loop()
@@ -176,13 +178,15 @@ def test_a_loop_that_has_stopped_is_not_waited_for(
     assert toolset.told == ["opened", "closed"]
 
 
-async def test_toolsets_that_name_one_function_share_it(toolset: Toolset) -> None:
-    other = toolset.again()
+async def test_toolsets_with_the_same_lifespan_function_share_it(
+    toolset: Toolset,
+) -> None:
+    other = toolset.make_registry()
     async with toolset.registry:
-        await added(toolset)
+        await call_add(toolset)
         async with other:
             assert (await other.call_tool("plain")).result == 1
-        assert await added(toolset) == 2
+        assert await call_add(toolset) == 2
         assert toolset.told == ["opened"]
         await other.__aenter__()
     assert toolset.told == ["opened"]
@@ -209,20 +213,20 @@ PLAIN = """
 """
 
 
-async def test_a_plain_one_has_a_thread_of_its_own(make_toolset: Make) -> None:
+async def test_sync_lifespan_runs_in_its_own_thread(make_toolset: Make) -> None:
     toolset = make_toolset(PLAIN)
     async with toolset.registry:
-        assert await added(toolset) == 1
+        assert await call_add(toolset) == 1
     assert toolset.told == ["opened", "closed"]
 
 
-def test_a_plain_one_ends_with_its_loop(make_toolset: Make) -> None:
+def test_sync_lifespan_ends_with_its_loop(make_toolset: Make) -> None:
     toolset = make_toolset(PLAIN)
     asyncio.run(toolset.registry.__aenter__())
     assert toolset.told == ["opened", "closed"]
 
 
-async def test_cancel_scopes_may_stand_open_in_it(make_toolset: Make) -> None:
+async def test_lifespan_can_contain_a_task_group(make_toolset: Make) -> None:
     toolset = make_toolset("""
         import anyio
 
@@ -235,11 +239,11 @@ async def test_cancel_scopes_may_stand_open_in_it(make_toolset: Make) -> None:
             told.append("closed")
     """)
     async with toolset.registry:
-        await added(toolset)
+        await call_add(toolset)
     assert toolset.told == ["closed"]
 
 
-async def test_one_that_breaks_is_begun_again(
+async def test_failed_lifespan_is_started_again_by_the_next_call(
     make_toolset: Make, caplog: pytest.LogCaptureFixture
 ) -> None:
     toolset = make_toolset(
@@ -266,22 +270,22 @@ async def test_one_that_breaks_is_begun_again(
         cut={"type": "object"},
     )
     async with toolset.registry:
-        assert await added(toolset) == 1
+        assert await call_add(toolset) == 1
         await toolset.registry.call_tool("cut")
         await asyncio.sleep(0.05)
         assert "failed while running" in caplog.text
         assert "the connection is lost" in caplog.text
-        assert await added(toolset) == 1
+        assert await call_add(toolset) == 1
     assert toolset.told == ["opened", "opened"]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no forks")
-def test_a_forked_child_has_its_own(toolset: Toolset) -> None:
-    asyncio.run(added(toolset))
+def test_forked_child_has_its_own_lifespan(toolset: Toolset) -> None:
+    asyncio.run(call_add(toolset))
     reading, writing = os.pipe()
     child = os.fork()
     if not child:
-        count = asyncio.run(added(toolset))
+        count = asyncio.run(call_add(toolset))
         lifespan._stop_all_runs()
         os.write(writing, f"{count} {' '.join(toolset.told)}".encode())
         os._exit(0)
@@ -289,12 +293,12 @@ def test_a_forked_child_has_its_own(toolset: Toolset) -> None:
     os.close(writing)
     with os.fdopen(reading) as told:
         assert told.read() == "1 opened opened closed"
-    assert asyncio.run(added(toolset)) == 2
+    assert asyncio.run(call_add(toolset)) == 2
     assert toolset.told == ["opened"]
 
 
 @pytest.mark.parametrize("word", ["async ", ""])
-async def test_one_that_does_not_start_is_given_up(
+async def test_start_that_exceeds_its_timeout_is_an_error(
     make_toolset: Make, word: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(lifespan, "START_TIMEOUT_S", 0.1)
@@ -315,7 +319,7 @@ async def test_one_that_does_not_start_is_given_up(
     )
 
 
-async def test_one_that_does_not_end_is_given_up(
+async def test_end_that_exceeds_its_timeout_is_cancelled_and_logged(
     make_toolset: Make,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
@@ -331,12 +335,12 @@ async def test_one_that_does_not_end_is_given_up(
                 told.append("cancelled")
     """)
     async with toolset.registry:
-        await added(toolset)
+        await call_add(toolset)
     assert toolset.told == ["cancelled"]
     assert "did not end within 0.1 seconds" in caplog.text
 
 
-async def test_one_that_fails_while_it_ends_is_told(
+async def test_error_at_the_end_is_logged(
     make_toolset: Make, caplog: pytest.LogCaptureFixture
 ) -> None:
     toolset = make_toolset("""
@@ -346,12 +350,12 @@ async def test_one_that_fails_while_it_ends_is_told(
             raise OSError("the disk is full")
     """)
     async with toolset.registry:
-        await added(toolset)
+        await call_add(toolset)
     assert "failed while stopping" in caplog.text
     assert "the disk is full" in caplog.text
 
 
-async def test_a_start_that_fails_says_whose_and_why(
+async def test_failed_start_names_lifespan_error_and_line(
     make_toolset: Make, caplog: pytest.LogCaptureFixture
 ) -> None:
     toolset = make_toolset("""
@@ -378,8 +382,8 @@ async def test_a_start_that_fails_says_whose_and_why(
     response = await toolset.registry.call_tool("plain")
     assert response.error is not None and "nobody" not in response.error
     assert "tool plain: the lifespan of" in caplog.text
-    # What could not be had may be there for the next call.
-    assert await added(toolset) == 1
+    # The next call tries to start the lifespan again.
+    assert await call_add(toolset) == 1
 
 
 @pytest.mark.parametrize(
@@ -389,10 +393,7 @@ async def test_a_start_that_fails_says_whose_and_why(
             "@asynccontextmanager\nasync def lifespan(): yield [1]",
             "it yields `list`, but must yield a mapping with its dependencies",
         ),
-        (
-            "@contextmanager\ndef lifespan(): yield {}",
-            "it does not yield `db`",
-        ),
+        ("@contextmanager\ndef lifespan(): yield {}", "it does not yield `db`"),
         (
             "@contextmanager\ndef lifespan(): yield {'db': 1, 'log': 2}",
             "it yields `log`, which `dependencies` of toolset.yaml does not declare",
@@ -415,7 +416,7 @@ async def test_a_start_that_fails_says_whose_and_why(
         ("del lifespan", "has no attribute 'lifespan'"),
     ],
 )
-async def test_what_is_no_lifespan_is_refused(
+async def test_invalid_lifespan_function_is_refused(
     make_toolset: Make, source: str, problem: str
 ) -> None:
     toolset = make_toolset()
@@ -427,15 +428,15 @@ async def test_what_is_no_lifespan_is_refused(
     assert problem in str(failed.value)
 
 
-def test_a_script_without_a_loop_says_when_it_ends(make_toolset: Make) -> None:
+def test_registry_is_a_sync_context_manager_for_scripts(make_toolset: Make) -> None:
     toolset = make_toolset(WHERE, where=NOTHING)
     call = toolset.registry.call_tool_sync
     with toolset.registry as registry, registry:
         assert registry is toolset.registry
         assert toolset.told == ["opened"]
         assert call("add", {"text": "a"}).result == 1
-        # Whoever has a loop may call as well.
-        assert asyncio.run(added(toolset)) == 2
+        # Calls from an event loop also work.
+        assert asyncio.run(call_add(toolset)) == 2
     assert toolset.told == ["opened", "closed"]
     assert call("add", {"text": "a"}).error is not None
     with pytest.raises(ZeroDivisionError), toolset.registry:
@@ -444,7 +445,7 @@ def test_a_script_without_a_loop_says_when_it_ends(make_toolset: Make) -> None:
     assert toolset.told == ["opened", "closed"] * 2
 
 
-def test_a_script_that_cannot_start_is_told(make_toolset: Make) -> None:
+def test_failed_start_is_raised_in_a_script(make_toolset: Make) -> None:
     toolset = make_toolset("""
         @asynccontextmanager
         async def lifespan():
@@ -455,7 +456,7 @@ def test_a_script_that_cannot_start_is_told(make_toolset: Make) -> None:
         pass
 
 
-async def test_who_gives_up_entering_does_not_end_it_for_another(
+async def test_cancelled_entering_does_not_end_the_lifespan_for_others(
     make_toolset: Make,
 ) -> None:
     toolset = make_toolset(SLOW_START)
@@ -464,6 +465,6 @@ async def test_who_gives_up_entering_does_not_end_it_for_another(
     await asyncio.sleep(0.03)
     first.cancel()
     await second
-    assert await added(toolset) == 1
+    assert await call_add(toolset) == 1
     await toolset.registry.__aexit__()
     assert toolset.told == ["opened", "closed"]

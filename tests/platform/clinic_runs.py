@@ -1,4 +1,4 @@
-"""The clinic with a database of one test, and what is left of its runs."""
+"""The clinic with the database of one test, and the recorded effects of its runs."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ MONDAY = "2026-11-23"
 
 @dataclass(frozen=True)
 class Clinic:
-    """One database, one log and one ledger.
+    """A database, a log and a ledger.
 
     Attributes:
-        project: the folder of its toolcast.yaml, with what is generated from it.
-        place: the folder of one test.
-        url: of the database.
-        pace: seconds that a day of an export takes.
+        project: the folder of its toolcast.yaml and generated outputs.
+        location: the folder of one test.
+        url: the URL of the database.
+        pace: the seconds per day of an export.
     """
 
     project: Path
@@ -54,7 +54,7 @@ class Clinic:
             "CLINIC_STATE_KEY": "k" * 32,
             "RECEPTION_LEDGER": str(self.location / "ledger.sqlite3"),
             "RECORDS_LEDGER": str(self.location / "ledger.sqlite3"),
-            # Of several machines, where there is a database for them.
+            # A database, if available, is shared by several machines.
             "PRACTICE_LEDGER": (
                 self.url
                 if self.url.startswith("postgresql:")
@@ -64,20 +64,20 @@ class Clinic:
 
     @property
     def told(self) -> list[str]:
-        """What the lifespan and the export have told, a line each."""
+        """The lines that the lifespan and the export log."""
         file = self.location / "told.txt"
         return file.read_text(encoding="utf-8").splitlines() if file.exists() else []
 
     @property
     def approvals(self) -> list[tuple[str, str]]:
-        """The tools about which a person was asked, and what the person said."""
+        """The confirmed tools and the user's answers."""
         with closing(sqlite3.connect(self.location / "ledger.sqlite3")) as connection:
             rows = "SELECT tool, action FROM approvals ORDER BY asked"
             return connection.execute(rows).fetchall()
 
     @property
     def connections(self) -> int:
-        """How many connections a real server has, this one's left out."""
+        """The number of other connections to the server."""
         with psycopg.connect(self.url) as connection:
             row = connection.execute(
                 "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'"
@@ -87,7 +87,7 @@ class Clinic:
         return int(row[0])
 
     def make_tables(self) -> None:
-        """New tables with one patient and one visit on Monday that cost 80 Euros."""
+        """Create tables with one patient and one visit on Monday for 80 Euros."""
         with self.connection() as connection:
             tables = self._tables()
             tables.TABLES.drop_all(connection)
@@ -111,7 +111,7 @@ class Clinic:
             )
 
     def cents_left(self) -> int:
-        """What the visit of the beginning costs by now."""
+        """Return the current price of the first visit."""
         with self.connection() as connection:
             visits = self._tables().VISITS
             row = visits.select().where(visits.c.id == 1)
@@ -127,7 +127,7 @@ class Clinic:
             engine.dispose()
 
     def run(self, *words: str) -> subprocess.CompletedProcess[str]:
-        """Runs Python in the project to its end, without a terminal."""
+        """Run Python in the project without a terminal until it ends."""
         return subprocess.run(
             [sys.executable, *words],
             cwd=self.project,
@@ -140,7 +140,7 @@ class Clinic:
         )
 
     def start(self, *words: str) -> Process:
-        """Starts `python -m WORDS` in the project."""
+        """Start `python -m WORDS` in the project."""
         return start(self.project, *words, env={**os.environ, **self.environment})
 
     def wait_for(self, is_so: Callable[[], bool]) -> None:
@@ -157,11 +157,11 @@ class Clinic:
             sys.path.remove(str(self.project))
 
 
-def arguments_of(**arguments: object) -> str:
-    """The words of a command's `--arguments`."""
+def encode_arguments(**arguments: object) -> str:
+    """Return the value for a command's `--arguments`."""
     return json.dumps(arguments)
 
 
-def block(result: Mapping[str, Any]) -> str:
-    """The text of the first block of a raw result."""
+def get_text(result: Mapping[str, Any]) -> str:
+    """Return the text of a raw result's first block."""
     return str(result["content"][0]["text"])

@@ -1,4 +1,4 @@
-"""The clinic of `project/`, on SQLite and on a real PostgreSQL."""
+"""Fixtures for the clinic of `project/`, on SQLite and PostgreSQL."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ import pytest
 from tests.platform.clinic_runs import Clinic
 from tests.postgres import PostgresUnavailableError, postgres_server
 
-# Its generated tests run in a process of their own.
+# The project's generated tests run in a separate process.
 collect_ignore = ["project"]
 
 
 @pytest.fixture(scope="session")
 def postgresql() -> Iterator[str]:
-    """The address of a real server's database."""
+    """The URL of a real server's database."""
     try:
         with postgres_server("clinic") as urls:
             yield urls["clinic"]
@@ -33,7 +33,7 @@ def clinic(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> Iterator[Clinic]:
-    """The clinic with an empty database, in this process and for those that it starts."""
+    """The clinic with an empty database, for this process and its children."""
     if request.param == "sqlite":
         url = f"sqlite:///{tmp_path / 'clinic.sqlite3'}"
     else:
@@ -44,7 +44,7 @@ def clinic(
         monkeypatch.setenv(name, value)
     monkeypatch.syspath_prepend(str(made.project))
     yield made
-    # The settings of the next test are others.
+    # The next test has other settings, which the modules read on import.
     own = ("clinic_tools", "clinic_app")
     for name in [name for name in sys.modules if name.startswith(own)]:
         del sys.modules[name]

@@ -1,7 +1,8 @@
-"""The people who log in at the clinic: an authorization server, and the tokens that it gives.
+"""Users of the clinic: an authorization server and its tokens.
 
-The toolset `practice` takes them: `PUBLIC` is what its endpoints' URLs begin with, wherever it
-runs, so that balancers and several processes need nothing more than `environment`.
+The toolset `practice` accepts the tokens. `PUBLIC` is the base URL of its endpoints,
+independent of the server's address, so that balancers and processes need only
+`environment`.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any
 from tests.oauth.authorization_server import AuthorizationServer, authorization_server
 from tests.platform.clinic_runs import PATIENT
 
-__all__ = ["PEOPLE", "PUBLIC", "Logins", "logins"]
+__all__ = ["PEOPLE", "PUBLIC", "Logins", "start_logins"]
 
 PUBLIC = "https://clinic.example"
 PEOPLE: dict[str, dict[str, Any]] = {
@@ -28,11 +29,11 @@ PEOPLE: dict[str, dict[str, Any]] = {
 
 @dataclass(frozen=True)
 class Logins:
-    """Who has logged in.
+    """An authorization server with the users of the clinic.
 
     Attributes:
-        server: signs the tokens.
-        public: what the endpoints' URLs begin with.
+        server: the authorization server.
+        public: the base URL of the endpoints.
     """
 
     server: AuthorizationServer
@@ -40,29 +41,29 @@ class Logins:
 
     @property
     def environment(self) -> dict[str, str]:
-        """What a process that serves `practice` is told of it."""
+        """The environment of a process that serves `practice`."""
         return {
             "PRACTICE_PUBLIC_URL": self.public,
             "PRACTICE_OAUTH_ISSUER": self.server.url,
         }
 
     def path(self, user: str) -> str:
-        """The endpoint of a person."""
+        """Return the path of the user's endpoint."""
         is_patient = PEOPLE[user]["scope"] == "patient"
         return "/mcp/portal/" if is_patient else "/mcp/"
 
     def token(self, user: str, **claims: Any) -> str:
-        """A token of a person for their endpoint."""
-        said = {"sub": user, **PEOPLE[user], **claims}
-        return self.server.token(f"{self.public}{self.path(user)}", **said)
+        """Return a token of a user for their endpoint."""
+        all_claims = {"sub": user, **PEOPLE[user], **claims}
+        return self.server.token(f"{self.public}{self.path(user)}", **all_claims)
 
     def headers(self, user: str, **claims: Any) -> dict[str, str]:
-        """What a request of a person carries."""
+        """Return the request headers of a user."""
         return {"authorization": f"Bearer {self.token(user, **claims)}"}
 
 
 @contextmanager
-def logins(public: str = PUBLIC) -> Iterator[Logins]:
-    """An authorization server on a free port of loopback."""
+def start_logins(public: str = PUBLIC) -> Iterator[Logins]:
+    """Start an authorization server on a free loopback port."""
     with authorization_server() as server:
         yield Logins(server, public)

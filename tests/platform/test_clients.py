@@ -1,4 +1,4 @@
-"""The clinic's servers, as the official SDK's client sees them, in both eras."""
+"""The clinic's servers with the official SDK's client, in all protocol versions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.platform.clinic_runs import MONDAY, PATIENT, PNG, Clinic
 
 Mode = Literal["auto", "legacy"]
 SLOW = pytest.mark.slow
-WAYS = pytest.mark.parametrize(
+EACH_TRANSPORT_AND_MODE = pytest.mark.parametrize(
     ("transport", "mode"),
     [
         ("stdio", "auto"),
@@ -38,8 +38,8 @@ STOPPED = "export stopped after 0 visits"
 
 
 @dataclass
-class Person:
-    """Who sits in front of the client; says yes, and fills in forms."""
+class AutomaticUser:
+    """A user who accepts each question and fills in forms."""
 
     action: Literal["accept", "decline"] = "accept"
     asked: int = 0
@@ -54,10 +54,14 @@ class Person:
 
 
 @asynccontextmanager
-async def client_of(
-    clinic: Clinic, toolset: str, transport: str, mode: Mode, person: Person | None
+async def connect_client(
+    clinic: Clinic,
+    toolset: str,
+    transport: str,
+    mode: Mode,
+    person: AutomaticUser | None,
 ) -> AsyncIterator[Client]:
-    """The client `desk` of a toolset's server."""
+    """Connect the client `desk` to a toolset's server."""
     if transport == "stdio":
         server = StdioServerParameters(
             command=sys.executable,
@@ -78,23 +82,27 @@ async def client_of(
         assert running.end() == 0
 
 
-def text_of(result: types.CallToolResult) -> str:
+def get_text(result: types.CallToolResult) -> str:
     first, *_ = result.content
     assert isinstance(first, types.TextContent), first
     return first.text
 
 
-@WAYS
-def test_a_day_at_the_reception(clinic: Clinic, transport: str, mode: Mode) -> None:
-    person = Person()
-    asyncio.run(_a_day(clinic, transport, mode, person))
+@EACH_TRANSPORT_AND_MODE
+def test_reception_tools_resources_and_prompts_work_over_each_transport(
+    clinic: Clinic, transport: str, mode: Mode
+) -> None:
+    person = AutomaticUser()
+    asyncio.run(run_reception_day(clinic, transport, mode, person))
     assert clinic.told == ["opened", "closed, 0 in use"]
     assert clinic.cents_left() == 3000
     assert person.asked == 3
 
 
-async def _a_day(clinic: Clinic, transport: str, mode: Mode, person: Person) -> None:
-    async with client_of(clinic, "reception", transport, mode, person) as client:
+async def run_reception_day(
+    clinic: Clinic, transport: str, mode: Mode, person: AutomaticUser
+) -> None:
+    async with connect_client(clinic, "reception", transport, mode, person) as client:
         names = [tool.name for tool in (await client.list_tools()).tools]
         assert len(names) == 7 and "refund_visit" in names
 
@@ -114,12 +122,12 @@ async def _a_day(clinic: Clinic, transport: str, mode: Mode, person: Person) -> 
             "ends": f"{MONDAY}T11:15:00+01:00",
         }
         refused = await call("book_visit", patient_id=whose, start=MONDAY)
-        assert refused.is_error and "date-time" in text_of(refused)
+        assert refused.is_error and "date-time" in get_text(refused)
         refused = await call("book_visit", patient_id=whose, start=start, db="mine")
-        assert "`db` is not a parameter" in text_of(refused)
+        assert "`db` is not a parameter" in get_text(refused)
         price = {"cents": 12_000, "currency": "EUR"}
         charged = await call("charge_visit", visit_id=2, price=price)
-        assert text_of(charged) == "Visit 2 costs 120.00 EUR."
+        assert get_text(charged) == "Visit 2 costs 120.00 EUR."
         amount = {"cents": 5_000, "currency": "EUR"}
         back = await call("refund_visit", visit_id=1, amount=amount)
         cancelled = await call("cancel_visit", visit_id=2, notify=False)
@@ -127,24 +135,24 @@ async def _a_day(clinic: Clinic, transport: str, mode: Mode, person: Person) -> 
             "refunded": amount,
             "left": {"cents": 3_000, "currency": "EUR"},
         }
-        assert text_of(cancelled) == "Visit 2 is cancelled."
+        assert get_text(cancelled) == "Visit 2 is cancelled."
         assert clinic.approvals == [
             ("register_patient", "accept"),
             ("refund_visit", "accept"),
             ("cancel_visit", "accept"),
         ]
         found = await call("search_visits", day=MONDAY)
-        statuses = [(v["visit_id"], v["status"]) for v in _list_of(found)]
+        statuses = [(v["visit_id"], v["status"]) for v in parse_list(found)]
         assert statuses == [(1, "booked"), (2, "cancelled")]
-        await _read_what_is_offered(client)
+        await read_resources_and_prompts(client)
 
 
-def _list_of(result: types.CallToolResult) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = json.loads(text_of(result))
+def parse_list(result: types.CallToolResult) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads(get_text(result))
     return found
 
 
-async def _read_what_is_offered(client: Client) -> None:
+async def read_resources_and_prompts(client: Client) -> None:
     hours = (await client.read_resource("clinic://hours")).contents[0]
     assert isinstance(hours, types.TextResourceContents)
     assert hours.text == "Monday to Friday, 8:00 to 17:00."
@@ -162,19 +170,23 @@ async def _read_what_is_offered(client: Client) -> None:
 
 
 @pytest.mark.slow
-@WAYS
-def test_pictures_and_exports(clinic: Clinic, transport: str, mode: Mode) -> None:
+@EACH_TRANSPORT_AND_MODE
+def test_images_progress_and_links_work_over_each_transport(
+    clinic: Clinic, transport: str, mode: Mode
+) -> None:
     async def run() -> None:
-        async with client_of(clinic, "records", transport, mode, Person()) as client:
+        async with connect_client(
+            clinic, "records", transport, mode, AutomaticUser()
+        ) as client:
             data = base64.b64encode(PNG).decode()
             given = {"patient_id": str(PATIENT), "name": "hand.png", "data": data}
             shown = await client.call_tool("upload_scan", given)
-            assert text_of(shown) == f"Picture 1 of Ada: hand.png, {len(PNG)} bytes."
+            assert get_text(shown) == f"Picture 1 of Ada: hand.png, {len(PNG)} bytes."
             picture = shown.content[1]
             assert isinstance(picture, types.ImageContent)
             assert (picture.data, picture.mime_type) == (data, "image/png")
             wrong = await client.call_tool("upload_scan", {**given, "data": "AAAA"})
-            assert wrong.is_error and text_of(wrong) == "This is no PNG."
+            assert wrong.is_error and get_text(wrong) == "This is no PNG."
             told: list[tuple[float, float | None, str | None]] = []
 
             async def progress(done: float, total: float | None, what: Any) -> None:
@@ -184,8 +196,8 @@ def test_pictures_and_exports(clinic: Clinic, transport: str, mode: Mode) -> Non
             table = await client.call_tool(
                 "export_visits", days, progress_callback=progress
             )
-            assert text_of(table) == "1 visits of 3 days."
-            # Of reports that come close together the newest is kept.
+            assert get_text(table) == "1 visits of 3 days."
+            # Of reports in quick succession, only the latest is sent.
             assert told[-1] == (3, 3, "2026-11-25")
             link = table.content[1]
             assert isinstance(link, types.ResourceLink)
@@ -199,14 +211,14 @@ def test_pictures_and_exports(clinic: Clinic, transport: str, mode: Mode) -> Non
 
 
 @pytest.mark.slow
-@WAYS
-def test_an_export_that_nobody_waits_for_is_stopped(
+@EACH_TRANSPORT_AND_MODE
+def test_cancelled_export_is_stopped(
     clinic: Clinic, transport: str, mode: Mode
 ) -> None:
     slow = replace(clinic, pace=0.05)
 
     async def run() -> None:
-        async with client_of(slow, "records", transport, mode, None) as client:
+        async with connect_client(slow, "records", transport, mode, None) as client:
             begun = asyncio.Event()
 
             async def progress(*report: object) -> None:
@@ -220,7 +232,7 @@ def test_an_export_that_nobody_waits_for_is_stopped(
             call.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await call
-            # The SDK's older client keeps its request open until it goes itself.
+            # In legacy mode, the SDK keeps the HTTP request open until it disconnects.
             while STOPPED not in clinic.told and (transport, mode) != LINGERS:
                 await asyncio.sleep(0.02)
 

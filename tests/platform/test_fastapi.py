@@ -1,4 +1,4 @@
-"""The registry in a FastAPI application that uvicorn serves, beside MCP."""
+"""The registry in a FastAPI application under uvicorn, next to MCP."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ VISIT = {"patient_id": str(PATIENT), "start": START}
 
 
 @pytest.fixture(autouse=True)
-def _opened(monkeypatch: pytest.MonkeyPatch) -> None:
+def _set_tokens(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in OPEN.items():
         monkeypatch.setenv(name, value)
 
@@ -38,7 +38,9 @@ def free_port() -> int:
 @pytest.mark.parametrize(
     "number", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.slow)]
 )
-def test_rest_and_mcp_share_the_pool(clinic: Clinic, number: int) -> None:
+def test_rest_and_mcp_calls_share_one_pool_that_is_closed(
+    clinic: Clinic, number: int
+) -> None:
     port = free_port()
     process = clinic.start("uvicorn", "clinic_app:app", "--port", str(port))
     try:
@@ -51,7 +53,7 @@ def test_rest_and_mcp_share_the_pool(clinic: Clinic, number: int) -> None:
                 given = {**VISIT, "start": START.replace("10:", f"{hours[:2]}:")}
                 booked = rest.post(f"/{way}/book_visit", json=given)
                 assert booked.json()["ends"] == f"{MONDAY}T{hours}:00+01:00"
-                # Patients' own tools alone.
+                # The portal's client may call only the patients' tools.
                 refused = rest.post(f"/{way}/refund_visit", json={})
                 assert refused.status_code == 400
                 assert refused.json() == {"detail": "unknown tool `refund_visit`"}
@@ -79,7 +81,7 @@ def test_rest_and_mcp_share_the_pool(clinic: Clinic, number: int) -> None:
 
 
 @pytest.mark.slow
-def test_one_that_cannot_start_says_why(clinic: Clinic) -> None:
+def test_application_start_fails_with_the_lifespans_error(clinic: Clinic) -> None:
     from dataclasses import replace
 
     broken = replace(clinic, url="sqlite:////nowhere/at/all")

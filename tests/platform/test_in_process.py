@@ -1,4 +1,4 @@
-"""The clinic's tools in a script, in an application and in an agent."""
+"""The clinic's tools in a script, an application and an agent."""
 
 from __future__ import annotations
 
@@ -23,13 +23,10 @@ from toolcast_runtime import Registry, ToolError
 from toolcast_runtime.consent import Answer, Question
 
 START = f"{MONDAY}T10:30:00+01:00"
-REFUND: dict[str, Any] = {
-    "visit_id": 1,
-    "amount": {"cents": 5_000, "currency": "EUR"},
-}
+REFUND: dict[str, Any] = {"visit_id": 1, "amount": {"cents": 5_000, "currency": "EUR"}}
 
 
-async def test_a_registry_opens_and_closes_the_pool(
+async def test_registries_share_a_pool_that_is_closed(
     clinic: Clinic, reception: Registry, records: Registry
 ) -> None:
     async with reception, records:
@@ -39,7 +36,7 @@ async def test_a_registry_opens_and_closes_the_pool(
         given = {"patient_id": str(PATIENT), "text": "Rest.", "follow_up": "P14D"}
         noted = await records.call_tool("add_note", given, "desk")
         assert noted.result is not None and noted.result.startswith("Noted for Ada")
-        # One pool for both.
+        # Both registries use the same pool.
         assert clinic.told == ["opened"]
         if "postgresql" in clinic.url:
             assert clinic.connections > 0
@@ -48,8 +45,9 @@ async def test_a_registry_opens_and_closes_the_pool(
         clinic.wait_for(lambda: clinic.connections == 0)
 
 
-async def test_a_call_from_python_is_typed(clinic: Clinic, records: Registry) -> None:
-    """Its handler is given a dataclass."""
+async def test_typed_call_passes_a_dataclass_to_the_handler(
+    clinic: Clinic, records: Registry
+) -> None:
     add_note = import_module("clinic_tools.records.tools.add_note")
     async with records:
         given = {"text": "Rest.", "follow_up": "P2W"}
@@ -62,12 +60,12 @@ async def test_a_call_from_python_is_typed(clinic: Clinic, records: Registry) ->
             await add_note.call("desk", patient_id=str(PATIENT), **given)
 
 
-async def test_consent_is_a_function_of_the_application(
+async def test_application_answers_confirmations_with_a_function(
     clinic: Clinic, reception: Registry
 ) -> None:
     shown: list[Question] = []
 
-    def answering(action: Any) -> Callable[[Question], Answer]:
+    def make_answer(action: Any) -> Callable[[Question], Answer]:
         def answer(question: Question) -> Answer:
             shown.append(question)
             form = {"approve": True, "insurance": "none"}
@@ -84,21 +82,21 @@ async def test_consent_is_a_function_of_the_application(
         assert "ask" in (await call("refund_visit", REFUND)).error
         sneaky = {**REFUND, "confirm": True}
         assert "`confirm`" in (await call("refund_visit", sneaky)).error
-        declined = await call("refund_visit", REFUND, ask=answering("decline"))
+        declined = await call("refund_visit", REFUND, ask=make_answer("decline"))
         assert "declined" in declined.error
         assert clinic.cents_left() == 8_000 and "80" not in shown[0].message
-        given = await call("refund_visit", REFUND, ask=answering("accept"))
+        given = await call("refund_visit", REFUND, ask=make_answer("accept"))
         assert given.result["left"] == {"cents": 3_000, "currency": "EUR"}
-        again = await call("refund_visit", REFUND, ask=answering("accept"))
+        again = await call("refund_visit", REFUND, ask=make_answer("accept"))
         assert again.error == "Visit 1 did not cost more than that."
         born = {"name": "Grace", "birthday": "1986-12-09"}
-        registered = await call("register_patient", born, ask=answering("accept"))
+        registered = await call("register_patient", born, ask=make_answer("accept"))
         assert registered.result["insurance"] == "none"
     assert clinic.cents_left() == 3_000
     assert clinic.told == ["opened", "closed, 0 in use"]
 
 
-def test_an_application_of_ones_own(
+def test_fastapi_application_opens_and_closes_the_pool(
     clinic: Clinic, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("TOKEN_DESK", "TOKEN_PORTAL", "ALLOWED_HOSTS"):
@@ -110,13 +108,15 @@ def test_an_application_of_ones_own(
             "/tools/book_visit", json={"patient_id": str(PATIENT), "start": START}
         )
         assert booked.json()["ends"] == f"{MONDAY}T10:45:00+01:00"
-        # Patients' own tools alone.
+        # The portal's client may call only the patients' tools.
         refused = browser.post("/tools/refund_visit", json=REFUND)
         assert refused.json() == {"detail": "unknown tool `refund_visit`"}
     assert clinic.told == ["opened", "closed, 0 in use"]
 
 
-def test_an_agent_is_stopped_for_a_person(clinic: Clinic, reception: Registry) -> None:
+def test_langgraph_agent_is_interrupted_for_a_confirmation(
+    clinic: Clinic, reception: Registry
+) -> None:
     tools = import_module("clinic_tools.reception.langchain_tools")
     booking = ("book_visit", {"patient_id": str(PATIENT), "start": START})
     said = [calls(booking), calls(("refund_visit", REFUND)), AIMessage("done")]
@@ -143,7 +143,7 @@ def test_an_agent_is_stopped_for_a_person(clinic: Clinic, reception: Registry) -
     assert clinic.told == ["opened", "closed, 0 in use"]
 
 
-def test_an_agent_sees_pictures(clinic: Clinic, records: Registry) -> None:
+def test_langchain_tool_returns_images(clinic: Clinic, records: Registry) -> None:
     tools = import_module("clinic_tools.records.langchain_tools")
     data = base64.b64encode(PNG).decode()
     given = {"patient_id": str(PATIENT), "name": "hand.png", "data": data}
@@ -155,7 +155,7 @@ def test_an_agent_sees_pictures(clinic: Clinic, records: Registry) -> None:
     assert clinic.told == ["opened", "closed, 0 in use"]
 
 
-def test_an_export_in_a_thread_is_told_to_stop(
+def test_cancelled_export_in_a_thread_is_stopped(
     clinic: Clinic, records: Registry, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, value in replace(clinic, pace=0.05).environment.items():
@@ -171,7 +171,7 @@ def test_an_export_in_a_thread_is_told_to_stop(
             call.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await call
-            # It has no turn to stop before the registry is left.
+            # The export is stopped only when the registry is closed.
 
     asyncio.run(run())
     assert clinic.told == [

@@ -1,4 +1,4 @@
-"""People who log in: on every surface a tool knows who asks, and so does the ledger."""
+"""Authenticated users: tools and the ledger receive the caller on every surface."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from mcp_types import CallToolResult, TextContent
 
 from tests.http.serving import served
 from tests.platform.clinic_runs import MONDAY, PATIENT, Clinic
-from tests.platform.logins import PEOPLE, Logins, logins
-from tests.platform.test_clients import Mode, Person, client_of
+from tests.platform.logins import PEOPLE, Logins, start_logins
+from tests.platform.test_clients import AutomaticUser, Mode, connect_client
 from toolcast_runtime import Caller, Registry, calling_as
 
 BOOKING = {"patient_id": str(PATIENT), "start": f"{MONDAY}T10:30:00+01:00"}
@@ -41,12 +41,12 @@ def practice(clinic: Clinic) -> Iterator[Registry]:
 
 @pytest.fixture
 def people() -> Iterator[Logins]:
-    with logins() as found:
+    with start_logins() as found:
         yield found
 
 
-def recorded(clinic: Clinic) -> list[tuple[str, str | None, str]]:
-    """Tool, user and outcome of each row of the ledger."""
+def read_ledger(clinic: Clinic) -> list[tuple[str, str | None, str]]:
+    """Return tool, user and outcome of each row of the ledger."""
     rows = 'SELECT tool, "user", outcome FROM calls ORDER BY started'
     address = clinic.environment["PRACTICE_LEDGER"]
     if address.startswith("postgresql:"):
@@ -56,12 +56,14 @@ def recorded(clinic: Clinic) -> list[tuple[str, str | None, str]]:
         return file.execute(rows).fetchall()
 
 
-def test_a_script_says_for_whom_it_calls(clinic: Clinic, practice: Registry) -> None:
+def test_script_calls_as_a_caller_in_each_thread(
+    clinic: Clinic, practice: Registry
+) -> None:
     def visits(caller: Caller) -> Any:
         with calling_as(caller):
             return practice.call_tool_sync("my_visits", {}, "portal")
 
-    # The tool is a plain function, and so it runs in a thread; the script has its own, too.
+    # The tool is a sync function and runs in a thread, next to the script's own threads.
     with ThreadPoolExecutor(4) as threads:
         eve = Caller("eve", {"name": "Eve"}, frozenset())
         adas, eves = threads.map(visits, [ADA, eve])
@@ -74,14 +76,16 @@ def test_a_script_says_for_whom_it_calls(clinic: Clinic, practice: Registry) -> 
     with clinic.connection() as connection:
         who = connection.exec_driver_sql("SELECT booked_by FROM visits ORDER BY id")
         assert [row.booked_by for row in who] == [None, "mia"]
-    assert sorted(recorded(clinic)) == [
+    assert sorted(read_ledger(clinic)) == [
         ("book_visit", "mia", "ok"),
         ("my_visits", "ada", "ok"),
         ("my_visits", "eve", "error"),
     ]
 
 
-def test_an_agent_and_its_lists_are_of_the_one_who_asks(practice: Registry) -> None:
+def test_langchain_and_openai_tools_are_limited_by_the_caller(
+    practice: Registry,
+) -> None:
     langchain = import_module("clinic_tools.practice.langchain_tools")
     with calling_as(BEN):
         tools = {tool.name: tool for tool in langchain.get_langchain_tools("desk")}
@@ -95,7 +99,7 @@ def test_an_agent_and_its_lists_are_of_the_one_who_asks(practice: Registry) -> N
     assert told == again == {"user": "ben", "name": "Ben", "ward": None}
 
 
-def test_a_command_is_of_the_one_that_its_program_names(practice: Registry) -> None:
+def test_command_runs_as_its_programs_caller(practice: Registry) -> None:
     main = import_module("clinic_tools.practice.cli").main
     said = []
     for caller in (MIA, Caller()):
@@ -106,42 +110,44 @@ def test_a_command_is_of_the_one_that_its_program_names(practice: Registry) -> N
 
 @pytest.mark.slow
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
-def test_over_stdio_nobody_has_logged_in(clinic: Clinic, mode: Mode) -> None:
-    """Its client is the program that started it, with all of its permissions."""
+def test_stdio_client_has_no_user_and_all_permissions(
+    clinic: Clinic, mode: Mode
+) -> None:
+    """The client is the program that started the server."""
 
     async def works() -> None:
-        async with client_of(clinic, "practice", "stdio", mode, None) as client:
+        async with connect_client(clinic, "practice", "stdio", mode, None) as client:
             told = await client.call_tool("whoami", {})
             assert told.structured_content == {"user": None, "name": None, "ward": None}
             names = [tool.name for tool in (await client.list_tools()).tools]
             assert "refund_visit" in names and "my_visits" not in names
 
     asyncio.run(works())
-    assert recorded(clinic) == [("whoami", None, "ok")]
+    assert read_ledger(clinic) == [("whoami", None, "ok")]
 
 
 @pytest.mark.slow
-def test_people_who_log_in_over_http(clinic: Clinic, people: Logins) -> None:
+def test_concurrent_http_users_see_only_their_own_tools_and_data(
+    clinic: Clinic, people: Logins
+) -> None:
     env = {**clinic.environment, **people.environment}
     with served(
         package="clinic_tools.practice", root=clinic.project, env=env
     ) as running:
         base = f"http://127.0.0.1:{running.port}"
         for mode in ("auto", "legacy"):
-            asyncio.run(_a_day_of_everybody(clinic, people, base, mode))
+            asyncio.run(_run_all_users(clinic, people, base, mode))
         assert running.end() == 0
         assert not any(part in running.log for part in people.token("mia").split("."))
-    rows = recorded(clinic)
+    rows = read_ledger(clinic)
     assert {user for _, user, _ in rows} == set(PEOPLE)
     assert rows.count(("refund_visit", "ben", "ok")) == 2 and clinic.cents_left() == 0
     assert clinic.told[0] == "opened" and clinic.told[-1] == "closed, 0 in use"
 
 
-async def _a_day_of_everybody(
-    clinic: Clinic, people: Logins, base: str, mode: Mode
-) -> None:
-    """All at once, each sees their own tools and themselves."""
-    person = Person()
+async def _run_all_users(clinic: Clinic, people: Logins, base: str, mode: Mode) -> None:
+    """Call as all users concurrently and check each user's tools and identity."""
+    person = AutomaticUser()
     refund = {**REFUND, "amount": {"cents": 4_000, "currency": "EUR"}}
 
     async def day(user: str) -> tuple[list[str], Any, CallToolResult]:

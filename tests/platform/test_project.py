@@ -1,4 +1,4 @@
-"""What is generated of the clinic's project is without findings, and holds by itself."""
+"""The generated outputs of the clinic's project: findings, tests and types."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from toolcast.commands.main import main
 
 
-def test_nothing_is_found_in_it(
+def test_check_has_no_findings_in_the_clinic_project(
     clinic_project: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -30,16 +30,10 @@ def test_nothing_is_found_in_it(
     "words",
     [
         ["pytest", "-q", "-n", "0", "-p", "no:cacheprovider", "clinic_tools"],
-        [
-            "mypy",
-            "--strict",
-            "clinic",
-            "clinic_tools",
-            "clinic_script.py",
-        ],
+        ["mypy", "--strict", "clinic", "clinic_tools", "clinic_script.py"],
     ],
 )
-def test_generated_tests_and_types_hold(
+def test_generated_tests_and_mypy_pass(
     clinic_project: Path, words: list[str], mypy_cache: str
 ) -> None:
     done = subprocess.run(

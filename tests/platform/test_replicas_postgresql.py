@@ -1,7 +1,8 @@
-"""The clinic's `practice`, deployed by its Dockerfile: three replicas behind HAProxy, on PostgreSQL.
+"""The clinic's `practice`, deployed by its Dockerfile: three replicas on PostgreSQL.
 
-People who have logged in call mixed tools in both eras, while one replica is killed and one is
-ended: nobody becomes another one, and what was answered is done and recorded once.
+Users who have logged in call tools in both protocol generations while one replica is
+killed and one is stopped: no user is confused with another, and each answered call is
+done and recorded once.
 """
 
 from __future__ import annotations
@@ -26,16 +27,16 @@ from mcp import Client
 from tests.deployment.deployed import (
     FILES,
     ROOT,
-    Deployed,
-    balancer,
+    DeployedImage,
     free_port,
-    replica,
+    run_balancer,
+    run_replica,
 )
 from tests.deployment.load import keep_calling
 from tests.packaging.environments import build
 from tests.platform.clinic_runs import MONDAY, PATIENT, Clinic
-from tests.platform.logins import PEOPLE, Logins, logins
-from tests.platform.test_clients import Person
+from tests.platform.logins import PEOPLE, Logins, start_logins
+from tests.platform.test_clients import AutomaticUser
 
 pytestmark = [
     pytest.mark.skipif(
@@ -53,14 +54,13 @@ FIRST = datetime(2027, 1, 1, tzinfo=UTC)
 
 @dataclass
 class Load:
-    """What people were answered.
+    """Answers to the users' calls.
 
     Attributes:
-        answered: how often which person had an answer of which tool.
-        failed: who called what, and when it was known that there is no answer.
+        answered: the number of answers per user and tool.
+        failed: user, tool and time of each failed call.
         booked: the times of the visits whose booking was answered.
-        wrong: answers that are not those of the one who asked.
-        ended: when the last answer came to somebody.
+        wrong: answers that belong to another user.
     """
 
     url: str
@@ -72,8 +72,8 @@ class Load:
     is_over: bool = False
     _times: Any = field(default_factory=itertools.count)
 
-    async def person(self, user: str, mode: str) -> None:
-        """Asks who they are and does what is theirs, in turns."""
+    async def run_user(self, user: str, mode: str) -> None:
+        """Call `whoami` and a tool of the user's own in turns."""
         turns = itertools.cycle(["whoami", self._own(user, mode)])
 
         async def call(client: Client) -> None:
@@ -105,13 +105,13 @@ class Load:
             call,
             lambda: self.is_over,
             mode=mode,
-            elicitation_callback=Person(),
+            elicitation_callback=AutomaticUser(),
         )
 
     def _own(self, user: str, mode: str) -> str:
         if user in ("ada", "eve"):
             return "my_visits"
-        # Replicas ask people of the newer era alone: the older one's session is one process's.
+        # Replicas confirm only in the stateless version: a session belongs to one process.
         own = {"mia": "book_visit", "ann": "export_visits", "ben": "refund_visit"}
         return "search_visits" if (user, mode) == ("ben", MODES[0]) else own[user]
 
@@ -123,19 +123,19 @@ class Load:
 
 
 @pytest.mark.parametrize("clinic", ["postgresql"], indirect=True)
-async def test_replicas_come_and_go_while_people_call(
+async def test_users_calls_are_answered_and_recorded_once_while_replicas_stop(
     clinic: Clinic, tmp_path: Path
 ) -> None:
     wheels = tmp_path / "wheels"
     wheels.mkdir()
     build(ROOT / "runtime", wheels)
     deployed = await asyncio.to_thread(
-        Deployed, clinic.project, tmp_path / "image", wheels
+        DeployedImage, clinic.project, tmp_path / "image", wheels
     )
     ports = [free_port() for _ in range(3)]
     logs = [tmp_path / f"{port}.log" for port in ports]
     with ExitStack() as stack:
-        people = stack.enter_context(logins())
+        people = stack.enter_context(start_logins())
         environment = {
             **clinic.environment,
             **people.environment,
@@ -143,12 +143,12 @@ async def test_replicas_come_and_go_while_people_call(
             "PRACTICE_ALLOWED_HOSTS": "127.0.0.1",
         }
         killed, ended, stays = (
-            stack.enter_context(replica(deployed, port, environment, log))
+            stack.enter_context(run_replica(deployed, port, environment, log))
             for port, log in zip(ports, logs, strict=True)
         )
-        url = stack.enter_context(balancer(FILES / "haproxy.cfg", ports, tmp_path))
+        url = stack.enter_context(run_balancer(FILES / "haproxy.cfg", ports, tmp_path))
         load = Load(url, people)
-        tasks = [asyncio.create_task(load.person(*each)) for each in CLIENTS]
+        tasks = [asyncio.create_task(load.run_user(*each)) for each in CLIENTS]
         await asyncio.sleep(4)
         at_kill = time.monotonic()
         killed.send_signal(signal.SIGKILL)
@@ -164,11 +164,11 @@ async def test_replicas_come_and_go_while_people_call(
         assert await asyncio.to_thread(stays.wait, 25) == 0
 
     assert load.wrong == []
-    # The kill costs what ran in its process, and the end costs nothing.
+    # Only calls in the killed process fail; the stopped process fails none.
     assert 0 < len(load.failed) < len(CLIENTS)
     assert [each for each in load.failed if not 0 <= each[2] - at_kill < 2] == []
     assert sum(load.answered.values()) > before_end
-    # Each answer is recorded for the one who asked, and nothing is that nobody asked for.
+    # Each answer is recorded for its caller, and no other call is recorded.
     with psycopg.connect(clinic.url) as database:
         rows = database.execute(
             'SELECT "user", tool, outcome, count(*) FROM calls GROUP BY 1, 2, 3'
@@ -181,7 +181,7 @@ async def test_replicas_come_and_go_while_people_call(
         if outcome == "started":
             assert count <= lost[user, tool]
         elif outcome == "asked":
-            # Each question has a row; what comes of it has one of its own.
+            # A question has its own row, next to the row of the confirmed call.
             assert (user, tool) == ("ben", "refund_visit")
             refunds = load.answered[user, tool]
             assert refunds <= count <= refunds + lost[user, tool]
@@ -192,7 +192,7 @@ async def test_replicas_come_and_go_while_people_call(
     assert done.keys() == load.answered.keys()
     for asked, count in load.answered.items():
         assert count <= done[asked] <= count + lost[asked], asked
-    # What was answered is done, once.
+    # Each answered booking was made once.
     assert {who for _, who in made} == {"mia"}
     starts = [datetime.fromisoformat(start) for start, _ in made]
     assert len(set(starts)) == len(starts)
@@ -201,7 +201,7 @@ async def test_replicas_come_and_go_while_people_call(
     refunds = load.answered["ben", "refund_visit"]
     refunded = 8_000 - clinic.cents_left()
     assert refunds <= refunded <= refunds + lost["ben", "refund_visit"]
-    # What they had open is closed, and their logs are quiet.
+    # All connections are closed, and the logs have no error.
     assert clinic.told.count("opened") == 3
     assert clinic.told.count("closed, 0 in use") == 2
     assert clinic.connections == 0

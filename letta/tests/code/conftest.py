@@ -1,4 +1,4 @@
-"""The settings of Letta Code, and what is to be in them."""
+"""Fixtures for Letta Code's settings."""
 
 from __future__ import annotations
 

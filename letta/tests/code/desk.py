@@ -1,4 +1,4 @@
-"""A project, its MCP server, and a home with the settings of Letta Code."""
+"""A project, its MCP server, and a home folder with Letta Code's settings."""
 
 from __future__ import annotations
 
@@ -13,13 +13,15 @@ from click.testing import CliRunner
 
 from letta.tests.changing_mcp import ChangingMcp, changing_mcp
 from letta.tests.toy import HANDLERS, TOKEN
-from letta.tests.toy import TOOLS as EVERY
+from letta.tests.toy import TOOLS as TOY_TOOLS
 from toolcast.analysis.mcp_definitions import build_mcp_definition
 from toolcast.model.loading import load_workspace
 from toolcast_letta.commands.letta import command
 
 AGENT = "agent-local-7"
-TOOLS = {name: EVERY[name] for name in ("search_notes", "delete_note", "wake_agent")}
+TOOLS = {
+    name: TOY_TOOLS[name] for name in ("search_notes", "delete_note", "wake_agent")
+}
 TOOLSET = """
 targets: {mcp: {client: agent}, registry: {}, letta: {}}
 clients:
@@ -50,7 +52,7 @@ LOCAL = ("--base-url", "local:/srv/agents")
 
 @dataclass
 class Desk:
-    """A project, its MCP server as deployed, and a home with settings."""
+    """A project, its deployed MCP server, and a home folder with settings."""
 
     project: Any
     mcp: ChangingMcp
@@ -68,6 +70,7 @@ class Desk:
         return json.loads(self.settings.read_text())
 
     def letta(self, *words: str, **env: str) -> Any:
+        """Run the command and check that its output contains no token."""
         environment = {
             "HOME": str(self.home),
             "TOY_MCP_URL": self.mcp.url,
@@ -76,24 +79,25 @@ class Desk:
             "LETTA_BASE_URL": "",
             **env,
         }
-        everything = [*words, "--project", str(self.project.root)]
-        done = CliRunner().invoke(command, everything, env=environment)
-        assert TOKEN not in done.stdout + done.stderr
-        assert isinstance(done.exception, SystemExit | None), done.exception
-        return done
+        arguments = [*words, "--project", str(self.project.root)]
+        result = CliRunner().invoke(command, arguments, env=environment)
+        assert TOKEN not in result.stdout + result.stderr
+        assert isinstance(result.exception, SystemExit | None), result.exception
+        return result
 
     def deploy(self) -> None:
-        """The server offers what the specs say to the client `agent`."""
+        """Offer the tools that the specs allow to the client `agent`."""
         loaded = load_workspace(str(self.project.root))
         assert loaded.workspace is not None, loaded.findings
         tools = loaded.workspace.toolsets[0].tools
         self.mcp.tools = [
-            build_mcp_definition(one) for one in tools if one.name != "wake_agent"
+            build_mcp_definition(tool) for tool in tools if tool.name != "wake_agent"
         ]
 
 
 @pytest.fixture
 def desk(make_project: Any, tmp_path: Path) -> Iterator[Desk]:
+    """A project with its MCP server and Letta Code's settings."""
     project = make_project(TOOLS, toolset=TOOLSET, handlers=HANDLERS)
     with changing_mcp() as mcp:
         desk = Desk(project, mcp, tmp_path)

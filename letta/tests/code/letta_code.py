@@ -1,4 +1,4 @@
-"""The real Letta Code, in a home of its own, with nothing of the outside in reach."""
+"""The real Letta Code in an isolated home folder, without access to the network."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class LettaCode:
 
     @property
     def environment(self) -> Mapping[str, str]:
-        """All that it sees of the world."""
+        """The complete environment of the process."""
         return {
             "PATH": os.defpath,
             "HOME": str(self.home),
@@ -39,7 +39,7 @@ class LettaCode:
         }
 
     def run(self, *words: str) -> subprocess.CompletedProcess[str]:
-        """Runs the command; its exit code is the caller's to look at."""
+        """Run the command; the caller checks the exit code."""
         return subprocess.run(
             [str(letta_code()), *words],
             env=self.environment,
@@ -50,14 +50,14 @@ class LettaCode:
             timeout=120,
         )
 
-    def asked(self, *words: str) -> Any:
-        """The JSON that a command prints."""
-        done = self.run(*words)
-        assert done.returncode == 0, done.stdout + done.stderr
-        return json.loads(done.stdout)
+    def run_json(self, *words: str) -> Any:
+        """Return the JSON that a command prints."""
+        process = self.run(*words)
+        assert process.returncode == 0, process.stdout + process.stderr
+        return json.loads(process.stdout)
 
     def new_agent(self, model: ScriptedModel) -> str:
-        """The id of an agent that lives on this device."""
+        """Create an agent that is stored on this device and return its id."""
         self.run("backend", "local")
         name = ("openai-compatible", "--base-url", model.url, "--api-key", "x")
         self.run("connect", *name)

@@ -1,4 +1,4 @@
-"""`toolcast letta ... --backend code`: a toolset in the settings of Letta Code."""
+"""`toolcast letta ... --backend code`: a toolset in Letta Code's settings."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from letta.tests.code.desk import AGENT, LOCAL, OTHERS, Desk
 from letta.tests.toy import TOKEN
 
 
-def test_a_plan_is_made_saved_applied_and_verified(desk: Desk) -> None:
+def test_saved_plan_is_applied_once_and_verified(desk: Desk) -> None:
     plan = str(desk.home / "plan.json")
-    done = desk.letta("plan", *LOCAL, "--out", plan, "--detailed-exitcode")
-    assert done.exit_code == 2
-    assert "  MCP servers of keeper\n    + toy" in done.stdout
-    assert "warning: Letta Code ignores `requires_approval`" in done.stdout
-    assert "Plan: 1 to add, 0 to change, 0 to remove." in done.stdout
+    result = desk.letta("plan", *LOCAL, "--out", plan, "--detailed-exitcode")
+    assert result.exit_code == 2
+    assert "  MCP servers of keeper\n    + toy" in result.stdout
+    assert "warning: Letta Code ignores `requires_approval`" in result.stdout
+    assert "Plan: 1 to add, 0 to change, 0 to remove." in result.stdout
     assert desk.read() == OTHERS, "a plan changes nothing"
     assert desk.letta("verify", *LOCAL).exit_code == 1
 
-    done = desk.letta("apply", *LOCAL, plan)
-    assert done.exit_code == 0, done.stderr
+    result = desk.letta("apply", *LOCAL, plan)
+    assert result.exit_code == 0, result.stderr
     value = desk.read()
     entry = value["agents"][1]["mcpServers"].pop()
-    assert value == OTHERS, "all that others wrote is there"
+    assert value == OTHERS, "settings of others are unchanged"
     assert entry == {
         "name": "toy",
         "transport": "http",
@@ -34,12 +34,12 @@ def test_a_plan_is_made_saved_applied_and_verified(desk: Desk) -> None:
         "headers": {"X-Agent-Id": AGENT, "Authorization": f"Bearer {TOKEN}"},
     }
 
-    done = desk.letta("verify", *LOCAL)
-    assert done.exit_code == 0, done.stdout + done.stderr
-    assert "run delete_note by keeper: skipped (it changes data" in done.stdout
-    assert "run search_notes by keeper: ok (1 example)\n" in done.stdout
-    assert "attached_count: 2  keeper\nall_match: true\n" in done.stdout
-    call = desk.mcp.called("search_notes")[0]
+    result = desk.letta("verify", *LOCAL)
+    assert result.exit_code == 0, result.stdout + result.stderr
+    assert "run delete_note by keeper: skipped (it changes data" in result.stdout
+    assert "run search_notes by keeper: ok (1 example)\n" in result.stdout
+    assert "attached_count: 2  keeper\nall_match: true\n" in result.stdout
+    call = desk.mcp.list_calls("search_notes")[0]
     assert call.arguments == {"query": "tea"}
     assert call.headers["x-agent-id"] == AGENT
     assert call.headers["authorization"] == f"Bearer {TOKEN}"
@@ -49,7 +49,8 @@ def test_a_plan_is_made_saved_applied_and_verified(desk: Desk) -> None:
     assert "No changes" in desk.letta("plan", *LOCAL).stdout
 
 
-def test_json_holds_no_secret(desk: Desk) -> None:
+def test_json_output_contains_no_token(desk: Desk) -> None:
+    """`Desk.letta` checks each output for the token."""
     plan = json.loads(desk.letta("plan", *LOCAL, "--format", "json").stdout)
     assert [change["action"] for change in plan["changes"]] == ["+"]
     desk.letta("apply", *LOCAL, "--yes")
@@ -59,9 +60,7 @@ def test_json_holds_no_secret(desk: Desk) -> None:
     assert passed == ["search_notes"]
 
 
-def test_a_moved_url_and_a_new_token_change_the_entry_and_nothing_else(
-    desk: Desk,
-) -> None:
+def test_changed_url_and_token_update_only_the_toolsets_entry(desk: Desk) -> None:
     entry = {
         "name": "toy",
         "transport": "http",
@@ -72,8 +71,8 @@ def test_a_moved_url_and_a_new_token_change_the_entry_and_nothing_else(
     value = json.loads(json.dumps(OTHERS))
     value["agents"][1]["mcpServers"].insert(0, entry)
     desk.write(value)
-    done = desk.letta("plan", *LOCAL)
-    assert f"~ toy  (url: http://127.0.0.1:1/old -> {desk.mcp.url}" in done.stdout
+    result = desk.letta("plan", *LOCAL)
+    assert f"~ toy  (url: http://127.0.0.1:1/old -> {desk.mcp.url}" in result.stdout
     assert desk.letta("apply", *LOCAL, "--yes").exit_code == 0
     value["agents"][1]["mcpServers"][0] = {
         **entry,
@@ -87,19 +86,19 @@ def test_a_moved_url_and_a_new_token_change_the_entry_and_nothing_else(
     assert desk.settings.read_text() == json.dumps(value, indent=2)
 
 
-def test_settings_that_moved_stop_a_saved_plan(desk: Desk) -> None:
+def test_saved_plan_is_refused_after_mcp_servers_changed(desk: Desk) -> None:
     plan = str(desk.home / "plan.json")
     desk.letta("plan", *LOCAL, "--out", plan)
     value = desk.read()
     value["agents"][1]["mcpServers"].append({"name": "added", "command": "x"})
     desk.write(value)
-    done = desk.letta("apply", *LOCAL, plan)
-    assert done.exit_code == 1
-    assert "the MCP servers of keeper were changed" in done.stderr
+    result = desk.letta("apply", *LOCAL, plan)
+    assert result.exit_code == 1
+    assert "the MCP servers of keeper were changed" in result.stderr
     assert desk.read() == value
 
 
-def test_what_others_write_elsewhere_does_not_stop_it(desk: Desk) -> None:
+def test_saved_plan_is_applied_after_unrelated_settings_changed(desk: Desk) -> None:
     plan = str(desk.home / "plan.json")
     desk.letta("plan", *LOCAL, "--out", plan)
     desk.write({**OTHERS, "lastAgent": AGENT})
@@ -108,7 +107,7 @@ def test_what_others_write_elsewhere_does_not_stop_it(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize("edit", ['"changes": []', '"id": "0"', "nonsense"])
-def test_a_plan_that_was_edited_is_refused(desk: Desk, edit: str) -> None:
+def test_edited_plan_file_is_refused(desk: Desk, edit: str) -> None:
     plan = desk.home / "plan.json"
     desk.letta("plan", *LOCAL, "--out", str(plan))
     text = plan.read_text()
@@ -117,81 +116,88 @@ def test_a_plan_that_was_edited_is_refused(desk: Desk, edit: str) -> None:
         plan.write_text("{")
     else:
         plan.write_text(json.dumps({**value, **json.loads(f"{{{edit}}}")}))
-    done = desk.letta("apply", *LOCAL, str(plan))
-    assert done.exit_code == 2, done.stderr
+    result = desk.letta("apply", *LOCAL, str(plan))
+    assert result.exit_code == 2, result.stderr
     assert desk.read() == OTHERS
 
 
-def refused(desk: Desk, *words: str) -> str:
-    """What plan objects to; apply must then leave the file."""
+def assert_plan_is_refused(desk: Desk, *words: str) -> str:
+    """Return the plan's output; check that apply leaves the file unchanged."""
     before = desk.settings.read_bytes()
-    done = desk.letta("plan", *words)
-    assert done.exit_code == 1, done.stdout + done.stderr
+    result = desk.letta("plan", *words)
+    assert result.exit_code == 1, result.stdout + result.stderr
     assert desk.letta("apply", *words, "--yes").exit_code == 1
     assert desk.settings.read_bytes() == before
-    text: str = done.stdout
+    text: str = result.stdout
     return text
 
 
-def test_a_tool_that_wakes_the_agent_must_not_be_offered(desk: Desk) -> None:
+def test_plan_is_refused_if_server_offers_tool_that_calls_the_agent(desk: Desk) -> None:
     offered = {"name": "wake_agent", "inputSchema": {"type": "object"}}
     desk.mcp.tools = [*desk.mcp.tools, offered]
-    assert "`wake_agent` to keeper, which must not have it" in refused(desk, *LOCAL)
+    assert "`wake_agent` to keeper, which must not have it" in assert_plan_is_refused(
+        desk, *LOCAL
+    )
 
 
-def test_a_server_that_is_not_deployed_is_refused(desk: Desk) -> None:
+def test_plan_is_refused_if_server_does_not_offer_a_tool(desk: Desk) -> None:
     desk.mcp.tools = [t for t in desk.mcp.tools if t["name"] == "search_notes"]
-    assert "does not offer `delete_note` (not-deployed)" in refused(desk, *LOCAL)
+    assert "does not offer `delete_note` (not-deployed)" in assert_plan_is_refused(
+        desk, *LOCAL
+    )
 
 
-def test_a_server_that_is_down_is_refused(desk: Desk) -> None:
+def test_plan_is_refused_while_server_is_down(desk: Desk) -> None:
     desk.mcp.is_down = True
-    assert "does not respond" in refused(desk, *LOCAL)
+    assert "does not respond" in assert_plan_is_refused(desk, *LOCAL)
 
 
-def test_somebody_elses_entry_of_that_name_is_only_taken_when_named(desk: Desk) -> None:
+def test_foreign_stdio_entry_is_replaced_only_with_allow_capture(desk: Desk) -> None:
     value = json.loads(json.dumps(OTHERS))
     value["agents"][1]["mcpServers"][0]["name"] = "toy"
     desk.write(value)
-    assert "that does not belong to the toolset: serve (capture)" in refused(
-        desk, *LOCAL
+    assert (
+        "that does not belong to the toolset: serve (capture)"
+        in assert_plan_is_refused(desk, *LOCAL)
     )
-    done = desk.letta("apply", *LOCAL, "--allow-capture", "toy", "--yes")
-    assert done.exit_code == 0
+    result = desk.letta("apply", *LOCAL, "--allow-capture", "toy", "--yes")
+    assert result.exit_code == 0
     entry = desk.read()["agents"][1]["mcpServers"][0]
     assert entry["url"] == desk.mcp.url
-    assert "command" not in entry, "nor what goes with it"
-    assert "No changes" in desk.letta("plan", *LOCAL).stdout, "it is the toolset's now"
+    assert "command" not in entry, "the fields of the previous entry are removed"
+    assert (
+        "No changes" in desk.letta("plan", *LOCAL).stdout
+    ), "the entry belongs to the toolset"
 
 
-def test_names_that_letta_code_takes_for_one_are_refused(desk: Desk) -> None:
+def test_server_names_with_the_same_alias_are_refused(desk: Desk) -> None:
     desk.project.edit("specs/toy/toolset.yaml", "{name: toy,", "{name: to_y,")
     value = json.loads(json.dumps(OTHERS))
     value["agents"][1]["mcpServers"][0]["name"] = "to.y"
     desk.write(value)
-    assert "mcp__to_y__" in refused(desk, *LOCAL)
+    assert "mcp__to_y__" in assert_plan_is_refused(desk, *LOCAL)
 
 
-def test_an_agent_on_two_backends_must_be_told_apart(desk: Desk) -> None:
-    assert "pass --base-url to choose one" in refused(desk)
+def test_agent_on_two_backends_requires_base_url(desk: Desk) -> None:
+    assert "pass --base-url to choose one" in assert_plan_is_refused(desk)
 
 
-def test_an_agent_that_is_not_there_is_added_and_said(desk: Desk) -> None:
-    done = desk.letta("apply", "--base-url", "https://letta.test/", "--yes")
-    assert done.exit_code == 0, done.stderr
-    assert "the settings file has no entry for keeper" in done.stdout
+def test_apply_adds_missing_agent_with_a_warning(desk: Desk) -> None:
+    result = desk.letta("apply", "--base-url", "https://letta.test/", "--yes")
+    assert result.exit_code == 0, result.stderr
+    assert "the settings file has no entry for keeper" in result.stdout
     assert desk.read()["agents"][2]["baseUrl"] == "letta.test"
 
 
-def test_settings_that_letta_code_cannot_read_are_not_touched(desk: Desk) -> None:
+def test_invalid_settings_file_is_reported_and_not_changed(desk: Desk) -> None:
     desk.settings.write_text('{\n  // mine\n  "agents": []\n}')
-    done = desk.letta("apply", *LOCAL, "--yes")
-    assert done.exit_code == 2
-    assert "line 2, column 3" in done.stderr
+    result = desk.letta("apply", *LOCAL, "--yes")
+    assert result.exit_code == 2
+    assert "line 2, column 3" in result.stderr
     assert desk.settings.read_text().startswith("{\n  // mine")
 
 
-def test_a_missing_file_is_made(desk: Desk) -> None:
+def test_apply_creates_a_missing_settings_file(desk: Desk) -> None:
     os.unlink(desk.settings)
     assert desk.letta("apply", "--yes").exit_code == 0
     assert desk.letta("verify").exit_code == 0
@@ -199,7 +205,7 @@ def test_a_missing_file_is_made(desk: Desk) -> None:
     assert desk.read()["agents"][0]["baseUrl"] == local
 
 
-def test_verify_finds_a_changed_schema_and_a_failing_example(desk: Desk) -> None:
+def test_verify_reports_changed_description_and_failing_example(desk: Desk) -> None:
     desk.letta("apply", *LOCAL, "--yes")
 
     def fail(arguments: Any) -> Any:
@@ -207,14 +213,14 @@ def test_verify_finds_a_changed_schema_and_a_failing_example(desk: Desk) -> None
 
     desk.mcp.answers["search_notes"] = fail
     desk.mcp.tools = [{**tool, "description": "Other."} for tool in desk.mcp.tools]
-    done = desk.letta("verify", *LOCAL)
-    assert done.exit_code == 1
-    assert "example 1: the call failed: no ink" in done.stdout
-    assert "its description differs from the spec" in done.stdout
-    assert "all_match: false" in done.stdout
+    result = desk.letta("verify", *LOCAL)
+    assert result.exit_code == 1
+    assert "example 1: the call failed: no ink" in result.stdout
+    assert "its description differs from the spec" in result.stdout
+    assert "all_match: false" in result.stdout
 
 
-def test_verify_can_leave_calls_out_and_make_more(desk: Desk) -> None:
+def test_verify_options_select_the_called_tools(desk: Desk) -> None:
     desk.letta("apply", *LOCAL, "--yes")
     desk.letta("verify", *LOCAL, "--no-calls")
     assert desk.mcp.calls == []
@@ -222,70 +228,73 @@ def test_verify_can_leave_calls_out_and_make_more(desk: Desk) -> None:
     assert [call.name for call in desk.mcp.calls] == ["delete_note"]
 
 
-def test_somebody_elses_entry_of_the_same_kind_is_not_taken_either(desk: Desk) -> None:
+def test_foreign_http_entry_is_not_replaced(desk: Desk) -> None:
     value = json.loads(json.dumps(OTHERS))
     theirs = {"name": "toy", "transport": "http", "url": "http://theirs.test/mcp"}
     value["agents"][1]["mcpServers"].append({**theirs, "headers": {"X-Key": "k"}})
     desk.write(value)
-    said = refused(desk, *LOCAL)
+    output = assert_plan_is_refused(desk, *LOCAL)
     assert (
-        "that does not belong to the toolset: http://theirs.test/mcp (capture)" in said
+        "that does not belong to the toolset: http://theirs.test/mcp (capture)"
+        in output
     )
 
 
-@pytest.mark.parametrize("had_one", [True, False])
-def test_what_was_there_is_kept_and_put_back(desk: Desk, had_one: bool) -> None:
+@pytest.mark.parametrize("has_entry", [True, False])
+def test_rollback_restores_the_settings_file_from_backup(
+    desk: Desk, has_entry: bool
+) -> None:
     value = json.loads(json.dumps(OTHERS))
-    if had_one:
+    if has_entry:
         theirs = {"name": "toy", "transport": "http", "url": "http://theirs.test/mcp"}
         value["agents"][1]["mcpServers"].append({**theirs, "headers": {"X-Key": "k"}})
     desk.write(value)
     before = desk.settings.read_bytes()
-    done = desk.letta("apply", *LOCAL, "--allow-capture", "toy", "--yes")
-    assert "backup saved: " in done.stdout
+    result = desk.letta("apply", *LOCAL, "--allow-capture", "toy", "--yes")
+    assert "backup saved: " in result.stdout
     headers = desk.read()["agents"][1]["mcpServers"][1]["headers"]
-    assert "X-Key" not in headers, "it is for another server"
+    assert "X-Key" not in headers, "the header belongs to another server"
     [copy] = desk.settings.parent.glob("toolcast-toy-*.json")
     assert copy.stat().st_mode & 0o777 == 0o600
 
-    shown = desk.letta("rollback", *LOCAL, "--dry-run")
-    assert "keeper: the entry toy " in shown.stdout
+    preview = desk.letta("rollback", *LOCAL, "--dry-run")
+    assert "keeper: the entry toy " in preview.stdout
     assert desk.settings.read_bytes() != before
     assert desk.letta("rollback", *LOCAL).exit_code == 0
     assert desk.settings.read_bytes() == before
     assert "nothing to restore" in desk.letta("rollback", *LOCAL).stdout
 
 
-def test_an_entry_that_somebody_changed_since_then_stays(desk: Desk) -> None:
+def test_rollback_keeps_an_entry_that_was_changed_later(desk: Desk) -> None:
     desk.letta("apply", *LOCAL, "--yes")
     value = desk.read()
     value["agents"][1]["mcpServers"][1]["url"] = "http://newer.test/mcp"
     desk.write(value)
-    done = desk.letta("rollback", *LOCAL)
-    assert done.exit_code == 1
-    assert "was changed since then" in done.stderr
+    result = desk.letta("rollback", *LOCAL)
+    assert result.exit_code == 1
+    assert "was changed since then" in result.stderr
     assert desk.read() == value
 
 
-def test_a_copy_that_was_edited_is_not_put_back(desk: Desk) -> None:
+def test_rollback_refuses_an_edited_backup(desk: Desk) -> None:
     desk.letta("apply", *LOCAL, "--yes")
     [copy] = desk.settings.parent.glob("toolcast-toy-*.json")
     copy.write_text(copy.read_text().replace("null", '{"name": "toy", "command": "x"}'))
     for words in ((), (str(copy),)):
-        done = desk.letta("rollback", *LOCAL, *words)
-        assert done.exit_code == 2
-    assert "was changed after it was saved" in done.stderr
+        result = desk.letta("rollback", *LOCAL, *words)
+        assert result.exit_code == 2
+    assert "was changed after it was saved" in result.stderr
 
 
-def test_what_was_asked_for_and_left_out_is_no_success(desk: Desk) -> None:
+def test_verify_fails_if_the_requested_tool_is_skipped(desk: Desk) -> None:
     desk.letta("apply", *LOCAL, "--yes")
-    done = desk.letta("verify", *LOCAL, "--tool", "delete_note")
-    assert done.exit_code == 1
-    assert "skipped: run delete_note by keeper: it changes data" in done.stdout
-    assert "all_match: true" in done.stdout
+    result = desk.letta("verify", *LOCAL, "--tool", "delete_note")
+    assert result.exit_code == 1
+    assert "skipped: run delete_note by keeper: it changes data" in result.stdout
+    assert "all_match: true" in result.stdout
 
 
-def test_tools_are_not_restored_where_none_is_attached(desk: Desk) -> None:
-    done = desk.letta("rollback", *LOCAL, "--restore", "x")
-    assert done.exit_code == 2
-    assert "which attaches no tools" in done.stderr
+def test_rollback_option_restore_is_an_error_for_letta_code(desk: Desk) -> None:
+    result = desk.letta("rollback", *LOCAL, "--restore", "x")
+    assert result.exit_code == 2
+    assert "which attaches no tools" in result.stderr

@@ -1,4 +1,4 @@
-"""The real Letta Code reads what `--backend code` writes, and calls through it."""
+"""Letta Code reads the settings that `--backend code` writes and calls the tools."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ TOKEN = "s3cret-token-of-the-mcp-server"
 
 @pytest.fixture
 def code(tmp_path: Path) -> LettaCode:
-    if not os.environ.get("TOOLCAST_TEST_LETTA") or not install.installed():
+    if not os.environ.get("TOOLCAST_TEST_LETTA") or not install.is_installed():
         pytest.skip("make test-letta-real runs the tests against a real Letta Code")
     return LettaCode(tmp_path)
 
 
 @pytest.mark.letta
-def test_the_real_client_lists_and_calls_rens_tools(
+def test_letta_code_lists_and_calls_rens_tools(
     code: LettaCode, project_copy: Any
 ) -> None:
     with scripted_model() as model:
@@ -45,9 +45,11 @@ def test_the_real_client_lists_and_calls_rens_tools(
         }
 
         def letta(*words: str) -> str:
-            done = project_copy.toolcast("letta", *words, "--toolset", "ren", env=env)
-            assert done.returncode == 0, done.stdout + done.stderr
-            text: str = done.stdout
+            process = project_copy.toolcast(
+                "letta", *words, "--toolset", "ren", env=env
+            )
+            assert process.returncode == 0, process.stdout + process.stderr
+            text: str = process.stdout
             return text
 
         letta("plan", "--backend", "code", "--out", str(code.home / "plan"))
@@ -56,15 +58,15 @@ def test_the_real_client_lists_and_calls_rens_tools(
         assert f"attached_count: {number}  ren\nall_match: true\n" in letta(
             "verify", "--backend", "code", "--tool", "list_skills"
         )
-        listed = code.asked("mcp", "list", "--agent", agent)
-        assert [one["name"] for one in listed] == ["ren"]
-        tools = code.asked("mcp", "tools", "--agent", agent)
+        listed = code.run_json("mcp", "list", "--agent", agent)
+        assert [entry["name"] for entry in listed] == ["ren"]
+        tools = code.run_json("mcp", "tools", "--agent", agent)
         assert "mcp__ren__list_notecards" in {tool["name"] for tool in tools}
         assert len(tools) == number
         note = ("mcp", "call", "mcp__ren__create_notecard", "--agent", agent)
-        made = code.asked(*note, "--args", '{"text": "Ask Ted."}')
-        assert json.loads(made["content"][0]["text"])["text"] == "Ask Ted."
-        # It writes the file itself now; what it did not have to change stays.
+        created = code.run_json(*note, "--args", '{"text": "Ask Ted."}')
+        assert json.loads(created["content"][0]["text"])["text"] == "Ask Ted."
+        # Letta Code writes the file here; it keeps all other settings.
         code.run("backend", "local")
         after = json.loads(code.settings.read_text())
         assert [s["name"] for s in after["agents"][0].pop("mcpServers")] == ["ren"]

@@ -1,4 +1,4 @@
-"""A settings file keeps everything but the entry that is set, byte for byte."""
+"""Edits of a settings file that keep all other text byte for byte."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ layouts = st.sampled_from([None, 2, 4, "\t"])
 @given(
     st.dictionaries(st.text(max_size=4), values), st.text(max_size=4), values, layouts
 )
-def test_setting_a_member_is_what_a_dict_does(
+def test_set_member_equals_dict_assignment(
     before: dict[str, Any], key: str, value: Any, indent: Any
 ) -> None:
     text = json.dumps(before, indent=indent)
@@ -52,20 +52,20 @@ def test_setting_a_member_is_what_a_dict_does(
 
 
 @given(st.lists(values, max_size=4), values, layouts)
-def test_appending_is_what_a_list_does(
+def test_append_element_equals_list_append(
     before: list[Any], value: Any, indent: Any
 ) -> None:
     text = json.dumps(before, indent=indent)
     assert parse_json(append_element(text, 0, value)) == [*before, value]
 
 
-def test_numbers_escapes_spacing_and_order_survive() -> None:
+def test_set_member_keeps_numbers_escapes_spacing_and_order() -> None:
     text = '{ "b":1.50,"a" :  [1e3, 12345678901234567890],\r\n  "\\u0063":"\\u00e9\\/" }\r\n'
     edited = set_member(text, 0, "new", 1)
     assert edited == text.replace('\\/" }', '\\/",\r\n  "new": 1 }')
 
 
-def test_an_entry_is_laid_out_as_letta_code_does(tmp_path: Path) -> None:
+def test_set_server_uses_letta_codes_layout(tmp_path: Path) -> None:
     before = {"agents": [{"agentId": AGENT, "baseUrl": "local:/x"}], "last": None}
     file = tmp_path / "settings.json"
     file.write_text(json.dumps(before, indent=2))
@@ -89,27 +89,27 @@ def test_an_entry_is_laid_out_as_letta_code_does(tmp_path: Path) -> None:
     ],
     ids=json.dumps,
 )
-def test_every_shape_of_a_file_takes_the_entry(
+def test_set_server_adds_or_updates_the_entry_and_keeps_the_rest(
     tmp_path: Path, before: dict[str, Any], indent: Any
 ) -> None:
     file = tmp_path / "settings.json"
     file.write_text(json.dumps(before, indent=indent))
     after = Settings.read(file).set_server(AGENT, None, SERVER)
-    mine = after.list_servers(AGENT, None)
-    assert {**next(s for s in mine if s["name"] == "ren"), **SERVER} == next(
-        s for s in mine if s["name"] == "ren"
+    servers = after.list_servers(AGENT, None)
+    assert {**next(s for s in servers if s["name"] == "ren"), **SERVER} == next(
+        s for s in servers if s["name"] == "ren"
     )
     value = parse_json(after.text)
     for key, old in before.items():
         if key != "agents":
             assert value[key] == old
     for old in before.get("agents") or []:
-        there = next(
+        agent_after = next(
             agent
             for agent in value["agents"]
             if agent.get("baseUrl") == old.get("baseUrl")
         )
-        names = [s["name"] for s in there.get("mcpServers") or []]
+        names = [s["name"] for s in agent_after.get("mcpServers") or []]
         kept = [s["name"] for s in old.get("mcpServers") or []]
         assert names[: len(kept)] == kept
     assert after.set_server(AGENT, None, SERVER).text == after.text
@@ -132,7 +132,7 @@ def test_every_shape_of_a_file_takes_the_entry(
     ],
     ids=lambda value: value[:20],
 )
-def test_what_letta_code_could_not_read_is_refused(
+def test_invalid_settings_raise_an_error_and_are_not_changed(
     tmp_path: Path, text: str, reason: str
 ) -> None:
     file = tmp_path / "settings.json"
@@ -142,7 +142,7 @@ def test_what_letta_code_could_not_read_is_refused(
     assert file.read_bytes() == text.encode()
 
 
-def test_permissions_and_links_stay(tmp_path: Path) -> None:
+def test_write_keeps_permissions_and_symbolic_links(tmp_path: Path) -> None:
     real = tmp_path / "dotfiles" / "letta.json"
     real.parent.mkdir()
     real.write_text("{}")
@@ -157,14 +157,16 @@ def test_permissions_and_links_stay(tmp_path: Path) -> None:
     assert os.listdir(real.parent) == ["letta.json"]
 
 
-def test_a_new_file_is_its_owners_alone(tmp_path: Path) -> None:
+def test_new_settings_file_has_mode_600(tmp_path: Path) -> None:
     before = Settings.read(tmp_path / ".letta" / "settings.json")
     before.set_server(AGENT, None, SERVER).write(before)
     assert stat.S_IMODE(before.path.stat().st_mode) == 0o600
     assert Settings.read(before.path).list_servers(AGENT, None) == [SERVER]
 
 
-def test_a_change_in_between_is_not_overwritten(tmp_path: Path) -> None:
+def test_write_is_refused_after_another_program_changed_the_file(
+    tmp_path: Path,
+) -> None:
     file = tmp_path / "settings.json"
     file.write_text("{}")
     before = Settings.read(file)
@@ -174,16 +176,16 @@ def test_a_change_in_between_is_not_overwritten(tmp_path: Path) -> None:
     assert file.read_text() == '{"mine": 1}'
 
 
-def test_a_write_that_fails_leaves_the_file(
+def test_failed_write_keeps_the_previous_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / "settings.json"
     file.write_text("{}")
 
-    def full(*arguments: Any) -> None:
+    def raise_disk_full(*arguments: Any) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(os, "fsync", full)
+    monkeypatch.setattr(os, "fsync", raise_disk_full)
     before = Settings.read(file)
     with pytest.raises(SettingsError, match="No space left"):
         before.set_server(AGENT, None, SERVER).write(before)
@@ -191,7 +193,7 @@ def test_a_write_that_fails_leaves_the_file(
     assert os.listdir(tmp_path) == ["settings.json"]
 
 
-def test_a_link_to_nothing_is_refused(tmp_path: Path) -> None:
+def test_broken_symbolic_link_is_an_error(tmp_path: Path) -> None:
     link = tmp_path / "settings.json"
     link.symlink_to(tmp_path / "gone")
     with pytest.raises(SettingsError, match="broken symbolic link"):
@@ -208,13 +210,13 @@ def test_a_link_to_nothing_is_refused(tmp_path: Path) -> None:
         ("agent-local-1", "local:/srv/x/../y", "local:/srv/y"),
     ],
 )
-def test_a_backend_is_named_as_letta_code_does(
+def test_resolve_home_returns_the_base_url_in_letta_codes_form(
     agent: str, base_url: str | None, expected: str | None
 ) -> None:
     assert resolve_home(agent, base_url, {"HOME": "/home/me"}) == expected
 
 
-def test_names_that_letta_code_takes_for_one() -> None:
+def test_similar_server_names_have_the_same_alias() -> None:
     assert (
         format_alias("my.server")
         == format_alias("my_server")
@@ -222,23 +224,23 @@ def test_names_that_letta_code_takes_for_one() -> None:
     )
 
 
-def test_a_text_that_is_no_json_is_named() -> None:
+def test_invalid_json_error_has_line_and_column() -> None:
     with pytest.raises(InvalidJsonError, match="line 1, column 2"):
         parse_json("{x}")
 
 
-def test_sixteen_mebibytes_are_read(
+def test_settings_are_read_up_to_16_mebibytes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    given: list[int] = []
+    limits: list[int] = []
 
-    def read(_: str, most: int) -> bytes:
-        given.append(most)
+    def read(_: str, limit: int) -> bytes:
+        limits.append(limit)
         return b"{}"
 
     monkeypatch.setattr(settings_file, "read_regular_file", read)
     assert Settings.read(tmp_path / "settings.json").exists
-    assert given == [16 << 20]
+    assert limits == [16 << 20]
 
 
 @pytest.mark.parametrize(
@@ -254,7 +256,7 @@ def test_sixteen_mebibytes_are_read(
         ('{"a":\n1}', ""),
     ],
 )
-def test_the_first_indented_line_shows_the_layout(text: str, unit: str) -> None:
+def test_indent_is_detected_from_the_first_indented_line(text: str, unit: str) -> None:
     assert _detect_indent(text) == unit
 
 
@@ -268,11 +270,13 @@ def test_the_first_indented_line_shows_the_layout(text: str, unit: str) -> None:
         (" [\n 1\n]", 0, " []"),
     ],
 )
-def test_an_element_is_taken_out(text: str, index: int, after: str) -> None:
+def test_remove_element_also_removes_its_comma(
+    text: str, index: int, after: str
+) -> None:
     assert remove_element(text, 0, index) == after
 
 
-def test_an_element_is_replaced_or_added_where_it_stands() -> None:
+def test_added_and_replaced_elements_use_the_surrounding_indent() -> None:
     text = '[\n  1,\n  {"a": 2}\n]'
     assert replace_element(text, 0, 0, [3]) == '[\n  [\n    3\n  ],\n  {"a": 2}\n]'
     assert append_element(text, 0, 3) == '[\n  1,\n  {"a": 2},\n  3\n]'
@@ -283,7 +287,7 @@ def test_an_element_is_replaced_or_added_where_it_stands() -> None:
     )
 
 
-def test_a_line_is_indented_as_it_is_written() -> None:
+def test_get_line_indent_returns_leading_whitespace() -> None:
     for text, at, indent in (
         ("\n  {}", 3, "  "),
         ("  {}", 2, "  "),

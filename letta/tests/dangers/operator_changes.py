@@ -1,23 +1,23 @@
-"""What an operator or another client can do to an agent, and what the agent loses by it.
+"""Operators' changes to an agent and the tools or rules that the agent loses by each.
 
-Each row has the requests that change the agent or the registry, and the tools of other
-owners that the agent lost, or whose rules it lost.
+Each row has the change, and the tools of other owners that the agent lost or whose
+rules it lost.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from letta.tests.deeds import (
-    Deed,
-    adds,
-    all_of,
-    attaches,
-    configures,
-    deletes,
-    detaches,
-    drops,
-    sets,
+from letta.tests.manual_changes import (
+    ManualChange,
+    add_rules,
+    attach_tool,
+    combine_changes,
+    configure_entry,
+    delete_tool,
+    detach_tools,
+    remove_rules,
+    set_tool_fields,
 )
 from letta.tests.stage import THEIRS, Stage
 
@@ -25,165 +25,173 @@ MEMORY = ("memory_insert", "memory_replace")
 SEARCHES = ("archival_memory_search", "conversation_search")
 
 
-def replaces_tools(*names: str) -> Deed:
-    """A client sends a complete list of tools: the others are detached."""
+def replace_tools(*names: str) -> ManualChange:
+    """Return a change that replaces the agent's list of tools."""
 
-    def deed(stage: Stage) -> None:
-        ids = [stage.registered(name)["id"] for name in names]
-        stage.ask("PATCH", f"/v1/agents/{stage.agent_id}", {"tool_ids": ids})
+    def change(stage: Stage) -> None:
+        ids = [stage.find_tool(name)["id"] for name in names]
+        stage.request("PATCH", f"/v1/agents/{stage.agent_id}", {"tool_ids": ids})
 
-    return deed
+    return change
 
 
-def replaces_tools_and_rules(*names: str) -> Deed:
-    """A client sends complete lists of tools and rules, as an agent's editor does."""
+def replace_tools_and_rules(*names: str) -> ManualChange:
+    """Return a change that replaces the agent's tools and removes its rules."""
 
-    def deed(stage: Stage) -> None:
-        ids = [stage.registered(name)["id"] for name in names]
+    def change(stage: Stage) -> None:
+        ids = [stage.find_tool(name)["id"] for name in names]
         stage.patch(tool_ids=ids, tool_rules=[])
 
-    return deed
+    return change
 
 
-def keeps_only_rules(*names: str) -> Deed:
-    """A client sends a complete list of rules that has only those of some tools."""
+def keep_only_rules(*names: str) -> ManualChange:
+    """Return a change that removes the rules of all other tools."""
 
-    def deed(stage: Stage) -> None:
+    def change(stage: Stage) -> None:
         rules = stage.agent()["tool_rules"]
         stage.patch(tool_rules=[r for r in rules if r["tool_name"] in names])
 
-    return deed
+    return change
 
 
-def edits(key: str, value: str) -> Deed:
-    """An operator changes a property of the agent that has nothing to do with tools."""
+def set_agent_property(key: str, value: str) -> ManualChange:
+    """Return a change of an agent's property that does not concern tools."""
     return lambda stage: stage.patch(**{key: value})
 
 
 OURS = ("search_notes", "delete_note", "end_day")
 EVERYTHING = sorted(THEIRS - {"send_message"})
-"""What an agent can lose: the toolset expects `send_message`, so that it comes back."""
+"""The tools that an agent can lose: `send_message` is expected and attached again."""
 RULED = ["memory_replace", "their_tool"]
 """The tools that have rules of other owners."""
 
-LOSSES: dict[str, tuple[Deed, Sequence[str]]] = {
-    # Tools that are detached one by one.
-    **{f"{name} is detached": (detaches(name), [name]) for name in EVERYTHING},
-    "both memory tools are detached": (detaches(*MEMORY), MEMORY),
-    "both searches are detached": (detaches(*SEARCHES), SEARCHES),
-    "everything of others is detached": (detaches(*EVERYTHING), EVERYTHING),
+LOSSES: dict[str, tuple[ManualChange, Sequence[str]]] = {
+    # Each row detaches a tool or some tools.
+    **{f"{name} is detached": (detach_tools(name), [name]) for name in EVERYTHING},
+    "both memory tools are detached": (detach_tools(*MEMORY), MEMORY),
+    "both searches are detached": (detach_tools(*SEARCHES), SEARCHES),
+    "all tools of others are detached": (detach_tools(*EVERYTHING), EVERYTHING),
     "memory tools and one of ours are detached": (
-        detaches(*MEMORY, "end_day"),
+        detach_tools(*MEMORY, "end_day"),
         MEMORY,
     ),
     "a core tool and an expected tool are detached": (
-        detaches("memory_insert", "send_message"),
+        detach_tools("memory_insert", "send_message"),
         ["memory_insert"],
     ),
-    # Lists that replace others.
-    "no tool is left": (replaces_tools(), EVERYTHING),
-    "only ours are left": (replaces_tools(*OURS), EVERYTHING),
-    "only one of ours is left": (replaces_tools("search_notes"), EVERYTHING),
-    "only the answer is left": (replaces_tools("send_message"), EVERYTHING),
-    "only another tool is there": (replaces_tools("web_search"), EVERYTHING),
-    "only a forbidden tool is there": (replaces_tools("run_code"), EVERYTHING),
+    # Each row replaces a complete list.
+    "no tool is left": (replace_tools(), EVERYTHING),
+    "only ours are left": (replace_tools(*OURS), EVERYTHING),
+    "only one of ours is left": (replace_tools("search_notes"), EVERYTHING),
+    "only the expected tool is left": (replace_tools("send_message"), EVERYTHING),
+    "only another built-in tool is left": (replace_tools("web_search"), EVERYTHING),
+    "only a forbidden tool is left": (replace_tools("run_code"), EVERYTHING),
     "only memory is left": (
-        replaces_tools(*MEMORY),
+        replace_tools(*MEMORY),
         ["archival_memory_search", "conversation_search", "their_tool"],
     ),
     "only the tool of others is left": (
-        replaces_tools("their_tool"),
+        replace_tools("their_tool"),
         sorted(THEIRS - {"send_message", "their_tool"}),
     ),
     "an older memory tool replaces the newer": (
-        replaces_tools(
+        replace_tools(
             "core_memory_append", "core_memory_replace", *SEARCHES, "their_tool"
         ),
         MEMORY,
     ),
     "one tool replaces both memory tools": (
-        all_of(detaches(*MEMORY), attaches("memory")),
+        combine_changes(detach_tools(*MEMORY), attach_tool("memory")),
         MEMORY,
     ),
-    "tools and rules are replaced by nothing": (replaces_tools_and_rules(), EVERYTHING),
+    "tools and rules are replaced by nothing": (replace_tools_and_rules(), EVERYTHING),
     "tools and rules are replaced by ours": (
-        replaces_tools_and_rules(*OURS),
+        replace_tools_and_rules(*OURS),
         EVERYTHING,
     ),
-    # Rules of tools that stay.
+    # Each row removes rules of tools that stay attached.
     "all rules are removed": (lambda stage: stage.patch(tool_rules=[]), RULED),
-    "only our rules are left": (keeps_only_rules(*OURS), RULED),
-    "only the rules of the answer are left": (
-        keeps_only_rules("send_message"),
+    "only our rules are left": (keep_only_rules(*OURS), RULED),
+    "only the rules of the expected tool are left": (
+        keep_only_rules("send_message"),
         RULED,
     ),
-    "the rules of others are removed": (drops("their_tool"), ["their_tool"]),
+    "the rules of others are removed": (remove_rules("their_tool"), ["their_tool"]),
     "the limit of a tool of others is removed": (
-        drops("their_tool", kind="max_count_per_step"),
+        remove_rules("their_tool", kind="max_count_per_step"),
         ["their_tool"],
     ),
     "the approval of a tool of others is removed": (
-        drops("their_tool", kind="requires_approval"),
+        remove_rules("their_tool", kind="requires_approval"),
         ["their_tool"],
     ),
     "the approval of a core tool is removed": (
-        drops("memory_replace", kind="requires_approval"),
+        remove_rules("memory_replace", kind="requires_approval"),
         ["memory_replace"],
     ),
     "a tool is detached and the rules of another removed": (
-        all_of(detaches("memory_insert"), drops("their_tool")),
+        combine_changes(detach_tools("memory_insert"), remove_rules("their_tool")),
         ["memory_insert", "their_tool"],
     ),
-    # The registry.
-    "a tool of others is deleted": (deletes("their_tool"), ["their_tool"]),
+    # Each row deletes tools of the registry.
+    "a tool of others is deleted": (delete_tool("their_tool"), ["their_tool"]),
     "a tool of others is deleted, and memory detached": (
-        all_of(deletes("their_tool"), detaches(*MEMORY)),
+        combine_changes(delete_tool("their_tool"), detach_tools(*MEMORY)),
         [*MEMORY, "their_tool"],
     ),
-    # Together with changes that an apply repairs.
-    "a forbidden tool comes and memory goes": (
-        all_of(attaches("run_code"), detaches(*MEMORY)),
+    # Each row also has a change that the next apply repairs.
+    "a forbidden tool is attached and memory detached": (
+        combine_changes(attach_tool("run_code"), detach_tools(*MEMORY)),
         MEMORY,
     ),
-    "a circular tool comes and a search goes": (
-        all_of(attaches("wake_agent"), detaches("conversation_search")),
+    "a circular tool is attached and a search detached": (
+        combine_changes(attach_tool("wake_agent"), detach_tools("conversation_search")),
         ["conversation_search"],
     ),
     "the token and memory are removed": (
-        all_of(configures(custom_headers={"X-Region": "a"}), detaches("memory_insert")),
+        combine_changes(
+            configure_entry(custom_headers={"X-Region": "a"}),
+            detach_tools("memory_insert"),
+        ),
         ["memory_insert"],
     ),
     "a tag and a search are removed": (
-        all_of(sets("delete_note", tags=[]), detaches("archival_memory_search")),
+        combine_changes(
+            set_tool_fields("delete_note", tags=[]),
+            detach_tools("archival_memory_search"),
+        ),
         ["archival_memory_search"],
     ),
     "a tool of ours is deleted and memory detached": (
-        all_of(deletes("search_notes"), detaches("memory_replace")),
+        combine_changes(delete_tool("search_notes"), detach_tools("memory_replace")),
         ["memory_replace"],
     ),
     "Letta Code opens the agent and memory is detached": (
-        all_of(
+        combine_changes(
             lambda stage: stage.patch(tags=["origin:letta-code"], tool_rules=[]),
-            detaches("memory_insert"),
+            detach_tools("memory_insert"),
         ),
         ["memory_insert", *RULED],
     ),
     "a tool is detached and attached, and another detached": (
-        all_of(
-            detaches("their_tool"), attaches("their_tool"), detaches("memory_insert")
+        combine_changes(
+            detach_tools("their_tool"),
+            attach_tool("their_tool"),
+            detach_tools("memory_insert"),
         ),
         ["memory_insert"],
     ),
-    # No loss.
+    # These changes lose no tool and no rule.
     "a tool is detached and attached again": (
-        all_of(detaches("their_tool"), attaches("their_tool")),
+        combine_changes(detach_tools("their_tool"), attach_tool("their_tool")),
         [],
     ),
-    "another tool is attached": (attaches("web_search"), []),
+    "another tool is attached": (attach_tool("web_search"), []),
     "a limit of a tool of others is raised": (
-        all_of(
-            drops("their_tool", kind="max_count_per_step"),
-            adds(
+        combine_changes(
+            remove_rules("their_tool", kind="max_count_per_step"),
+            add_rules(
                 {
                     "tool_name": "their_tool",
                     "type": "max_count_per_step",
@@ -193,6 +201,6 @@ LOSSES: dict[str, tuple[Deed, Sequence[str]]] = {
         ),
         [],
     ),
-    "the agent has another name": (edits("name", "another"), []),
-    "all of ours are detached": (detaches(*OURS), []),
+    "the agent is renamed": (set_agent_property("name", "another"), []),
+    "all of ours are detached": (detach_tools(*OURS), []),
 }

@@ -1,4 +1,4 @@
-"""An agent that calls, in its turn, a tool that starts a turn of it, is refused."""
+"""Refusal of calls by which an agent would start a turn of its own during a turn."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def fake() -> Iterator[FakeLetta]:
 
 @pytest.fixture
 def ren(fake: FakeLetta, tmp_path: Path) -> Iterator[tuple[str, str]]:
-    """The URL of ren's server for those who may call everything, and ren's id."""
+    """The URL of ren's server for unrestricted clients, and ren's agent id."""
     agent = fake.world.create_agent({"name": "ren"})
     env = {
         "REN_DATA": str(tmp_path),
@@ -35,8 +35,8 @@ def ren(fake: FakeLetta, tmp_path: Path) -> Iterator[tuple[str, str]]:
         yield f"{server.url}/", agent.id
 
 
-def called(url: str, tool: str, caller: str | None, **arguments: Any) -> Any:
-    """The result of a call, as Letta sends it."""
+def call_tool(url: str, tool: str, caller: str | None, **arguments: Any) -> Any:
+    """Return the result of a tool call in the form that Letta sends it."""
     params = {"name": tool, "arguments": arguments}
     body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
     headers = {
@@ -53,36 +53,38 @@ def called(url: str, tool: str, caller: str | None, **arguments: Any) -> Any:
     return json.loads(data.removeprefix("data:"))["result"]
 
 
-def test_the_agents_own_call_into_its_loop_is_refused(
+def test_agent_cannot_call_tool_that_calls_its_own_loop(
     fake: FakeLetta, ren: tuple[str, str]
 ) -> None:
     url, agent = ren
-    result = called(url, "send_to_ren", agent, message="Hello.")
+    result = call_tool(url, "send_to_ren", agent, message="Hello.")
     assert result["isError"] is True
     assert "would wait for itself" in result["content"][0]["text"]
     assert fake.faults.seen == [], "nothing reached the agent"
 
 
-def test_others_may_call_into_the_loop(fake: FakeLetta, ren: tuple[str, str]) -> None:
+def test_other_callers_can_call_tool_that_calls_the_agent_loop(
+    fake: FakeLetta, ren: tuple[str, str]
+) -> None:
     url, _ = ren
     for caller in (None, "agent-00000000-0000-4000-8000-000000000000"):
         fake.script = [{"text": "Hello yourself."}]
-        result = called(url, "send_to_ren", caller, message="Hello.")
+        result = call_tool(url, "send_to_ren", caller, message="Hello.")
         assert "Hello yourself." in result["content"][0]["text"]
 
 
-def test_the_agent_may_call_what_stays_out_of_its_loop(
+def test_agent_can_call_tool_that_does_not_call_its_loop(
     fake: FakeLetta, ren: tuple[str, str]
 ) -> None:
     url, agent = ren
-    result = called(url, "create_notecard", agent, text="Ask Ted.")
+    result = call_tool(url, "create_notecard", agent, text="Ask Ted.")
     assert result.get("isError", False) is False
 
 
-def test_while_its_id_is_not_known_every_agent_is_refused(
+def test_without_configured_agent_id_every_agent_is_refused(
     fake: FakeLetta, tmp_path: Path
 ) -> None:
     env = {"REN_DATA": str(tmp_path), "LETTA_BASE_URL": fake.url, "REN_AGENT_ID": ""}
     with http_server(ROOT, "generated.ren", env=env) as server:
-        result = called(f"{server.url}/", "send_to_ren", "agent-1", message="Hello.")
+        result = call_tool(f"{server.url}/", "send_to_ren", "agent-1", message="Hello.")
     assert "would wait for itself" in result["content"][0]["text"]

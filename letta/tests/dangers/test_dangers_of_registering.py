@@ -1,122 +1,124 @@
-"""Dangers on a tool's way from its MCP server into Letta's registry.
+"""Registration of a tool in Letta: failures that Letta does not report.
 
-The same tests run on the fake, and with `make test-letta-real` on a real server.
+The tests run on the fake and, with `make test-letta-real`, on a real server.
 """
 
 from __future__ import annotations
 
 from letta.tests.changing_mcp import changing_mcp, tool
-from letta.tests.stage import OURS, THEIRS, Stage, actions
+from letta.tests.stage import OURS, THEIRS, Stage, list_actions
 from letta.tests.toy import TOKEN
 
 SEARCH = "specs/toy/search_notes.yaml"
 TEXT = "{type: string, description: What to look for.}"
 
 
-def test_a_server_that_is_away_is_refused(stage: Stage) -> None:
-    """Danger C: Letta creates an entry without tools and answers 200."""
+def test_plan_is_refused_while_mcp_server_is_down(stage: Stage) -> None:
+    """Letta would create an entry without tools and answer 200."""
     stage.mcp.is_down = True
-    stage.refused("unreachable")
+    stage.assert_plan_is_refused("unreachable")
     stage.mcp.is_down = False
     stage.apply()
     stage.mcp.is_down = True
-    stage.refused("unreachable")
+    stage.assert_plan_is_refused("unreachable")
 
 
-def test_a_tool_that_is_not_deployed_is_refused(stage: Stage) -> None:
-    """Danger C: it would be skipped in silence."""
+def test_plan_is_refused_if_server_does_not_offer_a_tool(stage: Stage) -> None:
+    """Letta would skip the tool without an error."""
     stage.mcp.tools = [t for t in stage.mcp.tools if t["name"] != "end_day"]
-    said = stage.refused("not-deployed")
-    assert "the MCP server does not offer `end_day`" in said
+    message = stage.assert_plan_is_refused("not-deployed")
+    assert "the MCP server does not offer `end_day`" in message
 
 
-def test_a_tool_that_is_deployed_otherwise_is_refused(stage: Stage) -> None:
-    """Danger C: the agent would get another schema than the specs have."""
+def test_plan_is_refused_if_offered_tools_differ_from_specs(stage: Stage) -> None:
+    """The agent would receive another schema than the specs define."""
     stage.mcp.tools = [{**t, "description": "Old."} for t in stage.mcp.tools]
-    assert "differs from the spec" in stage.refused(*["not-deployed"] * 5)
-
-
-def test_a_second_page_is_refused(stage: Stage) -> None:
-    """Letta reads the first page only."""
-    stage.mcp.page = 3
-    said = stage.refused("not-deployed")
-    assert "`search_notes`, `wake_agent` on its first page" in said
-
-
-def test_a_schema_that_letta_would_skip_is_refused(stage: Stage) -> None:
-    """Danger C: an array without items."""
-    stage.project.edit(SEARCH, TEXT, "{type: array, description: Words.}")
-    stage.deploy()
-    said = stage.refused("skipped-schema")
-    assert (
-        "Letta would skip `search_notes` without an error: root.properties.query"
-        in said
+    assert "differs from the spec" in stage.assert_plan_is_refused(
+        *["not-deployed"] * 5
     )
 
 
-def test_an_empty_list_of_tools_is_refused(stage: Stage) -> None:
-    """Danger G: during a deployment, a refresh would delete and detach everything."""
+def test_plan_is_refused_if_tools_are_on_a_second_page(stage: Stage) -> None:
+    """Letta reads only the first page."""
+    stage.mcp.page = 3
+    message = stage.assert_plan_is_refused("not-deployed")
+    assert "`search_notes`, `wake_agent` on its first page" in message
+
+
+def test_plan_is_refused_for_schema_that_letta_skips(stage: Stage) -> None:
+    """Letta skips an array without items."""
+    stage.project.edit(SEARCH, TEXT, "{type: array, description: Words.}")
+    stage.deploy()
+    message = stage.assert_plan_is_refused("skipped-schema")
+    assert (
+        "Letta would skip `search_notes` without an error: root.properties.query"
+        in message
+    )
+
+
+def test_plan_is_refused_if_server_offers_no_tools(stage: Stage) -> None:
+    """A refresh during a deployment would delete and detach all tools."""
     stage.apply()
     stage.mcp.tools = []
-    stage.refused("empty-list")
+    stage.assert_plan_is_refused("empty-list")
     assert stage.names() == THEIRS | OURS
 
 
-def test_a_tool_of_other_agents_is_not_deleted_unnamed(stage: Stage) -> None:
-    """Danger G: what is deleted is detached from every agent of the organisation."""
+def test_deleting_tool_that_other_agents_use_requires_its_name(stage: Stage) -> None:
+    """Letta detaches a deleted tool from every agent of the organization."""
     stage.apply()
-    other = stage.new_agent("search_notes")
+    other = stage.create_another_agent("search_notes")
     (stage.project.root / SEARCH).unlink()
     stage.deploy()
-    said = stage.refused("other-agents")
-    assert "deleting `search_notes`" in said
-    assert f"another ({other})" in said
+    message = stage.assert_plan_is_refused("other-agents")
+    assert "deleting `search_notes`" in message
+    assert f"another ({other})" in message
     assert stage.names(other) == {"search_notes"}
     stage.apply(stage.plan(delete=("search_notes",)))
     assert stage.names(other) == set()
-    assert stage.registered("search_notes") is None
+    assert stage.find_tool("search_notes") is None
 
 
-def test_names_of_others_are_not_captured_unnamed(stage: Stage) -> None:
-    """Names are unique in an organisation, and who registers one takes it over."""
+def test_capturing_another_servers_tool_requires_its_name(stage: Stage) -> None:
+    """Tool names are unique in an organization; registering one replaces its owner."""
     with changing_mcp(tool("search_notes", "Theirs.")) as theirs:
-        entry = stage.new_server("theirs", url=theirs.url)
-        other = stage.new_agent("search_notes")
-        assert "`search_notes` belongs to" in stage.refused("capture")
-        owner = stage.registered("search_notes")["metadata_"]["mcp"]["server_id"]
+        entry = stage.create_server_entry("theirs", url=theirs.url)
+        other = stage.create_another_agent("search_notes")
+        assert "`search_notes` belongs to" in stage.assert_plan_is_refused("capture")
+        owner = stage.find_tool("search_notes")["metadata_"]["mcp"]["server_id"]
         assert owner == entry
         stage.apply(stage.plan(capture=("search_notes",)))
-        assert stage.registered("search_notes")["description"] == "Search the notes."
+        assert stage.find_tool("search_notes")["description"] == "Search the notes."
         assert stage.names(other) == {"search_notes"}
 
 
-def test_an_own_tool_that_was_captured_is_seen(stage: Stage) -> None:
+def test_plan_is_refused_if_another_server_captured_a_tool(stage: Stage) -> None:
     stage.apply()
     with changing_mcp(tool("end_day", "Theirs.")) as theirs:
-        stage.new_server("theirs", url=theirs.url)
-        assert "`end_day` belongs to" in stage.refused("capture")
+        stage.create_server_entry("theirs", url=theirs.url)
+        assert "`end_day` belongs to" in stage.assert_plan_is_refused("capture")
 
 
-def test_beyond_fifty_tools_everything_is_registered_and_settled(stage: Stage) -> None:
-    """A refresh looks at 50 tools of the organisation, and repeats itself for ever."""
+def test_tools_are_registered_and_updated_beside_60_other_tools(stage: Stage) -> None:
+    """A refresh reads only 50 tools of the organization."""
     many = [tool(f"many_{number:02}") for number in range(60)]
     with changing_mcp(*many) as theirs:
-        stage.new_server("theirs", url=theirs.url)
+        stage.create_server_entry("theirs", url=theirs.url)
         stage.apply()
         assert stage.names() == THEIRS | OURS
         assert stage.plan().changes == ()
-        path = f"/v1/tools/{stage.registered('end_day')['id']}"
-        stage.ask("PATCH", path, {"return_char_limit": 777})
+        path = f"/v1/tools/{stage.find_tool('end_day')['id']}"
+        stage.request("PATCH", path, {"return_char_limit": 777})
         stage.project.edit(SEARCH, "What to look for.", "Words.")
         stage.deploy()
         stage.apply()
         assert stage.plan().changes == ()
-        assert stage.registered("end_day")["return_char_limit"] == 777
-        assert len(stage.ask("GET", "/v1/tools/?limit=1000")) >= 60
+        assert stage.find_tool("end_day")["return_char_limit"] == 777
+        assert len(stage.request("GET", "/v1/tools/?limit=1000")) >= 60
 
 
-def test_a_renamed_tool_stays_attached_under_its_new_name(stage: Stage) -> None:
-    """For Letta it is one tool less and another one more, on no agent."""
+def test_renamed_tool_stays_attached_under_its_new_name(stage: Stage) -> None:
+    """Letta treats a rename as a removed tool and a new tool without agents."""
     stage.apply()
     old = (stage.project.root / SEARCH).read_text()
     (stage.project.root / SEARCH).unlink()
@@ -129,41 +131,41 @@ def test_a_renamed_tool_stays_attached_under_its_new_name(stage: Stage) -> None:
     )
     stage.deploy()
     plan = stage.plan()
-    assert actions(plan, "registry") == ["-/+ search_notes -> find_notes"]
-    assert actions(plan, "tool") == ["+ find_notes", "- search_notes"]
+    assert list_actions(plan, "registry") == ["-/+ search_notes -> find_notes"]
+    assert list_actions(plan, "tool") == ["+ find_notes", "- search_notes"]
     stage.apply(plan)
     assert stage.names() == THEIRS | (OURS - {"search_notes"}) | {"find_notes"}
     assert ("find_notes", "continue_loop") in stage.rules()
     assert not any(name == "search_notes" for name, _ in stage.rules())
 
 
-def test_a_changed_schema_reaches_the_agent_with_the_same_id(stage: Stage) -> None:
+def test_changed_schema_keeps_the_tool_id(stage: Stage) -> None:
     stage.apply()
-    before = stage.registered("search_notes")["id"]
+    before = stage.find_tool("search_notes")["id"]
     stage.project.edit(SEARCH, "What to look for.", "Words.")
     stage.deploy()
-    assert actions(stage.plan(), "registry") == ["~ search_notes"]
+    assert list_actions(stage.plan(), "registry") == ["~ search_notes"]
     stage.apply()
-    there = stage.registered("search_notes")
-    assert there["id"] == before
-    shown = there["json_schema"]["parameters"]["properties"]["query"]
-    assert shown["description"] == "Words."
+    registered = stage.find_tool("search_notes")
+    assert registered["id"] == before
+    parameter = registered["json_schema"]["parameters"]["properties"]["query"]
+    assert parameter["description"] == "Words."
     assert stage.plan().changes == ()
 
 
-def test_a_new_token_reaches_the_mcp_server(stage: Stage) -> None:
-    """Letta takes a new `auth_token` and goes on sending the old one."""
+def test_new_token_is_sent_to_the_mcp_server(stage: Stage) -> None:
+    """Letta accepts a new `auth_token`, but continues to send the previous one."""
     stage.apply()
     desired = stage.desired("another-token")
-    assert actions(stage.plan(desired), "server") == ["~ toy"]
+    assert list_actions(stage.plan(desired), "server") == ["~ toy"]
     stage.apply(desired=desired)
-    stage.ask("GET", "/v1/tools/mcp/servers/toy/tools")
+    stage.request("GET", "/v1/tools/mcp/servers/toy/tools")
     assert stage.mcp.headers[-1]["authorization"] == "Bearer another-token"
-    assert TOKEN not in "\n".join(stage.said)
+    assert TOKEN not in "\n".join(stage.messages)
 
 
-def test_the_endpoint_of_another_client_is_refused(stage: Stage) -> None:
-    """It offers what this client must not have, tools that wake the agent among it."""
+def test_plan_is_refused_for_another_clients_endpoint(stage: Stage) -> None:
+    """That endpoint offers tools that the agent's client may not call."""
     stage.project.edit(
         "specs/toy/toolset.yaml",
         "letta:\n",
@@ -178,17 +180,17 @@ def test_the_endpoint_of_another_client_is_refused(stage: Stage) -> None:
         "specs/toy/toolset.yaml", "{name: toy,", "{name: toy, client: agent,"
     )
     stage.project.edit("specs/toy/toolset.yaml", "mcp: {}", "mcp: {client: agent}")
-    said = stage.refused("wrong-endpoint")
-    assert "`list_plain`: the client that Letta uses may not call it" in said
-    assert "`wake_agent`: it calls the agent's own loop" in said
+    message = stage.assert_plan_is_refused("wrong-endpoint")
+    assert "`list_plain`: the client that Letta uses may not call it" in message
+    assert "`wake_agent`: it calls the agent's own loop" in message
     names = ("search_notes", "delete_note", "end_day")
     stage.mcp.tools = [t for t in stage.mcp.tools if t["name"] in names]
     stage.apply()
-    assert stage.registered("wake_agent") is None
+    assert stage.find_tool("wake_agent") is None
 
 
-def test_no_name_hides_behind_a_number(stage: Stage) -> None:
+def test_warning_lists_every_additional_offered_tool(stage: Stage) -> None:
     more = [tool(f"more_{number}") for number in range(20)]
     stage.mcp.tools = [*stage.mcp.tools, *more]
-    [warning] = [one for one in stage.plan().warnings if "also offers" in one]
+    [warning] = [line for line in stage.plan().warnings if "also offers" in line]
     assert all(f"`more_{number}`" in warning for number in range(20))

@@ -1,4 +1,4 @@
-"""A rollback undoes what applies did, and nothing that others did since then."""
+"""Rollback of applied changes without effect on later changes of others."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from letta.tests.stage import OURS, THEIRS, Stage
 from toolcast_letta.v1.rollback import preview_rollback
 
 
-def limit(number: int) -> dict[str, Any]:
+def make_limit_rule(number: int) -> dict[str, Any]:
     return {
         "tool_name": "their_tool",
         "type": "max_count_per_step",
@@ -16,29 +16,29 @@ def limit(number: int) -> dict[str, Any]:
     }
 
 
-def with_rules(stage: Stage, *rules: dict[str, Any]) -> None:
+def add_rules(stage: Stage, *rules: dict[str, Any]) -> None:
     stage.patch(tool_rules=[*stage.agent()["tool_rules"], *rules])
 
 
-def limits(stage: Stage) -> list[int]:
+def list_call_limits(stage: Stage) -> list[int]:
     rules = stage.agent()["tool_rules"]
     return [r["max_count_limit"] for r in rules if r["type"] == "max_count_per_step"]
 
 
-def test_a_rule_that_somebody_changed_stays_and_has_no_twin(stage: Stage) -> None:
-    with_rules(stage, limit(3))
+def test_rollback_keeps_a_rule_that_was_changed_manually(stage: Stage) -> None:
+    add_rules(stage, make_limit_rule(3))
     stage.apply()
     rules = [r for r in stage.agent()["tool_rules"] if "max_count_limit" not in r]
-    stage.patch(tool_rules=[*rules, limit(7)])
+    stage.patch(tool_rules=[*rules, make_limit_rule(7)])
     done = stage.roll_back()
-    assert limits(stage) == [7]
+    assert list_call_limits(stage) == [7]
     assert any("was changed since then" in line for line in done.stays)
 
 
-def test_what_was_detached_on_purpose_does_not_come_back(stage: Stage) -> None:
+def test_rollback_attaches_manually_detached_tool_only_if_named(stage: Stage) -> None:
     stage.apply()
-    tool = stage.registered("their_tool")["id"]
-    stage.ask("PATCH", f"/v1/agents/{stage.agent_id}/tools/detach/{tool}")
+    tool = stage.find_tool("their_tool")["id"]
+    stage.request("PATCH", f"/v1/agents/{stage.agent_id}/tools/detach/{tool}")
     done = stage.roll_back()
     assert stage.names() == THEIRS - {"their_tool"}
     assert any("--restore their_tool to attach it" in line for line in done.stays)
@@ -46,7 +46,7 @@ def test_what_was_detached_on_purpose_does_not_come_back(stage: Stage) -> None:
     assert stage.names() == THEIRS
 
 
-def test_a_preview_says_it_and_changes_nothing(stage: Stage) -> None:
+def test_preview_lists_changes_and_changes_nothing(stage: Stage) -> None:
     stage.apply()
     names, rules = stage.names(), stage.rules()
     baseline = stage.baselines.get_latest("toy", stage.api.base_url)
@@ -62,7 +62,7 @@ def test_a_preview_says_it_and_changes_nothing(stage: Stage) -> None:
     assert (stage.names(), set(agent.tools)) == (THEIRS, THEIRS)
 
 
-def test_the_new_name_stays_where_the_old_one_cannot_return(stage: Stage) -> None:
+def test_rollback_keeps_new_tool_name_while_server_lacks_the_old(stage: Stage) -> None:
     stage.apply()
     folder = stage.project.root / "specs/toy"
     text = (folder / "search_notes.yaml").read_text()
@@ -71,7 +71,7 @@ def test_the_new_name_stays_where_the_old_one_cannot_return(stage: Stage) -> Non
     (folder / "search_notes.yaml").unlink()
     stage.deploy()
     stage.apply()
-    # The specs are as before again, and the server is not yet.
+    # The specs have the old name again, but the server still offers the new one.
     (folder / "search_notes.yaml").write_text(text)
     (folder / "find_notes.yaml").unlink()
     done = stage.roll_back()
@@ -86,9 +86,9 @@ def test_the_new_name_stays_where_the_old_one_cannot_return(stage: Stage) -> Non
     assert ("search_notes", "continue_loop") in stage.rules()
 
 
-def test_other_agents_that_lost_a_tool_are_named(stage: Stage) -> None:
+def test_rollback_names_other_agents_that_lost_a_deleted_tool(stage: Stage) -> None:
     stage.apply()
-    other = stage.new_agent("end_day")
+    other = stage.create_another_agent("end_day")
     (stage.project.root / "specs/toy/end_day.yaml").unlink()
     stage.deploy()
     stage.apply(stage.plan(delete=("end_day",)))

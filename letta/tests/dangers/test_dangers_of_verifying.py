@@ -1,4 +1,4 @@
-"""`all_match` is said only when all is there, and success only when all was done."""
+"""Verification: `all_match` requires complete state, success requires all checks."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from toolcast_letta.plan.desired_state import MissingSettingError
 from toolcast_letta.plan.report import format_plan, format_verification
 
 
-def detach(stage: Stage, *names: str) -> None:
-    """Somebody takes tools away by hand."""
+def detach_tools(stage: Stage, *names: str) -> None:
+    """Detach tools from the agent outside of Toolcast."""
     for name in names:
-        tool = stage.registered(name)
+        tool = stage.find_tool(name)
         path = f"/v1/agents/{stage.agent_id}/tools/detach/{tool['id']}"
-        stage.ask("PATCH", path)
+        stage.request("PATCH", path)
 
 
 @pytest.mark.parametrize(
     "name", ["memory_insert", "memory_replace", "conversation_search"]
 )
-def test_a_core_memory_tool_that_is_gone_is_no_match(stage: Stage, name: str) -> None:
+def test_missing_core_memory_tool_is_a_difference(stage: Stage, name: str) -> None:
     stage.apply()
-    detach(stage, name)
+    detach_tools(stage, name)
     found = stage.verify(examples=False)
     assert not found.all_match
     [needed, lost] = found.differences
@@ -39,23 +39,23 @@ def test_a_core_memory_tool_that_is_gone_is_no_match(stage: Stage, name: str) ->
     )
 
 
-def test_another_tool_for_the_same_memory_will_do(stage: Stage) -> None:
+def test_alternative_memory_tool_satisfies_the_agent_type(stage: Stage) -> None:
     stage.apply()
-    by_hand = stage.registered("core_memory_append")["id"]
+    attached_id = stage.find_tool("core_memory_append")["id"]
     ids = [tool["id"] for tool in stage.agent()["tools"]]
-    stage.patch(tool_ids=[*ids, by_hand])
+    stage.patch(tool_ids=[*ids, attached_id])
     stage.apply()
     assert stage.verify(examples=False).all_match
-    # And it is known of the baseline that it was there.
+    # The new baseline contains the alternative tool, so that its loss is reported.
     stage.project.edit("specs/toy/end_day.yaml", "End the day.", "End this day.")
     stage.deploy()
     stage.apply()
-    detach(stage, "core_memory_append")
+    detach_tools(stage, "core_memory_append")
     [line] = stage.verify(examples=False).differences
     assert "`core_memory_append` was detached from" in line
 
 
-def test_a_core_tool_that_is_not_wanted_is_forbidden_with_a_reason(
+def test_core_tool_that_specs_forbid_is_detached_without_a_difference(
     stage: Stage,
 ) -> None:
     stage.project.edit(
@@ -68,16 +68,16 @@ def test_a_core_tool_that_is_not_wanted_is_forbidden_with_a_reason(
     assert stage.verify(examples=False).all_match
 
 
-def test_a_loss_of_others_is_not_hidden_behind_what_came(stage: Stage) -> None:
+def test_lost_tool_is_reported_next_to_attached_tools(stage: Stage) -> None:
     stage.apply()
-    detach(stage, "their_tool")
+    detach_tools(stage, "their_tool")
     found = stage.verify(examples=False)
     assert not found.all_match
     assert "`their_tool` was detached from keeper" in format_verification(found)
     assert "(baseline 6 + 3 - 1: lost their_tool)" in format_verification(found)
 
 
-def test_rules_of_built_in_tools_that_were_wiped_are_no_match(stage: Stage) -> None:
+def test_removed_rules_for_built_in_tools_are_a_difference(stage: Stage) -> None:
     stage.apply()
     rules = stage.rules()
     stage.patch(tool_rules=[])
@@ -89,30 +89,30 @@ def test_rules_of_built_in_tools_that_were_wiped_are_no_match(stage: Stage) -> N
 
 
 @pytest.mark.parametrize(
-    ("calls", "said"),
+    ("calls", "reason"),
     [
         ({"tools": ("delete_note",)}, "--call-changing to call it"),
         ({"tools": ("end_day",)}, "its spec has no example"),
         ({"turn": "delete_note"}, "a user would have to approve the call"),
     ],
 )
-def test_what_was_asked_for_and_left_out_is_no_success(
-    stage: Stage, calls: dict[str, Any], said: str
+def test_verification_fails_if_a_requested_check_is_skipped(
+    stage: Stage, calls: dict[str, Any], reason: str
 ) -> None:
     stage.apply()
     found = stage.verify(**calls)
     assert found.all_match
     assert not found.is_success
-    assert said in found.skipped_checks[0]
+    assert reason in found.skipped_checks[0]
     assert "skipped: " in format_verification(found)
 
 
-def test_a_changing_tool_is_called_when_that_is_said(stage: Stage) -> None:
+def test_changing_tool_is_called_only_with_changing_option(stage: Stage) -> None:
     stage.apply()
     assert stage.verify(tools=("delete_note",), changing=True).is_success
     assert [call.name for call in stage.mcp.calls] == ["delete_note"]
 
 
-def test_calling_one_tool_and_none_is_a_contradiction(stage: Stage) -> None:
+def test_selecting_a_tool_without_calls_is_an_error(stage: Stage) -> None:
     with pytest.raises(MissingSettingError, match="--no-calls"):
         stage.verify(tools=("delete_note",), examples=False)

@@ -1,7 +1,7 @@
-"""Dangers to the tools and rules of an agent, each planted and seen refused or repaired.
+"""Losses of an agent's tools and rules: each is refused or repaired.
 
-The same tests run on the fake, and with `make test-letta-real` on a real server. What a server does
-by itself is in the recorded contract; here is what the commands make of it.
+The tests run on the fake and, with `make test-letta-real`, on a real server. The
+recorded contract covers the server's own behavior.
 """
 
 from __future__ import annotations
@@ -13,8 +13,7 @@ from letta.tests.stage import OURS, THEIRS, Stage
 from toolcast_letta.plan.backend import PlanRefusedError
 
 
-def test_tools_come_with_their_rules_and_nothing_is_lost(stage: Stage) -> None:
-    """Danger A, the silent loss of rules; and that of everybody else's tools."""
+def test_apply_attaches_tools_with_rules_and_keeps_all_others(stage: Stage) -> None:
     rules = stage.rules()
     assert stage.names() == THEIRS
     done = stage.apply()
@@ -30,8 +29,7 @@ def test_tools_come_with_their_rules_and_nothing_is_lost(stage: Stage) -> None:
     assert stage.verify(examples=False).all_match
 
 
-def test_rules_that_somebody_wiped_come_back(stage: Stage) -> None:
-    """Danger A, done by hand."""
+def test_apply_restores_removed_rules(stage: Stage) -> None:
     stage.apply()
     stage.patch(tool_rules=[])
     assert "+ rule search_notes continue_loop of keeper" in " ".join(
@@ -42,49 +40,51 @@ def test_rules_that_somebody_wiped_come_back(stage: Stage) -> None:
     assert ("delete_note", "requires_approval") in stage.rules()
 
 
-def test_the_model_is_never_sent_and_memory_tools_stay(stage: Stage) -> None:
-    """Danger B."""
+def test_apply_keeps_model_configuration_and_memory_tools(stage: Stage) -> None:
     model = stage.agent()["llm_config"]
     stage.apply()
     assert stage.agent()["llm_config"] == model
     assert {"memory_insert", "memory_replace"} <= stage.names()
 
 
-def test_a_list_of_tools_that_wiped_others_is_rolled_back(stage: Stage) -> None:
-    """Danger B: somebody replaced all tools with one; the baseline knows the others."""
+def test_rollback_restores_named_tools_after_all_were_detached(stage: Stage) -> None:
+    """A rollback without names keeps them detached, as this can be intended."""
     stage.apply()
-    stage.ask("PATCH", f"/v1/agents/{stage.agent_id}", {"tool_ids": []})
+    stage.request("PATCH", f"/v1/agents/{stage.agent_id}", {"tool_ids": []})
     assert stage.names() == set()
-    left = stage.roll_back()
-    assert len([one for one in left.stays if "--restore" in one]) == len(THEIRS)
-    assert stage.names() == set(), "who detached them may have wanted it"
+    result = stage.roll_back()
+    assert len([line for line in result.stays if "--restore" in line]) == len(THEIRS)
+    assert stage.names() == set(), "the detachment can be intended"
     assert stage.roll_back(*THEIRS).lost == ()
     assert stage.names() == THEIRS
 
 
-def test_a_circular_tool_that_somebody_attached_is_taken_away(stage: Stage) -> None:
-    """Danger D."""
+def test_apply_detaches_a_manually_attached_circular_tool(stage: Stage) -> None:
     stage.apply()
-    tool_id = stage.registered("wake_agent")["id"]
-    stage.ask("PATCH", f"/v1/agents/{stage.agent_id}/tools/attach/{tool_id}")
+    tool_id = stage.find_tool("wake_agent")["id"]
+    stage.request("PATCH", f"/v1/agents/{stage.agent_id}/tools/attach/{tool_id}")
     plan = stage.plan()
-    assert [(one.action, one.name, one.detail) for one in plan.changes] == [
+    assert [(change.action, change.name, change.detail) for change in plan.changes] == [
         ("-", "wake_agent", "detached: It calls the agent's own loop.")
     ]
     stage.apply(plan)
     assert stage.names() == THEIRS | OURS
-    assert stage.registered("wake_agent") is not None
+    assert stage.find_tool("wake_agent") is not None
 
 
-def test_more_tools_than_a_list_shows_are_kept(stage: Stage) -> None:
-    """The agent's tools come ten at a time, with a cursor that loses some."""
+def test_apply_keeps_more_tools_than_a_page_lists(stage: Stage) -> None:
+    """Letta lists an agent's tools in pages of ten and omits some."""
     many = [tool(f"many_{number:02}") for number in range(60)]
     with changing_mcp(*many) as theirs:
-        stage.new_server("theirs", url=theirs.url)
-        listed = stage.ask("GET", "/v1/tools/?limit=1000")
-        ids = [one["id"] for one in listed if one["name"].startswith("many_")]
-        mine = [one["id"] for one in stage.agent()["tools"]]
-        stage.patch(tool_ids=[*mine, *ids])
+        stage.create_server_entry("theirs", url=theirs.url)
+        listed = stage.request("GET", "/v1/tools/?limit=1000")
+        ids = [
+            registered["id"]
+            for registered in listed
+            if registered["name"].startswith("many_")
+        ]
+        attached = [registered["id"] for registered in stage.agent()["tools"]]
+        stage.patch(tool_ids=[*attached, *ids])
         before = stage.names()
         assert len(before) == 60 + len(THEIRS)
         plan = stage.plan()
@@ -93,10 +93,8 @@ def test_more_tools_than_a_list_shows_are_kept(stage: Stage) -> None:
         assert stage.names() == before | OURS
 
 
-def test_a_rule_of_a_tool_that_is_gone_is_only_dropped_when_named(
-    stage: Stage,
-) -> None:
-    """A stale `run_first` leaves the model without any tool."""
+def test_rule_for_missing_tool_is_removed_only_if_named(stage: Stage) -> None:
+    """With a stale `run_first` rule the model is offered no tools."""
     stage.patch(
         tool_rules=[
             *stage.agent()["tool_rules"],
@@ -109,10 +107,10 @@ def test_a_rule_of_a_tool_that_is_gone_is_only_dropped_when_named(
     assert ("gone", "run_first") not in stage.rules()
 
 
-def test_what_was_attached_by_hand_in_between_stops_apply(stage: Stage) -> None:
+def test_saved_plan_is_refused_after_a_tool_was_attached_manually(stage: Stage) -> None:
     plan = stage.plan()
-    tool_id = stage.registered("run_code_with_tools")["id"]
-    stage.ask("PATCH", f"/v1/agents/{stage.agent_id}/tools/attach/{tool_id}")
+    tool_id = stage.find_tool("run_code_with_tools")["id"]
+    stage.request("PATCH", f"/v1/agents/{stage.agent_id}/tools/attach/{tool_id}")
     with pytest.raises(PlanRefusedError, match="run_code_with_tools"):
         stage.apply(plan)
     assert stage.names() == THEIRS | {"run_code_with_tools"}
@@ -120,8 +118,8 @@ def test_what_was_attached_by_hand_in_between_stops_apply(stage: Stage) -> None:
     assert stage.names() == THEIRS | OURS | {"run_code_with_tools"}
 
 
-def test_rules_that_somebody_changed_in_between_stop_apply(stage: Stage) -> None:
-    """Letta Code wipes the rules of agents that it opens."""
+def test_saved_plan_is_refused_after_rules_were_removed(stage: Stage) -> None:
+    """Letta Code removes the rules of agents that it opens."""
     plan = stage.plan()
     stage.patch(tool_rules=[])
     with pytest.raises(PlanRefusedError, match="rules"):
@@ -129,10 +127,10 @@ def test_rules_that_somebody_changed_in_between_stop_apply(stage: Stage) -> None
     assert stage.names() == THEIRS
 
 
-def test_a_tool_that_somebody_detached_is_found_and_attached(stage: Stage) -> None:
+def test_apply_attaches_a_manually_detached_tool(stage: Stage) -> None:
     stage.apply()
-    tool_id = stage.registered("end_day")["id"]
-    stage.ask("PATCH", f"/v1/agents/{stage.agent_id}/tools/detach/{tool_id}")
+    tool_id = stage.find_tool("end_day")["id"]
+    stage.request("PATCH", f"/v1/agents/{stage.agent_id}/tools/detach/{tool_id}")
     found = stage.verify(examples=False)
     assert not found.all_match
     assert found.differences == ("+ tool end_day of keeper (attached)",)
@@ -140,7 +138,7 @@ def test_a_tool_that_somebody_detached_is_found_and_attached(stage: Stage) -> No
     assert stage.verify(examples=False).all_match
 
 
-def test_verify_calls_without_a_model_what_may_be_called(stage: Stage) -> None:
+def test_verify_calls_only_reading_tools(stage: Stage) -> None:
     stage.apply()
     found = stage.verify()
     assert found.all_match
@@ -153,7 +151,7 @@ def test_verify_calls_without_a_model_what_may_be_called(stage: Stage) -> None:
     assert (set(count.gained), count.lost, count.canonical) == (OURS, (), 3)
 
 
-def test_a_rollback_leaves_what_was_there_before(stage: Stage) -> None:
+def test_rollback_restores_baseline_tools_and_rules(stage: Stage) -> None:
     names, rules = stage.names(), stage.rules()
     stage.apply()
     stage.roll_back()

@@ -1,4 +1,4 @@
-"""A rename that ended half-way: said by plan and verify, and finished by the next apply."""
+"""Interrupted renames: reported by plan and verify, finished by the next apply."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from letta.tests.stage import Stage, actions
+from letta.tests.stage import Stage, list_actions
 from toolcast_letta.v1.api import LettaApi, LettaError
 
 
-def renamed(stage: Stage) -> None:
-    """`search_notes` is `find_notes` now, in spec and server."""
+def rename_search_notes(stage: Stage) -> None:
+    """Rename `search_notes` to `find_notes` in the specs and on the server."""
     folder = stage.project.root / "specs/toy"
     text = (folder / "search_notes.yaml").read_text()
     text = text.replace("name: search_notes", "name: find_notes")
@@ -23,37 +23,40 @@ def renamed(stage: Stage) -> None:
 @pytest.mark.parametrize(
     "step", ["register_tool", "set_tools_and_rules", "delete_tool"]
 )
-def test_a_rename_that_was_interrupted_is_finished(
+def test_next_apply_finishes_an_interrupted_rename(
     stage: Stage, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
     stage.apply()
-    renamed(stage)
+    rename_search_notes(stage)
 
-    def fails(*args: Any, **kwargs: Any) -> Any:
+    def raise_connection_error(*args: Any, **kwargs: Any) -> Any:
         raise LettaError("the connection is gone")
 
     with monkeypatch.context() as broken:
-        broken.setattr(LettaApi, step, fails)
+        broken.setattr(LettaApi, step, raise_connection_error)
         if step == "register_tool":
-            broken.setattr(LettaApi, "refresh_server", fails)
+            broken.setattr(LettaApi, "refresh_server", raise_connection_error)
         with pytest.raises(LettaError):
             stage.apply()
-    assert {"search_notes", "find_notes"} & stage.names(), "one of the two at least"
+    assert {
+        "search_notes",
+        "find_notes",
+    } & stage.names(), "at least one name is attached"
 
     plan = stage.plan()
-    assert actions(plan, "registry"), "what is left to do is said"
+    assert list_actions(plan, "registry"), "the plan lists the remaining changes"
     assert not stage.verify(examples=False).all_match
     stage.apply(plan)
-    assert stage.registered("search_notes") is None, "the old name is gone"
+    assert stage.find_tool("search_notes") is None, "the old name is deleted"
     assert "find_notes" in stage.names()
     assert stage.plan().changes == ()
     assert stage.verify(examples=False).all_match
 
 
-def test_a_renamed_tool_keeps_its_settings(stage: Stage) -> None:
+def test_renamed_tool_keeps_its_registry_settings(stage: Stage) -> None:
     stage.apply()
-    tool = stage.registered("search_notes")
-    stage.ask("PATCH", f"/v1/tools/{tool['id']}", {"return_char_limit": 777})
-    renamed(stage)
+    tool = stage.find_tool("search_notes")
+    stage.request("PATCH", f"/v1/tools/{tool['id']}", {"return_char_limit": 777})
+    rename_search_notes(stage)
     stage.apply()
-    assert stage.registered("find_notes")["return_char_limit"] == 777
+    assert stage.find_tool("find_notes")["return_char_limit"] == 777

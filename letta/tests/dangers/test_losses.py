@@ -9,8 +9,13 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from letta.tests.dangers.operator_changes import LOSSES, MEMORY, replaces_tools
-from letta.tests.deeds import Deed, deletes, detaches, drops
+from letta.tests.dangers.operator_changes import LOSSES, MEMORY, replace_tools
+from letta.tests.manual_changes import (
+    ManualChange,
+    delete_tool,
+    detach_tools,
+    remove_rules,
+)
 from letta.tests.stage import THEIRS, Stage
 from letta.tests.toy import TOKEN
 from toolcast_letta.commands.letta import command
@@ -24,7 +29,7 @@ RULES = [
 
 
 @pytest.fixture
-def applied(stage: Stage) -> Stage:
+def applied_stage(stage: Stage) -> Stage:
     """The toolset, applied to an agent that has rules of other owners."""
     stage.patch(tool_rules=[*stage.agent()["tool_rules"], *RULES])
     stage.apply()
@@ -38,16 +43,16 @@ def change_spec(stage: Stage, text: str) -> None:
     stage.deploy()
 
 
-@pytest.mark.parametrize(("deed", "lost"), LOSSES.values(), ids=LOSSES)
+@pytest.mark.parametrize(("change", "lost"), LOSSES.values(), ids=LOSSES)
 def test_loss_is_carried_until_it_is_restored(
-    applied: Stage, deed: Deed, lost: Sequence[str]
+    applied_stage: Stage, change: ManualChange, lost: Sequence[str]
 ) -> None:
-    rules = applied.rules()
-    deed(applied)
+    rules = applied_stage.rules()
+    change(applied_stage)
     for text in ("First note.", "Second note."):
-        change_spec(applied, text)
-        assert bool(applied.apply().missing) is bool(lost)
-        found = applied.verify(examples=False)
+        change_spec(applied_stage, text)
+        assert bool(applied_stage.apply().missing) is bool(lost)
+        found = applied_stage.verify(examples=False)
         assert (found.all_match, sorted(found.plan.agents[0].lost)) == (
             not lost,
             sorted(lost),
@@ -55,15 +60,15 @@ def test_loss_is_carried_until_it_is_restored(
     if not lost:
         return
     [count] = found.counts
-    assert {*count.lost} == {*lost} - applied.names()
-    restorable = [name for name in lost if applied.registered(name)]
+    assert {*count.lost} == {*lost} - applied_stage.names()
+    restorable = [name for name in lost if applied_stage.find_tool(name)]
     deleted = {*lost} - {*restorable}
-    assert len(applied.roll_back(*restorable).lost) == 0
-    assert applied.names() >= THEIRS - deleted
-    assert {rule for rule in rules if rule[0] not in deleted} <= applied.rules()
+    assert len(applied_stage.roll_back(*restorable).lost) == 0
+    assert applied_stage.names() >= THEIRS - deleted
+    assert {rule for rule in rules if rule[0] not in deleted} <= applied_stage.rules()
     # The rollback to the newest baseline undoes only the newest apply.
-    applied.apply()
-    found = applied.verify(examples=False)
+    applied_stage.apply()
+    found = applied_stage.verify(examples=False)
     assert {*found.plan.agents[0].lost} == deleted
 
 
@@ -72,93 +77,102 @@ ACCEPTED += ["a tool of others is deleted", "both searches are detached"]
 
 
 @pytest.mark.parametrize("row", ACCEPTED)
-def test_loss_is_accepted_by_name(applied: Stage, row: str) -> None:
-    deed, lost = LOSSES[row]
-    deed(applied)
-    applied.apply()
-    files = list(applied.state.glob("*.json"))
+def test_loss_is_accepted_by_name(applied_stage: Stage, row: str) -> None:
+    change, lost = LOSSES[row]
+    change(applied_stage)
+    applied_stage.apply()
+    files = list(applied_stage.state.glob("*.json"))
     for name in lost[:-1]:
-        assert applied.apply(applied.plan(accept_loss=(name,))).missing
-    assert applied.apply(applied.plan(accept_loss=tuple(lost[-1:]))).missing == ()
-    assert applied.verify(examples=False).all_match
+        assert applied_stage.apply(applied_stage.plan(accept_loss=(name,))).missing
+    assert (
+        applied_stage.apply(applied_stage.plan(accept_loss=tuple(lost[-1:]))).missing
+        == ()
+    )
+    assert applied_stage.verify(examples=False).all_match
     # The decision is recorded, and the baseline to return to stays the same.
-    assert sorted(applied.state.glob("*.json")) == sorted(files)
-    accepted = {*applied.plan().agents[0].accepted_losses}
-    assert accepted == {*lost} - applied.names()
-    change_spec(applied, "Later note.")
-    assert applied.apply().missing == ()
-    assert applied.verify(examples=False).all_match
+    assert sorted(applied_stage.state.glob("*.json")) == sorted(files)
+    accepted = {*applied_stage.plan().agents[0].accepted_losses}
+    assert accepted == {*lost} - applied_stage.names()
+    change_spec(applied_stage, "Later note.")
+    assert applied_stage.apply().missing == ()
+    assert applied_stage.verify(examples=False).all_match
 
 
-def test_accepted_loss_counts_again_after_the_tool_returned(applied: Stage) -> None:
-    detaches("their_tool")(applied)
-    applied.apply(applied.plan(accept_loss=("their_tool",)))
-    assert applied.verify(examples=False).all_match
-    tool_id = applied.registered("their_tool")["id"]
-    path = f"/v1/agents/{applied.agent_id}/tools/attach/{tool_id}"
-    applied.ask("PATCH", path)
-    change_spec(applied, "Back note.")
-    applied.apply()
-    detaches("their_tool")(applied)
-    assert not applied.verify(examples=False).all_match
+def test_accepted_loss_counts_again_after_the_tool_returned(
+    applied_stage: Stage,
+) -> None:
+    detach_tools("their_tool")(applied_stage)
+    applied_stage.apply(applied_stage.plan(accept_loss=("their_tool",)))
+    assert applied_stage.verify(examples=False).all_match
+    tool_id = applied_stage.find_tool("their_tool")["id"]
+    path = f"/v1/agents/{applied_stage.agent_id}/tools/attach/{tool_id}"
+    applied_stage.request("PATCH", path)
+    change_spec(applied_stage, "Back note.")
+    applied_stage.apply()
+    detach_tools("their_tool")(applied_stage)
+    assert not applied_stage.verify(examples=False).all_match
 
 
 @pytest.mark.parametrize("name", ["memory_insert", "search_notes", "no_such", "", "*"])
-def test_accepting_what_was_not_lost_is_refused(applied: Stage, name: str) -> None:
-    detaches("their_tool")(applied)
-    plan = applied.plan(accept_loss=(name,))
+def test_accepting_what_was_not_lost_is_refused(
+    applied_stage: Stage, name: str
+) -> None:
+    detach_tools("their_tool")(applied_stage)
+    plan = applied_stage.plan(accept_loss=(name,))
     assert [blocker.code for blocker in plan.blockers] == ["not-lost"]
     assert "their_tool" in plan.blockers[0].help
 
 
-def test_tool_of_expects_is_attached_with_its_own_rule(applied: Stage) -> None:
-    """The cure that the message names."""
-    replaces_tools("their_tool")(applied)
-    applied.project.edit(
+def test_tool_in_expects_is_attached_with_its_own_rule(applied_stage: Stage) -> None:
+    """Listing lost tools in `expects` attaches them; the message recommends it."""
+    replace_tools("their_tool")(applied_stage)
+    applied_stage.project.edit(
         "specs/toy/toolset.yaml",
         "expects: [send_message]",
         "expects: [send_message, memory_insert, memory_replace, conversation_search]",
     )
-    assert "`archival_memory_search`" in " ".join(applied.apply().missing)
-    assert ("memory_insert", "continue_loop") in applied.rules()
-    done = applied.apply(applied.plan(accept_loss=("archival_memory_search",)))
+    assert "`archival_memory_search`" in " ".join(applied_stage.apply().missing)
+    assert ("memory_insert", "continue_loop") in applied_stage.rules()
+    done = applied_stage.apply(
+        applied_stage.plan(accept_loss=("archival_memory_search",))
+    )
     assert done.missing == ()
 
 
 @pytest.mark.parametrize("name", ["no_such", "search_notes", "web_search", "", "-rf"])
-def test_impossible_restore_changes_nothing(applied: Stage, name: str) -> None:
-    names = applied.names()
+def test_impossible_restore_changes_nothing(applied_stage: Stage, name: str) -> None:
+    names = applied_stage.names()
     with pytest.raises(RestoreError, match="no agent of the baseline"):
-        applied.roll_back(name)
-    assert applied.names() == names
+        applied_stage.roll_back(name)
+    assert applied_stage.names() == names
 
 
-def test_tool_that_is_not_registered_cannot_be_restored(applied: Stage) -> None:
-    deletes("their_tool")(applied)
-    applied.apply()
-    done = applied.roll_back("their_tool")
+def test_tool_that_is_not_registered_cannot_be_restored(applied_stage: Stage) -> None:
+    delete_tool("their_tool")(applied_stage)
+    applied_stage.apply()
+    done = applied_stage.roll_back("their_tool")
     assert any("`their_tool` is not in the registry" in line for line in done.lost)
 
 
-def test_rules_are_restored_with_an_attached_tool(applied: Stage) -> None:
-    drops("their_tool")(applied)
-    change_spec(applied, "New note.")
-    applied.apply()
-    applied.roll_back("their_tool")
-    kinds = {kind for name, kind in applied.rules() if name == "their_tool"}
+def test_rules_are_restored_with_an_attached_tool(applied_stage: Stage) -> None:
+    remove_rules("their_tool")(applied_stage)
+    change_spec(applied_stage, "New note.")
+    applied_stage.apply()
+    applied_stage.roll_back("their_tool")
+    kinds = {kind for name, kind in applied_stage.rules() if name == "their_tool"}
     assert kinds == {"max_count_per_step", "requires_approval"}
 
 
 @pytest.fixture
-def letta(applied: Stage) -> Callable[..., Result]:
+def letta(applied_stage: Stage) -> Callable[..., Result]:
     def run(*words: str) -> Result:
         env = {
-            "TOY_AGENT_ID": applied.agent_id,
+            "TOY_AGENT_ID": applied_stage.agent_id,
             "TOY_MCP_TOKEN": TOKEN,
-            "LETTA_BASE_URL": str(applied.letta.base_url).rstrip("/"),
+            "LETTA_BASE_URL": str(applied_stage.letta.base_url).rstrip("/"),
         }
-        options = ["--project", str(applied.project.root), "--state"]
-        options += [str(applied.state), "--server-url", applied.mcp.url]
+        options = ["--project", str(applied_stage.project.root), "--state"]
+        options += [str(applied_stage.state), "--server-url", applied_stage.mcp.url]
         done = CliRunner().invoke(command, [*words, *options], env=env)
         assert isinstance(done.exception, SystemExit | None), done.exception
         return done
@@ -167,9 +181,9 @@ def letta(applied: Stage) -> Callable[..., Result]:
 
 
 def test_commands_exit_with_1_until_the_loss_is_accepted(
-    applied: Stage, letta: Callable[..., Result], tmp_path: Path
+    applied_stage: Stage, letta: Callable[..., Result], tmp_path: Path
 ) -> None:
-    detaches(*MEMORY)(applied)
+    detach_tools(*MEMORY)(applied_stage)
     plan = str(tmp_path / "plan.json")
     made = letta("plan", "--out", plan)
     assert made.exit_code == 1
@@ -190,22 +204,22 @@ def test_commands_exit_with_1_until_the_loss_is_accepted(
 
 
 def test_synchronization_answers_what_is_missing(
-    applied: Stage, monkeypatch: pytest.MonkeyPatch
+    applied_stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from toolcast_letta.server_part.sync import _handle_sync
 
-    monkeypatch.setenv("LETTA_BASE_URL", str(applied.letta.base_url).rstrip("/"))
-    monkeypatch.setenv("TOOLCAST_LETTA_STATE", str(applied.state))
+    monkeypatch.setenv("LETTA_BASE_URL", str(applied_stage.letta.base_url).rstrip("/"))
+    monkeypatch.setenv("TOOLCAST_LETTA_STATE", str(applied_stage.state))
 
     class Toolset:
         name = "toy"
         backend = "v1"
 
         def desired_state(self, environment: Any) -> Any:
-            return applied.desired()
+            return applied_stage.desired()
 
     toolset: Any = Toolset()
-    detaches("memory_insert")(applied)
+    detach_tools("memory_insert")(applied_stage)
     for _ in range(2):
         answer = _handle_sync(toolset, None)
         assert answer.status == 409

@@ -1,4 +1,4 @@
-"""A handler, in an agent's turn, calls a tool that starts a turn of it: refused as well."""
+"""Refusal of calls by which a handler would start a turn of the agent that called it."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ TOOLS = {
         letta: {attached: false, calls_agent_loop: true}
         """,
 }
-# What stands there while `check` looks; on the server it is edited.
-LOOKED_AT = "".join(
+# The handlers that `check` reads; the server imports HANDLERS, which it would refuse.
+CHECKED_HANDLERS = "".join(
     f"def {name}():\n    return {{}}\n\n\n"
     for name in ("plain", "awaited", "threaded", "wake")
 )
@@ -80,15 +80,15 @@ async def threaded():
 
 @pytest.fixture
 def url(make_project: Callable[..., Any]) -> Iterator[str]:
-    project = make_project(TOOLS, toolset=TOOLSET, handlers=LOOKED_AT)
+    project = make_project(TOOLS, toolset=TOOLSET, handlers=CHECKED_HANDLERS)
     project.generate()
     project.write("handlers/toy.py", HANDLERS)
-    with served(project) as found:
-        yield found
+    with run_server(project) as server_url:
+        yield server_url
 
 
 @contextmanager
-def served(project: Any) -> Iterator[str]:
+def run_server(project: Any) -> Iterator[str]:
     nothing = subprocess.DEVNULL
     with kept_port() as port:
         process = start(
@@ -115,7 +115,7 @@ def served(project: Any) -> Iterator[str]:
             process.wait(timeout=30)
 
 
-def called(url: str, tool: str, agent: str | None) -> dict[str, Any]:
+def call_tool(url: str, tool: str, agent: str | None) -> dict[str, Any]:
     body = {
         "jsonrpc": "2.0",
         "id": 1,
@@ -133,14 +133,16 @@ def called(url: str, tool: str, agent: str | None) -> dict[str, Any]:
     )
     line = next(line for line in answer.text.splitlines() if '"jsonrpc"' in line)
     result = json.loads(line.removeprefix("data:"))["result"]
-    said: dict[str, Any] = json.loads(result["content"][0]["text"])
-    return said
+    response: dict[str, Any] = json.loads(result["content"][0]["text"])
+    return response
 
 
 @pytest.mark.parametrize("tool", ["plain", "awaited", "threaded"])
-def test_a_nested_call_is_refused_in_the_agents_turn(url: str, tool: str) -> None:
-    said = called(url, tool, AGENT)
-    assert said["result"] is None
-    assert said["error"].startswith("wake_agent was not run: it sends a message to")
-    # Of somebody else's call nothing is refused, and the refused one has run nothing.
-    assert called(url, tool, None) == {"error": None, "result": {"woken": 1}}
+def test_nested_call_into_the_agent_loop_is_refused_only_for_the_agent(
+    url: str, tool: str
+) -> None:
+    response = call_tool(url, tool, AGENT)
+    assert response["result"] is None
+    assert response["error"].startswith("wake_agent was not run: it sends a message to")
+    # Another caller's nested call runs; it is the first that reaches the tool.
+    assert call_tool(url, tool, None) == {"error": None, "result": {"woken": 1}}

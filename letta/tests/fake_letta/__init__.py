@@ -1,8 +1,8 @@
-"""A Letta server for quick tests: HTTP on loopback, state in memory, every known trap.
+"""A fake Letta server: HTTP on loopback, state in memory, the traps of the real server.
 
-It behaves as Letta 0.16.6 does, silent successes included; what it does not know it answers
-with 501, never with a guess. `FakeLetta` starts it, `world` is its database, `PlantedServer`
-is an MCP server without a network.
+It behaves as Letta 0.16.6, including requests that have no effect and return 200.
+Unknown requests return 501. `FakeLetta` starts it, `world` is its database,
+`PlantedServer` is an MCP server without a network.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The tools that a Letta server has by itself."""
+"""The built-in tools of a Letta server."""
 
 from __future__ import annotations
 
@@ -29,12 +29,7 @@ BUILT_INS = {
         "finish_rethinking_memory",
         "search_memory",
     ),
-    "letta_builtin": (
-        "run_code",
-        "run_code_with_tools",
-        "web_search",
-        "fetch_webpage",
-    ),
+    "letta_builtin": ("run_code", "run_code_with_tools", "web_search", "fetch_webpage"),
     "letta_files_core": ("open_files", "grep_files", "semantic_search_files"),
     "letta_multi_agent_core": (
         "send_message_to_agent_and_wait_for_reply",
@@ -42,7 +37,7 @@ BUILT_INS = {
         "send_message_to_agent_async",
     ),
 }
-"""The 26 tools that every organisation has, by type."""
+"""The 26 tools of every organization, by type."""
 
 DEFAULT_TOOLS = {
     "letta_v1_agent": ("conversation_search", "memory_insert", "memory_replace"),
@@ -62,4 +57,4 @@ DEFAULT_TOOLS = {
     ),
     "react_agent": (),
 }
-"""What an agent of each type is created with."""
+"""The tools that a new agent of each type has."""

@@ -1,27 +1,27 @@
-"""The entries of MCP servers, and how their tools get into the registry."""
+"""MCP server entries and the registration of their tools."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
+from .errors import RequestRefusedError
 from .mcp_side import HttpServer, McpSide, UnreachableError
-from .refused import RequestRefusedError
 from .registry import Registry
 from .rows import Entry, Tool
-from .schemas import health, normalized, stored_schema
+from .schemas import build_stored_schema, compute_health, normalize_schema
 
 __all__ = ["Entries"]
 
-_REFRESH_LOOKS_AT = 50
+_MAX_REFRESHED_TOOLS = 50
 
 
 class Entries(Registry):
-    """A registry, and the MCP servers that it takes tools from.
+    """A registry and the MCP servers whose tools it registers.
 
     Attributes:
-        servers: those that can be reached, by URL; others are asked over HTTP.
-        mcp_tools: the ids of an entry and of a tool that it registered.
+        servers: in-process servers by URL; other URLs are requested over HTTP.
+        mcp_tools: pairs of an entry's id and the id of a registered tool.
     """
 
     def __init__(self) -> None:
@@ -31,16 +31,16 @@ class Entries(Registry):
         self.mcp_tools: list[tuple[str, str]] = []
 
     def delete_tool(self, tool_id: str) -> None:
-        """Deletes a row; no entry has it any longer."""
+        """Delete a tool and its registration."""
         super().delete_tool(tool_id)
         self.mcp_tools = [pair for pair in self.mcp_tools if pair[1] != tool_id]
 
-    def entry_named(self, name: str) -> Entry | None:
-        """The entry of a name."""
+    def find_entry(self, name: str) -> Entry | None:
+        """Return the entry with a name, or None."""
         return next((e for e in self.entries.values() if e.server_name == name), None)
 
-    def reach(self, config: Mapping[str, Any]) -> McpSide:
-        """The server behind a configuration."""
+    def get_server(self, config: Mapping[str, Any]) -> McpSide:
+        """Return the MCP server of a configuration."""
         url = config.get("server_url")
         if not isinstance(url, str):
             raise RequestRefusedError(
@@ -48,32 +48,32 @@ class Entries(Registry):
             )
         return self.servers.get(url) or HttpServer(url)
 
-    def live_tools(
+    def list_live_tools(
         self, entry: Entry, secrets: Mapping[str, str] | None = None
     ) -> list[dict[str, Any]]:
-        """The server's first page, normalized and judged.
+        """Return the server's first page of tools, normalized and with their health.
 
         Raises:
-            UnreachableError: it does not answer.
+            UnreachableError: the server does not answer.
         """
         headers = entry.headers(secrets or {})
-        listed = self.reach(entry.config).list_tools(headers)
-        for tool in listed:
+        tools = self.get_server(entry.config).list_tools(headers)
+        for tool in tools:
             tool.setdefault("health", None)
             if tool.get("inputSchema"):
-                tool["inputSchema"] = normalized(tool["inputSchema"])
-                status, reasons = health(tool["inputSchema"])
+                tool["inputSchema"] = normalize_schema(tool["inputSchema"])
+                status, reasons = compute_health(tool["inputSchema"])
                 tool["health"] = {"status": status, "reasons": reasons}
-        return listed
+        return tools
 
     def register(self, entry: Entry, live: dict[str, Any]) -> Tool:
-        """Upserts one live tool as the entry's."""
+        """Insert or update a live tool as the entry's."""
         owner = {"server_name": entry.server_name, "server_id": entry.id}
         tool = self.upsert(
             live["name"],
             tool_type="external_mcp",
             description=live.get("description"),
-            json_schema=stored_schema(live),
+            json_schema=build_stored_schema(live),
             tags=[f"mcp:{entry.server_name}"],
             metadata_={"mcp": owner},
             source_code=f"def {live['name']}(**kwargs):\n    raise RuntimeError()",
@@ -82,8 +82,8 @@ class Entries(Registry):
         return tool
 
     def create_entry(self, name: str, config: dict[str, Any]) -> Entry:
-        """Creates an entry and registers its tools; an unreachable server is no error."""
-        if self.entry_named(name) is not None:
+        """Create an entry and register its tools, if the server is reachable."""
+        if self.find_entry(name) is not None:
             raise RequestRefusedError(
                 409,
                 "(sqlalchemy.dialects.postgresql.asyncpg.IntegrityError) duplicate key"
@@ -94,7 +94,7 @@ class Entries(Registry):
         entry = Entry(self.new_id("mcp_server"), name, config)
         self.entries[entry.id] = entry
         try:
-            listed = self.live_tools(entry)
+            listed = self.list_live_tools(entry)
         except UnreachableError:
             return entry
         for live in listed:
@@ -103,12 +103,12 @@ class Entries(Registry):
             try:
                 self.register(entry, live)
             except RequestRefusedError:
-                # Letta notes it in its log and goes on.
+                # Letta logs the error and continues.
                 continue
         return entry
 
     def update_entry(self, entry: Entry, name: str | None, config: Any) -> Entry:
-        """Changes an entry; a new token is accepted and not taken."""
+        """Change an entry; as in Letta, a new token is accepted and ignored."""
         changes = {
             key: value
             for key, value in config.items()
@@ -120,17 +120,19 @@ class Entries(Registry):
         return entry
 
     def delete_entry(self, entry: Entry) -> None:
-        """Deletes an entry with the tools that are its own by now."""
+        """Delete an entry and the tools that it owns."""
         for tool in list(self.tools.values()):
-            if _owner(tool) == entry.id:
+            if _get_owner_id(tool) == entry.id:
                 self.delete_tool(tool.id)
         self.mcp_tools = [pair for pair in self.mcp_tools if pair[0] != entry.id]
         del self.entries[entry.id]
 
     def refresh(self, entry: Entry) -> dict[str, list[str]]:
-        """Letta's refresh: destructive, and blind beyond 50 tools of the organisation."""
+        """Refresh as Letta does: it deletes tools and reads only 50 of the
+        organization.
+        """
         try:
-            live = {tool["name"]: tool for tool in self.live_tools(entry)}
+            live = {tool["name"]: tool for tool in self.list_live_tools(entry)}
         except UnreachableError as error:
             raise RequestRefusedError(
                 404,
@@ -141,19 +143,19 @@ class Entries(Registry):
                     "error": str(error),
                 },
             ) from error
-        seen = self.page(_REFRESH_LOOKS_AT, ascending=True)
-        mine = {tool.name: tool for tool in seen if _owner(tool) == entry.id}
+        seen = self.page(_MAX_REFRESHED_TOOLS, ascending=True)
+        owned = {tool.name: tool for tool in seen if _get_owner_id(tool) == entry.id}
         result: dict[str, list[str]] = {"deleted": [], "updated": [], "added": []}
-        for name, tool in mine.items():
+        for name, tool in owned.items():
             if name not in live:
                 self.delete_tool(tool.id)
                 result["deleted"].append(name)
         for name, offered in live.items():
-            if name in mine:
-                schema = stored_schema(offered)
-                if mine[name].json_schema != schema:
-                    mine[name].json_schema = schema
-                    mine[name].description = offered.get("description")
+            if name in owned:
+                schema = build_stored_schema(offered)
+                if owned[name].json_schema != schema:
+                    owned[name].json_schema = schema
+                    owned[name].description = offered.get("description")
                     result["updated"].append(name)
             elif (offered["health"] or {}).get("status") != "INVALID":
                 self.register(entry, offered)
@@ -161,5 +163,5 @@ class Entries(Registry):
         return result
 
 
-def _owner(tool: Tool) -> str | None:
+def _get_owner_id(tool: Tool) -> str | None:
     return tool.metadata_.get("mcp", {}).get("server_id")

@@ -1,4 +1,4 @@
-"""Faults to inject into requests: before their effect or behind it."""
+"""Faults that tests inject before or after the effect of a request."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ __all__ = ["Fault", "FaultPlan"]
 
 
 class Fault(Enum):
-    """What goes wrong with one request.
+    """A fault of one request.
 
-    `BEFORE` faults have no effect on the world; behind an `AFTER` fault the effect is
-    there and the caller does not know.
+    A `BEFORE` fault prevents the effect. An `AFTER` fault hides from the client that
+    the request had its effect.
     """
 
     ERROR_BEFORE = "500, nothing done"
@@ -27,20 +27,19 @@ class Fault(Enum):
 
     @property
     def has_effect(self) -> bool:
-        """Whether the request is carried out."""
+        """Whether the request has its effect."""
         return self.name.endswith("_AFTER")
 
 
 @dataclass
 class FaultPlan:
-    """Which requests fail.
+    """The faults of the next requests.
 
     Attributes:
-        at: the fault of the n-th request (from 0) of those that `counts` names.
-        counts: whether a request `(method, path)` is counted; default: every one.
-        before: called with each request before it is carried out, to change the world in
-            between or to end a process.
-        seen: every request that came, in order.
+        at: the fault of the n-th counted request (from 0).
+        counts: whether a request `(method, path)` is counted; by default, all are.
+        before: a function that is called before each request.
+        seen: all received requests in order.
     """
 
     at: dict[int, Fault] = field(default_factory=dict)
@@ -50,7 +49,7 @@ class FaultPlan:
     _counted: int = 0
 
     def next(self, method: str, path: str) -> Fault | None:
-        """The fault of a request that has just come."""
+        """Return the fault of a received request, or None."""
         self.seen.append((method, path))
         if self.before is not None:
             self.before(method, path)
@@ -60,7 +59,7 @@ class FaultPlan:
         return self.at.get(number)
 
     def reset(self) -> None:
-        """Counts from 0 again, without faults."""
+        """Remove all faults and count from 0 again."""
         self.at.clear()
         self.seen.clear()
         self.before = None

@@ -1,4 +1,4 @@
-"""The MCP servers that the fake reaches: planted ones, and real ones over HTTP."""
+"""MCP servers for the fake: in this process, and real servers over HTTP."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ Call = Callable[[Mapping[str, Any]], Any]
 
 
 class UnreachableError(Exception):
-    """The MCP server does not answer."""
+    """Raised when the MCP server does not answer."""
 
 
 class McpSide(Protocol):
-    """What Letta does with an MCP server."""
+    """The requests that Letta sends to an MCP server."""
 
     def list_tools(self, headers: Mapping[str, str]) -> list[dict[str, Any]]:
-        """`tools/list`, first page only, as Letta reads it."""
+        """Return the first page of `tools/list`, which is all that Letta reads."""
         ...
 
     def call(
         self, name: str, arguments: Mapping[str, Any], headers: Mapping[str, str]
     ) -> tuple[str, bool]:
-        """The text of a call and whether it succeeded."""
+        """Return the text of a call and whether it succeeded."""
         ...
 
 
@@ -35,12 +35,13 @@ class PlantedServer:
     """An MCP server in this process.
 
     Attributes:
-        tools: its tools as `tools/list` gives them, by name.
-        handlers: what a call of a tool gives; a tool without one gives its arguments.
-        token: the bearer token that it asks for; None for none.
-        page: the size of its pages: Letta reads the first one only.
-        is_down: it does not answer.
-        calls: every call that it got, with the headers.
+        tools: its tools in the form of `tools/list`, by name.
+        handlers: functions that return a tool's result; by default, a tool returns its
+            arguments.
+        token: the required bearer token, or None.
+        page: the page size; Letta reads only the first page.
+        is_down: whether it does not answer.
+        calls: all received calls, with their headers.
     """
 
     tools: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -53,21 +54,21 @@ class PlantedServer:
     )
 
     def offer(self, *definitions: Mapping[str, Any]) -> None:
-        """Adds tools, or replaces those of the same names."""
+        """Add tools or replace tools with the same names."""
         for definition in definitions:
             self.tools[definition["name"]] = dict(definition)
 
     def list_tools(self, headers: Mapping[str, str]) -> list[dict[str, Any]]:
-        """The first page."""
-        self._let_in(headers)
-        listed = list(self.tools.values())
-        return json.loads(json.dumps(listed[: self.page]))
+        """Return the first page."""
+        self._authenticate(headers)
+        tools = list(self.tools.values())
+        return json.loads(json.dumps(tools[: self.page]))
 
     def call(
         self, name: str, arguments: Mapping[str, Any], headers: Mapping[str, str]
     ) -> tuple[str, bool]:
-        """Runs a handler; what it raises is the text of a failed call."""
-        self._let_in(headers)
+        """Run a handler; return an exception's text as a failed call."""
+        self._authenticate(headers)
         self.calls.append((name, dict(arguments), dict(headers)))
         if name not in self.tools:
             return f"Unknown tool: {name}", False
@@ -77,50 +78,52 @@ class PlantedServer:
             return str(error), False
         return result if isinstance(result, str) else json.dumps(result), True
 
-    def _let_in(self, headers: Mapping[str, str]) -> None:
+    def _authenticate(self, headers: Mapping[str, str]) -> None:
         if self.is_down:
             raise UnreachableError("All connection attempts failed")
         if self.token is not None:
-            given = {key.lower(): value for key, value in headers.items()}
-            if given.get("authorization") != f"Bearer {self.token}":
+            received = {key.lower(): value for key, value in headers.items()}
+            if received.get("authorization") != f"Bearer {self.token}":
                 raise UnreachableError("Authentication failed: 401 Unauthorized")
 
 
 @dataclass
 class HttpServer:
-    """A real MCP server at a URL, spoken to as the revision 2025-06-18 without sessions."""
+    """A real MCP server at a URL, in revision 2025-06-18 without sessions."""
 
     url: str
     timeout: float = 20.0
 
     def list_tools(self, headers: Mapping[str, str]) -> list[dict[str, Any]]:
-        """The first page."""
-        tools: list[dict[str, Any]] = self._ask("tools/list", {}, headers)["tools"]
+        """Return the first page."""
+        tools: list[dict[str, Any]] = self._send_request("tools/list", {}, headers)[
+            "tools"
+        ]
         return tools
 
     def call(
         self, name: str, arguments: Mapping[str, Any], headers: Mapping[str, str]
     ) -> tuple[str, bool]:
-        """The texts of the answer, joined."""
+        """Return the joined texts of the result."""
         params = {"name": name, "arguments": dict(arguments)}
-        result = self._ask("tools/call", params, headers)
+        result = self._send_request("tools/call", params, headers)
         parts = [block.get("text", "") for block in result["content"]]
         return "\n".join(parts), not result.get("isError", False)
 
-    def _ask(
+    def _send_request(
         self, method: str, params: Mapping[str, Any], headers: Mapping[str, str]
     ) -> dict[str, Any]:
         import httpx
 
         request = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
-        shown = {
+        request_headers = {
             "Accept": "application/json, text/event-stream",
             "MCP-Protocol-Version": "2025-06-18",
             **headers,
         }
         try:
             response = httpx.post(
-                self.url, json=request, headers=shown, timeout=self.timeout
+                self.url, json=request, headers=request_headers, timeout=self.timeout
             )
             response.raise_for_status()
         except httpx.HTTPError as error:

@@ -1,4 +1,4 @@
-"""The registry of tools: one name, one row in the whole organisation."""
+"""The registry of tools: tool names are unique in an organization."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ import uuid
 from typing import Any
 
 from .built_ins import BUILT_INS
-from .refused import RequestRefusedError
+from .errors import RequestRefusedError
 from .rows import Tool
 
 __all__ = ["Registry"]
 
-_LONGEST_NAME = 48
+_MAX_NAME_LENGTH = 48
 
 
 class Registry:
-    """An organisation's tools."""
+    """The tools of an organization."""
 
     def __init__(self) -> None:
         self.tools: dict[str, Tool] = {}
@@ -23,36 +23,36 @@ class Registry:
         self.ensure_built_ins()
 
     def new_id(self, kind: str) -> str:
-        """`kind-<uuid4>`."""
+        """Return a new id, `kind-<uuid4>`."""
         return f"{kind}-{uuid.uuid4()}"
 
-    def tool_named(self, name: str) -> Tool | None:
-        """The organisation's tool of a name; names are unique."""
+    def find_tool(self, name: str) -> Tool | None:
+        """Return the tool with a name, or None."""
         return next((t for t in self.tools.values() if t.name == name), None)
 
     def upsert(self, name: str, **values: Any) -> Tool:
-        """Letta's upsert by name: what is there keeps its id and nothing else.
+        """Insert or update a tool by name, as Letta does.
 
-        Settings go back to their defaults; tags are kept when none are given. So a tool
-        of another owner, a built-in too, changes hands.
+        An existing tool keeps its id, and its tags if none are passed. Its settings are
+        reset, so that a tool of another owner, even a built-in tool, changes its owner.
         """
-        if len(name) > _LONGEST_NAME:
+        if len(name) > _MAX_NAME_LENGTH:
             raise RequestRefusedError(
                 400,
                 f"Tool name {name} is too long. It must be less than"
-                f" {_LONGEST_NAME} characters.",
+                f" {_MAX_NAME_LENGTH} characters.",
             )
         self._clock += 1
-        there = self.tool_named(name)
+        existing = self.find_tool(name)
         row = Tool(self.new_id("tool"), name, created=self._clock, **values)
-        if there is not None:
-            row.id, row.created = there.id, there.created
-            row.tags = row.tags or there.tags
+        if existing is not None:
+            row.id, row.created = existing.id, existing.created
+            row.tags = row.tags or existing.tags
         self.tools[row.id] = row
         return row
 
     def ensure_built_ins(self) -> None:
-        """Upserts every built-in tool by its name."""
+        """Insert or update every built-in tool."""
         for kind, names in BUILT_INS.items():
             for name in names:
                 schema = {
@@ -68,15 +68,15 @@ class Registry:
                     tags=[kind],
                 )
 
-    def custom_tool(self, name: str, **values: Any) -> Tool:
-        """A Python tool, as a person creates it."""
+    def add_custom_tool(self, name: str, **values: Any) -> Tool:
+        """Add a custom Python tool."""
         schema = {
             "name": name,
             "description": f"{name}.",
             "parameters": {"type": "object", "properties": {}, "required": []},
         }
-        given = {"json_schema": schema, "description": f"{name}.", **values}
-        return self.upsert(name, tool_type="custom", **given)
+        fields = {"json_schema": schema, "description": f"{name}.", **values}
+        return self.upsert(name, tool_type="custom", **fields)
 
     def list_tools(
         self,
@@ -88,10 +88,10 @@ class Registry:
         names: list[str] | None = None,
         types: list[str] | None = None,
     ) -> list[Tool]:
-        """A page. Not a pure read: a page without every built-in upserts them all."""
+        """Return a page; restore all built-in tools if the page lacks one."""
         page = self.page(limit, after, before, ascending, names, types)
-        wanted = {name for group in BUILT_INS.values() for name in group}
-        if not after and wanted - {tool.name for tool in page}:
+        built_in_names = {name for group in BUILT_INS.values() for name in group}
+        if not after and built_in_names - {tool.name for tool in page}:
             self.ensure_built_ins()
             page = self.page(limit, after, before, ascending, names, types)
         return page
@@ -105,7 +105,7 @@ class Registry:
         names: list[str] | None = None,
         types: list[str] | None = None,
     ) -> list[Tool]:
-        """As many rows as asked for, of those that match; nothing else happens."""
+        """Return a page of the tools that match, without side effects."""
 
         def key(tool: Tool) -> tuple[int, str]:
             return tool.created, tool.id

@@ -1,4 +1,4 @@
-"""What stands in the database of the fake: tools, MCP servers' entries, agents."""
+"""The rows of the fake server's database: tools, MCP server entries, agents."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["Agent", "Entry", "Tool", "is_id"]
 
 @dataclass
 class Tool:
-    """A row of the registry."""
+    """A tool of the registry."""
 
     id: str
     name: str
@@ -27,8 +27,8 @@ class Tool:
     default_requires_approval: bool | None = None
     enable_parallel_execution: bool = False
 
-    def shown(self) -> dict[str, Any]:
-        """As the API shows it."""
+    def encode(self) -> dict[str, Any]:
+        """Return the tool's JSON form."""
         row = asdict(self)
         del row["created"]
         row |= {"source_type": "python", "args_json_schema": None, "project_id": None}
@@ -43,12 +43,12 @@ class Entry:
     server_name: str
     config: dict[str, Any]
 
-    def shown(self) -> dict[str, Any]:
-        """As the API shows it, secrets in clear."""
+    def encode(self) -> dict[str, Any]:
+        """Return the entry's JSON form, with secrets in plain text."""
         return {**self.config, "server_name": self.server_name, "id": self.id}
 
     def headers(self, secrets: Mapping[str, str]) -> dict[str, str]:
-        """What is sent to the server, with the agent's variables filled in."""
+        """Return the request headers, with the agent's variables inserted."""
         headers = dict(self.config.get("custom_headers") or {})
         if self.config.get("auth_header") and self.config.get("auth_token"):
             headers[self.config["auth_header"]] = self.config["auth_token"]
@@ -82,7 +82,7 @@ class Agent:
 
 
 def is_id(kind: str, text: str) -> bool:
-    """Whether a text is an id of a kind: `agent-<uuid4>`."""
+    """Return whether a text has the form `kind-<uuid4>`."""
     pattern = (
         rf"{kind}-[0-9a-f]{{8}}-[0-9a-f]{{4}}-4[0-9a-f]{{3}}-[89ab][0-9a-f]{{3}}"
         r"-[0-9a-f]{12}"

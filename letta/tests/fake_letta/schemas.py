@@ -1,7 +1,7 @@
-"""How Letta 0.16.6 rewrites and judges the schema of an MCP tool.
+"""Normalization and validation of MCP tool schemas as in Letta 0.16.6.
 
 Adapted from `letta/functions/schema_generator.py` and `schema_validator.py` of Letta
-0.16.6 (Apache-2.0), so that the fake does what the server does and not what we believe.
+0.16.6 (Apache-2.0), so that the fake has the behavior of the real server.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-__all__ = ["HEARTBEAT", "health", "normalized", "stored_schema"]
+__all__ = ["HEARTBEAT", "compute_health", "normalize_schema", "build_stored_schema"]
 
 HEARTBEAT = "request_heartbeat"
 _HEARTBEAT_TEXT = (
@@ -22,8 +22,8 @@ _HEARTBEAT_TEXT = (
 Node = dict[str, Any]
 
 
-def normalized(schema: Node) -> Node:
-    """A copy with `additionalProperties: false` and with types beside references."""
+def normalize_schema(schema: Node) -> Node:
+    """Return a copy with `additionalProperties: false` and types next to references."""
     schema = copy.deepcopy(schema)
     defs = schema.get("$defs", {})
     for definition in (defs or {}).values():
@@ -32,7 +32,7 @@ def normalized(schema: Node) -> Node:
     return _normalize(schema, defs)
 
 
-def _type_of(node: Node, defs: Node) -> None:
+def _set_type(node: Node, defs: Node) -> None:
     if "type" in node:
         return
     if defs and node["$ref"].startswith("#/$defs/"):
@@ -45,24 +45,24 @@ def _type_of(node: Node, defs: Node) -> None:
 def _normalize(node: Node, defs: Node) -> Node:
     if node.get("type") == "object":
         node.setdefault("additionalProperties", False)
-    for inner in node.get("properties", {}).values():
-        if "$ref" in inner:
-            _type_of(inner, defs)
+    for subschema in node.get("properties", {}).values():
+        if "$ref" in subschema:
+            _set_type(subschema, defs)
             continue
-        if not isinstance(inner, dict):
+        if not isinstance(subschema, dict):
             continue
-        if inner.get("type") == "object":
-            _normalize(inner, defs)
-        if inner.get("type") == "array" and "items" in inner:
-            items = inner["items"]
+        if subschema.get("type") == "object":
+            _normalize(subschema, defs)
+        if subschema.get("type") == "array" and "items" in subschema:
+            items = subschema["items"]
             if isinstance(items, dict):
                 if "$ref" in items:
-                    _type_of(items, defs)
+                    _set_type(items, defs)
                 if items.get("type") == "object":
                     _normalize(items, defs)
-        for option in inner.get("anyOf", ()):
+        for option in subschema.get("anyOf", ()):
             if "$ref" in option:
-                _type_of(option, defs)
+                _set_type(option, defs)
             if isinstance(option, dict) and option.get("type") == "object":
                 _normalize(option, defs)
     if isinstance(node.get("items"), dict) and node["items"].get("type") == "object":
@@ -70,22 +70,24 @@ def _normalize(node: Node, defs: Node) -> Node:
     return node
 
 
-def stored_schema(tool: Node) -> Node:
-    """The `json_schema` that the registry keeps for a tool of `tools/list`."""
+def build_stored_schema(tool: Node) -> Node:
+    """Return the `json_schema` that the registry stores for a tool of `tools/list`."""
     parameters = tool.get("inputSchema") or {}
-    parameters = normalized({**parameters, "type": parameters.get("type", "object")})
+    parameters = normalize_schema(
+        {**parameters, "type": parameters.get("type", "object")}
+    )
     parameters.setdefault("properties", {})
     parameters.setdefault("required", [])
     defs = parameters.get("$defs", {})
     for name, inner in list(parameters["properties"].items()):
-        parameters["properties"][name] = _inlined(inner, defs, 0)
+        parameters["properties"][name] = _inline_references(inner, defs, 0)
     parameters["properties"][HEARTBEAT] = {
         "type": "boolean",
         "description": _HEARTBEAT_TEXT,
     }
     if HEARTBEAT not in parameters["required"]:
         parameters["required"].append(HEARTBEAT)
-    status, reasons = health(parameters)
+    status, reasons = compute_health(parameters)
     return {
         "name": tool["name"],
         "description": tool.get("description"),
@@ -95,7 +97,7 @@ def stored_schema(tool: Node) -> Node:
     }
 
 
-def _inlined(node: Any, defs: Node, depth: int) -> Any:
+def _inline_references(node: Any, defs: Node, depth: int) -> Any:
     if depth > 10 or not isinstance(node, dict):
         return node
     result = node.copy()
@@ -106,66 +108,72 @@ def _inlined(node: Any, defs: Node, depth: int) -> Any:
             del result["$ref"]
             for key, value in named.items():
                 result.setdefault(key, value)
-            result = _inlined(result, defs, depth + 1)
+            result = _inline_references(result, defs, depth + 1)
     if "anyOf" in result:
-        options = [_inlined(option, defs, depth + 1) for option in result["anyOf"]]
-        result["anyOf"] = _without_doubles(options)
+        options = [
+            _inline_references(option, defs, depth + 1) for option in result["anyOf"]
+        ]
+        result["anyOf"] = _remove_duplicates(options)
     if isinstance(result.get("properties"), dict):
         result["properties"] = {
-            name: _inlined(inner, defs, depth + 1)
+            name: _inline_references(inner, defs, depth + 1)
             for name, inner in result["properties"].items()
         }
     if "items" in result:
-        result["items"] = _inlined(result["items"], defs, depth + 1)
+        result["items"] = _inline_references(result["items"], defs, depth + 1)
     return result
 
 
-def _without_doubles(options: list[Any]) -> list[Any]:
+def _remove_duplicates(options: list[Any]) -> list[Any]:
     result: list[Any] = []
     for item in options:
         if not isinstance(item, dict):
             if item not in result:
                 result.append(item)
             continue
-        for index, there in enumerate(result):
-            if not isinstance(there, dict):
+        for index, kept in enumerate(result):
+            if not isinstance(kept, dict):
                 continue
-            if item == there:
+            if item == kept:
                 break
-            if item.get("type") and item.get("type") == there.get("type"):
-                mine, other = item.get("format"), there.get("format")
-                if (mine and not other) or (mine == other and len(item) >= len(there)):
+            if item.get("type") and item.get("type") == kept.get("type"):
+                item_format, kept_format = item.get("format"), kept.get("format")
+                if (item_format and not kept_format) or (
+                    item_format == kept_format and len(item) >= len(kept)
+                ):
                     result[index] = item
                     break
-                if (other and not mine) or mine == other:
+                if (kept_format and not item_format) or item_format == kept_format:
                     break
         else:
             result.append(item)
     return result
 
 
-def health(schema: Any) -> tuple[str, list[str]]:
-    """STRICT_COMPLIANT, NON_STRICT_ONLY or INVALID, with the reasons."""
-    judge = _Judge()
+def compute_health(schema: Any) -> tuple[str, list[str]]:
+    """Return STRICT_COMPLIANT, NON_STRICT_ONLY or INVALID, with the reasons."""
+    validator = _Validator()
     if not isinstance(schema, dict):
         return "INVALID", ["Top-level schema must be a dict"]
     if schema.get("type") != "object":
-        judge.invalid("Top-level schema 'type' must be 'object' for OpenAI tools")
-    judge.visit(schema, "root")
-    return judge.status, judge.reasons
+        validator.add_invalid(
+            "Top-level schema 'type' must be 'object' for OpenAI tools"
+        )
+    validator.visit(schema, "root")
+    return validator.status, validator.reasons
 
 
-class _Judge:
+class _Validator:
     def __init__(self) -> None:
         self.status = "STRICT_COMPLIANT"
         self.reasons: list[str] = []
 
-    def loose(self, reason: str) -> None:
+    def add_loose(self, reason: str) -> None:
         if self.status == "STRICT_COMPLIANT":
             self.status = "NON_STRICT_ONLY"
         self.reasons.append(reason)
 
-    def invalid(self, reason: str) -> None:
+    def add_invalid(self, reason: str) -> None:
         self.status = "INVALID"
         self.reasons.append(reason)
 
@@ -177,7 +185,7 @@ class _Judge:
             elif "items" in node:
                 kind = "array"
             elif not any(word in node for word in ("anyOf", "oneOf", "allOf")):
-                self.invalid(f"{path}: Missing 'type'")
+                self.add_invalid(f"{path}: Missing 'type'")
                 return
         if kind == "object":
             if not self._object(node, path):
@@ -185,59 +193,61 @@ class _Judge:
         elif kind == "array":
             items = node.get("items")
             if items is None:
-                self.invalid(
+                self.add_invalid(
                     f"{path}: 'items' must be defined for arrays in strict mode"
                 )
             elif not isinstance(items, dict):
-                self.invalid(f"{path}: 'items' must be a schema dict for arrays")
+                self.add_invalid(f"{path}: 'items' must be a schema dict for arrays")
             else:
                 self.visit(items, f"{path}.items")
         elif isinstance(kind, list):
             known = ("string", "number", "integer", "boolean", "null", "array")
-            for one in kind:
-                if one not in (*known, "object"):
-                    self.invalid(f"{path}: Invalid type '{one}' in type array")
+            for type_name in kind:
+                if type_name not in (*known, "object"):
+                    self.add_invalid(
+                        f"{path}: Invalid type '{type_name}' in type array"
+                    )
         for word in ("anyOf", "oneOf", "allOf"):
             if word not in node:
                 continue
             if not isinstance(node[word], list):
-                self.invalid(f"{path}: '{word}' must be a list")
+                self.add_invalid(f"{path}: '{word}' must be a list")
                 continue
             for index, inner in enumerate(node[word]):
                 if isinstance(inner, dict):
                     self.visit(inner, f"{path}.{word}[{index}]")
                 else:
-                    self.invalid(f"{path}.{word}[{index}]: Not a valid schema dict")
+                    self.add_invalid(f"{path}.{word}[{index}]: Not a valid schema dict")
 
     def _object(self, node: Node, path: str) -> bool:
         properties = node.get("properties")
         if properties is not None and not isinstance(properties, dict):
-            self.invalid(f"{path}: 'properties' must be a dict for objects")
+            self.add_invalid(f"{path}: 'properties' must be a dict for objects")
             return False
         if "additionalProperties" not in node:
-            self.loose(f"{path}: 'additionalProperties' not explicitly set")
+            self.add_loose(f"{path}: 'additionalProperties' not explicitly set")
         elif node["additionalProperties"] is not False:
-            self.loose(
+            self.add_loose(
                 f"{path}: 'additionalProperties' is not false (free-form object)"
             )
         required = node.get("required")
         if required is not None and not isinstance(required, list):
-            self.invalid(f"{path}: 'required' must be a list if present")
+            self.add_invalid(f"{path}: 'required' must be a list if present")
         for key in required if isinstance(required, list) else ():
             if not properties:
                 continue
             if key not in properties:
-                self.invalid(
+                self.add_invalid(
                     f"{path}: required contains '{key}' not found in properties"
                 )
             elif isinstance(properties[key], dict):
                 if _allows_empty_object(properties[key]):
-                    self.invalid(
+                    self.add_invalid(
                         f"{path}: required property '{key}' allows empty object"
                         " (OpenAI will reject)"
                     )
                 if _allows_empty_array(properties[key]):
-                    self.invalid(
+                    self.add_invalid(
                         f"{path}: required property '{key}' allows empty array"
                         " (OpenAI will reject)"
                     )
@@ -245,7 +255,7 @@ class _Judge:
             if isinstance(inner, dict):
                 self.visit(inner, f"{path}.properties.{name}")
             else:
-                self.invalid(f"{path}.properties.{name}: Not a valid schema dict")
+                self.add_invalid(f"{path}.properties.{name}: Not a valid schema dict")
         return True
 
 

@@ -1,4 +1,4 @@
-"""The HTTP side of the fake: routes, answers, and faults."""
+"""The fake server's HTTP part: requests, answers and faults."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from types import TracebackType
 from typing import Any, cast
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from .asked_model import Script
+from .errors import RequestRefusedError
 from .faults import Fault, FaultPlan
-from .refused import RequestRefusedError
+from .model_steps import Script
 from .routes import agent_routes, entry_routes, memory_routes, registry_routes
 from .world import World
 
@@ -28,11 +28,11 @@ _ROUTES = [
     *memory_routes.ROUTES.all,
 ]
 _SLASHED = frozenset(["/v1/agents", "/v1/health", "/v1/tools", "/v1/mcp-servers"])
-_SAYS_NOTHING = re.compile("/v1/mcp-servers/[^/]+")
+_ANSWERS_WITHOUT_BODY = re.compile("/v1/mcp-servers/[^/]+")
 
 
 class Request:
-    """One request, read."""
+    """A parsed request."""
 
     def __init__(
         self, server: FakeLetta, method: str, target: str, headers: Mapping[str, str]
@@ -48,34 +48,36 @@ class Request:
 
     @property
     def is_sdk(self) -> bool:
-        """Whether Letta takes the caller for its SDK of version 1 or later."""
+        """Whether Letta recognizes the client as its SDK of version 1 or later."""
         agent = self.headers.get("user-agent", "")
         named = re.search(r"letta-client/(\d+)", agent)
         stainless = "x-stainless-package-version" in self.headers
         return stainless or (named is not None and int(named[1]) >= 1)
 
-    def one(self, name: str, default: str | None = None) -> str | None:
-        """The first value of a query parameter."""
+    def get_value(self, name: str, default: str | None = None) -> str | None:
+        """Return the first value of a query parameter."""
         return self.query.get(name, [default])[0]
 
-    def number(self, name: str, default: int | None) -> int | None:
-        """A query parameter that is a number."""
-        text = self.one(name)
+    def get_number(self, name: str, default: int | None) -> int | None:
+        """Return a query parameter as a number."""
+        text = self.get_value(name)
         return default if text is None else int(text)
 
-    def many(self, name: str) -> list[str] | None:
-        """Every value of a query parameter; the SDK repeats it or joins with commas."""
+    def get_values(self, name: str) -> list[str] | None:
+        """Return all values of a query parameter, which the SDK repeats or joins by
+        commas.
+        """
         values = [*self.query.get(name, []), *self.query.get(f"{name}[]", [])]
         return [v for value in values for v in value.split(",")] or None
 
 
 class FakeLetta:
-    """A running server; use it in a `with`.
+    """A running server, as a context manager.
 
     Attributes:
         world: its database.
-        faults: what goes wrong with which request.
-        script: what the model does in the next turns.
+        faults: the faults of the next requests.
+        script: the model's steps in the next turns.
     """
 
     def __init__(self, world: World | None = None) -> None:
@@ -83,7 +85,7 @@ class FakeLetta:
         self.faults = FaultPlan()
         self.script: Script = []
         self.released = threading.Event()
-        self._under_way = 0
+        self._active_requests = 0
         self._changed = threading.Condition()
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
         self._server.daemon_threads = True
@@ -93,25 +95,25 @@ class FakeLetta:
         self._server.serve_forever(poll_interval=0.02)
 
     @contextlib.contextmanager
-    def under_way(self) -> Iterator[None]:
-        """A request is being carried out."""
+    def track_request(self) -> Iterator[None]:
+        """Count a request as active during the block."""
         with self._changed:
-            self._under_way += 1
+            self._active_requests += 1
         try:
             yield
         finally:
             with self._changed:
-                self._under_way -= 1
+                self._active_requests -= 1
                 self._changed.notify_all()
 
     def settle(self) -> None:
-        """Waits until no request is being carried out."""
+        """Wait until no request is active."""
         with self._changed:
-            assert self._changed.wait_for(lambda: not self._under_way, 30)
+            assert self._changed.wait_for(lambda: not self._active_requests, 30)
 
     @property
     def url(self) -> str:
-        """Where it is."""
+        """The base URL."""
         return f"http://127.0.0.1:{self._server.server_address[1]}"
 
     def __enter__(self) -> FakeLetta:
@@ -129,16 +131,16 @@ class FakeLetta:
         self._server.server_close()
 
     def answer(self, request: Request) -> tuple[int, Any]:
-        """Status and body of a request, without faults."""
+        """Return status and body of a request, without faults."""
         if request.path in _SLASHED:
             return 307, None
         open_to_all = request.path == "/v1/health/"
         if self.world.password is not None and not open_to_all:
-            given = request.headers.get("authorization", "")
-            bare = request.headers.get("x-bare-password", "")
+            authorization = request.headers.get("authorization", "")
+            bare_password = request.headers.get("x-bare-password", "")
             if (
-                given != f"Bearer {self.world.password}"
-                and bare != f"password {self.world.password}"
+                authorization != f"Bearer {self.world.password}"
+                and bare_password != f"password {self.world.password}"
             ):
                 return 401, {"detail": "Unauthorized"}
         path_is_known = False
@@ -151,9 +153,11 @@ class FakeLetta:
                 continue
             try:
                 with self.world.lock:
-                    said = handle(request, *map(unquote, match.groups()))
-                silent = method == "DELETE" and _SAYS_NOTHING.fullmatch(request.path)
-                return (204, None) if silent else (200, said)
+                    body = handle(request, *map(unquote, match.groups()))
+                has_no_body = method == "DELETE" and _ANSWERS_WITHOUT_BODY.fullmatch(
+                    request.path
+                )
+                return (204, None) if has_no_body else (200, body)
             except RequestRefusedError as refused:
                 return refused.status, refused.body
         if path_is_known:
@@ -164,19 +168,19 @@ class FakeLetta:
 def _handler(fake: FakeLetta) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
-        # Headers and body in one packet; apart, the second waits for the first's receipt.
+        # Headers and body are sent in one packet, so that the body does not wait for an ACK.
         wbufsize = 65_536
         disable_nagle_algorithm = True
 
         def log_message(self, format: str, *args: Any) -> None:
-            """Keeps quiet."""
+            """Log nothing."""
 
         def _do(self) -> None:
             headers = cast("Mapping[str, str]", self.headers)
             request = Request(fake, self.command, self.path, headers)
             length = int(self.headers.get("content-length") or 0)
             raw = self.rfile.read(length)
-            with fake.under_way():
+            with fake.track_request():
                 self._carry_out(request, raw)
 
         def _carry_out(self, request: Request, raw: bytes) -> None:
@@ -203,7 +207,7 @@ def _handler(fake: FakeLetta) -> type[BaseHTTPRequestHandler]:
                 text = "The operation could not be completed due to a conflict"
                 self._send(409, {"detail": text}, {"Retry-After": "1"})
             elif kind == "HANG":
-                # Until the caller gives up, or the test is over.
+                # Wait until the client disconnects or the test ends.
                 fake.released.wait(30)
                 self._cut()
             else:
@@ -224,7 +228,7 @@ def _handler(fake: FakeLetta) -> type[BaseHTTPRequestHandler]:
             if status == 307:
                 self.send_header("location", f"{fake.url}{self.path}/")
             if status == 500:
-                # As uvicorn does: the connection is gone after it.
+                # uvicorn also closes the connection after a 500.
                 self.close_connection = True
             for key, value in (more or {}).items():
                 self.send_header(key, value)

@@ -1,13 +1,13 @@
-"""The rules of an agent's tools, read as Letta reads them."""
+"""Tool rules of agents, parsed as Letta parses them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from .refused import RequestRefusedError
+from .errors import RequestRefusedError
 
-__all__ = ["rule_of"]
+__all__ = ["parse_rule"]
 
 _RULE_FIELDS: dict[str, dict[str, Any]] = {
     "run_first": {"prompt_template": None, "args": None},
@@ -31,23 +31,24 @@ _RULE_FIELDS: dict[str, dict[str, Any]] = {
 }
 
 
-def rule_of(given: Any) -> dict[str, Any]:
-    """A rule with its defaults.
+def parse_rule(value: Any) -> dict[str, Any]:
+    """Return a rule with its defaults.
 
     Raises:
-        RequestRefusedError: 422 for an unknown type or a missing field; nothing else is checked.
+        RequestRefusedError: 422 for an unknown type or a missing field; nothing else is
+            checked.
     """
-    if not isinstance(given, Mapping) or given.get("type") not in _RULE_FIELDS:
+    if not isinstance(value, Mapping) or value.get("type") not in _RULE_FIELDS:
         raise RequestRefusedError(
             422, "[{'type': 'union_tag_invalid', 'loc': ('tool_rules',)}]"
         )
-    rule = {"tool_name": given.get("tool_name"), "type": given["type"]}
-    for key, default in _RULE_FIELDS[given["type"]].items():
-        if default is ... and key not in given:
+    rule = {"tool_name": value.get("tool_name"), "type": value["type"]}
+    for key, default in _RULE_FIELDS[value["type"]].items():
+        if default is ... and key not in value:
             raise RequestRefusedError(
                 422, f"[{{'type': 'missing', 'loc': ('tool_rules', '{key}')}}]"
             )
-        rule[key] = given.get(key, None if default is ... else default)
+        rule[key] = value.get(key, None if default is ... else default)
     if not isinstance(rule["tool_name"], str):
         raise RequestRefusedError(
             422, "[{'type': 'missing', 'loc': ('tool_rules', 'tool_name')}]"

@@ -5,25 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from .asked_model import Script, next_step
-from .refused import RequestRefusedError
+from .errors import RequestRefusedError
+from .model_steps import Script, next_step
 from .rows import Agent, Tool
 from .world import World
 
 __all__ = ["run_turn"]
 
-_MOST_STEPS = 20
-_FINISHES_WITH_TEXT = frozenset(["letta_v1_agent"])
+_MAX_STEPS = 20
+_AGENT_TYPES_ENDING_WITH_TEXT = frozenset(["letta_v1_agent"])
 
 
 def run_turn(
     world: World, agent: Agent, body: Mapping[str, Any], script: Script
 ) -> dict[str, Any]:
-    """One turn.
+    """Run a turn and return Letta's answer.
 
-    Source: `letta_agent_v2.py` of 0.16.6: an agent of a memgpt type continues its turn after a tool
-    with a `continue_loop` rule or with `request_heartbeat`, and ends otherwise; a
-    `letta_v1_agent` ends with a text.
+    Source: `letta_agent_v2.py` of 0.16.6. An agent of a memgpt type continues its turn
+    after a tool with a `continue_loop` rule or with `request_heartbeat`; a
+    `letta_v1_agent` ends its turn with a text.
     """
     messages: list[dict[str, Any]] = []
     steps = 0
@@ -41,37 +41,44 @@ def run_turn(
             )
         call, agent.pending_approval = agent.pending_approval, None
         if approvals[0]["approvals"][0]["approve"]:
-            messages += _run(world, agent, call)[1:]
+            messages += _run_tool(world, agent, call)[1:]
     is_begun = False
-    while steps < _MOST_STEPS:
-        offered = _offered(world, agent, is_first=not messages)
+    while steps < _MAX_STEPS:
+        offered = _list_offered_tools(world, agent, is_first=not messages)
         step = next_step(agent, offered, script, is_begun=is_begun)
         if step is None:
             break
         is_begun = is_begun or bool(script)
         steps += 1
         if "text" in step:
-            messages.append({"message_type": "assistant_message", **_text(step)})
+            messages.append({"message_type": "assistant_message", **_encode_text(step)})
             break
         name = step["tool"]
         if _has_rule(agent, name, "requires_approval"):
             agent.pending_approval = dict(step)
-            asked = {"id": world.new_id("message"), "tool_call": _call(step)}
-            messages.append({"message_type": "approval_request_message", **asked})
+            approval_request = {
+                "id": world.new_id("message"),
+                "tool_call": _encode_call(step),
+            }
+            messages.append(
+                {"message_type": "approval_request_message", **approval_request}
+            )
             stop = "requires_approval"
             break
-        is_v1 = agent.agent_type in _FINISHES_WITH_TEXT
+        is_v1 = agent.agent_type in _AGENT_TYPES_ENDING_WITH_TEXT
         if name == "send_message" and not is_v1:
-            said = {"text": step.get("args", {}).get("message")}
-            messages.append({"message_type": "assistant_message", **_text(said)})
+            final_message = {"text": step.get("args", {}).get("message")}
+            messages.append(
+                {"message_type": "assistant_message", **_encode_text(final_message)}
+            )
         else:
-            messages += _run(world, agent, step)
+            messages += _run_tool(world, agent, step)
         if _has_rule(agent, name, "exit_loop"):
             stop = "tool_rule" if is_v1 else "end_turn"
             break
         heartbeat = bool(step.get("args", {}).get("request_heartbeat"))
-        goes_on = heartbeat or _has_rule(agent, name, "continue_loop")
-        if not is_v1 and not goes_on:
+        continues = heartbeat or _has_rule(agent, name, "continue_loop")
+        if not is_v1 and not continues:
             break
     agent.last_stop_reason = stop
     agent.messages += [*(body.get("messages") or ()), *messages]
@@ -82,11 +89,11 @@ def run_turn(
     }
 
 
-def _text(step: Mapping[str, Any]) -> dict[str, Any]:
+def _encode_text(step: Mapping[str, Any]) -> dict[str, Any]:
     return {"content": step["text"]}
 
 
-def _call(step: Mapping[str, Any]) -> dict[str, Any]:
+def _encode_call(step: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "name": step["tool"],
         "arguments": step.get("args", {}),
@@ -100,9 +107,9 @@ def _has_rule(agent: Agent, name: str, kind: str) -> bool:
     )
 
 
-def _offered(world: World, agent: Agent, *, is_first: bool) -> list[Tool]:
-    """What the model may call; a `run_first` rule of a tool that is gone leaves nothing."""
-    attached = world.attached(agent)
+def _list_offered_tools(world: World, agent: Agent, *, is_first: bool) -> list[Tool]:
+    """Return the tools that the model may call; `run_first` restricts the first call."""
+    attached = world.list_attached_tools(agent)
     rules = agent.tool_rules
     first = {rule["tool_name"] for rule in rules if rule["type"] == "run_first"}
     if not first or not is_first:
@@ -110,11 +117,22 @@ def _offered(world: World, agent: Agent, *, is_first: bool) -> list[Tool]:
     return [tool for tool in attached if tool.name in first]
 
 
-def _run(world: World, agent: Agent, step: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _run_tool(
+    world: World, agent: Agent, step: Mapping[str, Any]
+) -> list[dict[str, Any]]:
     name = step["tool"]
-    tool = next((one for one in world.attached(agent) if one.name == name), None)
+    tool = next(
+        (
+            attached_tool
+            for attached_tool in world.list_attached_tools(agent)
+            if attached_tool.name == name
+        ),
+        None,
+    )
     if tool is None:
-        offered = sorted(one.name for one in world.attached(agent))
+        offered = sorted(
+            attached_tool.name for attached_tool in world.list_attached_tools(agent)
+        )
         text = (
             f"[ToolConstraintError] Cannot call {name}, valid tools include: {offered}"
         )
@@ -124,7 +142,7 @@ def _run(world: World, agent: Agent, step: Mapping[str, Any]) -> list[dict[str, 
         arguments.pop("request_heartbeat", None)
         text, success = world.run_tool(agent, tool, arguments)
     return [
-        {"message_type": "tool_call_message", "tool_call": _call(step)},
+        {"message_type": "tool_call_message", "tool_call": _encode_call(step)},
         {
             "message_type": "tool_return_message",
             "name": name,

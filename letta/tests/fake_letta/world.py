@@ -1,4 +1,4 @@
-"""The database of the fake, and what Letta does to it."""
+"""The fake server's database and Letta's operations on it."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from typing import Any
 
 from .built_ins import DEFAULT_TOOLS
 from .entries import Entries
+from .errors import RequestRefusedError
 from .mcp_side import UnreachableError
-from .refused import RequestRefusedError
 from .rows import Agent, Tool
-from .tool_rules import rule_of
+from .tool_rules import parse_rule
 
 __all__ = ["World"]
 
 
 class World(Entries):
-    """One organisation: a registry, its MCP servers, and agents that have tools of it.
+    """An organization: a registry, MCP servers and agents.
 
     Attributes:
-        version: what `/v1/health/` says.
-        password: the bearer token of secure mode; None lets everybody in.
+        version: the version that `/v1/health/` returns.
+        password: the bearer token of secure mode; None disables authentication.
     """
 
     def __init__(self, version: str = "0.16.6", password: str | None = None) -> None:
@@ -33,13 +33,15 @@ class World(Entries):
         self.lock = threading.RLock()
 
     def delete_tool(self, tool_id: str) -> None:
-        """Deletes a row; every agent loses it, its rules stay."""
+        """Delete a tool and detach it from every agent; rules are kept."""
         super().delete_tool(tool_id)
         for agent in self.agents.values():
-            agent.tool_ids = [one for one in agent.tool_ids if one != tool_id]
+            agent.tool_ids = [
+                attached_id for attached_id in agent.tool_ids if attached_id != tool_id
+            ]
 
     def create_agent(self, body: Mapping[str, Any]) -> Agent:
-        """Creates an agent with the tools and rules of its type."""
+        """Create an agent with the tools and rules of its type."""
         kind = body.get("agent_type") or "letta_v1_agent"
         if kind not in DEFAULT_TOOLS:
             raise RequestRefusedError(501, f"this fake knows no {kind}")
@@ -48,27 +50,29 @@ class World(Entries):
             names += DEFAULT_TOOLS[kind]
         ids = list(body.get("tool_ids") or ())
         for name in names:
-            tool = self.tool_named(name)
+            tool = self.find_tool(name)
             if tool is None:
                 raise RequestRefusedError(400, f"Tools not found: {{'{name}'}}")
             ids.append(tool.id)
-        if any(one not in self.tools for one in ids):
-            missing = {one for one in ids if one not in self.tools}
+        if any(tool_id_ not in self.tools for tool_id_ in ids):
+            missing = {tool_id_ for tool_id_ in ids if tool_id_ not in self.tools}
             raise RequestRefusedError(400, f"Tools not found: {missing}")
         ids = list(dict.fromkeys(ids))
-        attached = [self.tools[one] for one in ids]
-        rules = [rule_of(rule) for rule in body.get("tool_rules") or ()]
+        attached = [self.tools[tool_id_] for tool_id_ in ids]
+        rules = [parse_rule(rule) for rule in body.get("tool_rules") or ()]
         if not rules and kind in ("memgpt_v2_agent", "memgpt_agent"):
             for tool in attached:
                 if tool.name == "send_message":
-                    rules.append(rule_of({"tool_name": tool.name, "type": "exit_loop"}))
+                    rules.append(
+                        parse_rule({"tool_name": tool.name, "type": "exit_loop"})
+                    )
                 elif tool.name in DEFAULT_TOOLS[kind]:
                     rules.append(
-                        rule_of({"tool_name": tool.name, "type": "continue_loop"})
+                        parse_rule({"tool_name": tool.name, "type": "continue_loop"})
                     )
         approving = [tool for tool in attached if tool.default_requires_approval]
         rules += [
-            rule_of({"tool_name": tool.name, "type": "requires_approval"})
+            parse_rule({"tool_name": tool.name, "type": "requires_approval"})
             for tool in approving
         ]
         agent = Agent(
@@ -78,13 +82,13 @@ class World(Entries):
         agent.tags = list(body.get("tags") or ())
         agent.secrets = dict(body.get("secrets") or {})
         for block in body.get("memory_blocks") or ():
-            made = self.add_block(agent, block["label"], block.get("value", ""))
-            made["limit"] = block.get("limit") or made["limit"]
+            memory_block = self.add_block(agent, block["label"], block.get("value", ""))
+            memory_block["limit"] = block.get("limit") or memory_block["limit"]
         self.agents[agent.id] = agent
         return agent
 
     def add_block(self, agent: Agent, label: str, value: str) -> dict[str, Any]:
-        """Gives an agent a core-memory block."""
+        """Add a core-memory block to an agent."""
         block = {
             "id": self.new_id("block"),
             "label": label,
@@ -98,23 +102,24 @@ class World(Entries):
         return block
 
     def update_agent(self, agent: Agent, body: Mapping[str, Any]) -> None:
-        """PATCH: null is no change, a list replaces, unknown fields are ignored.
+        """Update an agent as PATCH does.
 
-        All or nothing: an unknown tool id changes nothing.
+        Null means no change, a list replaces, unknown fields are ignored. An unknown
+        tool id changes nothing.
         """
         ids = body.get("tool_ids")
         rules = body.get("tool_rules")
-        checked = None if rules is None else [rule_of(rule) for rule in rules]
+        checked = None if rules is None else [parse_rule(rule) for rule in rules]
         if ids is not None:
-            for one in ids:
-                if one not in self.tools:
+            for tool_id in ids:
+                if tool_id not in self.tools:
                     raise RequestRefusedError(
                         409,
                         "(sqlalchemy.dialects.postgresql.asyncpg.IntegrityError)"
                         " <class 'asyncpg.exceptions.ForeignKeyViolationError'>: insert"
                         ' or update on table "tools_agents" violates foreign key'
                         ' constraint "tools_agents_tool_id_fkey" DETAIL: Key'
-                        f' (tool_id)=({one}) is not present in table "tools".',
+                        f' (tool_id)=({tool_id}) is not present in table "tools".',
                     )
             agent.tool_ids = list(dict.fromkeys(ids))
         if checked is not None:
@@ -127,42 +132,42 @@ class World(Entries):
             agent.tags = list(body["tags"])
 
     def attach(self, agent: Agent, tool: Tool) -> None:
-        """Additive and idempotent; brings the approval rule along."""
+        """Attach a tool and add its approval rule."""
         if tool.id not in agent.tool_ids:
             agent.tool_ids.append(tool.id)
         if tool.default_requires_approval:
             self.set_approval(agent, tool.name, True)
 
     def set_approval(self, agent: Agent, name: str, required: bool) -> None:
-        """Adds or takes the rule, whether the tool is attached or not."""
-        rule = rule_of({"tool_name": name, "type": "requires_approval"})
+        """Add or remove the approval rule, whether the tool is attached or not."""
+        rule = parse_rule({"tool_name": name, "type": "requires_approval"})
         others = [
-            one
-            for one in agent.tool_rules
-            if (one["tool_name"], one["type"]) != (name, "requires_approval")
+            rule_
+            for rule_ in agent.tool_rules
+            if (rule_["tool_name"], rule_["type"]) != (name, "requires_approval")
         ]
         agent.tool_rules = [*others, rule] if required else others
 
-    def attached(self, agent: Agent) -> list[Tool]:
-        """The agent's tools."""
-        return [self.tools[one] for one in agent.tool_ids]
+    def list_attached_tools(self, agent: Agent) -> list[Tool]:
+        """Return the agent's tools."""
+        return [self.tools[tool_id] for tool_id in agent.tool_ids]
 
     def run_tool(
         self, agent: Agent | None, tool: Tool, arguments: Mapping[str, Any]
     ) -> tuple[str, bool]:
-        """Runs a tool as Letta does, and what it gave with whether it succeeded."""
+        """Run a tool as Letta does; return its text and whether it succeeded."""
         if tool.tool_type != "external_mcp":
             return json.dumps({"status": "OK", "message": f"ran {tool.name}"}), True
         tagged = [tag for tag in tool.tags if tag.startswith("mcp:")]
-        entry = self.entry_named(tagged[0].split(":")[1]) if tagged else None
+        entry = self.find_entry(tagged[0].split(":")[1]) if tagged else None
         if entry is None:
-            # What its own code raises is the result, under any name.
+            # Letta returns the error of the tool's own code as the result.
             return "Argument mcp_server_id does not match type <class 'str'>", False
         headers = entry.headers(agent.secrets if agent else {})
         if agent is not None:
             headers["X-Agent-Id"] = agent.id
-        side = self.reach(entry.config)
-        # The tool may ask this server something before it answers.
+        side = self.get_server(entry.config)
+        # The tool may send requests to this server before it answers.
         self.lock.release()
         try:
             return side.call(tool.name, arguments, headers)

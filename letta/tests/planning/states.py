@@ -1,4 +1,4 @@
-"""What is wanted and what is there, as values, for tests of plans that need no server."""
+"""Desired and current states as values, for tests of plans without a server."""
 
 from __future__ import annotations
 
@@ -18,95 +18,101 @@ from toolcast_letta.plan.planning import build_plan
 URL = "https://mcp.test/mcp"
 PARAMETERS = {"type": "object", "properties": {}}
 CORE = ("conversation_search", "memory", "send_message")
-"""Letta's own tools that every agent here has."""
+"""The built-in tools of every agent in these tests."""
 
 
-def tool(name: str, *former: str, **part: Any) -> DesiredTool:
-    says = {"attached": True, **part}
-    return DesiredTool(name, f"Does {name}.", PARAMETERS, says, True, (), former)
+def make_tool(name: str, *previous_names: str, **part: Any) -> DesiredTool:
+    definition = {"attached": True, **part}
+    return DesiredTool(
+        name, f"Does {name}.", PARAMETERS, definition, True, (), previous_names
+    )
 
 
-def agent(**more: Any) -> DesiredAgent:
+def make_agent(**more: Any) -> DesiredAgent:
     return DesiredAgent("me", id="agent-1", **more)
 
 
-def desired(
+def make_desired(
     *tools: DesiredTool, agents: Any = None, token: str | None = None, **more: Any
 ) -> DesiredState:
-    named = {one.name: one for one in tools}
-    who = (agent(),) if agents is None else agents
-    return DesiredState("toys", "toys", URL, token, named, who, **more)
+    named = {tool_.name: tool_ for tool_ in tools}
+    agents_ = (make_agent(),) if agents is None else agents
+    return DesiredState("toys", "toys", URL, token, named, agents_, **more)
 
 
-def offered(*tools: DesiredTool, **problems: str) -> dict[str, OfferedTool]:
+def offer_tools(*tools: DesiredTool, **problems: str) -> dict[str, OfferedTool]:
     return {
-        one.name: OfferedTool(one.name, one.digest, problems.get(one.name, ""))
-        for one in tools
+        tool_.name: OfferedTool(tool_.name, tool_.digest, problems.get(tool_.name, ""))
+        for tool_ in tools
     }
 
 
-def registered(name: str, **more: Any) -> RegisteredTool:
-    """One of the toolset's, as it should be."""
+def make_registered(name: str, **more: Any) -> RegisteredTool:
+    """Return a registered tool of the toolset that matches its spec."""
     known = {
         "id": f"id-{name}",
         "type": "external_mcp",
         "server_id": "mcp-1",
-        "digest": tool(name).digest,
+        "digest": make_tool(name).digest,
         "called_at": "toys",
     }
     return RegisteredTool(**{"name": name, **known, **more})
 
 
-def built_in(name: str, **more: Any) -> RegisteredTool:
+def make_built_in(name: str, **more: Any) -> RegisteredTool:
     own = {"type": "letta_core", "server_id": None, "called_at": ""}
-    return registered(name, **{**own, **more})
+    return make_registered(name, **{**own, **more})
 
 
-def by_name(*tools: RegisteredTool) -> dict[str, RegisteredTool]:
-    return {one.name: one for one in tools}
+def index_by_name(*tools: RegisteredTool) -> dict[str, RegisteredTool]:
+    return {tool.name: tool for tool in tools}
 
 
-def state(*names: str, rules: Any = (), **more: Any) -> AgentState:
+def make_state(*names: str, rules: Any = (), **more: Any) -> AgentState:
     tools = {name: f"id-{name}" for name in names}
     kind = more.pop("type", "letta_v1_agent")
     return AgentState("agent-1", "me", kind, tools, tuple(rules), **more)
 
 
-def rule(name: str, kind: str, **more: Any) -> dict[str, Any]:
+def make_rule(name: str, kind: str, **more: Any) -> dict[str, Any]:
     return {"tool_name": name, "type": kind, **more}
 
 
-def entry(url: str = URL, *, is_http: bool = True, has_token: bool = True) -> Any:
+def make_entry(url: str = URL, *, is_http: bool = True, has_token: bool = True) -> Any:
     return ServerEntry("mcp-1", "toys", url, is_http=is_http, has_token=has_token)
 
 
-def current(wanted: DesiredState, *tools: RegisteredTool, **more: Any) -> CurrentState:
-    """A server of Letta that has what is Letta's own, and these tools."""
+def make_current(
+    wanted: DesiredState, *tools: RegisteredTool, **more: Any
+) -> CurrentState:
+    """Return the state of a Letta server with its built-in tools and these tools."""
     known = {
         "backend": "v1",
         "version": "0.16.6",
-        "entry": entry(),
-        "offered": offered(*wanted.tools.values()),
+        "entry": make_entry(),
+        "offered": offer_tools(*wanted.tools.values()),
         "unreachable": "",
-        "registry": by_name(*map(built_in, CORE), *tools),
-        "agents": {"me": state(*CORE, *(one.name for one in tools))},
+        "registry": index_by_name(*map(make_built_in, CORE), *tools),
+        "agents": {"me": make_state(*CORE, *(tool.name for tool in tools))},
     }
     return CurrentState(**{**known, **more})
 
 
-ADD = desired(tool("add"))
-"""One tool."""
+ADD = make_desired(make_tool("add"))
+"""A desired state with one tool."""
 
 
-def planned(wanted: DesiredState, found: CurrentState, **more: Any) -> Plan:
+def make_plan(wanted: DesiredState, found: CurrentState, **more: Any) -> Plan:
     return build_plan("https://letta.test", wanted, found, Overrides(**more))
 
 
-def as_it_is(**more: Any) -> CurrentState:
-    """What is there once `ADD` was applied, but for what is said."""
-    return current(ADD, registered("add"), **more)
+def make_applied(**more: Any) -> CurrentState:
+    """Return the state after `ADD` was applied, with these differences."""
+    return make_current(ADD, make_registered("add"), **more)
 
 
-def has(*rules: Any, names: tuple[str, ...] = (*CORE, "add"), **more: Any) -> Any:
-    """The agent with these rules and tools."""
-    return {"agents": {"me": state(*names, rules=rules, **more)}}
+def make_agents(
+    *rules: Any, names: tuple[str, ...] = (*CORE, "add"), **more: Any
+) -> Any:
+    """Return the agent with these rules and tools."""
+    return {"agents": {"me": make_state(*names, rules=rules, **more)}}

@@ -6,27 +6,27 @@ from typing import Any
 
 import pytest
 
-from letta.tests.fake_letta.tool_rules import rule_of
+from letta.tests.fake_letta.tool_rules import parse_rule
 from toolcast_letta.plan.callable_tools import list_disabling_rules
 
 TOOLS = ("ask", "note", "send_message", "their_tool")
 
 
-def rule(name: str, kind: str, **fields: Any) -> Any:
-    return rule_of({"tool_name": name, "type": kind, **fields})
+def make_rule(name: str, kind: str, **fields: Any) -> Any:
+    return parse_rule({"tool_name": name, "type": kind, **fields})
 
 
 def after(name: str, *children: str) -> Any:
-    return rule(name, "constrain_child_tools", children=list(children))
+    return make_rule(name, "constrain_child_tools", children=list(children))
 
 
 def before(name: str, *children: str) -> Any:
-    return rule(name, "parent_last_tool", children=list(children))
+    return make_rule(name, "parent_last_tool", children=list(children))
 
 
 def by_result(name: str, default: str | None, *children: str, **fields: Any) -> Any:
     mapping = dict(enumerate(children))
-    return rule(
+    return make_rule(
         name,
         "conditional",
         child_output_mapping=mapping,
@@ -36,10 +36,10 @@ def by_result(name: str, default: str | None, *children: str, **fields: Any) -> 
 
 
 def limit(name: str, number: int) -> Any:
-    return rule(name, "max_count_per_step", max_count_limit=number)
+    return make_rule(name, "max_count_per_step", max_count_limit=number)
 
 
-ENDS = rule("send_message", "exit_loop")
+ENDS = make_rule("send_message", "exit_loop")
 
 
 @pytest.mark.parametrize(
@@ -59,12 +59,12 @@ ENDS = rule("send_message", "exit_loop")
         ([before("note", "note")], ["note"]),
         # Letta offers every tool where the rules exclude all of them.
         ([before("ask", "note"), before("their_tool", "note")], []),
-        ([rule("their_tool", "run_first")], []),
-        ([rule("gone", "run_first")], [*TOOLS]),
-        ([rule("send_message", "run_first"), ENDS], ["ask", "note", "their_tool"]),
+        ([make_rule("their_tool", "run_first")], []),
+        ([make_rule("gone", "run_first")], [*TOOLS]),
+        ([make_rule("send_message", "run_first"), ENDS], ["ask", "note", "their_tool"]),
         (
             [
-                rule("their_tool", "run_first"),
+                make_rule("their_tool", "run_first"),
                 after("their_tool", "send_message"),
                 ENDS,
             ],
@@ -72,7 +72,7 @@ ENDS = rule("send_message", "exit_loop")
         ),
         (
             [
-                rule("ask", "run_first"),
+                make_rule("ask", "run_first"),
                 after("ask", "note"),
                 after("note", "ask", "send_message"),
                 ENDS,
@@ -80,30 +80,42 @@ ENDS = rule("send_message", "exit_loop")
             ["their_tool"],
         ),
         ([after("note", "gone")], []),
-        ([rule("ask", "run_first"), after("ask", "gone")], []),
-        ([rule("ask", "run_first"), by_result("ask", None, "note")], []),
+        ([make_rule("ask", "run_first"), after("ask", "gone")], []),
+        ([make_rule("ask", "run_first"), by_result("ask", None, "note")], []),
         (
-            [rule("ask", "run_first"), by_result("ask", "send_message", "note"), ENDS],
+            [
+                make_rule("ask", "run_first"),
+                by_result("ask", "send_message", "note"),
+                ENDS,
+            ],
             [],
         ),
         (
             [
-                rule("ask", "run_first"),
+                make_rule("ask", "run_first"),
                 by_result("ask", None, "send_message", require_output_mapping=True),
                 ENDS,
             ],
             ["note", "their_tool"],
         ),
-        ([rule("note", "requires_approval"), rule("note", "continue_loop")], []),
-        ([rule("note", "required_before_exit"), ENDS], []),
+        (
+            [
+                make_rule("note", "requires_approval"),
+                make_rule("note", "continue_loop"),
+            ],
+            [],
+        ),
+        ([make_rule("note", "required_before_exit"), ENDS], []),
     ],
 )
-def test_disabled_tools_are_found(rules: list[Any], disabled: list[str]) -> None:
+def test_tools_that_rules_disable_are_listed(
+    rules: list[Any], disabled: list[str]
+) -> None:
     found = dict(list_disabling_rules(TOOLS, rules))
     assert sorted(found) == disabled
 
 
-def test_single_reason_is_named() -> None:
+def test_rule_that_disables_a_tool_is_named_if_it_is_the_only_one() -> None:
     rules = [limit("note", 0), before("their_tool", "ask")]
     assert dict(list_disabling_rules(TOOLS, rules)) == {
         "note": ("note max_count_per_step (max_count_limit=0)",)

@@ -1,4 +1,4 @@
-"""Plans, and what verifying found, in the words that people read."""
+"""Plans and verification results as text."""
 
 from __future__ import annotations
 
@@ -7,14 +7,16 @@ from typing import Any
 
 import pytest
 
-from letta.tests.planning.states import ADD, as_it_is, planned
+from letta.tests.planning.states import ADD, make_applied, make_plan
 from toolcast_letta.plan.backend import AgentCount, CheckResult
 from toolcast_letta.plan.plan import AgentPlan, Blocker, Change, Plan
 from toolcast_letta.plan.report import format_plan, format_verification
 from toolcast_letta.plan.verification import Verification
 
 
-def plan(*changes: Change, version: str = "", agents: Any = (), **more: Any) -> Plan:
+def make_report_plan(
+    *changes: Change, version: str = "", agents: Any = (), **more: Any
+) -> Plan:
     server = {"name": "toys", "url": "http://a"}
     return Plan(
         "code",
@@ -35,9 +37,12 @@ def plan(*changes: Change, version: str = "", agents: Any = (), **more: Any) -> 
 @pytest.mark.parametrize(
     ("made", "text"),
     [
-        (plan(), "toys in s.json\n\nNo changes: Letta matches the specs.\n"),
         (
-            plan(missing=("one",)),
+            make_report_plan(),
+            "toys in s.json\n\nNo changes: Letta matches the specs.\n",
+        ),
+        (
+            make_report_plan(missing=("one",)),
             "toys in s.json\n"
             "\n"
             "missing: one\n"
@@ -45,7 +50,7 @@ def plan(*changes: Change, version: str = "", agents: Any = (), **more: Any) -> 
             "Nothing to apply, but Letta does not match the specs.\n",
         ),
         (
-            plan(Change("~", "registry", "a"), missing=("one",)),
+            make_report_plan(Change("~", "registry", "a"), missing=("one",)),
             "toys in s.json\n"
             "\n"
             "  registry, for every agent of the organization\n"
@@ -56,7 +61,7 @@ def plan(*changes: Change, version: str = "", agents: Any = (), **more: Any) -> 
             "Plan: 0 to add, 1 to change, 0 to remove.\n",
         ),
         (
-            plan(
+            make_report_plan(
                 Change("-/+", "registry", "a -> b", undo="renamed"),
                 Change("-", "registry", "c", detail="gone"),
                 Change("+", "registry", "d", undo="it stays"),
@@ -75,7 +80,7 @@ def plan(*changes: Change, version: str = "", agents: Any = (), **more: Any) -> 
             "Plan: 3 to add, 0 to change, 2 to remove.\n",
         ),
         (
-            plan(
+            make_report_plan(
                 Change("+", "rule", "a continue_loop", "me"),
                 Change("+", "rule", "b continue_loop", "me"),
                 Change("+", "rule", "c run_first (x=1)", "me"),
@@ -94,20 +99,24 @@ def plan(*changes: Change, version: str = "", agents: Any = (), **more: Any) -> 
             "\nPlan: 4 to add, 0 to change, 0 to remove.\n",
         ),
         (
-            plan(blockers=(Blocker("a", "no", "do it"), Blocker("b", "nor this"))),
+            make_report_plan(
+                blockers=(Blocker("a", "no", "do it"), Blocker("b", "nor this"))
+            ),
             "toys in s.json\n\nrefused: no (a)\n  help: do it\n\nrefused: nor this (b)\n"
             "\nRefused: 2 blockers.\n",
         ),
     ],
 )
-def test_a_plan_in_words(made: Plan, text: str) -> None:
+def test_format_plan_lists_changes_missing_parts_and_blockers(
+    made: Plan, text: str
+) -> None:
     assert format_plan(made) == text
 
 
 @pytest.mark.parametrize(
     ("length", "lines"),
     [
-        # A line of 88 characters is full.
+        # A line has at most 88 characters.
         (40, ["    + " + "a" * 40 + ", " + "b" * 40, ""]),
         (41, ["    + " + "a" * 41 + ",", "      " + "b" * 41]),
         (90, ["    + " + "a" * 90 + ",", "      " + "b" * 90]),
@@ -115,12 +124,14 @@ def test_a_plan_in_words(made: Plan, text: str) -> None:
 )
 def test_names_are_wrapped_at_88_characters(length: int, lines: list[str]) -> None:
     names = ("a" * length, "b" * length)
-    text = format_plan(plan(*(Change("+", "tool", name, "me") for name in names)))
+    text = format_plan(
+        make_report_plan(*(Change("+", "tool", name, "me") for name in names))
+    )
     assert text.split("\n")[3:5] == lines
 
 
-FOUND = {
-    "plan": replace(planned(ADD, as_it_is()), blocks=("a block",)),
+VERIFICATION_FIELDS = {
+    "plan": replace(make_plan(ADD, make_applied()), blocks=("a block",)),
     "counts": (
         AgentCount("me", ("add", "x"), 1, ("add", "y")),
         AgentCount("you", (), 1),
@@ -137,8 +148,8 @@ FOUND = {
 }
 
 
-def test_what_verifying_found_in_words() -> None:
-    assert format_verification(Verification(**FOUND)) == (
+def test_format_verification_lists_checks_counts_and_differences() -> None:
+    assert format_verification(Verification(**VERIFICATION_FIELDS)) == (
         "differs: a block\n"
         "run add by me: ok (1 example)\n"
         "run sub by me: FAILED\n"
@@ -162,31 +173,39 @@ def test_what_verifying_found_in_words() -> None:
 @pytest.mark.parametrize(
     ("more", "match", "success"),
     [
-        ({"plan": plan()}, False, False),
-        ({"plan": plan(), "checks": FOUND["checks"][3:]}, True, True),
-        ({"plan": plan(), "checks": FOUND["checks"][2:]}, True, False),
+        ({"plan": make_report_plan()}, False, False),
+        (
+            {"plan": make_report_plan(), "checks": VERIFICATION_FIELDS["checks"][3:]},
+            True,
+            True,
+        ),
+        (
+            {"plan": make_report_plan(), "checks": VERIFICATION_FIELDS["checks"][2:]},
+            True,
+            False,
+        ),
         ({"checks": ()}, False, False),
-        ({"checks": (), "plan": plan(Change("+", "a", "b"))}, False, False),
-        ({"checks": (), "plan": plan(missing=("x",))}, False, False),
+        ({"checks": (), "plan": make_report_plan(Change("+", "a", "b"))}, False, False),
+        ({"checks": (), "plan": make_report_plan(missing=("x",))}, False, False),
     ],
 )
-def test_all_match_when_nothing_differs_or_fails(
+def test_all_match_and_success_require_no_difference_and_no_failed_check(
     more: Any, match: bool, success: bool
 ) -> None:
-    found = Verification(**{**FOUND, **more})
+    found = Verification(**{**VERIFICATION_FIELDS, **more})
     assert (found.all_match, found.is_success) == (match, success)
     assert format_verification(found).endswith(f"all_match: {str(match).lower()}\n")
 
 
-def test_a_difference_says_what_it_is_and_of_whom() -> None:
-    made = plan(
+def test_differences_name_the_change_and_its_agent() -> None:
+    made = make_report_plan(
         Change("+", "tool", "a", "me", "attached"),
         Change("-", "registry", "b"),
         blockers=(Blocker("x", "no"),),
         missing=("lost",),
         blocks=("a block",),
     )
-    found = Verification(**{**FOUND, "plan": made})
+    found = Verification(**{**VERIFICATION_FIELDS, "plan": made})
     assert found.differences == (
         "no",
         "+ tool a of me (attached)",

@@ -1,4 +1,4 @@
-"""Whole plans: all that is done, and why, by what is wanted and what is there."""
+"""Complete plans: all changes with their reasons, for a desired and a current state."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ import pytest
 from letta.tests.planning.states import (
     ADD,
     CORE,
-    agent,
-    as_it_is,
-    current,
-    desired,
-    entry,
-    has,
-    offered,
-    planned,
-    registered,
-    rule,
-    state,
-    tool,
+    make_agent,
+    make_agents,
+    make_applied,
+    make_current,
+    make_desired,
+    make_entry,
+    make_plan,
+    make_registered,
+    make_rule,
+    make_state,
+    make_tool,
+    offer_tools,
 )
 from toolcast_letta.plan.report import format_plan
 
-MUCH = """\
+FULL_PLAN = """\
 toys on Letta 0.16.6 at https://letta.test
 me is agent-1, a letta_v1_agent
 
@@ -74,40 +74,40 @@ Refused: 3 blockers.
 """
 
 
-def test_a_plan_says_all_that_is_done_and_why_not() -> None:
-    wanted = desired(
-        tool("add"),
-        tool("ask", requires_approval=True),
-        tool("end_day", ends_turn=True),
-        tool("find", "seek"),
-        *(tool(name, attached=False) for name in ("spare", "hid")),
-        *(tool(name) for name in ("new", "taken", "moved", "lost")),
-        agents=(agent(expects=("theirs",), forbids={"spy": "It tells."}),),
+def test_plan_lists_all_changes_and_blockers() -> None:
+    wanted = make_desired(
+        make_tool("add"),
+        make_tool("ask", requires_approval=True),
+        make_tool("end_day", ends_turn=True),
+        make_tool("find", "seek"),
+        *(make_tool(name, attached=False) for name in ("spare", "hid")),
+        *(make_tool(name) for name in ("new", "taken", "moved", "lost")),
+        agents=(make_agent(expects=("theirs",), forbids={"spy": "It tells."}),),
     )
     of_others = {"server_id": "mcp-2"}
     names = (*CORE, "add", "seek", "gone", "spy", "spare", "strange")
     rules = (
-        rule("seek", "run_first"),
-        rule("gone", "continue_loop"),
-        rule("add", "exit_loop"),
+        make_rule("seek", "run_first"),
+        make_rule("gone", "continue_loop"),
+        make_rule("add", "exit_loop"),
     )
-    found = current(
+    found = make_current(
         wanted,
-        *(registered(name) for name in ("add", "seek", "gone", "spare")),
-        registered("ask", digest="another"),
-        registered("moved", called_at="toy"),
-        registered("lost", called_at=""),
-        *(registered(name, **of_others) for name in ("spy", "taken")),
-        registered("theirs", type="custom", server_id=None),
-        entry=entry("http://old.test/mcp", has_token=False),
+        *(make_registered(name) for name in ("add", "seek", "gone", "spare")),
+        make_registered("ask", digest="another"),
+        make_registered("moved", called_at="toy"),
+        make_registered("lost", called_at=""),
+        *(make_registered(name, **of_others) for name in ("spy", "taken")),
+        make_registered("theirs", type="custom", server_id=None),
+        entry=make_entry("http://old.test/mcp", has_token=False),
         entry_names={"mcp-1": "toys", "mcp-2": "others"},
         holders={"gone": ("you", "they")},
-        offered=offered(*wanted.tools.values(), hid="no type"),
-        agents={"me": state(*names, rules=rules)},
+        offered=offer_tools(*wanted.tools.values(), hid="no type"),
+        agents={"me": make_state(*names, rules=rules)},
     )
-    plan = planned(wanted, found)
-    assert format_plan(plan) == MUCH
-    assert [one.name for one in plan.removals] == [
+    plan = make_plan(wanted, found)
+    assert format_plan(plan) == FULL_PLAN
+    assert [item.name for item in plan.removals] == [
         "seek -> find",
         "gone",
         "seek",
@@ -118,9 +118,9 @@ def test_a_plan_says_all_that_is_done_and_why_not() -> None:
         "gone continue_loop",
         "add exit_loop",
     ]
-    allowed = planned(wanted, found, delete=("gone",), capture=("taken",))
-    assert [one.code for one in allowed.blockers] == ["unknown-tool"]
-    digests = {one.name: one.digest for one in wanted.tools.values()}
+    allowed = make_plan(wanted, found, delete=("gone",), capture=("taken",))
+    assert [item.code for item in allowed.blockers] == ["unknown-tool"]
+    digests = {item.name: item.digest for item in wanted.tools.values()}
     known = {name: (f"ours {d}", f"ours {d}") for name, d in digests.items()}
     assert plan.entry == "http http://old.test/mcp no token"
     assert plan.registry == known | {
@@ -130,82 +130,99 @@ def test_a_plan_says_all_that_is_done_and_why_not() -> None:
         "lost": (f"{known['lost'][0]} called at ", known["lost"][1]),
         "taken": (f"mcp-2 {digests['taken']}", known["taken"][1]),
         **{
-            name: (f"ours {registered(name).digest}", None) for name in ("gone", "seek")
+            name: (f"ours {make_registered(name).digest}", None)
+            for name in ("gone", "seek")
         },
     }
 
 
 @pytest.mark.parametrize(
-    ("token", "said"),
+    ("token", "token_note"),
     [("s3cret", ", with a bearer token (not shown)"), (None, "")],
 )
-def test_the_first_plan_adds_the_entry(token: str | None, said: str) -> None:
-    wanted = desired(tool("add"), token=token)
-    found = current(wanted, entry=None)
+def test_first_plan_creates_entry_and_registers_and_attaches_tools(
+    token: str | None, token_note: str
+) -> None:
+    wanted = make_desired(make_tool("add"), token=token)
+    found = make_current(wanted, entry=None)
     assert [
-        (one.action, one.layer, one.detail) for one in planned(wanted, found).changes
+        (item.action, item.layer, item.detail)
+        for item in make_plan(wanted, found).changes
     ] == [
-        ("+", "server", f"streamable HTTP at https://mcp.test/mcp{said}"),
+        ("+", "server", f"streamable HTTP at https://mcp.test/mcp{token_note}"),
         ("+", "registry", "registered"),
         ("+", "tool", "attached"),
     ]
 
 
-def test_a_tool_that_has_another_id_is_attached_anew() -> None:
-    other = replace(state(*CORE), tools={**state(*CORE).tools, "add": "id-before"})
-    plan = planned(ADD, as_it_is(agents={"me": other}))
-    assert [(one.action, one.name, one.detail) for one in plan.changes] == [
+def test_tool_with_a_new_id_is_attached_again() -> None:
+    other = replace(
+        make_state(*CORE), tools={**make_state(*CORE).tools, "add": "id-before"}
+    )
+    plan = make_plan(ADD, make_applied(agents={"me": other}))
+    assert [(item.action, item.name, item.detail) for item in plan.changes] == [
         ("~", "add", "attached by its new id")
     ]
 
 
-def test_an_old_name_beside_the_new_one_is_deleted() -> None:
-    wanted = desired(tool("find", "seek"))
-    found = current(wanted, registered("find"), registered("seek"))
+def test_previous_name_next_to_the_new_name_is_deleted_if_owned() -> None:
+    wanted = make_desired(make_tool("find", "seek"))
+    found = make_current(wanted, make_registered("find"), make_registered("seek"))
     assert [
-        (one.action, one.layer, one.name, one.detail)
-        for one in planned(wanted, found).changes
+        (item.action, item.layer, item.name, item.detail)
+        for item in make_plan(wanted, found).changes
     ] == [
         ("-", "registry", "seek", "renamed to find; deleted for every agent"),
         ("-", "tool", "seek", "detached: now find"),
     ]
-    theirs = current(wanted, registered("find"), registered("seek", server_id="mcp-2"))
-    assert planned(wanted, theirs).changes == ()
-
-
-def test_rules_follow_a_name_that_is_nobody_elses() -> None:
-    wanted = desired(tool("find", "seek"))
-    agents = has(rule("seek", "run_first"), names=(*CORE, "find"))
-    theirs = current(
-        wanted, registered("find"), registered("seek", server_id="mcp-2"), **agents
+    theirs = make_current(
+        wanted, make_registered("find"), make_registered("seek", server_id="mcp-2")
     )
-    assert planned(wanted, theirs).changes == ()
-    gone = current(wanted, registered("find"), **agents)
-    assert [(one.action, one.name) for one in planned(wanted, gone).changes] == [
+    assert make_plan(wanted, theirs).changes == ()
+
+
+def test_rules_move_to_the_new_name_unless_another_server_owns_the_old() -> None:
+    wanted = make_desired(make_tool("find", "seek"))
+    agents = make_agents(make_rule("seek", "run_first"), names=(*CORE, "find"))
+    theirs = make_current(
+        wanted,
+        make_registered("find"),
+        make_registered("seek", server_id="mcp-2"),
+        **agents,
+    )
+    assert make_plan(wanted, theirs).changes == ()
+    gone = make_current(wanted, make_registered("find"), **agents)
+    assert [(item.action, item.name) for item in make_plan(wanted, gone).changes] == [
         ("+", "find run_first"),
         ("-", "seek run_first"),
     ]
 
 
-def test_what_the_server_offers_and_no_spec_has_stays() -> None:
-    more = offered(tool("add"), tool("more"))
-    found = current(ADD, registered("add"), registered("more"), offered=more)
-    assert planned(ADD, found).changes == ()
+def test_offered_tool_without_spec_stays_registered() -> None:
+    more = offer_tools(make_tool("add"), make_tool("more"))
+    found = make_current(
+        ADD, make_registered("add"), make_registered("more"), offered=more
+    )
+    assert make_plan(ADD, found).changes == ()
 
 
-def test_while_the_server_is_away_nothing_leaves() -> None:
-    found = as_it_is(unreachable="away", offered={})
-    gone = current(ADD, registered("add"), registered("gone"), unreachable="away")
-    assert planned(ADD, found).changes == planned(ADD, gone).changes == ()
+def test_unreachable_server_causes_no_removal() -> None:
+    found = make_applied(unreachable="away", offered={})
+    gone = make_current(
+        ADD, make_registered("add"), make_registered("gone"), unreachable="away"
+    )
+    assert make_plan(ADD, found).changes == make_plan(ADD, gone).changes == ()
 
 
-def test_a_capture_that_is_named_is_no_blocker_but_of_lettas_own_tools() -> None:
-    wanted = desired(tool("memory"))
-    allowed = planned(wanted, current(wanted), capture=("memory",))
-    assert [one.code for one in allowed.blockers] == ["capture"]
+def test_capturing_a_built_in_tool_is_blocked_even_if_named() -> None:
+    wanted = make_desired(make_tool("memory"))
+    allowed = make_plan(wanted, make_current(wanted), capture=("memory",))
+    assert [item.code for item in allowed.blockers] == ["capture"]
 
 
-def test_a_rule_that_is_named_goes_where_its_tool_is_not_attached() -> None:
-    found = as_it_is(**has(rule("x", "run_first"), rule("add", "run_first")))
-    plan = planned(ADD, found, drop_stale=("x", "add"))
-    assert [(one.action, one.name) for one in plan.changes] == [("-", "x run_first")]
+def test_drop_stale_removes_only_rules_for_unattached_tools() -> None:
+    found = make_applied(
+        **make_agents(make_rule("x", "run_first"), make_rule("add", "run_first"))
+    )
+    plan = make_plan(ADD, found, drop_stale=("x", "add"))
+    assert [(item.action, item.name) for item in plan.changes] == [("-", "x run_first")]

@@ -1,4 +1,4 @@
-"""Runs a real Letta server in the foreground until it is interrupted.
+"""Run a real Letta server in the foreground until it is interrupted.
 
 python -m letta.tests.real [PORT]
 """
@@ -14,7 +14,7 @@ from letta.tests.real.server import letta_server
 
 
 def main() -> int:
-    """Installs the server when it is missing, starts it, and waits."""
+    """Install the server if necessary, start it, and wait."""
     port = int(sys.argv[1]) if len(sys.argv) > 1 else None
     if install.main():
         return 1

@@ -1,21 +1,21 @@
-"""Makes a used server empty, so that tests do not see one another."""
+"""Removal of all data from a used Letta server, so that tests are independent."""
 
 from __future__ import annotations
 
 import httpx
 
-__all__ = ["clean"]
+__all__ = ["clean_server"]
 
 
-def clean(base_url: str) -> None:
-    """Deletes all agents, MCP servers and tools but the built-ins, which it makes whole."""
+def clean_server(base_url: str) -> None:
+    """Delete all agents, MCP servers and custom tools, and restore built-in tools."""
     with httpx.Client(base_url=base_url, timeout=60) as client:
         for kind in ("agents", "mcp-servers"):
-            for one in client.get(f"/v1/{kind}/", params={"limit": 1000}).json():
-                name = f"/v1/{kind}/{one['id']}"
+            for row in client.get(f"/v1/{kind}/", params={"limit": 1000}).json():
+                name = f"/v1/{kind}/{row['id']}"
                 client.delete(name).raise_for_status()
         for tool in client.get("/v1/tools/", params={"limit": 1000}).json():
             if tool["tool_type"] in ("external_mcp", "custom"):
                 client.delete(f"/v1/tools/{tool['id']}").raise_for_status()
-        # Listing the tools is what creates missing built-ins again.
+        # Letta restores missing built-in tools when tools are listed.
         client.get("/v1/tools/").raise_for_status()

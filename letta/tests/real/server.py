@@ -1,4 +1,4 @@
-"""A real Letta server on a free loopback port, with nothing of the outside in reach."""
+"""A real Letta server on a free loopback port, without access to the network."""
 
 from __future__ import annotations
 
@@ -14,36 +14,36 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from letta.tests.real import install
-from letta.tests.real.database import LettaServerError, database, free_port
+from letta.tests.real.database import LettaServerError, find_free_port, start_database
 
 __all__ = ["letta_server"]
 
 _TABLES = Path(__file__).parent / "tables.py"
-# It imports for half a minute on two idle cores, and for minutes on busy ones.
-_PATIENCE = 300.0
+# The import takes half a minute on two idle cores and minutes on busy ones.
+_STARTUP_TIMEOUT_S = 300.0
 
 
 @contextmanager
 def letta_server(port: int | None = None) -> Iterator[str]:
-    """Starts the installed server with an empty database; stops both at the end.
+    """Start the installed server with an empty database; stop both at the end.
 
     Args:
-        port: on 127.0.0.1; default: a free one.
+        port: a port on 127.0.0.1; by default, a free one.
 
     Yields:
-        the base URL. The server accepts any token and MCP servers on loopback.
+        The base URL. The server accepts any token and MCP servers on loopback.
 
     Raises:
-        LettaServerError: when it is not installed, or does not become healthy; with its log's end.
+        LettaServerError: the server is not installed or does not become healthy.
     """
-    if not install.installed():
+    if not install.is_installed():
         raise LettaServerError("not installed: python letta/tests/real/install.py")
     with tempfile.TemporaryDirectory(prefix="toolcast-letta-") as temporary:
         folder = Path(temporary)
         folder.chmod(0o711)  # the database may run under another account
         (folder / "postgres").mkdir()
         (folder / "home").mkdir()
-        with database(install.packages(), folder / "postgres") as url:
+        with start_database(install.packages(), folder / "postgres") as url:
             environment = _environment(folder / "home", url)
             tables = [str(install.python()), str(_TABLES)]
             done = subprocess.run(
@@ -51,24 +51,24 @@ def letta_server(port: int | None = None) -> Iterator[str]:
             )
             if done.returncode:
                 raise LettaServerError(f"no tables: {done.stderr[-2000:]}")
-            with _running(folder, environment, port or free_port()) as base_url:
+            with _run_server(folder, environment, port or find_free_port()) as base_url:
                 yield base_url
 
 
 def _environment(home: Path, database_url: str) -> dict[str, str]:
-    """All that the server sees of the world: no key, no telemetry, no way out."""
+    """Return the server's complete environment, without keys and telemetry."""
     return {
         "PATH": os.defpath,
         "HOME": str(home),
         "LETTA_PG_URI": f"{database_url}?sslmode=disable",
-        # Without a pool, connections and the model's client mix up their sockets.
+        # Without a pool, the sockets of connections and of the model's client are confused.
         "LETTA_DISABLE_SQLALCHEMY_POOLING": "false",
         "LETTA_DISABLE_TRACING": "true",
         "LETTA_LOGGING_LOG_LEVEL": "WARNING",
         "MCP_DISABLE_STDIO": "true",
         "OPENAI_API_KEY": "not-a-key",
         "OPENAI_API_BASE": "http://127.0.0.1:9/v1",
-        # What asks for the network anyway (a tokenizer's data, for one) is refused at once.
+        # Other network requests, such as for a tokenizer's data, fail immediately.
         "HTTP_PROXY": "http://127.0.0.1:9",
         "HTTPS_PROXY": "http://127.0.0.1:9",
         "NO_PROXY": "127.0.0.1,localhost",
@@ -76,7 +76,7 @@ def _environment(home: Path, database_url: str) -> dict[str, str]:
 
 
 @contextmanager
-def _running(folder: Path, environment: dict[str, str], port: int) -> Iterator[str]:
+def _run_server(folder: Path, environment: dict[str, str], port: int) -> Iterator[str]:
     base_url = f"http://127.0.0.1:{port}"
     log = folder / "log"
     command = [str(install.python().with_name("letta")), "server"]
@@ -100,23 +100,23 @@ def _running(folder: Path, environment: dict[str, str], port: int) -> Iterator[s
 def _wait_until_healthy(
     base_url: str, process: subprocess.Popen[bytes], log: Path
 ) -> None:
-    end = time.monotonic() + _PATIENCE
+    end = time.monotonic() + _STARTUP_TIMEOUT_S
     while time.monotonic() < end and process.poll() is None:
         try:
             with urllib.request.urlopen(f"{base_url}/v1/health/", timeout=5):
                 return
         except (urllib.error.URLError, OSError):
             time.sleep(0.25)
-    said = log.read_text(errors="replace")[-3000:]
-    raise LettaServerError(f"the server is not healthy ({process.poll()}): {said}")
+    output = log.read_text(errors="replace")[-3000:]
+    raise LettaServerError(f"the server is not healthy ({process.poll()}): {output}")
 
 
 def _stop(process: subprocess.Popen[bytes]) -> None:
-    """Asks it to end, then makes it: a turn that hangs keeps it alive for minutes."""
-    for how, patience in ((signal.SIGTERM, 10.0), (signal.SIGKILL, 10.0)):
+    """Terminate the server, then kill it: a hanging turn would delay its end."""
+    for signal_number, timeout in ((signal.SIGTERM, 10.0), (signal.SIGKILL, 10.0)):
         if process.poll() is None:
-            os.killpg(process.pid, how)
+            os.killpg(process.pid, signal_number)
             try:
-                process.wait(patience)
+                process.wait(timeout)
             except subprocess.TimeoutExpired:
                 continue

@@ -1,7 +1,7 @@
-"""Creates Letta's tables; runs under the server's own Python, with its environment.
+"""Creation of Letta's tables with the server's own Python and environment.
 
-The wheel has no migrations, and the models leave out one thing that they make: the numbers
-of messages.
+The wheel has no migrations, and the models lack the sequence of message numbers that a
+migration creates.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import sqlalchemy
 
 
 def main() -> int:
-    """Creates everything in the empty database of $LETTA_PG_URI."""
-    # Importing the package declares every table; it reads the environment to choose types.
+    """Create all tables in the empty database of $LETTA_PG_URI."""
+    # The import declares all tables and reads the environment to choose column types.
     models = importlib.import_module("letta.orm")
     engine = sqlalchemy.create_engine(os.environ["LETTA_PG_URI"])
     models.Base.metadata.create_all(engine)

@@ -1,4 +1,4 @@
-"""Ren whole, on a real Letta server: registered, attached, ruled, called, verified."""
+"""The complete toolset ren on a real Letta server."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ EXPECTED = {"archival_memory_search", "send_message"}
 
 @dataclass
 class Ren:
-    """Ren's agent on a real server, her MCP server, and the commands."""
+    """Ren's agent on a real server, her MCP server, and the `letta` command."""
 
     letta: httpx.Client
     model: ScriptedModel
@@ -40,23 +40,25 @@ class Ren:
     env: dict[str, str] = field(default_factory=dict)
 
     def toolcast(self, *words: str, code: int = 0) -> str:
-        """What a command prints; the token never is in it."""
-        done = self.project.toolcast("letta", *words, "--toolset", "ren", env=self.env)
-        assert done.returncode == code, done.stdout + done.stderr
-        assert TOKEN not in done.stdout + done.stderr
-        text: str = done.stdout
+        """Return a command's output after checking that it contains no token."""
+        process = self.project.toolcast(
+            "letta", *words, "--toolset", "ren", env=self.env
+        )
+        assert process.returncode == code, process.stdout + process.stderr
+        assert TOKEN not in process.stdout + process.stderr
+        text: str = process.stdout
         return text
 
     def agent(self) -> Any:
-        """The agent as Letta has it."""
+        """Return the agent from Letta."""
         path = f"/v1/agents/{self.agent_id}?include=agent.tools"
         return self.letta.get(path).raise_for_status().json()
 
     def names(self) -> set[str]:
         return {tool["name"] for tool in self.agent()["tools"]}
 
-    def says(self, *script: dict[str, Any]) -> None:
-        """What the model does in the next turn before it says that it is done."""
+    def set_script(self, *script: dict[str, Any]) -> None:
+        """Set the model's steps in the next turn, before its final message."""
         words: list[dict[str, Any]] = []
         for step in script:
             arguments = {"thinking": "-", **step.get("arguments", {})}
@@ -69,28 +71,25 @@ class Ren:
             last = {"tool": "send_message", "arguments": said}
         self.model.script = [*words, last]
 
-    def turn(self, *script: dict[str, Any]) -> Any:
-        """A turn in which the model does this."""
-        self.says(*script)
+    def run_turn(self, *script: dict[str, Any]) -> Any:
+        """Run a turn in which the model takes these steps."""
+        self.set_script(*script)
         path = f"/v1/agents/{self.agent_id}/messages"
         body = {"messages": [{"role": "user", "content": "Go."}]}
         return self.letta.post(path, json=body).raise_for_status().json()
 
-    def returned(self, turn: Any) -> list[tuple[str, str, str]]:
-        """Each tool's name, status and text in a turn."""
+    def list_tool_results(self, run_turn: Any) -> list[tuple[str, str, str]]:
+        """Return name, status and text of each tool result in a turn."""
         return [
-            (one["name"], one["status"], one["tool_return"])
-            for one in turn["messages"]
-            if one["message_type"] == "tool_return_message"
+            (message["name"], message["status"], message["tool_return"])
+            for message in run_turn["messages"]
+            if message["message_type"] == "tool_return_message"
         ]
 
 
 @pytest.fixture(params=["letta_v1_agent", "memgpt_v2_agent"])
 def ren(
-    request: pytest.FixtureRequest,
-    clean_letta: str,
-    project_copy: Any,
-    tmp_path: Path,
+    request: pytest.FixtureRequest, clean_letta: str, project_copy: Any, tmp_path: Path
 ) -> Iterator[Ren]:
     kind: str = request.param
     project_copy.edit(
@@ -123,7 +122,7 @@ def ren(
             "LETTA_BASE_URL": clean_letta,
             "TOOLCAST_LETTA_STATE": str(tmp_path / "state"),
         }
-        # The server that brings itself into Letta must know its own address.
+        # The server registers itself in Letta and therefore needs its own URL.
         url = f"http://127.0.0.1:{port}/mcp/"
         env["REN_MCP_URL"] = f"{url}ren/"
         root = project_copy.root
@@ -131,7 +130,7 @@ def ren(
             yield Ren(letta, model, project_copy, kind, agent["id"], url, env)
 
 
-def test_ren_is_registered_attached_ruled_called_and_verified(
+def test_ren_is_applied_called_verified_and_rolled_back(
     ren: Ren, tmp_path: Path
 ) -> None:
     before = ren.names()
@@ -141,7 +140,7 @@ def test_ren_is_registered_attached_ruled_called_and_verified(
     assert ren.names() == before, "a plan changes nothing"
     assert "tools+rules synced" in ren.toolcast("apply", plan)
 
-    canonical = set(json.loads(_canonical(ren)))
+    canonical = set(json.loads(_list_attached_names(ren)))
     assert canonical == set(REGISTRY.names("ren"))
     assert ren.names() == before | canonical | EXPECTED
     rules = {(rule["tool_name"], rule["type"]) for rule in ren.agent()["tool_rules"]}
@@ -167,7 +166,7 @@ def test_ren_is_registered_attached_ruled_called_and_verified(
     ran = {call["tool"] for call in verified["calls"] if call["passed"]}
     assert {"list_skills", "list_notecards", "check_system_health"} <= ran
 
-    ren.says({"tool": "list_skills"})
+    ren.set_script({"tool": "list_skills"})
     driven = ("--tool", "list_skills", "--turn", "list_skills", "--format", "json")
     calls = json.loads(ren.toolcast("verify", *driven))["calls"]
     assert {call["kind"]: call["passed"] for call in calls if call["passed"]} == {
@@ -176,19 +175,19 @@ def test_ren_is_registered_attached_ruled_called_and_verified(
     }
 
     card = {"text": "Ask Ted whether the export may drop archived projects."}
-    turn = ren.turn(
+    turn = ren.run_turn(
         {"tool": "create_notecard", "arguments": card},
         {"tool": "read_core_memory", "arguments": {"block_label": "persona"}},
     )
     assert turn["usage"]["step_count"] == 3
-    (made, status, text), (_, read_status, block) = ren.returned(turn)
+    (made, status, text), (_, read_status, block) = ren.list_tool_results(turn)
     assert (made, status, read_status) == ("create_notecard", "success", "success")
     assert json.loads(text)["text"] == card["text"]
     assert json.loads(block)["value"] == "I am Ren."
-    assert canonical <= set(ren.model.offered())
+    assert canonical <= set(ren.model.list_offered_tools())
     run = f"/v1/agents/{ren.agent_id}/tools/list_notecards/run"
     cards = ren.letta.post(run, json={"args": {}}).json()["func_return"]
-    assert [one["text"] for one in json.loads(cards)["notecards"]] == [card["text"]]
+    assert [item["text"] for item in json.loads(cards)["notecards"]] == [card["text"]]
 
     assert "No changes" in ren.toolcast("plan"), "a turn leaves tools and rules alone"
     assert "~ block ren_tools" in ren.toolcast("rollback", "--dry-run")
@@ -198,44 +197,44 @@ def test_ren_is_registered_attached_ruled_called_and_verified(
     assert ren.letta.get(block).json()["value"] == "What I know of my tools."
 
 
-def test_the_servers_own_endpoint_does_the_same(ren: Ren) -> None:
+def test_sync_endpoint_applies_the_plan_with_admin_token(ren: Ren) -> None:
     before = ren.names()
     path = ren.mcp_url.replace("/mcp/", "/api/admin/sync-mcp-tools")
     assert httpx.post(path).status_code == 401
     headers = {"Authorization": f"Bearer {ADMIN}"}
 
-    def synced(**body: Any) -> Any:
+    def call_sync(**body: Any) -> Any:
         answer = httpx.post(path, json=body, headers=headers, timeout=60)
         assert answer.status_code == 200, answer.text
         assert TOKEN not in answer.text
         return answer.json()
 
-    assert len(synced(dry_run=True)["changes"]) > 18
+    assert len(call_sync(dry_run=True)["changes"]) > 18
     assert ren.names() == before
-    done = synced()
+    done = call_sync()
     assert (done["tools"], done["changed"], done["missed"]) == (
         len(ren.names()),
         True,
         [],
     )
     assert "Nothing to apply" in ren.toolcast("plan")
-    assert synced()["changed"] is False
+    assert call_sync()["changed"] is False
 
 
-def test_a_circular_call_is_refused_in_a_real_turn(ren: Ren) -> None:
-    """Somebody attaches by hand what the specs forbid, and the agent calls it."""
+def test_circular_call_is_refused_in_a_real_turn(ren: Ren) -> None:
+    """The forbidden tool was attached manually."""
     ren.toolcast("apply", "--yes")
     url = {"mcp_server_type": "streamable_http", "server_url": ren.mcp_url}
     entry = {"server_name": "by_hand", "config": url}
-    # Its tools of the same names would be taken over; only the one is wanted.
+    # An unreachable URL prevents that Letta captures the other tools of the server.
     ren.letta.post(
         "/v1/mcp-servers/",
         json={**entry, "config": {**url, "server_url": "http://127.0.0.1:9/mcp"}},
     ).raise_for_status()
     server = next(
-        one
-        for one in ren.letta.get("/v1/mcp-servers/").json()
-        if one["server_name"] == "by_hand"
+        item
+        for item in ren.letta.get("/v1/mcp-servers/").json()
+        if item["server_name"] == "by_hand"
     )
     path = f"/v1/mcp-servers/{server['id']}"
     ren.letta.patch(path, json={"config": url}).raise_for_status()
@@ -249,8 +248,8 @@ def test_a_circular_call_is_refused_in_a_real_turn(ren: Ren) -> None:
         f"/v1/agents/{ren.agent_id}", json={"tool_rules": rules}
     ).raise_for_status()
 
-    turn = ren.turn({"tool": "send_to_ren", "arguments": {"message": "Hello."}})
-    [(name, status, text)] = ren.returned(turn)
+    turn = ren.run_turn({"tool": "send_to_ren", "arguments": {"message": "Hello."}})
+    [(name, status, text)] = ren.list_tool_results(turn)
     assert (name, status) == ("send_to_ren", "error")
     assert "would wait for itself" in text
     assert turn["usage"]["step_count"] == 2, "and the turn goes on"
@@ -262,7 +261,7 @@ def test_a_circular_call_is_refused_in_a_real_turn(ren: Ren) -> None:
     assert "send_to_ren" not in ren.names()
 
 
-def _canonical(ren: Ren) -> str:
+def _list_attached_names(ren: Ren) -> str:
     code = (
         "import json; from generated.ren.registry import REGISTRY;"
         "parts = {tool.name: tool.parts['letta'] for tool in REGISTRY.local_tools};"

@@ -1,4 +1,4 @@
-"""Ren's tools on databases of their own and a fake Letta on loopback."""
+"""Fixtures for ren's tools: temporary databases and a fake Letta server."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ Call = Callable[..., Any]
 
 
 @pytest.fixture(autouse=True)
-def own_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No variable of the machine reaches a handler; data goes below tmp_path."""
+def isolated_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Remove ren's variables from the environment; store data below tmp_path."""
     for variable in VARIABLES:
         monkeypatch.delenv(variable, raising=False)
     monkeypatch.setenv("REN_DATA", str(tmp_path / "data"))
@@ -40,7 +40,7 @@ def own_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def letta(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeLetta]:
-    """A Letta server on which Ren lives, with blocks and passages."""
+    """A fake Letta server with ren's agent, blocks and passages."""
     with FakeLetta() as fake:
         agent = fake.world.create_agent({"name": "ren", "agent_type": "letta_v1_agent"})
         for label, value in BLOCKS.items():
@@ -55,7 +55,7 @@ def letta(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeLetta]:
 
 @pytest.fixture
 def call() -> Call:
-    """Calls a tool through the generated registry; its result, or an AssertionError."""
+    """A function that calls a tool and returns its result."""
 
     def run(tool: str, **arguments: Any) -> Any:
         response = call_tool_sync(tool, arguments, "claude")
@@ -66,8 +66,8 @@ def call() -> Call:
 
 
 @pytest.fixture
-def error_of() -> Callable[..., str]:
-    """Calls a tool that must fail; the text of its error."""
+def call_for_error() -> Callable[..., str]:
+    """A function that calls a tool that must fail and returns the error text."""
 
     def run(tool: str, **arguments: Any) -> str:
         response = call_tool_sync(tool, arguments, "claude")
@@ -79,7 +79,7 @@ def error_of() -> Callable[..., str]:
 
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[tuple[str, str]]:
-    """The addresses of two databases of a real PostgreSQL: main and memory."""
+    """The URLs of two PostgreSQL databases: main and memory."""
     try:
         with postgres_server("ren_main", "ren_memory") as urls:
             yield urls["ren_main"], urls["ren_memory"]
@@ -91,7 +91,7 @@ def postgres() -> Iterator[tuple[str, str]]:
 def on_postgres(
     postgres: tuple[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[None]:
-    """Both pools are in PostgreSQL, and empty."""
+    """Store both pools in empty PostgreSQL databases."""
     for variable, url in zip(
         ("REN_DATABASE_URL", "REN_MEMORY_DATABASE_URL"), postgres, strict=True
     ):
@@ -101,5 +101,5 @@ def on_postgres(
             connection.execute("CREATE SCHEMA public")
     engine_of.cache_clear()
     yield
-    # Their connections end with the server.
+    # The connections are closed when the server stops.
     engine_of.cache_clear()

@@ -1,54 +1,56 @@
-"""A working session in which each of Ren's tools is called, whoever calls and wherever."""
+"""A working session that calls each of ren's tools, through any kind of caller."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["tell"]
+__all__ = ["run_story"]
 
-# How each turn of Ren's ends, in the order of the story.
+# The final messages of ren's turns, in order.
 ANSWERS = ("It is quiet.", "Keep the gate.", "Noted.", "He asks for reasons.")
 
 
-def tell(call: Callable[..., Any], script: list[dict[str, Any]]) -> set[str]:
-    """Calls every tool and looks at what it gives; the names of the tools.
+def run_story(call: Callable[..., Any], script: list[dict[str, Any]]) -> set[str]:
+    """Call every tool, check the results, and return the names of the tools.
 
     Args:
-        call: calls a tool with arguments and gives its result.
-        script: what Ren's model does in her next turns.
+        call: a function that calls a tool with arguments and returns its result.
+        script: the list of answers for ren's model in the next turns.
     """
     called: set[str] = set()
 
-    def do(tool: str, **arguments: Any) -> Any:
+    def call_tool(tool: str, **arguments: Any) -> Any:
         called.add(tool)
         return call(tool, **arguments)
 
-    def answered(tool: str, answer: str, **arguments: Any) -> Any:
+    def call_with_answer(tool: str, answer: str, **arguments: Any) -> Any:
         script.append({"text": answer})
-        return do(tool, **arguments)
+        return call_tool(tool, **arguments)
 
-    _session(do, answered)
-    _memory(do)
-    _notecards(do)
-    _phases(do)
-    _portraits_and_signals(do, answered)
-    _skills_and_entries(do)
+    _session(call_tool, call_with_answer)
+    _memory(call_tool)
+    _notecards(call_tool)
+    _phases(call_tool)
+    _portraits_and_signals(call_tool, call_with_answer)
+    _skills_and_entries(call_tool)
     return called
 
 
-def _session(do: Callable[..., Any], answered: Callable[..., Any]) -> None:
-    health = do("check_system_health")
+def _session(
+    call_tool: Callable[..., Any], call_with_answer: Callable[..., Any]
+) -> None:
+    health = call_tool("check_system_health")
     assert [check["name"] for check in health["checks"]] == ["main", "memory", "letta"]
     assert health["status"] == "ok", health
-    logged = do(
+    logged = call_tool(
         "write_session_log",
         summary="The importer refuses files without dates.",
         open_threads="What of files with two?",
         level="major",
         session_date="2026-06-13",
     )
-    brief = answered("get_session_brief", ANSWERS[0])
+    brief = call_with_answer("get_session_brief", ANSWERS[0])
     assert brief["word_from_ren"] == ANSWERS[0]
     assert brief["sessions"][0] == {
         "session_id": logged["session_id"],
@@ -57,49 +59,58 @@ def _session(do: Callable[..., Any], answered: Callable[..., Any]) -> None:
         "summary": "The importer refuses files without dates.",
         "open_threads": "What of files with two?",
     }
-    asked = answered("send_to_ren", ANSWERS[1], message="What of the gate?")
+    asked = call_with_answer("send_to_ren", ANSWERS[1], message="What of the gate?")
     assert asked == {"reply": ANSWERS[1], "steps": 1}
-    said = do("read_bridge_history", limit=2)["entries"]
-    assert [(one["speaker"], one["content"]) for one in said] == [
+    said = call_tool("read_bridge_history", limit=2)["entries"]
+    assert [(entry_["speaker"], entry_["content"]) for entry_ in said] == [
         ("ren", ANSWERS[1]),
         ("caller", "What of the gate?"),
     ]
-    number = do("write_pending_thoughts", thoughts="Is the gate worth it?")[
+    number = call_tool("write_pending_thoughts", thoughts="Is the gate worth it?")[
         "thought_id"
     ]
-    (left,) = do("read_pending_thoughts", limit=1)["thoughts"]
+    (left,) = call_tool("read_pending_thoughts", limit=1)["thoughts"]
     assert (left["thought_id"], left["thoughts"]) == (number, "Is the gate worth it?")
-    found = do("check_memory_health")
-    assert {one["table"]: one["rows"] for one in found["tables"]} == {
+    found = call_tool("check_memory_health")
+    assert {entry_["table"]: entry_["rows"] for entry_ in found["tables"]} == {
         "session_headers": 1,
         **dict.fromkeys(
             ["lessons", "touchstones", "builds", "conversations", "agent_identity"], 0
         ),
     }
     assert "`lessons` has no rows." in found["problems"]
-    assert do("search_code", query="gate")["chunks"] == []
-    assert do("search_transcripts", query="gate")["messages"] == []
+    assert call_tool("search_code", query="gate")["chunks"] == []
+    assert call_tool("search_transcripts", query="gate")["messages"] == []
 
 
-def _memory(do: Callable[..., Any]) -> None:
-    (block,) = do("get_claude_plus_blocks")["blocks"]
+def _memory(call_tool: Callable[..., Any]) -> None:
+    (block,) = call_tool("get_claude_plus_blocks")["blocks"]
     assert block["value"] == "Ask before you assume."
-    labels = [b["block_label"] for b in do("list_core_memory_blocks")["blocks"]]
+    labels = [b["block_label"] for b in call_tool("list_core_memory_blocks")["blocks"]]
     assert labels == ["claude_plus_manners", "open_threads", "persona"]
-    assert do("read_core_memory", block_label="persona")["value"] == "I am Ren."
-    written = do("write_core_memory", block_label="persona", value="I am still Ren.")
+    assert call_tool("read_core_memory", block_label="persona")["value"] == "I am Ren."
+    written = call_tool(
+        "write_core_memory", block_label="persona", value="I am still Ren."
+    )
     assert written["former_value"] == "I am Ren."
-    assert do("read_core_memory", block_label="persona")["value"] == "I am still Ren."
-    threads = do("update_open_threads", action="add", thread="Ask Ted.")["threads"]
+    assert (
+        call_tool("read_core_memory", block_label="persona")["value"]
+        == "I am still Ren."
+    )
+    threads = call_tool("update_open_threads", action="add", thread="Ask Ted.")[
+        "threads"
+    ]
     assert [thread["thread"] for thread in threads] == [
         "Decide on the gate.",
         "Ask Ted.",
     ]
-    closed = do("update_open_threads", action="close", thread="Decide")["threads"]
+    closed = call_tool("update_open_threads", action="close", thread="Decide")[
+        "threads"
+    ]
     assert [thread["is_open"] for thread in closed] == [False, True]
-    left = do("update_open_threads", action="remove", thread="Decide")["threads"]
+    left = call_tool("update_open_threads", action="remove", thread="Decide")["threads"]
     assert left == [{"thread": "Ask Ted.", "is_open": True}]
-    kept = do(
+    kept = call_tool(
         "log_memory_access",
         search_query="gate",
         passage_ids=["passage-1", "passage-1"],
@@ -107,11 +118,13 @@ def _memory(do: Callable[..., Any]) -> None:
     )
     assert kept["passages"] == 1
     for count in (1, 2):
-        noted = do("enrich_passage", passage_id="passage-1", context_note="The first.")
+        noted = call_tool(
+            "enrich_passage", passage_id="passage-1", context_note="The first."
+        )
         assert noted["notes"] == count
-    offer = do("delete_archival_passage", passage_id="passage-1")
+    offer = call_tool("delete_archival_passage", passage_id="passage-1")
     assert (offer["deleted"], offer["text"]) == (False, "Passage 1.")
-    gone = do(
+    gone = call_tool(
         "delete_archival_passage",
         passage_id="passage-1",
         confirmed=True,
@@ -120,80 +133,89 @@ def _memory(do: Callable[..., Any]) -> None:
     assert gone["deleted"]
 
 
-def _notecards(do: Callable[..., Any]) -> None:
-    card = do("create_notecard", text=" Ask Ted. ")
+def _notecards(call_tool: Callable[..., Any]) -> None:
+    card = call_tool("create_notecard", text=" Ask Ted. ")
     assert (card["text"], card["status"], card["source"]) == (
         "Ask Ted.",
         "active",
         "chat",
     )
     number = card["notecard_id"]
-    done = do("update_notecard", notecard_id=number, status="completed")
+    done = call_tool("update_notecard", notecard_id=number, status="completed")
     assert (done["text"], done["status"]) == ("Ask Ted.", "completed")
-    assert do("list_notecards")["notecards"] == [done]
-    assert do("list_notecards", status="active")["notecards"] == []
-    offer = do("delete_notecard", notecard_id=number)
+    assert call_tool("list_notecards")["notecards"] == [done]
+    assert call_tool("list_notecards", status="active")["notecards"] == []
+    offer = call_tool("delete_notecard", notecard_id=number)
     assert not offer["deleted"]
-    assert do("list_notecards")["notecards"] == [done]
+    assert call_tool("list_notecards")["notecards"] == [done]
     given = {"confirmed": True, "confirmation": offer["confirmation"]}
-    assert do("delete_notecard", notecard_id=number, **given)["deleted"]
-    assert do("list_notecards")["notecards"] == []
+    assert call_tool("delete_notecard", notecard_id=number, **given)["deleted"]
+    assert call_tool("list_notecards")["notecards"] == []
 
 
-def _phases(do: Callable[..., Any]) -> None:
-    state = do("get_project_state")
+def _phases(call_tool: Callable[..., Any]) -> None:
+    state = call_tool("get_project_state")
     assert (state["phase"], state["missing"]) == ("discover", ["discovery_brief"])
-    assert not do("check_phase_gate", target_phase="tech_context")["is_open"]
+    assert not call_tool("check_phase_gate", target_phase="tech_context")["is_open"]
     brief = {"artifact_key": "discovery_brief", "description": "docs/brief.md"}
-    assert not do("record_artifact", **brief)["replaced"]
-    assert do("record_artifact", **brief)["replaced"]
-    assert do("check_phase_gate", target_phase="tech_context")["is_open"]
-    entered = do("advance_phase", target_phase="tech_context")
+    assert not call_tool("record_artifact", **brief)["replaced"]
+    assert call_tool("record_artifact", **brief)["replaced"]
+    assert call_tool("check_phase_gate", target_phase="tech_context")["is_open"]
+    entered = call_tool("advance_phase", target_phase="tech_context")
     assert (entered["former_phase"], entered["phase"]) == ("discover", "tech_context")
-    state = do("get_project_state")
-    assert [one["phase"] for one in state["history"]] == ["tech_context"]
+    state = call_tool("get_project_state")
+    assert [entry_["phase"] for entry_ in state["history"]] == ["tech_context"]
     assert state["missing"] == ["tech_context"]
 
 
 def _portraits_and_signals(
-    do: Callable[..., Any], answered: Callable[..., Any]
+    call_tool: Callable[..., Any], call_with_answer: Callable[..., Any]
 ) -> None:
-    assert do("read_portrait", person="ted", layer="forming")["content"] == ""
+    assert call_tool("read_portrait", person="ted", layer="forming")["content"] == ""
     for former, text in (("", "Decides late."), ("Decides late.", "Holds to it.")):
-        written = do("write_portrait", person="ted", layer="forming", content=text)
+        written = call_tool(
+            "write_portrait", person="ted", layer="forming", content=text
+        )
         assert written["former_content"] == former
-    portraits = {one["person"]: one for one in do("read_all_portraits")["portraits"]}
+    portraits = {
+        entry_["person"]: entry_
+        for entry_ in call_tool("read_all_portraits")["portraits"]
+    }
     assert portraits["ted"] == {
         "person": "ted",
         "forming": "Holds to it.",
         "trusted": "",
     }
-    told = answered("add_portrait_signal", ANSWERS[2], person="ted", signal="Waited.")
+    told = call_with_answer(
+        "add_portrait_signal", ANSWERS[2], person="ted", signal="Waited."
+    )
     assert told["reply"] == ANSWERS[2]
     signal = {"signal_type": "directional", "subject": "project"}
     for text in ("Speaks of USERS now.", "Speaks of 100% features."):
-        do("write_signal", content=text, **signal)
-    found = answered("search_signals", ANSWERS[3], query="users speaks")
-    assert [one["content"] for one in found["signals"]] == [
+        call_tool("write_signal", content=text, **signal)
+    found = call_with_answer("search_signals", ANSWERS[3], query="users speaks")
+    assert [entry_["content"] for entry_ in found["signals"]] == [
         "Speaks of USERS now.",
         "Speaks of 100% features.",
     ]
     assert found["reading"] == ANSWERS[3]
-    # `%` is a letter, and where nothing is found nobody is asked.
-    none = do("search_signals", query="1%0", signal_type="directional")
+    # `%` is searched literally, and without a result the model is not called.
+    none = call_tool("search_signals", query="1%0", signal_type="directional")
     assert none == {"signals": [], "reading": ""}
-    assert do("write_session_summary", summary="About people.")["summary_id"]
+    assert call_tool("write_session_summary", summary="About people.")["summary_id"]
 
 
-def _skills_and_entries(do: Callable[..., Any]) -> None:
+def _skills_and_entries(call_tool: Callable[..., Any]) -> None:
     for replaced in (False, True):
-        written = do("write_skill", phase_slug="shape", content="Name the appetite.")
+        written = call_tool(
+            "write_skill", phase_slug="shape", content="Name the appetite."
+        )
         assert written["replaced"] is replaced
-    assert do("get_skill", phase_slug="shape")["content"] == "Name the appetite."
-    (skill,) = do("list_skills")["skills"]
+    assert call_tool("get_skill", phase_slug="shape")["content"] == "Name the appetite."
+    (skill,) = call_tool("list_skills")["skills"]
     assert (skill["phase_slug"], skill["characters"]) == ("shape", 18)
     project = {"project_slug": "importer"}
-    phase = do(
+    phase = call_tool(
         "write_t4_entry",
         entry_type="phase",
         content="Find out.",
@@ -206,20 +228,24 @@ def _skills_and_entries(do: Callable[..., Any]) -> None:
         "parent_id": phase["entry_id"],
         "acceptance_criteria": ["Each file has its reason."],
     }
-    made = do("write_t4_entry", **given, **project)
+    made = call_tool("write_t4_entry", **given, **project)
     number = made["entry_id"]
-    again = do("write_t4_entry", entry_id=number, **given, **project)
+    again = call_tool("write_t4_entry", entry_id=number, **given, **project)
     assert (again["entry_id"], again["replaced"]) == (number, True)
     which = {"entry_type": "deliverable", "entry_id": number, **project}
-    longer = do("append_t4_entry", content="And why.", **which)
+    longer = call_tool("append_t4_entry", content="And why.", **which)
     assert longer["characters"] == len("The report of refused files.\n\nAnd why.")
-    (entry,) = do("get_t4_entry", **which)["entries"]
+    (entry,) = call_tool("get_t4_entry", **which)["entries"]
     assert entry["acceptance_criteria"] == ["Each file has its reason."]
     assert entry["content"].endswith("And why.")
-    (found,) = do("search_t4", query="REFUSED why", **project)["entries"]
+    (found,) = call_tool("search_t4", query="REFUSED why", **project)["entries"]
     assert (found["entry_id"], found["matched"]) == (number, 2)
-    offer = do("delete_t4_entry", entry_type="deliverable", **project)
+    offer = call_tool("delete_t4_entry", entry_type="deliverable", **project)
     assert (offer["deleted"], offer["entry_ids"]) == (False, [number])
     done = {"confirmed": True, "confirmation": offer["confirmation"]}
-    assert do("delete_t4_entry", entry_type="deliverable", **done, **project)["deleted"]
-    assert do("get_t4_entry", entry_type="deliverable", **project)["entries"] == []
+    assert call_tool("delete_t4_entry", entry_type="deliverable", **done, **project)[
+        "deleted"
+    ]
+    assert (
+        call_tool("get_t4_entry", entry_type="deliverable", **project)["entries"] == []
+    )

@@ -1,4 +1,4 @@
-"""The hazards of a real day, planted into a copy of ren: `check` names the line."""
+"""Findings of `check` for faults that are inserted into a copy of ren."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CREATE = """    with main_pool(write=True) as connection:
 """
 
 
-def line_of(project: Project, path: str, text: str) -> int:
+def find_line(project: Project, path: str, text: str) -> int:
     lines = (project.root / path).read_text("utf-8").splitlines()
     (found,) = [number for number, line in enumerate(lines, 1) if text in line]
     return found
@@ -29,7 +29,7 @@ def line_of(project: Project, path: str, text: str) -> int:
 
 @pytest.fixture
 def project_copy(tmp_path: Path) -> Project:
-    """A copy of ren's specs and handlers, to break things in."""
+    """A copy of ren's specs and handlers that tests can change."""
     root = tmp_path / "copy"
     for folder in ("specs/ren", "specs/schemas", "examples/ren"):
         shutil.copytree(ROOT / folder, root / folder, ignore=CACHES)
@@ -40,8 +40,8 @@ def project_copy(tmp_path: Path) -> Project:
     return copy
 
 
-def checked(project: Project) -> str:
-    """What `check` says of the specs, notes apart."""
+def run_check(project: Project) -> str:
+    """Return the findings of `check` as text, without notes."""
     found = [f for f in list_findings(project.root) if f.severity > Severity.NOTE]
     return report_findings(found, "text")
 
@@ -50,11 +50,11 @@ def edit(project: Project, old: str, new: str) -> None:
     project.edit(NOTECARDS, old, new)
 
 
-def test_the_copy_is_clean(project_copy: Project) -> None:
-    assert checked(project_copy) == ""
+def test_unchanged_copy_has_no_findings(project_copy: Project) -> None:
+    assert run_check(project_copy) == ""
 
 
-def test_calling_the_agent_directly(project_copy: Project) -> None:
+def test_message_to_the_agent_is_a_circular_handler(project_copy: Project) -> None:
     edit(
         project_copy,
         CREATE,
@@ -70,18 +70,20 @@ def test_calling_the_agent_directly(project_copy: Project) -> None:
         "from .pools import main_pool\n",
         "from .letta_server import ren\nfrom .pools import main_pool\n",
     )
-    line = line_of(project_copy, NOTECARDS, "messages.create")
+    line = find_line(project_copy, NOTECARDS, "messages.create")
     spec = "specs/ren/create_notecard.yaml"
-    said = checked(project_copy)
+    output = run_check(project_copy)
     assert (
-        f"{spec}:{line_of(project_copy, spec, 'attached: true')}:13: error:"
+        f"{spec}:{find_line(project_copy, spec, 'attached: true')}:13: error:"
         " letta/circular-handler:"
         f" {NOTECARDS}:{line} sends a message to the agent:"
         " `agent.client.agents.messages.create`"
-    ) in said
+    ) in output
 
 
-def test_calling_the_agent_through_a_helper(project_copy: Project) -> None:
+def test_message_to_the_agent_through_a_helper_shows_the_call_path(
+    project_copy: Project,
+) -> None:
     edit(
         project_copy,
         CREATE,
@@ -99,17 +101,17 @@ def test_calling_the_agent_through_a_helper(project_copy: Project) -> None:
         "from .arguments import",
         "from .agent_loop import ask_ren\nfrom .arguments import",
     )
-    said = checked(project_copy)
-    first = line_of(project_copy, NOTECARDS, "    _tell(row)")
-    second = line_of(project_copy, NOTECARDS, "    ask_ren(f'")
-    last = line_of(project_copy, "examples/ren/agent_loop.py", "messages.create(")
-    assert f"letta/circular-handler: examples/ren/agent_loop.py:{last} sends" in said
+    output = run_check(project_copy)
+    first = find_line(project_copy, NOTECARDS, "    _tell(row)")
+    second = find_line(project_copy, NOTECARDS, "    ask_ren(f'")
+    last = find_line(project_copy, "examples/ren/agent_loop.py", "messages.create(")
+    assert f"letta/circular-handler: examples/ren/agent_loop.py:{last} sends" in output
     assert (
         f"called through `create_notecard` ({NOTECARDS}:{first}) -> `_tell`"
         f" ({NOTECARDS}:{second}) -> `ask_ren`"
-    ) in said
+    ) in output
     # The other tools of the module do not reach it.
-    assert said.count("letta/circular-handler:") == 1
+    assert output.count("letta/circular-handler:") == 1
 
 
 @pytest.mark.parametrize(
@@ -119,7 +121,7 @@ def test_calling_the_agent_through_a_helper(project_copy: Project) -> None:
         "connection.execute(select(session_headers))",
     ],
 )
-def test_reading_a_memory_table_through_the_main_pool(
+def test_memory_table_in_the_main_pool_is_reported(
     statement: str, project_copy: Project
 ) -> None:
     edit(
@@ -134,16 +136,18 @@ def test_reading_a_memory_table_through_the_main_pool(
         "from .memory_tables import session_headers\n"
         "from .pools import main_pool\n",
     )
-    line = line_of(project_copy, NOTECARDS, statement)
-    said = checked(project_copy)
+    line = find_line(project_copy, NOTECARDS, statement)
+    output = run_check(project_copy)
     assert (
         f"data/wrong-pool: {NOTECARDS}:{line} queries `session_headers` through the pool"
         " `main`, but the table is in `memory`\n"
-    ) in said
-    assert "use the accessor of `memory`: examples.ren.pools:memory_pool" in said
+    ) in output
+    assert "use the accessor of `memory`: examples.ren.pools:memory_pool" in output
 
 
-def test_reading_a_memory_table_through_a_helper(project_copy: Project) -> None:
+def test_memory_table_in_the_main_pool_is_reported_through_a_helper(
+    project_copy: Project,
+) -> None:
     edit(
         project_copy,
         CREATE,
@@ -158,31 +162,33 @@ def test_reading_a_memory_table_through_a_helper(project_copy: Project) -> None:
         "    return connection.exec_driver_sql('SELECT * FROM session_headers')\n\n\n"
         "def _card(",
     )
-    line = line_of(project_copy, NOTECARDS, "exec_driver_sql")
-    said = checked(project_copy)
-    assert f"data/wrong-pool: {NOTECARDS}:{line} queries `session_headers`" in said
-    assert "called through `create_notecard`" in said
+    line = find_line(project_copy, NOTECARDS, "exec_driver_sql")
+    output = run_check(project_copy)
+    assert f"data/wrong-pool: {NOTECARDS}:{line} queries `session_headers`" in output
+    assert "called through `create_notecard`" in output
 
 
-def test_reading_the_other_history(project_copy: Project) -> None:
-    """Danger F: both tables are of one shape, and the answers look right."""
+def test_undeclared_table_with_the_same_columns_is_reported(
+    project_copy: Project,
+) -> None:
+    """Both tables have the same columns, so that results look correct."""
     path = "examples/ren/transcripts.py"
     text = (project_copy.root / path).read_text("utf-8")
     wrong = text.replace("chat_transcripts", "bridge_transcripts")
     project_copy.write(path, wrong)
-    said = checked(project_copy)
-    line = line_of(project_copy, path, "chats = bridge_transcripts")
+    output = run_check(project_copy)
+    line = find_line(project_copy, path, "chats = bridge_transcripts")
     assert (
         f"data/undeclared-table: {path}:{line} reads `bridge_transcripts`, which"
         " `data` does not declare"
-    ) in said
-    assert "or use a declared table: `chat_transcripts`" in said
+    ) in output
+    assert "or use a declared table: `chat_transcripts`" in output
 
 
-def test_deleting_where_the_spec_says_reading(project_copy: Project) -> None:
+def test_undeclared_delete_is_reported(project_copy: Project) -> None:
     project_copy.edit("specs/ren/delete_notecard.yaml", "  deletes: [notecards]\n", "")
-    said = checked(project_copy)
-    assert "data/undeclared-effect: examples/ren/notecards.py:" in said
+    output = run_check(project_copy)
+    assert "data/undeclared-effect: examples/ren/notecards.py:" in output
 
 
 @pytest.mark.parametrize(
@@ -214,14 +220,14 @@ def test_deleting_where_the_spec_says_reading(project_copy: Project) -> None:
         ),
     ],
 )
-def test_specs_that_letta_or_the_databases_would_not_stand(
+def test_invalid_spec_is_reported_by_its_rule(
     path: str, old: str, new: str, rule: str, project_copy: Project
 ) -> None:
     project_copy.edit(path, old, new)
-    assert f"error: {rule}:" in checked(project_copy)
+    assert f"error: {rule}:" in run_check(project_copy)
 
 
-def test_no_handler_is_imported(project_copy: Project, tmp_path: Path) -> None:
+def test_check_imports_no_handler(project_copy: Project, tmp_path: Path) -> None:
     mark = tmp_path / "imported"
     for path in ("notecards.py", "pools.py", "agent_loop.py"):
         file = project_copy.root / "examples/ren" / path
@@ -229,17 +235,17 @@ def test_no_handler_is_imported(project_copy: Project, tmp_path: Path) -> None:
         first = "from __future__ import annotations\n"
         planted = f"{first}\nopen({str(mark)!r}, 'w').close()\n"
         file.write_text(text.replace(first, planted), "utf-8")
-    assert checked(project_copy) == ""
+    assert run_check(project_copy) == ""
     assert not mark.exists()
 
 
-def test_the_command_fails_with_the_line(project_copy: Project) -> None:
+def test_check_command_exits_with_1_and_prints_the_line(project_copy: Project) -> None:
     project_copy.edit(
         NOTECARDS,
         "    return _card(row)\n\n\ndef update",
         "    letta.send_chat_message(row)\n\n\ndef update",
     )
     done = project_copy.toolcast("check")
-    line = line_of(project_copy, NOTECARDS, "send_chat_message")
+    line = find_line(project_copy, NOTECARDS, "send_chat_message")
     assert done.returncode == 1
     assert f"letta/circular-handler: {NOTECARDS}:{line} sends" in done.stderr

@@ -1,4 +1,4 @@
-"""Two pools: what a tool's spec says of tables is what its statements do."""
+"""Two database pools: declared tables equal the tables of executed statements."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from examples.ren.main_tables import chat_transcripts
 from examples.ren.pools import main_pool, memory_pool
 from letta.tests.fake_letta import FakeLetta
 from letta.tests.ren.conftest import Call
-from letta.tests.ren.story import tell
+from letta.tests.ren.story import run_story
 from toolcast.static_analysis.tables import find_sql_tables
 from toolcast_runtime import current_call
 
@@ -24,12 +24,12 @@ SPECS = Path(__file__).parents[3] / "specs" / "ren"
 POOLS = yaml.safe_load((SPECS / "toolset.yaml").read_text("utf-8"))["pools"]
 
 Seen = dict[str, set[tuple[str, str, str]]]
-"""`{tool: {(pool, what it does, table)}}`."""
+"""`{tool: {(pool, kind of access, table)}}`."""
 
 
 @pytest.fixture
-def seen() -> Iterator[Seen]:
-    """What statements do while they run, by the tool that runs them."""
+def recorded_tables() -> Iterator[Seen]:
+    """The tables of executed statements by the tool that runs them."""
     found: Seen = {}
 
     def note(connection: Any, cursor: Any, statement: str, *rest: Any) -> None:
@@ -40,7 +40,7 @@ def seen() -> Iterator[Seen]:
         database = connection.engine.url.database or ""
         pool = "memory" if "memory" in Path(database).name else "main"
         if statement.lstrip().startswith("CREATE"):
-            return  # The tables are made when a database is first used.
+            return  # Tables are created when a database is first used.
         for table in find_sql_tables(statement):
             found.setdefault(tool, set()).add((pool, table.kind, table.name))
 
@@ -49,7 +49,7 @@ def seen() -> Iterator[Seen]:
     event.remove(Engine, "before_cursor_execute", note)
 
 
-def declared(tool: str) -> tuple[str | None, Mapping[str, list[str]]]:
+def read_declared_tables(tool: str) -> tuple[str | None, Mapping[str, list[str]]]:
     data = yaml.safe_load((SPECS / f"{tool}.yaml").read_text("utf-8")).get("data", {})
     kinds = ("reads", "writes", "deletes")
     return data.get("pool"), {kind: data.get(kind, []) for kind in kinds}
@@ -58,27 +58,29 @@ def declared(tool: str) -> tuple[str | None, Mapping[str, list[str]]]:
 @pytest.mark.parametrize(
     "kind", ["sqlite", pytest.param("postgresql", marks=pytest.mark.slow)]
 )
-def test_statements_are_those_that_the_specs_declare(
+def test_executed_statements_use_exactly_the_declared_tables(
     kind: str,
     call: Call,
     letta: FakeLetta,
-    seen: Seen,
+    recorded_tables: Seen,
     request: pytest.FixtureRequest,
 ) -> None:
     if kind == "postgresql":
         request.getfixturevalue("on_postgres")
-    for tool in tell(call, letta.script):
-        pool, tables = declared(tool)
-        done = seen.get(tool, set())
-        assert {used for used, _, _ in done} <= {pool}, tool
-        for _, what, table in done:
+    for tool in run_story(call, letta.script):
+        pool, tables = read_declared_tables(tool)
+        accesses = recorded_tables.get(tool, set())
+        assert {used for used, _, _ in accesses} <= {pool}, tool
+        for _, kind_of_access, table in accesses:
             every = [*tables["reads"], *tables["writes"], *tables["deletes"]]
-            assert table in (every if what == "reads" else tables[what]), (tool, done)
+            assert table in (
+                every if kind_of_access == "reads" else tables[kind_of_access]
+            ), (tool, accesses)
         named = {table for listed in tables.values() for table in listed}
-        assert named == {table for _, _, table in done}, tool
+        assert named == {table for _, _, table in accesses}, tool
 
 
-def test_each_pool_has_its_own_tables_and_no_other() -> None:
+def test_each_pool_contains_only_its_own_tables() -> None:
     for pool, accessor in (("main", main_pool), ("memory", memory_pool)):
         with accessor() as connection:
             there = inspect(connection).get_table_names()
@@ -86,7 +88,7 @@ def test_each_pool_has_its_own_tables_and_no_other() -> None:
     assert not set(POOLS["main"]["tables"]) & set(POOLS["memory"]["tables"])
 
 
-def test_the_embedded_databases_are_two_files(tmp_path: Path, call: Call) -> None:
+def test_sqlite_pools_are_separate_files(tmp_path: Path, call: Call) -> None:
     call("write_session_log", summary="One.")
     call("create_notecard", text="Two.")
     for name, table, count in (
@@ -102,7 +104,9 @@ def test_the_embedded_databases_are_two_files(tmp_path: Path, call: Call) -> Non
         file.execute("SELECT * FROM session_headers")
 
 
-def test_chats_are_searched_and_the_bridge_is_not(call: Call, letta: FakeLetta) -> None:
+def test_search_transcripts_finds_chats_but_no_bridge_messages(
+    call: Call, letta: FakeLetta
+) -> None:
     letta.script.append({"text": "The walrus is well."})
     call("send_to_ren", message="How is the walrus?")
     said = {"speaker": "scott", "said_at": "2026-06-13T10:00:00.000Z"}
@@ -114,7 +118,7 @@ def test_chats_are_searched_and_the_bridge_is_not(call: Call, letta: FakeLetta) 
     assert (found["content"], found["matched"]) == ("A WALRUS ÄSSE", 2)
 
 
-def test_code_is_found_once_it_is_indexed(call: Call, tmp_path: Path) -> None:
+def test_search_code_finds_each_indexed_chunk_once(call: Call, tmp_path: Path) -> None:
     source = tmp_path / "source"
     (source / "inner").mkdir(parents=True)
     (source / "inner" / "walrus.py").write_text("x = 1\n" * 40 + "def walrus(): ...\n")
@@ -131,30 +135,32 @@ def test_code_is_found_once_it_is_indexed(call: Call, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("url", "says"),
+    ("url", "beginning"),
     [
         ("postgresql://ren:hunter2@127.0.0.1:9/ren", "The main database does not"),
         ("mysql://ren:hunter2@127.0.0.1/ren", "REN_DATABASE_URL must begin with"),
         ("hunter2", "REN_DATABASE_URL is not the address of a database."),
     ],
 )
-def test_a_database_that_is_not_there_is_told_without_its_password(
-    url: str, says: str, error_of: Any, monkeypatch: pytest.MonkeyPatch
+def test_database_error_contains_no_password(
+    url: str, beginning: str, call_for_error: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("REN_DATABASE_URL", url)
-    told = error_of("list_notecards")
-    assert told.startswith(says)
-    assert "hunter2" not in told
+    error = call_for_error("list_notecards")
+    assert error.startswith(beginning)
+    assert "hunter2" not in error
 
 
 @pytest.mark.parametrize("number", [10**30, 2**63, 4711, 4711.0])
-def test_numbers_that_no_row_has(number: int, error_of: Any) -> None:
-    told = error_of("update_notecard", notecard_id=number, status="archived")
-    assert told == f"There is no notecard {number}."
+def test_unknown_notecard_number_is_an_error(number: int, call_for_error: Any) -> None:
+    error = call_for_error("update_notecard", notecard_id=number, status="archived")
+    assert error == f"There is no notecard {number}."
 
 
-def test_texts_that_no_database_takes(call: Call, error_of: Any) -> None:
+def test_null_is_replaced_and_surrogate_refused_in_texts(
+    call: Call, call_for_error: Any
+) -> None:
     assert call("create_notecard", text="a\x00b")["text"] == "a b"
-    assert "arguments of `create_notecard` are not valid" in error_of(
+    assert "arguments of `create_notecard` are not valid" in call_for_error(
         "create_notecard", text="\ud800"
     )

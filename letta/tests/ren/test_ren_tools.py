@@ -1,4 +1,4 @@
-"""Every tool of Ren's, through the registry and over MCP, on each kind of database."""
+"""All of ren's tools, through the registry and over MCP, on each kind of database."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import yaml
 from generated.ren.registry import REGISTRY
 from letta.tests.fake_letta import FakeLetta
 from letta.tests.ren.conftest import Call
-from letta.tests.ren.story import tell
+from letta.tests.ren.story import run_story
 from tests.mcp.servers import stdio_server
 
 ROOT = Path(__file__).parents[3]
@@ -20,7 +20,7 @@ EXAMPLES = yaml.safe_load(Path(__file__).with_name("examples.yaml").read_text("u
 TOOLS = REGISTRY.names("claude")
 
 
-def test_claude_has_every_tool_and_ren_those_that_cannot_wake_her() -> None:
+def test_claude_is_offered_all_tools_and_ren_no_circular_tool() -> None:
     assert set(TOOLS) == {tool.name for tool in REGISTRY.local_tools}
     attached = {
         tool.name
@@ -33,28 +33,28 @@ def test_claude_has_every_tool_and_ren_those_that_cannot_wake_her() -> None:
     )
 
 
-def assert_all_are_told(told: set[str]) -> None:
-    """What the story does not tell has an example, which a test of its own calls."""
-    assert told <= set(TOOLS)
+def assert_all_tools_are_covered(called: set[str]) -> None:
+    """Check that each tool is called by the story or has an example."""
+    assert called <= set(TOOLS)
     with_examples = {tool.name for tool in REGISTRY.tools("claude") if tool.examples}
-    assert set(TOOLS) <= told | with_examples
-    assert len(told) > len(TOOLS) / 2
+    assert set(TOOLS) <= called | with_examples
+    assert len(called) > len(TOOLS) / 2
 
 
-def test_every_tool_on_sqlite(call: Call, letta: FakeLetta) -> None:
-    assert_all_are_told(tell(call, letta.script))
+def test_story_runs_on_sqlite(call: Call, letta: FakeLetta) -> None:
+    assert_all_tools_are_covered(run_story(call, letta.script))
 
 
 @pytest.mark.usefixtures("on_postgres")
-def test_every_tool_on_postgresql(call: Call, letta: FakeLetta) -> None:
-    assert_all_are_told(tell(call, letta.script))
+def test_story_runs_on_postgresql(call: Call, letta: FakeLetta) -> None:
+    assert_all_tools_are_covered(run_story(call, letta.script))
     health = call("check_system_health")
     assert [check["detail"] for check in health["checks"]][:2] == ["postgresql"] * 2
 
 
-# The same over a process; tests/mcp/test_repository_servers.py calls each of them so at once.
+# tests/mcp/test_repository_servers.py also calls each tool over MCP, without `slow`.
 @pytest.mark.slow
-def test_every_tool_over_mcp(letta: FakeLetta) -> None:
+def test_story_runs_over_mcp(letta: FakeLetta) -> None:
     with stdio_server(ROOT, "generated.ren", env=dict(os.environ)) as server:
 
         def call(tool: str, **arguments: Any) -> Any:
@@ -62,10 +62,10 @@ def test_every_tool_over_mcp(letta: FakeLetta) -> None:
             assert not result.get("isError"), (tool, result["content"])
             return result["structuredContent"]
 
-        assert_all_are_told(tell(call, letta.script))
+        assert_all_tools_are_covered(run_story(call, letta.script))
 
 
-def examples() -> list[Any]:
+def list_example_parameters() -> list[Any]:
     return [
         pytest.param(tool.name, example, id=f"{tool.name}-{number}")
         for tool in REGISTRY.tools("claude")
@@ -73,45 +73,45 @@ def examples() -> list[Any]:
     ]
 
 
-@pytest.mark.parametrize(("tool", "example"), examples())
-def test_an_example_does_what_it_says(
-    tool: str, example: Any, letta: FakeLetta, call: Call, error_of: Call
+@pytest.mark.parametrize(("tool", "example"), list_example_parameters())
+def test_example_returns_the_expected_result(
+    tool: str, example: Any, letta: FakeLetta, call: Call, call_for_error: Call
 ) -> None:
-    """`examples.yaml` has what it gives where the calls at its top were made before."""
+    """`examples.yaml` has the expected results after the calls listed at its top."""
     (agent,) = letta.world.agents.values()
     letta.world.add_block(agent, "ren_tools", "Notecards.")
     letta.script += [{"text": "Yes."}, {"text": "Yes."}]
     for before, arguments in EXAMPLES["before"].items():
         call(before, **arguments)
     if "error" in example:
-        assert error_of(tool, **example["arguments"]) == example["error"]
+        assert call_for_error(tool, **example["arguments"]) == example["error"]
     else:
-        given = call(tool, **example["arguments"])
-        assert_alike(given, EXAMPLES["results"][tool][example["title"]])
+        result = call(tool, **example["arguments"])
+        assert_matches(result, EXAMPLES["results"][tool][example["title"]])
 
 
-def assert_alike(given: Any, wanted: Any) -> None:
-    """That a result is the one that is wanted, where `ANY` is whatever is there."""
-    if isinstance(wanted, dict):
-        assert given.keys() == wanted.keys()
-        for key in wanted:
-            assert_alike(given[key], wanted[key])
-    elif isinstance(wanted, list):
-        assert len(given) == len(wanted), given
-        for one, other in zip(given, wanted, strict=True):
-            assert_alike(one, other)
+def assert_matches(result: Any, expected: Any) -> None:
+    """Check that a result equals the expected one, in which `ANY` matches any value."""
+    if isinstance(expected, dict):
+        assert result.keys() == expected.keys()
+        for key in expected:
+            assert_matches(result[key], expected[key])
+    elif isinstance(expected, list):
+        assert len(result) == len(expected), result
+        for value, expected_value in zip(result, expected, strict=True):
+            assert_matches(value, expected_value)
     else:
-        assert given is not None if wanted == "ANY" else given == wanted
+        assert result is not None if expected == "ANY" else result == expected
 
 
 @pytest.mark.parametrize("tool", TOOLS)
-def test_without_letta_every_tool_says_what_is_missing(tool: str) -> None:
+def test_tools_that_need_letta_report_the_missing_base_url(tool: str) -> None:
     from generated.ren.registry import call_tool_sync
 
     example = REGISTRY.get_tool(tool, "claude").examples[0]
     response = call_tool_sync(tool, example["arguments"], "claude")
     assert "incident" not in (response.error or ""), response.error
-    # Where no signal is found, nobody is asked about it.
+    # Without a found signal, `search_signals` sends no request to Letta.
     needs_it = REGISTRY.get_tool(tool, "claude").service == "letta"
     if needs_it and tool != "search_signals":
         assert response.error == "Letta is not connected: LETTA_BASE_URL is unset."

@@ -1,4 +1,4 @@
-"""A handler that sends its own agent a message is found, whatever way it does it."""
+"""Handlers that send a message to their own agent are found in every form."""
 
 from __future__ import annotations
 
@@ -6,14 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.handler_code import handler_findings
+from tests.handler_code.handler_findings import find_problems
 
 
-def findings(tmp_path: Path, code: str) -> dict[str, str]:
-    """The findings by rule of an attached tool with this handler."""
-    return handler_findings.find_problems(
-        tmp_path, code, "letta: {attached: true}\n", "letta"
-    )
+def find_rules(tmp_path: Path, code: str) -> dict[str, str]:
+    """Return the findings by rule for an attached tool with this handler."""
+    return find_problems(tmp_path, code, "letta: {attached: true}\n", "letta")
 
 
 CIRCULAR = {
@@ -364,30 +362,32 @@ SAFE = {
 
 
 @pytest.mark.parametrize("code", CIRCULAR.values(), ids=CIRCULAR)
-def test_a_message_to_the_agent_is_found(code: str, tmp_path: Path) -> None:
-    found = findings(tmp_path, code)
+def test_message_to_the_agent_is_found(code: str, tmp_path: Path) -> None:
+    found = find_rules(tmp_path, code)
     assert set(found) == {"letta/circular-handler"}, found
 
 
 @pytest.mark.parametrize("code", SAFE.values(), ids=SAFE)
-def test_what_sends_the_agent_nothing_is_let_be(code: str, tmp_path: Path) -> None:
-    assert findings(tmp_path, code) == {}
+def test_code_without_message_to_the_agent_has_no_finding(
+    code: str, tmp_path: Path
+) -> None:
+    assert find_rules(tmp_path, code) == {}
 
 
-def test_the_line_and_the_way_are_told(tmp_path: Path) -> None:
+def test_finding_names_line_and_call_path(tmp_path: Path) -> None:
     code = """\
         from .asking import ask
         def work():
             return ask("x")
         """
-    assert findings(tmp_path, code)["letta/circular-handler"] == (
+    assert find_rules(tmp_path, code)["letta/circular-handler"] == (
         "handlers/asking.py:10 sends a message to the agent: "
         "`Letta().agents.messages.create`, called through `work` "
         "(handlers/work.py:3) -> `ask`"
     )
 
 
-def test_a_handler_that_cannot_be_followed_is_told(tmp_path: Path) -> None:
+def test_handler_that_cannot_be_analyzed_is_reported(tmp_path: Path) -> None:
     deep = "+".join(["x"] * 900)
-    found = findings(tmp_path, f"def work(x=1): return {deep}\n")
+    found = find_rules(tmp_path, f"def work(x=1): return {deep}\n")
     assert set(found) == {"handler/unanalyzed-code"}, "the tool declares data"

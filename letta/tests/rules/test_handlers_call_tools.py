@@ -1,4 +1,4 @@
-"""A handler that calls a circular tool by its name sends the message itself."""
+"""Handlers that call a circular tool by its name are reported as circular."""
 
 from __future__ import annotations
 
@@ -104,8 +104,10 @@ def tell(): return call_tool_sync("tell", {"text": "x"})
 """
 
 
-def rules_of(tmp_path: Path, code: str) -> set[str]:
-    """The rules of Letta that find something in an attached tool beside two circular ones."""
+def list_found_rules(tmp_path: Path, code: str) -> set[str]:
+    """Return Letta's rules that have findings in an attached tool next to two circular
+    ones.
+    """
     example = f"{AROUND}# handlers/work.py\n{textwrap.dedent(code)}"
     write_example(example, tmp_path, "letta")
     found = {finding.rule for finding in list_findings(tmp_path)}
@@ -114,10 +116,12 @@ def rules_of(tmp_path: Path, code: str) -> set[str]:
 
 
 @pytest.mark.parametrize("code", CALLING_TOOLS.values(), ids=CALLING_TOOLS)
-def test_a_call_of_a_circular_tool_is_found(code: str, tmp_path: Path) -> None:
-    assert rules_of(tmp_path, code) == {"letta/circular-handler"}
+def test_call_to_a_circular_tool_is_found(code: str, tmp_path: Path) -> None:
+    assert list_found_rules(tmp_path, code) == {"letta/circular-handler"}
 
 
 @pytest.mark.parametrize("code", NOT_CALLING_THEM.values(), ids=NOT_CALLING_THEM)
-def test_a_call_of_another_tool_is_let_be(code: str, tmp_path: Path) -> None:
-    assert rules_of(tmp_path, code) == set()
+def test_use_without_a_call_to_a_circular_tool_has_no_finding(
+    code: str, tmp_path: Path
+) -> None:
+    assert list_found_rules(tmp_path, code) == set()

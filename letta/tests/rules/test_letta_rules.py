@@ -1,4 +1,4 @@
-"""Each rule of the extension does what it is shown for, and finds exactly its cases."""
+"""Examples and case projects of each rule of the extension."""
 
 from __future__ import annotations
 
@@ -19,45 +19,45 @@ CASES = sorted(file.parent for file in HERE.glob("*/toolcast.yaml"))
 OWN = {rule.id for rule in list_built_in_rules()}
 RULES = [rule for rule in load_rules(("letta",)).values() if rule.id not in OWN]
 
-each_rule = pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
+parametrize_rules = pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
 
 
-@each_rule
-def test_the_bad_example_is_found(rule: Rule, tmp_path: Path) -> None:
+@parametrize_rules
+def test_bad_example_has_the_rules_finding(rule: Rule, tmp_path: Path) -> None:
     write_example(rule.text.bad, tmp_path, "letta")
     assert rule.id in {finding.rule for finding in list_findings(tmp_path)}
 
 
-@each_rule
-def test_the_good_example_is_clean(rule: Rule, tmp_path: Path) -> None:
+@parametrize_rules
+def test_good_example_has_no_finding(rule: Rule, tmp_path: Path) -> None:
     write_example(rule.text.good, tmp_path, "letta")
     findings = list_findings(tmp_path)
     assert [f for f in findings if f.severity > Severity.NOTE] == []
 
 
 @pytest.mark.parametrize("case", [pytest.param(c, id=c.name) for c in CASES])
-def test_case(case: Path) -> None:
+def test_case_has_expected_findings(case: Path) -> None:
     findings = list_findings(case)
-    given = (
+    output = (
         report_findings(findings, "text", ReportContext(shows_all=True))
         + (format_severity_counts(findings) or "no findings")
         + "\n"
     )
     expected = case / "expected.txt"
     if os.environ.get("REGENERATE"):
-        expected.write_text(given, encoding="utf-8")
-    assert given == expected.read_text(encoding="utf-8")
+        expected.write_text(output, encoding="utf-8")
+    assert output == expected.read_text(encoding="utf-8")
 
 
-def test_every_rule_has_a_case() -> None:
+def test_every_rule_except_unanalyzed_code_has_a_case() -> None:
     text = "".join((case / "expected.txt").read_text("utf-8") for case in CASES)
     lacking = {rule.id for rule in RULES if f": {rule.id}: " not in text}
-    # Its bad example is a module that no formatter reads; nobody commits one.
+    # The bad example of this rule is a module that formatters cannot parse.
     assert lacking == {"letta/unanalyzed-code"}
 
 
 @pytest.mark.parametrize("url", ["http://[", "http://[::1", "http://:80"])
-def test_an_address_without_a_host_is_told(url: str, tmp_path: Path) -> None:
+def test_server_url_without_a_host_is_reported(url: str, tmp_path: Path) -> None:
     letta = f'letta: {{server: {{url: "{url}"}}, agents: {{a: {{id: agent-1}}}}}}'
     targets = "targets: {mcp: {}, registry: {}, letta: {}}"
     write_example(f"# toolset.yaml\n{letta}\n{targets}\n", tmp_path, "letta")

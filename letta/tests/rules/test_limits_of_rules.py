@@ -1,4 +1,4 @@
-"""The limits that the rules of the extension hold specs to: met exactly, and one beyond."""
+"""Boundary values of the extension's rules."""
 
 from __future__ import annotations
 
@@ -27,35 +27,42 @@ def toolset(*tools: Any, clients: Any = (), letta: Any = None, **more: Any) -> A
         clients=clients,
         extensions={} if letta is None else {"letta": letta},
         find_client=lambda name: next(
-            (one for one in clients if one.name == name), None
+            (item for item in clients if item.name == name), None
         ),
         **more,
     )
 
 
 @pytest.fixture(autouse=True)
-def plain(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A problem is its path and its message."""
+def replace_problem_type(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Represent a problem by its path and message."""
     monkeypatch.setattr(
         rules, "problem_at", lambda where, path, message, help_="", **_: (path, message)
     )
 
 
-def found(problems: Any) -> list[Any]:
+def collect_problems(problems: Any) -> list[Any]:
     return list(problems)
 
 
-NOBODY: Any = None
+NO_SUBJECT: Any = None
 
 
 @pytest.mark.parametrize(
     ("length", "letta", "is_found"),
     [(48, ATTACHED, False), (49, ATTACHED, True), (49, {}, False), (49, None, False)],
 )
-def test_a_name_has_48_characters(length: int, letta: Any, is_found: bool) -> None:
-    one = spec("x" * length, letta)
-    said = [(("name",), f"the name has {length} characters; Letta accepts at most 48")]
-    assert found(rules.check_name_too_long.problems(one, NOBODY)) == said * is_found
+def test_name_longer_than_48_characters_is_reported_for_attached_tools(
+    length: int, letta: Any, is_found: bool
+) -> None:
+    item = spec("x" * length, letta)
+    expected = [
+        (("name",), f"the name has {length} characters; Letta accepts at most 48")
+    ]
+    assert (
+        collect_problems(rules.check_name_too_long.problems(item, NO_SUBJECT))
+        == expected * is_found
+    )
 
 
 @pytest.mark.parametrize(
@@ -69,9 +76,11 @@ def test_a_name_has_48_characters(length: int, letta: Any, is_found: bool) -> No
         (121, 60, {}, None),
     ],
 )
-def test_a_call_has_two_minutes(own: Any, all_: Any, letta: Any, place: Any) -> None:
+def test_timeout_over_120_seconds_is_reported_for_attached_tools(
+    own: Any, all_: Any, letta: Any, place: Any
+) -> None:
     where: Any = SimpleNamespace(toolset=SimpleNamespace(timeout=all_))
-    problems = found(
+    problems = collect_problems(
         rules.check_long_timeout.problems(spec(letta=letta, timeout=own), where)
     )
     assert [path for path, _ in problems] == ([] if place is None else [place])
@@ -93,12 +102,14 @@ def test_a_call_has_two_minutes(own: Any, all_: Any, letta: Any, place: Any) -> 
         (ATTACHED, "Sure?", 0),
     ],
 )
-def test_approval_is_asked_for_once(letta: Any, confirm: Any, count: int) -> None:
+def test_approval_next_to_confirmation_is_a_duplicate(
+    letta: Any, confirm: Any, count: int
+) -> None:
     assert (
         len(
-            found(
+            collect_problems(
                 rules.check_duplicate_confirmation.problems(
-                    spec(letta=letta, confirm=confirm), NOBODY
+                    spec(letta=letta, confirm=confirm), NO_SUBJECT
                 )
             )
         )
@@ -115,9 +126,15 @@ def test_approval_is_asked_for_once(letta: Any, confirm: Any, count: int) -> Non
         (None, 0),
     ],
 )
-def test_a_tool_of_the_loop_is_not_attached(letta: Any, count: int) -> None:
+def test_attached_tool_that_calls_the_agent_loop_is_reported(
+    letta: Any, count: int
+) -> None:
     assert (
-        len(found(rules.check_circular_tool.problems(spec(letta=letta), NOBODY)))
+        len(
+            collect_problems(
+                rules.check_circular_tool.problems(spec(letta=letta), NO_SUBJECT)
+            )
+        )
         == count
     )
 
@@ -132,7 +149,7 @@ def test_a_tool_of_the_loop_is_not_attached(letta: Any, count: int) -> None:
         (False, "Sure?", {}, 0),
     ],
 )
-def test_a_confirmed_tool_is_refused_without_a_client_that_approves(
+def test_confirmed_tool_is_reported_if_lettas_client_cannot_confirm(
     client_confirms: bool | None, confirm: Any, letta: Any, count: int
 ) -> None:
     clients = (
@@ -140,9 +157,12 @@ def test_a_confirmed_tool_is_refused_without_a_client_that_approves(
         if client_confirms is None
         else (SimpleNamespace(name="a", client_confirms=client_confirms),)
     )
-    one = spec(letta=letta, confirm=confirm)
-    made = toolset(one, clients=clients, letta={"server": {"client": "a"}})
-    assert len(found(rules.check_refused_approval.problems(made, NOBODY))) == count
+    item = spec(letta=letta, confirm=confirm)
+    made = toolset(item, clients=clients, letta={"server": {"client": "a"}})
+    assert (
+        len(collect_problems(rules.check_refused_approval.problems(made, NO_SUBJECT)))
+        == count
+    )
 
 
 @pytest.mark.parametrize(
@@ -156,31 +176,37 @@ def test_a_confirmed_tool_is_refused_without_a_client_that_approves(
         (("a",), "calls a tool that sends a message to the agent: `{}`"),
     ],
 )
-def test_of_a_place_80_characters_are_shown(tools: Any, shown: str) -> None:
+def test_described_code_is_truncated_to_80_characters(tools: Any, shown: str) -> None:
     for length in (80, 81):
         sent: Any = SimpleNamespace(text="x" * length, tools=tools)
         assert rules.describe_sending_use(sent) == shown.format("x" * 80)
 
 
 @pytest.mark.parametrize(("unread", "count"), [(2, 2), (3, 3), (4, 3)])
-def test_three_reasons_are_told(
+def test_at_most_three_reasons_for_unanalyzed_code_are_reported(
     monkeypatch: pytest.MonkeyPatch, unread: int, count: int
 ) -> None:
     reached = SimpleNamespace(problems=[f"r{n}" for n in range(unread)])
     monkeypatch.setattr(rules, "analyze_handler", lambda *_: reached)
-    for one, told in (
+    for item, told in (
         (spec(letta=ATTACHED), count),
         (spec(), 0),
         (spec(letta=ATTACHED, data={"pool": "a"}), 0),
     ):
         assert (
-            len(found(rules.check_unanalyzed_code.problems(toolset(one), NOBODY)))
+            len(
+                collect_problems(
+                    rules.check_unanalyzed_code.problems(toolset(item), NO_SUBJECT)
+                )
+            )
             == told
         )
     monkeypatch.setattr(rules, "analyze_handler", lambda *_: None)
     assert (
-        found(
-            rules.check_unanalyzed_code.problems(toolset(spec(letta=ATTACHED)), NOBODY)
+        collect_problems(
+            rules.check_unanalyzed_code.problems(
+                toolset(spec(letta=ATTACHED)), NO_SUBJECT
+            )
         )
         == []
     )
@@ -195,17 +221,17 @@ def test_three_reasons_are_told(
         (None, {}, 0),
     ],
 )
-def test_a_loop_that_is_not_reached(
+def test_declared_loop_without_a_sending_call_is_reported(
     monkeypatch: pytest.MonkeyPatch, reached: Any, senders: Any, count: int
 ) -> None:
     monkeypatch.setattr(rules, "analyze_handler", lambda *_: reached)
     monkeypatch.setattr(rules, "find_sending_uses", lambda *_: senders)
-    one = spec(letta={"calls_agent_loop": True})
+    item = spec(letta={"calls_agent_loop": True})
     assert (
         len(
-            found(
+            collect_problems(
                 rules.check_unused_loop_declaration.problems(
-                    toolset(one, spec("b")), NOBODY
+                    toolset(item, spec("b")), NO_SUBJECT
                 )
             )
         )
@@ -225,31 +251,38 @@ SENT = SimpleNamespace(file="a.py", line=3, text="x", tools=(), call_path=())
         ({"calls_agent_loop": True}, None),
     ],
 )
-def test_a_loop_that_no_spec_declares(
+def test_sending_call_without_declared_loop_is_reported(
     monkeypatch: pytest.MonkeyPatch, letta: Any, place: Any
 ) -> None:
     monkeypatch.setattr(rules, "find_sending_uses", lambda *_: {"note": SENT})
     made = toolset(spec(letta=letta), spec("other", ATTACHED))
-    problems = found(rules.check_undeclared_loop.problems(made, NOBODY))
+    problems = collect_problems(rules.check_undeclared_loop.problems(made, NO_SUBJECT))
     assert [path for path, _ in problems] == ([] if place is None else [place])
-    assert found(rules.check_undeclared_loop.problems(toolset(spec()), NOBODY)) == []
+    assert (
+        collect_problems(
+            rules.check_undeclared_loop.problems(toolset(spec()), NO_SUBJECT)
+        )
+        == []
+    )
 
 
-def test_who_sends_and_who_calls_a_sender(monkeypatch: pytest.MonkeyPatch) -> None:
-    def reached(*tools: str) -> Any:
+def test_sending_tools_include_those_that_call_a_sending_tool(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def make_analysis(*tools: str) -> Any:
         return SimpleNamespace(observations=[SimpleNamespace(tools=tools)])
 
     places = {
-        "sends": reached(),
-        "calls": reached("was_sends"),
-        "calls_it": reached("calls"),
-        "calls_any": reached(ANY_TOOL),
-        "calls_declared": reached("declared"),
-        "calls_none": reached("quiet"),
+        "sends": make_analysis(),
+        "calls": make_analysis("was_sends"),
+        "calls_it": make_analysis("calls"),
+        "calls_any": make_analysis(ANY_TOOL),
+        "calls_declared": make_analysis("declared"),
+        "calls_none": make_analysis("quiet"),
         "quiet": None,
         "declared": SimpleNamespace(observations=[]),
     }
-    monkeypatch.setattr(rules, "analyze_handler", lambda _, __, one: places[one.name])
+    monkeypatch.setattr(rules, "analyze_handler", lambda _, __, item: places[item.name])
     tools = [
         spec(
             name,
@@ -258,15 +291,15 @@ def test_who_sends_and_who_calls_a_sender(monkeypatch: pytest.MonkeyPatch) -> No
         )
         for name in reversed(places)
     ]
-    assert {*rules.find_sending_uses(NOBODY, toolset(*tools))} == {
+    assert {*rules.find_sending_uses(NO_SUBJECT, toolset(*tools))} == {
         "sends",
         "calls",
         "calls_it",
         "calls_any",
         "calls_declared",
     }
-    alone = toolset(*(one for one in tools if one.name in ("calls_any", "quiet")))
-    assert rules.find_sending_uses(NOBODY, alone) == {}
+    alone = toolset(*(item for item in tools if item.name in ("calls_any", "quiet")))
+    assert rules.find_sending_uses(NO_SUBJECT, alone) == {}
 
 
 CLIENT = SimpleNamespace(name="agent")
@@ -286,7 +319,9 @@ CLIENT = SimpleNamespace(name="agent")
         ({"url": "http://a", "client": "agent"}, (), [("server", "client")]),
     ],
 )
-def test_settings_of_the_server(server: Any, clients: Any, paths: Any) -> None:
+def test_invalid_server_settings_are_reported_at_their_path(
+    server: Any, clients: Any, paths: Any
+) -> None:
     settings = LettaSettings(name="toys", server=LettaServer("toys", **server))
     faults = rules._check_server(toolset(clients=clients), settings)
     assert [path for path, _, _ in faults] == paths
@@ -315,7 +350,9 @@ def test_settings_of_the_server(server: Any, clients: Any, paths: Any) -> None:
         ),
     ],
 )
-def test_settings_of_an_agent(agent: Any, paths: Any) -> None:
+def test_invalid_agent_settings_are_reported_at_their_path(
+    agent: Any, paths: Any
+) -> None:
     made = toolset(spec(letta=ATTACHED), spec("spare", {"attached": False}))
     faults = rules._check_agent(made, LettaAgent("me", **agent))
     assert [path for path, _, _ in faults] == [

@@ -1,4 +1,4 @@
-"""A handler that reaches its own agent through names in strings is found."""
+"""Handlers that reach their own agent by names in strings are found."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from letta.tests.rules.test_circular_handlers import findings
+from letta.tests.rules.test_circular_handlers import find_rules
 
 CIRCULAR = {
     "an imported module's attribute by name": """
@@ -82,10 +82,10 @@ SAFE = {
 
 @pytest.mark.parametrize("code", CIRCULAR.values(), ids=CIRCULAR)
 def test_message_to_the_agent_is_found(code: str, tmp_path: Path) -> None:
-    found = findings(tmp_path, code)
+    found = find_rules(tmp_path, code)
     assert set(found) == {"letta/circular-handler"}, found
 
 
 @pytest.mark.parametrize("code", SAFE.values(), ids=SAFE)
 def test_other_names_are_not_reported(code: str, tmp_path: Path) -> None:
-    assert findings(tmp_path, code) == {}
+    assert find_rules(tmp_path, code) == {}

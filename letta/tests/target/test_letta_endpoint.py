@@ -1,4 +1,4 @@
-"""The generated server's own endpoint, and what it does when it starts; all over HTTP."""
+"""The generated server's sync endpoint and synchronization at startup, over HTTP."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ ADMIN = {"TOY_ADMIN_TOKEN": "adm1n-token"}
 PATH = "/api/admin/sync-mcp-tools"
 
 
-class Served:
-    """The server's process, its address and its log."""
+class RunningServer:
+    """The server's URL and log."""
 
     def __init__(self, url: str, log: list[str]) -> None:
         self.url = url
         self.log = log
 
     def wait_for(self, text: str) -> None:
-        """Until a line of the log holds a text."""
+        """Wait until a line of the log contains a text."""
         for _ in range(600):
             if any(text in line for line in self.log):
                 return
@@ -37,7 +37,7 @@ class Served:
         raise AssertionError(f"{text!r} is not in {self.log}")
 
     def sync(self, **body: Any) -> httpx.Response:
-        """What the endpoint answers."""
+        """Send a request to the sync endpoint."""
         return httpx.post(
             f"{self.url}{PATH}",
             headers={"Authorization": "Bearer adm1n-token"},
@@ -47,7 +47,7 @@ class Served:
 
 
 @contextmanager
-def served(toy: Any, port: int, **environment: str) -> Iterator[Served]:
+def run_server(toy: Any, port: int, **environment: str) -> Iterator[RunningServer]:
     process = start(
         toy.project.root,
         "generated.toy.mcp_server",
@@ -67,7 +67,7 @@ def served(toy: Any, port: int, **environment: str) -> Iterator[Served]:
             log.append(line.decode())
 
     threading.Thread(target=read, daemon=True).start()
-    running = Served(f"http://127.0.0.1:{port}", log)
+    running = RunningServer(f"http://127.0.0.1:{port}", log)
     try:
         running.wait_for("Uvicorn running")
         yield running
@@ -82,8 +82,10 @@ def port() -> Iterator[int]:
         yield number
 
 
-def deployed(make_toy: Any, port: int, more: str = "") -> tuple[Any, dict[str, str]]:
-    """A toy whose MCP server is the generated one, at a port of its own."""
+def make_deployed_toy(
+    make_toy: Any, port: int, more: str = ""
+) -> tuple[Any, dict[str, str]]:
+    """Return a toy whose MCP server is the generated one, and its environment."""
     toolset = TOOLSET.replace("mcp.test", f"127.0.0.1:{port}")
     toolset = toolset.replace(", token_env: TOY_MCP_TOKEN", "")
     toolset = toolset.replace("letta:\n  server", f"letta:\n{more}  server")
@@ -97,9 +99,11 @@ def deployed(make_toy: Any, port: int, more: str = "") -> tuple[Any, dict[str, s
     return toy, environment
 
 
-def test_the_endpoint_does_the_same_as_apply(make_toy: Any, port: int) -> None:
-    toy, environment = deployed(make_toy, port)
-    with served(toy, port, **environment) as server:
+def test_sync_endpoint_plans_applies_and_reports_errors(
+    make_toy: Any, port: int
+) -> None:
+    toy, environment = make_deployed_toy(make_toy, port)
+    with run_server(toy, port, **environment) as server:
         unknown = httpx.post(f"{server.url}{PATH}", timeout=10)
         assert unknown.status_code == 401
         assert toy.fake.faults.seen == []
@@ -152,10 +156,10 @@ def test_the_endpoint_does_the_same_as_apply(make_toy: Any, port: int) -> None:
         assert server.sync().status_code == 502
 
 
-def test_what_the_environment_lacks_is_told(make_toy: Any, port: int) -> None:
-    toy, environment = deployed(make_toy, port)
+def test_sync_without_base_url_answers_503(make_toy: Any, port: int) -> None:
+    toy, environment = make_deployed_toy(make_toy, port)
     del environment["LETTA_BASE_URL"]
-    with served(toy, port, **environment) as server:
+    with run_server(toy, port, **environment) as server:
         answer = server.sync()
     assert answer.status_code == 503
     assert answer.json() == {
@@ -163,41 +167,39 @@ def test_what_the_environment_lacks_is_told(make_toy: Any, port: int) -> None:
     }
 
 
-def test_a_server_that_starts_attaches_what_is_missing(
+def test_startup_attaches_missing_tools_but_removes_nothing(
     make_toy: Any, port: int
 ) -> None:
-    toy, environment = deployed(make_toy, port, "  on_start: true\n")
-    with served(toy, port, **environment) as server:
+    toy, environment = make_deployed_toy(make_toy, port, "  on_start: true\n")
+    with run_server(toy, port, **environment) as server:
         server.wait_for("tools+rules synced - 9 tools, 10 rules")
     assert set(toy.names()) > {"search_notes", "delete_note", "end_day"}
 
-    # It never takes anything away: that is for somebody who reads the plan.
+    # Startup removes nothing; a removal needs a reviewed plan.
     agent = toy.world.agents[toy.agent_id]
-    toy.world.attach(agent, toy.world.tool_named("run_code"))
-    with served(toy, port, **environment) as server:
+    toy.world.attach(agent, toy.world.find_tool("run_code"))
+    with run_server(toy, port, **environment) as server:
         server.wait_for(
             "the plan removes something; review it with: toolcast letta plan"
         )
     assert "run_code" in toy.names()
 
 
-def test_for_how_long_a_server_goes_on_trying_is_settable(
-    make_toy: Any, port: int
-) -> None:
+def test_startup_retries_until_the_configured_timeout(make_toy: Any, port: int) -> None:
     settings = "  on_start: true\n  on_start_timeout_s: 3\n"
-    toy, environment = deployed(make_toy, port, settings)
+    toy, environment = make_deployed_toy(make_toy, port, settings)
     toy.fake.__exit__(None, None, None)
-    with served(toy, port, **environment) as server:
+    with run_server(toy, port, **environment) as server:
         server.wait_for(
             "was not synchronized within 3 seconds; run: toolcast letta apply"
         )
         failed = [line for line in server.log if "no response from" in line]
-    assert len(failed) == 2, "behind one second, and at the end"
+    assert len(failed) == 2, "after one second and at the end"
 
 
-def test_a_server_that_starts_says_what_is_missing(make_toy: Any, port: int) -> None:
-    toy, environment = deployed(make_toy, port, "  on_start: true\n")
-    lost = toy.world.tool_named("memory_insert")
+def test_startup_logs_missing_core_tools(make_toy: Any, port: int) -> None:
+    toy, environment = make_deployed_toy(make_toy, port, "  on_start: true\n")
+    lost = toy.world.find_tool("memory_insert")
     toy.world.agents[toy.agent_id].tool_ids.remove(lost.id)
-    with served(toy, port, **environment) as server:
+    with run_server(toy, port, **environment) as server:
         server.wait_for("missing: keeper has no `memory_insert`")

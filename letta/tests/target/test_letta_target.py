@@ -1,4 +1,4 @@
-"""What the target gives: the module, and the runbook with commands that are real."""
+"""Output of the target: definitions, the module, and the runbook with valid commands."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture
-def generated(make_project: Callable[..., Any]) -> Any:
+def generated_project(make_project: Callable[..., Any]) -> Any:
     project = make_project(TOOLS, toolset=TOOLSET, handlers=HANDLERS)
     project.generate()
     return project
 
 
-def test_the_definitions_say_who_is_attached_and_why_not(generated: Any) -> None:
-    folder = generated.root / "generated/toy/tools"
+def test_definitions_contain_attachment_and_reason(generated_project: Any) -> None:
+    folder = generated_project.root / "generated/toy/tools"
     parts = {
         file.stem: json.loads(file.read_text()).get("letta")
         for file in sorted(folder.glob("*.json"))
@@ -50,7 +50,7 @@ def test_the_definitions_say_who_is_attached_and_why_not(generated: Any) -> None
     }
 
 
-def test_who_is_attached_is_offered_without_a_second_list(
+def test_client_with_letta_attached_is_offered_the_attached_tools(
     make_project: Callable[..., Any],
 ) -> None:
     toolset = TOOLSET.replace("url: ", "client: agent, url: ")
@@ -68,35 +68,39 @@ def test_who_is_attached_is_offered_without_a_second_list(
     ]
 
 
-def test_the_module_imports_no_library_and_names_no_tool(generated: Any) -> None:
+def test_generated_module_imports_no_library_and_names_no_tool(
+    generated_project: Any,
+) -> None:
     program = (
         "import sys\n"
         "from generated.toy import letta\n"
         "assert not {'letta_client', 'httpx', 'pydantic', 'toolcast', 'click', 'jinja2'}"
         " & set(sys.modules)\n"
     )
-    ran = generated.run("-c", program)
+    ran = generated_project.run("-c", program)
     assert ran.returncode == 0, ran.stderr
-    folder = generated.root / "generated/toy"
+    folder = generated_project.root / "generated/toy"
     for file in ("letta.py", "runbook.md"):
         text = (folder / file).read_text()
         assert not [name for name in TOOLS if name in text], file
 
 
-def test_the_module_wants_what_the_command_derives(generated: Any) -> None:
+def test_generated_module_and_command_have_the_same_desired_state(
+    generated_project: Any,
+) -> None:
     program = (
         "from generated.toy.letta import LETTA\n"
         "from toolcast_letta.plan.planning import compute_desired_digest\n"
         "print(compute_desired_digest(LETTA.desired_state({'TOY_AGENT_ID': 'agent-1',"
         " 'TOY_MCP_TOKEN': 't'})))"
     )
-    ran = generated.run("-c", program)
+    ran = generated_project.run("-c", program)
     assert ran.returncode == 0, ran.stderr
     from toolcast.model.loading import load_workspace
     from toolcast_letta.plan.planning import compute_desired_digest
     from toolcast_letta.specs import build_desired_state_from_specs
 
-    workspace = load_workspace(str(generated.root)).workspace
+    workspace = load_workspace(str(generated_project.root)).workspace
     assert workspace is not None
     environment = {"TOY_AGENT_ID": "agent-1", "TOY_MCP_TOKEN": "t"}
     desired = build_desired_state_from_specs(workspace.toolsets[0], environment)
@@ -104,14 +108,16 @@ def test_the_module_wants_what_the_command_derives(generated: Any) -> None:
     assert "token='t'" not in repr(desired)
 
 
-def test_the_module_is_typed_and_laid_out(generated: Any, mypy_cache: str) -> None:
+def test_generated_module_passes_black_and_mypy(
+    generated_project: Any, mypy_cache: str
+) -> None:
     for words in (
         ["black", "--check", "--quiet", "--target-version", "py311", "generated"],
         ["mypy", "--strict", "--explicit-package-bases", "generated/toy/letta.py"],
     ):
         ran = subprocess.run(
             [sys.executable, "-m", *words],
-            cwd=generated.root,
+            cwd=generated_project.root,
             env={**os.environ, "MYPY_CACHE_DIR": mypy_cache},
             capture_output=True,
             text=True,
@@ -119,26 +125,26 @@ def test_the_module_is_typed_and_laid_out(generated: Any, mypy_cache: str) -> No
         assert ran.returncode == 0, ran.stdout + ran.stderr
 
 
-def runbook(project: Any, *words: str) -> str:
-    """What the command prints."""
+def print_runbook(project: Any, *words: str) -> str:
+    """Return the command's output."""
     ran = project.toolcast("letta", "runbook", *words)
     assert ran.returncode == 0, ran.stderr
     text: str = ran.stdout
     return text
 
 
-def test_every_command_of_the_runbook_is_real(
-    generated: Any, monkeypatch: pytest.MonkeyPatch
+def test_every_command_in_runbooks_is_valid(
+    generated_project: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from toolcast.commands.command_group import main
 
-    monkeypatch.chdir(generated.root)
+    monkeypatch.chdir(generated_project.root)
     makefiles = [
         (ROOT / "Makefile").read_text(),
         (ROOT / "templates/init/Makefile.jinja").read_text(),
     ]
-    pages = [runbook(generated, name) for name in TOOLS]
-    pages.append((generated.root / "generated/toy/runbook.md").read_text())
+    pages = [print_runbook(generated_project, name) for name in TOOLS]
+    pages.append((generated_project.root / "generated/toy/runbook.md").read_text())
     seen = set()
     for text in pages:
         assert not re.findall(r"^toolcast .*$", text, re.M), "it is not on the PATH"
@@ -162,27 +168,29 @@ def test_every_command_of_the_runbook_is_real(
     assert seen == {"plan", "apply", "verify", "rollback", "runbook"}
 
 
-def test_a_tools_page_says_what_is_special_of_it(generated: Any) -> None:
-    page = runbook(generated, "delete_note")
+def test_tool_page_describes_approval_turn_end_and_exclusion(
+    generated_project: Any,
+) -> None:
+    page = print_runbook(generated_project, "delete_note")
     assert "* A user must approve each call.\n" in page
     assert "pool" not in page.lower()
     called = "toolcast letta verify --toolset toy --tool delete_note --call-changing\n"
     assert called in page
     assert "--turn" not in page
     assert "approve the call in Letta: no command can do this" in page
-    assert "* Ends the agent's turn.\n" in runbook(generated, "end_day")
-    page = runbook(generated, "wake_agent")
+    assert "* Ends the agent's turn.\n" in print_runbook(generated_project, "end_day")
+    page = print_runbook(generated_project, "wake_agent")
     assert "* Not attached to an agent: It calls the agent's own loop.\n" in page
     assert "would deadlock the agent's turn" in page
-    listed = runbook(generated).splitlines()
+    listed = print_runbook(generated_project).splitlines()
     assert "end_day: attached" in listed
     assert "list_plain: not attached: Too long for an agent." in listed
-    unknown = generated.toolcast("letta", "runbook", "end_dya")
+    unknown = generated_project.toolcast("letta", "runbook", "end_dya")
     assert unknown.returncode == 2
     assert "did you mean `end_day`?" in unknown.stderr
 
 
-def test_a_server_leaves_letta_code_to_the_command(
+def test_server_does_not_synchronize_letta_code(
     make_project: Callable[..., Any],
 ) -> None:
     toolset = TOOLSET.replace("letta:\n  server", "letta:\n  backend: code\n  server")

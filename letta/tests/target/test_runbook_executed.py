@@ -1,4 +1,4 @@
-"""The runbooks' commands, executed as they are printed, in a clean shell, in their order."""
+"""Commands of the runbooks, executed in order in a clean shell."""
 
 from __future__ import annotations
 
@@ -69,15 +69,15 @@ HANDLERS = "def work(arguments: dict):\n    return arguments\n"
 
 
 @dataclass
-class Shop:
-    """A project as `make` sets it up, and a Letta with an agent."""
+class DeployedProject:
+    """A project with its Makefile and a Letta server with an agent."""
 
     project: Any
     model: ScriptedModel
     environment: dict[str, str]
 
     def shell(self, line: str) -> subprocess.CompletedProcess[str]:
-        """Runs one printed line in a shell that knows nothing else."""
+        """Run a printed line in a shell with a minimal environment."""
         return subprocess.run(
             ["/bin/sh", "-c", line],
             cwd=self.project.root,
@@ -87,15 +87,15 @@ class Shop:
             timeout=200,
         )
 
-    def does(self, line: str) -> str:
-        """What a line prints that must succeed."""
+    def run_line(self, line: str) -> str:
+        """Return the output of a line that must succeed."""
         done = self.shell(line)
         assert done.returncode == 0, f"{line}\n{done.stdout}{done.stderr}"
         return done.stdout
 
     @contextmanager
-    def deployed(self, line: str) -> Iterator[None]:
-        """The server of a printed line, until the end of the block."""
+    def run_server(self, line: str) -> Iterator[None]:
+        """Run the server of a printed line until the end of the block."""
         process = subprocess.Popen(
             ["/bin/sh", "-c", f"exec {line}"],
             cwd=self.project.root,
@@ -116,7 +116,7 @@ class Shop:
             process.wait(timeout=30)
 
     def wait_until_attached(self, tool: str) -> None:
-        """Until a server that has started has done what the specs say."""
+        """Wait until the started server has attached a tool and completed the apply."""
         url, agent = (
             self.environment["LETTA_BASE_URL"],
             self.environment["TOY_AGENT_ID"],
@@ -124,8 +124,8 @@ class Shop:
         for _ in range(600):
             there = httpx.get(f"{url}/v1/agents/{agent}", timeout=60).json()
             files = self.project.root.glob("state/toy-*.json")
-            done = [one for one in files if '"complete": true' in one.read_text()]
-            if done and tool in {one["name"] for one in there["tools"]}:
+            done = [item for item in files if '"complete": true' in item.read_text()]
+            if done and tool in {item["name"] for item in there["tools"]}:
                 return
             time.sleep(0.05)
         raise AssertionError(f"{tool} is not attached")
@@ -135,7 +135,7 @@ class Shop:
         return path
 
     def script(self, tool: str, **arguments: Any) -> None:
-        """What the agent's model does in the next turn."""
+        """Set the steps of the agent's model in the next turn."""
         said = {"thinking": "-", "message": "Done."}
         self.model.script = [
             {"tool": tool, "arguments": {"thinking": "-", **arguments}},
@@ -146,7 +146,7 @@ class Shop:
 @pytest.fixture(params=["fake", pytest.param("real", marks=pytest.mark.letta)])
 def shop(
     request: pytest.FixtureRequest, make_project: Callable[..., Any], tmp_path: Path
-) -> Iterator[Shop]:
+) -> Iterator[DeployedProject]:
     project = make_project(TOOLS, toolset=TOOLSET, handlers=HANDLERS)
     makefile = (ROOT / "templates/init/Makefile.jinja").read_text().partition("\n")[2]
     project.write("Makefile", makefile)
@@ -170,7 +170,9 @@ def shop(
             yield _shop(project, model, fake.url, port, tmp_path / "home")
 
 
-def _shop(project: Any, model: ScriptedModel, url: str, port: int, home: Path) -> Shop:
+def _shop(
+    project: Any, model: ScriptedModel, url: str, port: int, home: Path
+) -> DeployedProject:
     agent = {
         "name": "keeper",
         "agent_type": "memgpt_v2_agent",
@@ -186,40 +188,42 @@ def _shop(project: Any, model: ScriptedModel, url: str, port: int, home: Path) -
         "TOY_AGENT_ID": made.json()["id"],
         "TOY_MCP_URL": f"http://127.0.0.1:{port}/mcp",
     }
-    return Shop(project, model, environment)
+    return DeployedProject(project, model, environment)
 
 
-def lines(page: str) -> list[str]:
-    """The lines of every block of commands, in order."""
+def list_commands(page: str) -> list[str]:
+    """Return the lines of all command blocks, in order."""
     blocks = re.findall(r"^```sh\n(.*?)^```$", page, re.M | re.S)
     return [line for block in blocks for line in block.splitlines()]
 
 
-def deployment(commands: list[str]) -> str:
-    [line] = [one for one in commands if "mcp_server" in one]
+def find_deployment(commands: list[str]) -> str:
+    [line] = [item for item in commands if "mcp_server" in item]
     return line
 
 
 @pytest.mark.parametrize("attaches_at_start", [False, True], ids=["plan", "start"])
-def test_a_toolsets_page(shop: Shop, *, attaches_at_start: bool) -> None:
+def test_toolset_page_commands_deploy_apply_verify_and_roll_back(
+    shop: DeployedProject, *, attaches_at_start: bool
+) -> None:
     if attaches_at_start:
         said = "letta:\n  on_start: true\n"
         shop.project.edit("specs/toy/toolset.yaml", "letta:\n", said)
-        # One folder for both, as the page says, although they are started elsewhere.
+        # The server and the commands share a state folder, as the page requires.
         shop.environment["TOOLCAST_LETTA_STATE"] = str(shop.project.root / "state")
-    shop.does("make generate")
+    shop.run_line("make generate")
     page = (shop.project.root / "generated/toy/runbook.md").read_text()
     assert ("`TOOLCAST_LETTA_STATE`" in page) == attaches_at_start
-    first, *rest = lines(page)
-    deploy = deployment(rest)
+    first, *rest = list_commands(page)
+    deploy = find_deployment(rest)
     assert " letta verify " in first
     done = shop.shell(first)
-    assert done.returncode == 1, "nothing is deployed yet, and that is said"
+    assert done.returncode == 1, "the server is not deployed yet"
     assert "all_match: false" in done.stdout
-    with shop.deployed(deploy):
+    with shop.run_server(deploy):
         if attaches_at_start:
             shop.wait_until_attached("list_notes")
-        # Verifying comes behind the blocks, which have a part of their own on the page.
+        # The blocks have their own section on the page; verify needs them written.
         show = next(line for line in rest if " blocks " in line and "--out" in line)
         write = next(line for line in rest if " blocks " in line and "--write" in line)
         shown = ""
@@ -227,9 +231,9 @@ def test_a_toolsets_page(shop: Shop, *, attaches_at_start: bool) -> None:
             if line == deploy:
                 continue
             if line == first:
-                shop.does(show)
-                shop.does(write)
-            shown += shop.does(line)
+                shop.run_line(show)
+                shop.run_line(write)
+            shown += shop.run_line(line)
     assert "all_match: true" in shown
     # The memory blocks are written after the apply.
     assert ("Nothing to apply" in shown) == attaches_at_start
@@ -243,30 +247,32 @@ def test_a_toolsets_page(shop: Shop, *, attaches_at_start: bool) -> None:
     [("search_notes", {"query": "tea"}), ("add_note", {"text": "Buy tea."})],
     ids=["reading", "changing"],
 )
-def test_a_tools_page(shop: Shop, tool: str, arguments: dict[str, Any]) -> None:
-    page = shop.does(f".venv/bin/toolcast letta runbook {tool}")
-    commands = lines(page)
-    deploy = deployment(commands)
+def test_tool_page_commands_add_and_verify_the_tool(
+    shop: DeployedProject, tool: str, arguments: dict[str, Any]
+) -> None:
+    page = shop.run_line(f".venv/bin/toolcast letta runbook {tool}")
+    commands = list_commands(page)
+    deploy = find_deployment(commands)
     text = shop.spec(tool).read_text()
     shop.spec(tool).unlink()
-    shop.does("make generate")
-    with shop.deployed(deploy):
-        shop.does(".venv/bin/toolcast letta apply --yes")
-        shop.does(".venv/bin/toolcast letta blocks --out first.json")
-        shop.does(".venv/bin/toolcast letta blocks --write first.json")
-        assert "all_match: true" in shop.does(commands[0])
+    shop.run_line("make generate")
+    with shop.run_server(deploy):
+        shop.run_line(".venv/bin/toolcast letta apply --yes")
+        shop.run_line(".venv/bin/toolcast letta blocks --out first.json")
+        shop.run_line(".venv/bin/toolcast letta blocks --write first.json")
+        assert "all_match: true" in shop.run_line(commands[0])
 
     shop.spec(tool).write_text(text)
     said: list[str] = []
     behind = commands.index(deploy)
     for line in commands[1:behind]:
-        shop.does(line)
-    with shop.deployed(deploy):
+        shop.run_line(line)
+    with shop.run_server(deploy):
         for line in commands[behind + 1 :]:
             shop.script(tool, **arguments)
-            said.append(shop.does(line))
+            said.append(shop.run_line(line))
     run, turn = said[-2:]
     assert f"run {tool} by keeper: ok (1 example)" in run
     assert f"turn {tool} by keeper: ok (2 steps)" in turn
     assert tool in run.partition("canonical tools:")[2]
-    assert any(f"+- {tool}: " in one for one in said)
+    assert any(f"+- {tool}: " in item for item in said)

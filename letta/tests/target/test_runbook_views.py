@@ -1,4 +1,4 @@
-"""What the pages of the runbook are given, by what a toolset and a tool say."""
+"""Views of the runbook pages for toolsets and tools."""
 
 from __future__ import annotations
 
@@ -8,12 +8,7 @@ from typing import Any
 import pytest
 
 from toolcast_letta import runbook
-from toolcast_letta.settings import (
-    LettaAgent,
-    LettaBlock,
-    LettaServer,
-    LettaSettings,
-)
+from toolcast_letta.settings import LettaAgent, LettaBlock, LettaServer, LettaSettings
 
 AGENT = LettaAgent(
     "me",
@@ -45,22 +40,22 @@ def tool(part: Any, **more: Any) -> Any:
 
 @pytest.fixture(autouse=True)
 def plain(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runbook, "build_tool_part", lambda _, one: one.part)
-    monkeypatch.setattr(runbook, "can_change_data", lambda one: one.changes)
+    monkeypatch.setattr(runbook, "build_tool_part", lambda _, value_: value_.part)
+    monkeypatch.setattr(runbook, "can_change_data", lambda value_: value_.changes)
     monkeypatch.setattr(
         runbook, "encode_markdown_header", lambda _: runbook.encode_inline("header")
     )
     monkeypatch.setattr(
         runbook,
         "build_settings",
-        lambda one: LettaSettings(
-            name="toys", **{"server": LettaServer("toys"), **one.letta}
+        lambda value_: LettaSettings(
+            name="toys", **{"server": LettaServer("toys"), **value_.letta}
         ),
     )
 
 
-def flags(view: Any) -> set[str]:
-    """What is true of a page."""
+def list_true_fields(view: Any) -> set[str]:
+    """Return the names of the view's fields that are true."""
     return {name for name, value in view._asdict().items() if value is True}
 
 
@@ -82,22 +77,22 @@ SERVER = LettaServer("toys", "http://a", "URL", "TOKEN", "agent")
         ),
     ],
 )
-def test_a_toolsets_page(letta: Any, true: set[str]) -> None:
+def test_toolset_view_has_flags_for_its_settings(letta: Any, true: set[str]) -> None:
     view = runbook.build_toolset_runbook(toolset(**letta), "generated.toys")
-    assert flags(view) == true
+    assert list_true_fields(view) == true
     headings = view.shape.headings
     assert ("## The agents' memory blocks" in headings) is ("has_blocks" in true)
 
 
-def test_an_agent_of_the_page() -> None:
-    (one,) = runbook.build_toolset_runbook(toolset(agents=(AGENT,)), "toys").agents
-    assert flags(one) == {"has_id_env", "has_expects", "has_blocks"}
-    assert str(one.expects) == "`a`, `b`"
-    assert [str(each.reason) for each in one.forbids] == ["It tells."]
+def test_agent_view_has_flags_and_sorted_names() -> None:
+    (agent,) = runbook.build_toolset_runbook(toolset(agents=(AGENT,)), "toys").agents
+    assert list_true_fields(agent) == {"has_id_env", "has_expects", "has_blocks"}
+    assert str(agent.expects) == "`a`, `b`"
+    assert [str(forbidden.reason) for forbidden in agent.forbids] == ["It tells."]
     bare = runbook.build_toolset_runbook(
         toolset(agents=(LettaAgent("me", id="1"),)), "toys"
     )
-    assert flags(bare.agents[0]) == set()
+    assert list_true_fields(bare.agents[0]) == set()
 
 
 PLAIN = {"is_attached", "continues_turn", "changes_nothing", "stays_out_of_loop"}
@@ -105,7 +100,7 @@ DATA = {"pool": "p", "reads": ["t"], "writes": ["t", "s"], "deletes": ["r"]}
 
 
 @pytest.mark.parametrize(
-    ("one", "true"),
+    ("spec", "true"),
     [
         (tool({}), PLAIN),
         (tool({"ends_turn": True}), PLAIN - {"continues_turn"} | {"ends_turn"}),
@@ -146,13 +141,13 @@ DATA = {"pool": "p", "reads": ["t"], "writes": ["t", "s"], "deletes": ["r"]}
         ),
     ],
 )
-def test_a_tools_page(one: Any, true: set[str]) -> None:
-    view = runbook.build_tool_runbook(toolset(), one, "generated.toys")
-    assert flags(view) == true
+def test_tool_view_has_flags_for_its_definition(spec: Any, true: set[str]) -> None:
+    view = runbook.build_tool_runbook(toolset(), spec, "generated.toys")
+    assert list_true_fields(view) == true
 
 
 @pytest.mark.parametrize(
-    ("one", "verify", "turn"),
+    ("spec", "verify", "turn"),
     [
         (tool({}), "--no-calls", "--turn add"),
         (tool({}, examples=({},)), "--tool add", "--turn add"),
@@ -169,14 +164,16 @@ def test_a_tools_page(one: Any, true: set[str]) -> None:
         ),
     ],
 )
-def test_commands_of_a_tools_page(one: Any, verify: str, turn: str) -> None:
-    view = runbook.build_tool_runbook(toolset(), one, "generated.toys")
+def test_verify_commands_match_examples_and_changes(
+    spec: Any, verify: str, turn: str
+) -> None:
+    view = runbook.build_tool_runbook(toolset(), spec, "generated.toys")
     begin = ".venv/bin/toolcast letta verify --toolset toys"
     assert f"{begin} {verify}\n" in str(view.verify)
     assert f"{begin} --no-calls {turn}\n" in str(view.turn)
 
 
-def test_names_of_a_tools_page() -> None:
+def test_tool_view_lists_agents_tables_and_clients() -> None:
     agents = {"agents": (AGENT, LettaAgent("you", id="2"))}
     view = runbook.build_tool_runbook(toolset(**agents), tool({}, data=DATA), "toys")
     assert (str(view.agents), str(view.tables)) == ("`me`, `you`", "`t`, `s`, `r`")
@@ -187,7 +184,7 @@ def test_names_of_a_tools_page() -> None:
     assert str(none.clients) == "none"
 
 
-def test_a_line_for_each_tool() -> None:
+def test_tool_list_has_a_line_with_the_reason_for_each_tool() -> None:
     made = toolset()
     made.tools = (
         tool({"attached": False, "reason": "Not\n now."}, name="c"),
@@ -202,7 +199,7 @@ def test_a_line_for_each_tool() -> None:
 @pytest.mark.parametrize(
     ("name", "is_there"), [("add", True), ("sum", True), ("x", False)]
 )
-def test_a_page_has_its_present_and_former_names(
+def test_tool_page_is_found_by_current_and_previous_name(
     monkeypatch: pytest.MonkeyPatch, name: str, is_there: bool
 ) -> None:
     monkeypatch.setattr(runbook, "render", lambda *_: b"page")

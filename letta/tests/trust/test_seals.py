@@ -1,4 +1,4 @@
-"""What is saved between runs is obeyed only as its own user saved it."""
+"""Signatures of saved plans and baselines: only the user's own files are accepted."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from toolcast_letta.state.baseline import Baselines
 from toolcast_letta.state.seal import KEY_VARIABLE, ForeignFileError, Seal, StateError
 
 
-def saved(toy: Any, folder: Path) -> Path:
+def save_plan(toy: Any, folder: Path) -> Path:
     file = folder / "plan.json"
     toy.plan().save(file, Seal())
     return file
 
 
-def forged(file: Path, *steps: Any) -> None:
-    """Edits a value of a saved file; its id is computed anew, as anybody can."""
+def forge_file(file: Path, *steps: Any) -> None:
+    """Edit a value of a saved file and compute its id again, as an attacker can."""
     value = json.loads(file.read_text())
     *path, last, new = steps
     inner = value
@@ -51,25 +51,25 @@ def forged(file: Path, *steps: Any) -> None:
         ("seal", "hmac-sha256:\ud800"),
     ],
 )
-def test_a_plan_that_was_edited_is_not_obeyed(
+def test_edited_plan_is_refused(
     toy: Any, tmp_path: Path, steps: tuple[Any, ...]
 ) -> None:
-    file = saved(toy, tmp_path)
+    file = save_plan(toy, tmp_path)
     if steps == ("missing", []):
         steps = ("missing", ["more"])
-    forged(file, *steps)
+    forge_file(file, *steps)
     with pytest.raises(ForeignFileError, match="was changed after it was saved"):
         Plan.load(file, Seal())
 
 
-def test_a_plan_of_another_user_is_not_obeyed(toy: Any, tmp_path: Path) -> None:
-    file = saved(toy, tmp_path)
+def test_another_users_plan_is_refused(toy: Any, tmp_path: Path) -> None:
+    file = save_plan(toy, tmp_path)
     other = Seal({"XDG_STATE_HOME": str(tmp_path / "another")})
     with pytest.raises(ForeignFileError, match="or another user saved it"):
         Plan.load(file, other)
 
 
-def test_one_machine_plans_and_another_applies(toy: Any, tmp_path: Path) -> None:
+def test_machines_with_the_same_key_share_plans(toy: Any, tmp_path: Path) -> None:
     file = tmp_path / "plan.json"
     plan = toy.plan()
     key = {"TOOLCAST_LETTA_KEY": "a secret of both machines"}
@@ -79,10 +79,10 @@ def test_one_machine_plans_and_another_applies(toy: Any, tmp_path: Path) -> None
         Seal({"TOOLCAST_LETTA_KEY": "short"}).sign(1)
 
 
-def test_what_the_specs_do_not_lead_to_is_refused_although_the_seal_fits(
+def test_signed_plan_with_other_outcome_than_specs_is_refused(
     toy: Any, tmp_path: Path
 ) -> None:
-    """Whoever has the key as well still cannot have more done than the specs say."""
+    """A stolen key does not allow more changes than the specs require."""
     value = toy.plan().to_json()
     agent = value["agents"][0]
     bad: list[tuple[str, Any]] = [
@@ -101,23 +101,23 @@ def test_what_the_specs_do_not_lead_to_is_refused_although_the_seal_fits(
         assert toy.entry() is None
 
 
-def test_a_baseline_that_was_edited_is_left_out_and_named(toy: Any) -> None:
+def test_edited_baseline_is_ignored_and_reported(toy: Any) -> None:
     names = toy.names()
     toy.apply()
     [file] = toy.state.glob("toy-*.json")
-    forged(file, "agents", 0, "id", toy.world.create_agent({"name": "other"}).id)
+    forge_file(file, "agents", 0, "id", toy.world.create_agent({"name": "other"}).id)
     baselines = Baselines(toy.state)
     assert baselines.list_all("toy", toy.fake.url) == []
     assert [str(file) in line for line in baselines.list_foreign_files("toy")] == [True]
     with pytest.raises(ForeignFileError, match="its signature is not valid"):
         baselines.load(file)
     with pytest.raises(StateError, match="its signature is not valid"):
-        toy.rolled_back()
+        toy.roll_back()
     assert set(toy.names()) > set(names)
 
 
 @pytest.mark.parametrize("content", ["", "[]", "{}", "[" * 100_000, '{"format": 1}'])
-def test_files_that_hold_no_baseline_do_not_stop_an_apply(
+def test_invalid_baseline_files_are_ignored_with_a_message(
     toy: Any, content: str
 ) -> None:
     toy.state.mkdir()
@@ -126,13 +126,11 @@ def test_files_that_hold_no_baseline_do_not_stop_an_apply(
     os.mkfifo(toy.state / "toy-3.json")
     assert toy.apply().changed
     assert len(Baselines(toy.state).list_foreign_files("toy")) == 3
-    left = [line for line in toy.said if line.startswith("ignored: ")]
+    left = [line for line in toy.messages if line.startswith("ignored: ")]
     assert [f"toy-{n}.json" in line for n, line in enumerate(left, 1)] == [True] * 3
 
 
-def test_the_key_is_its_users_alone_and_never_in_the_project(
-    tmp_path: Path,
-) -> None:
+def test_key_is_stored_with_mode_600_in_the_users_state_folder(tmp_path: Path) -> None:
     seal = Seal({"XDG_STATE_HOME": str(tmp_path)})
     assert seal.is_valid([1], seal.sign([1]))
     assert not seal.is_valid([2], seal.sign([1]))
@@ -140,7 +138,7 @@ def test_the_key_is_its_users_alone_and_never_in_the_project(
     assert key.stat().st_mode & 0o777 == 0o600
 
 
-def test_a_new_key_is_on_the_disk_before_it_seals(
+def test_new_key_is_synced_to_disk_before_its_first_use(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     waited: list[int] = []
@@ -153,7 +151,7 @@ def test_a_new_key_is_on_the_disk_before_it_seals(
     assert len(waited) < 2 * made
 
 
-def test_a_key_that_is_none_is_told(tmp_path: Path) -> None:
+def test_incomplete_or_linked_key_file_is_an_error(tmp_path: Path) -> None:
     folder = tmp_path / "toolcast"
     folder.mkdir()
     seal = Seal({"XDG_STATE_HOME": str(tmp_path)})
@@ -167,18 +165,18 @@ def test_a_key_that_is_none_is_told(tmp_path: Path) -> None:
     assert not (tmp_path / "elsewhere").exists()
 
 
-def test_a_link_in_the_place_of_a_plan_is_replaced(toy: Any, tmp_path: Path) -> None:
+def test_saving_a_plan_replaces_a_symbolic_link(toy: Any, tmp_path: Path) -> None:
     mine = tmp_path / "mine"
     mine.write_text("mine")
     (tmp_path / "plan.json").symlink_to(mine)
-    saved(toy, tmp_path)
+    save_plan(toy, tmp_path)
     assert mine.read_text() == "mine"
 
 
 @pytest.mark.parametrize(
     ("length", "is_key"), [(16, True), (15, False), (0, None), (200, True)]
 )
-def test_a_key_has_sixteen_characters(
+def test_key_needs_16_characters(
     tmp_path: Path, length: int, is_key: bool | None
 ) -> None:
     seal = Seal({KEY_VARIABLE: f" {'k' * length} ", "XDG_STATE_HOME": str(tmp_path)})
@@ -199,7 +197,7 @@ def test_a_key_has_sixteen_characters(
         assert seal.is_valid({}, seal.sign({}))
 
 
-def test_what_was_saved_has_sixteen_mebibytes_and_a_key_one_kibibyte(
+def test_saved_files_are_read_up_to_16_mebibytes_and_keys_up_to_1_kibibyte(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     given: list[int] = []

@@ -1,4 +1,4 @@
-"""LETTA_BASE_URL leads to something that is no Letta: one clear line, and no traceback."""
+"""Errors for a LETTA_BASE_URL that leads to another server: one line, no traceback."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 import httpx
 import pytest
 
-from letta.tests.target.test_letta_endpoint import deployed, port, served
+from letta.tests.target.test_letta_endpoint import make_deployed_toy, port, run_server
 from letta.tests.test_letta_command import run
 
 __all__ = ["port", "run"]
@@ -64,7 +64,7 @@ ANSWERS: dict[str, dict[str, Any]] = {
 
 
 @contextmanager
-def answering(answers: dict[str, Any]) -> Iterator[str]:
+def run_http_server(answers: dict[str, Any]) -> Iterator[str]:
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             path = self.path.partition("?")[0]
@@ -94,8 +94,10 @@ def answering(answers: dict[str, Any]) -> Iterator[str]:
 
 @pytest.mark.parametrize("name", ANSWERS)
 @pytest.mark.parametrize("verb", ["plan", "verify"])
-def test_one_line_says_what_is_there(run: Any, name: str, verb: str) -> None:
-    with answering(ANSWERS[name]) as url:
+def test_response_from_another_server_is_reported_in_one_line(
+    run: Any, name: str, verb: str
+) -> None:
+    with run_http_server(ANSWERS[name]) as url:
         result = run(verb, "--base-url", url)
     assert result.exit_code == 1, result.output
     [line] = result.output.splitlines()
@@ -107,7 +109,7 @@ def test_one_line_says_what_is_there(run: Any, name: str, verb: str) -> None:
     )
 
 
-def test_a_wrong_port_is_told(run: Any, port: int) -> None:
+def test_wrong_port_is_reported(run: Any, port: int) -> None:
     result = run("plan", "--base-url", f"http://127.0.0.1:{port}")
     assert result.exit_code == 1
     [line] = result.output.splitlines()
@@ -115,7 +117,7 @@ def test_a_wrong_port_is_told(run: Any, port: int) -> None:
 
 
 @pytest.mark.parametrize("end", ["/v1", "/v1/", "/letta/v1"])
-def test_a_url_with_v1_is_told(run: Any, end: str) -> None:
+def test_url_that_ends_with_v1_is_reported(run: Any, end: str) -> None:
     result = run("plan", "--base-url", f"http://127.0.0.1:9{end}")
     assert result.exit_code == 2
     assert (
@@ -124,7 +126,7 @@ def test_a_url_with_v1_is_told(run: Any, end: str) -> None:
     )
 
 
-def test_a_key_that_is_not_set_is_told(
+def test_missing_key_is_reported(
     run: Any, toy: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("LETTA_API_KEY")
@@ -133,7 +135,7 @@ def test_a_key_that_is_not_set_is_told(
     assert result.output.endswith("LETTA_API_KEY is not set (HTTP 401)\n")
 
 
-def test_a_token_that_the_mcp_server_refuses_is_told(
+def test_token_that_the_mcp_server_refuses_is_reported(
     run: Any, toy: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     toy.mcp.token = "another-token-of-the-server"
@@ -143,11 +145,13 @@ def test_a_token_that_the_mcp_server_refuses_is_told(
 
 
 @pytest.mark.parametrize("name", ["a page", "another JSON", "rules that are none"])
-def test_the_servers_endpoint_says_it_too(make_toy: Any, port: int, name: str) -> None:
-    toy, environment = deployed(make_toy, port)
-    with answering(ANSWERS[name]) as url:
+def test_sync_endpoint_answers_502_for_another_server(
+    make_toy: Any, port: int, name: str
+) -> None:
+    toy, environment = make_deployed_toy(make_toy, port)
+    with run_http_server(ANSWERS[name]) as url:
         environment["LETTA_BASE_URL"] = url
-        with served(toy, port, **environment) as server:
+        with run_server(toy, port, **environment) as server:
             answer = server.sync()
     assert answer.status_code == 502
     assert url in answer.json()["error"] or "the response for agent" in (
@@ -155,13 +159,13 @@ def test_the_servers_endpoint_says_it_too(make_toy: Any, port: int, name: str) -
     )
 
 
-def test_an_unusable_state_folder_is_told_by_the_endpoint(
+def test_sync_endpoint_answers_503_for_an_unusable_state_folder(
     make_toy: Any, port: int, tmp_path: Any
 ) -> None:
-    toy, environment = deployed(make_toy, port)
+    toy, environment = make_deployed_toy(make_toy, port)
     (tmp_path / "file").write_text("")
     environment["TOOLCAST_LETTA_STATE"] = str(tmp_path / "file" / "state")
-    with served(toy, port, **environment) as server:
+    with run_server(toy, port, **environment) as server:
         answer: httpx.Response = server.sync()
     assert answer.status_code == 503
     assert "cannot be used" in answer.json()["error"]

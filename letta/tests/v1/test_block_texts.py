@@ -1,7 +1,8 @@
-"""The specs' part of a memory block: its text, its place, and when it is written."""
+"""The generated part of memory blocks: text, position and writing."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,9 +16,12 @@ from toolcast_letta.blocks import (
     format_block_changes,
     insert_part,
     list_block_changes,
+    load_block_changes,
     render_block,
+    save_block_changes,
     write_block_changes,
 )
+from toolcast_letta.state.seal import Seal
 
 BEGIN, END = "[toolcast toys: from the specs]", "[toolcast toys: end]"
 PART = f"{BEGIN}\nnew\n{END}"
@@ -32,7 +36,7 @@ PART = f"{BEGIN}\nnew\n{END}"
         (f"a {BEGIN} old {END} b", f"a {PART} b"),
     ],
 )
-def test_a_part_has_its_place(value: str, after: str) -> None:
+def test_part_is_appended_or_replaces_the_previous_part(value: str, after: str) -> None:
     assert insert_part(value, PART, "toys") == after
 
 
@@ -40,12 +44,12 @@ def test_a_part_has_its_place(value: str, after: str) -> None:
     "value",
     [BEGIN, END, f"{END} {BEGIN}", f"{BEGIN} {BEGIN} {END}", f"{BEGIN} {END} {END}"],
 )
-def test_broken_marks_are_for_a_person(value: str) -> None:
+def test_invalid_markers_raise_an_error(value: str) -> None:
     with pytest.raises(BlockTextError, match="once each, in order"):
         insert_part(value, PART, "toys")
 
 
-def spec(name: str, section: str | None = None, data: Any = None) -> Any:
+def make_spec(name: str, section: str | None = None, data: Any = None) -> Any:
     return SimpleNamespace(
         name=name, summary=f"Does\n {name}.", section=section, data=data, attached=True
     )
@@ -58,23 +62,25 @@ TOYS: Any = SimpleNamespace(
         SimpleNamespace(name="two", heading="None"),
     ],
     tools=[
-        spec("d", "unknown"),
-        spec("c", None, {"pool": "p", "reads": ["t"], "writes": ["t", "s"]}),
-        spec("b", "one", {"pool": "p", "reads": ["t"], "deletes": ["s"]}),
-        spec("a", "one", {"reads": ["t"]}),
+        make_spec("d", "unknown"),
+        make_spec("c", None, {"pool": "p", "reads": ["t"], "writes": ["t", "s"]}),
+        make_spec("b", "one", {"pool": "p", "reads": ["t"], "deletes": ["s"]}),
+        make_spec("a", "one", {"reads": ["t"]}),
         SimpleNamespace(name="off", attached=False),
     ],
 )
 
 
 @pytest.fixture(autouse=True)
-def attached(monkeypatch: pytest.MonkeyPatch) -> None:
+def replace_tool_part(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        blocks, "build_tool_part", lambda _, one: {"attached": one.attached}
+        blocks, "build_tool_part", lambda _, tool: {"attached": tool.attached}
     )
 
 
-def test_the_text_of_tools_and_of_data(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rendered_block_lists_tools_by_section_or_tables_by_use(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     assert render_block(TOYS, "tools").split("\n") == [
         BEGIN,
         "The 4 attached tools of toys:",
@@ -101,12 +107,12 @@ def test_the_text_of_tools_and_of_data(monkeypatch: pytest.MonkeyPatch) -> None:
             render_block(TOYS, "tools")
 
 
-def change(before: str = "a", after: str = "b", agent: str = "1") -> BlockChange:
+def make_change(before: str = "a", after: str = "b", agent: str = "1") -> BlockChange:
     return BlockChange("me", agent, "notes", before, after)
 
 
 class Api:
-    """Holds one block."""
+    """A stand-in for the API that stores one block."""
 
     def __init__(self, value: Any, limit: int = 1_000, sticks: bool = True) -> None:
         self.value, self.limit, self.sticks = value, limit, sticks
@@ -122,45 +128,55 @@ class Api:
 
 
 @pytest.mark.parametrize(
-    ("agreed", "now", "said"),
+    ("reviewed", "current", "expected_error"),
     [
-        (change(), change(), None),
-        (change(), change("b"), None),
-        (change(), change(agent="2"), "the specs no longer declare `notes` of me"),
-        (change(), change(after="c"), "the specs' text for `notes` of me has changed"),
+        (make_change(), make_change(), None),
+        (make_change(), make_change("b"), None),
         (
-            change(),
-            change("c"),
+            make_change(),
+            make_change(agent="2"),
+            "the specs no longer declare `notes` of me",
+        ),
+        (
+            make_change(),
+            make_change(after="c"),
+            "the specs' text for `notes` of me has changed",
+        ),
+        (
+            make_change(),
+            make_change("c"),
             "`notes` of me was changed since it was shown",
         ),
     ],
 )
-def test_what_was_agreed_to_is_written(agreed: Any, now: Any, said: str | None) -> None:
-    api: Any = Api(now.before)
-    if said is not None:
-        with pytest.raises(BlockError, match=said):
-            write_block_changes(api, [agreed], [now])
+def test_reviewed_change_is_written_only_if_nothing_changed(
+    reviewed: Any, current: Any, expected_error: str | None
+) -> None:
+    api: Any = Api(current.before)
+    if expected_error is not None:
+        with pytest.raises(BlockError, match=expected_error):
+            write_block_changes(api, [reviewed], [current])
         assert api.written == []
         return
-    done = write_block_changes(api, [agreed], [now])
-    assert done == ["me: `notes` written"] * now.is_changed
-    assert api.written == [("1", "notes", "b")] * now.is_changed
+    done = write_block_changes(api, [reviewed], [current])
+    assert done == ["me: `notes` written"] * current.is_changed
+    assert api.written == [("1", "notes", "b")] * current.is_changed
 
 
-def test_a_block_that_does_not_stay_is_told() -> None:
+def test_block_that_differs_after_writing_is_an_error() -> None:
     for api in (Api("a", sticks=False), Api(None, sticks=False)):
-        one: Any = api
+        any_api: Any = api
         with pytest.raises(
             BlockError, match="`notes` of me differs from what was sent"
         ):
-            write_block_changes(one, [change()], [change()])
+            write_block_changes(any_api, [make_change()], [make_change()])
 
 
-def test_what_would_be_written_is_shown() -> None:
-    assert [*format_block_changes([change("a", "a")])] == [
+def test_changes_are_formatted_as_a_diff() -> None:
+    assert [*format_block_changes([make_change("a", "a")])] == [
         "me: `notes` matches the specs"
     ]
-    assert [*format_block_changes([change()])] == [
+    assert [*format_block_changes([make_change()])] == [
         "--- me: notes (now)",
         "+++ me: notes (from the specs)",
         "@@ -1 +1 @@",
@@ -170,26 +186,24 @@ def test_what_would_be_written_is_shown() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "more", "said"),
+    ("value", "more", "expected_error"),
     [
         ("mine", 0, None),
-        (
-            "mine",
-            -1,
-            "the block `notes` of me would have {0} characters; its limit is",
-        ),
+        ("mine", -1, "the block `notes` of me would have {0} characters; its limit is"),
         (None, 0, "the block `notes` of me does not exist: create it in Letta"),
         (BEGIN, 0, "the block `notes` of me: it does not contain `"),
     ],
 )
-def test_a_block_has_room_for_its_part(value: Any, more: int, said: str | None) -> None:
+def test_missing_short_or_invalid_blocks_are_errors(
+    value: Any, more: int, expected_error: str | None
+) -> None:
     block = SimpleNamespace(label="notes", content="tools")
     wanted: Any = SimpleNamespace(
         agents=[SimpleNamespace(name="me", id="1", blocks=[block])]
     )
     length = len("mine\n\n" + render_block(TOYS, "tools"))
     api: Any = Api(value, length + more)
-    if said is None:
+    if expected_error is None:
         (found,) = list_block_changes(api, TOYS, wanted)
         assert (found.before, len(found.after), found.is_changed) == (
             "mine",
@@ -197,6 +211,19 @@ def test_a_block_has_room_for_its_part(value: Any, more: int, said: str | None) 
             True,
         )
         return
-    with pytest.raises(BlockError) as told:
+    with pytest.raises(BlockError) as error_info:
         list_block_changes(api, TOYS, wanted)
-    assert str(told.value).startswith(said.format(length))
+    assert str(error_info.value).startswith(expected_error.format(length))
+
+
+@pytest.mark.parametrize(
+    ("toolset", "server"), [("toys", "http://b"), ("notes", "http://a")]
+)
+def test_loading_changes_saved_for_another_toolset_or_server_fails(
+    tmp_path: Path, toolset: str, server: str
+) -> None:
+    path = tmp_path / "blocks.json"
+    save_block_changes([make_change()], "toys", "http://a", path, Seal())
+    assert load_block_changes(path, "toys", "http://a", Seal()) == [make_change()]
+    with pytest.raises(BlockError, match=r"blocks\.json is for toys at http://a$"):
+        load_block_changes(path, toolset, server, Seal())

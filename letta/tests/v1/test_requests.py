@@ -1,4 +1,4 @@
-"""What comes of each answer of a Letta server, and of none."""
+"""Results and errors for each kind of answer from a Letta server."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ URL = "http://letta.test"
 
 
 class Api(LettaApi):
-    """Gives these answers one after the other; one that is an error is raised."""
+    """An API client that returns these answers in order and raises errors among them."""
 
     def __init__(self, *answers: Any, key: str | None = None) -> None:
         super().__init__(URL + "/", key)
@@ -28,11 +28,11 @@ class Api(LettaApi):
         return answer
 
 
-def status(number: int | None) -> LettaError:
+def make_error(number: int | None) -> LettaError:
     return LettaError("as it was said", number)
 
 
-def message(ask: Any) -> str:
+def get_error_message(ask: Any) -> str:
     with pytest.raises(LettaError) as told:
         ask()
     return str(told.value)
@@ -41,9 +41,12 @@ def message(ask: Any) -> str:
 @pytest.mark.parametrize(
     ("answer", "said"),
     [
-        *((status(number), "as it was said") for number in (None, 401, 403, 429, 500)),
         *(
-            (status(number), f"returned HTTP {number}")
+            (make_error(number), "as it was said")
+            for number in (None, 401, 403, 429, 500)
+        ),
+        *(
+            (make_error(number), f"returned HTTP {number}")
             for number in (402, 404, 430, 499)
         ),
         ([], "returned a response without a version"),
@@ -52,39 +55,41 @@ def message(ask: Any) -> str:
         ({"version": "0.16.6"}, ""),
     ],
 )
-def test_a_health_is_that_of_a_letta(answer: Any, said: str) -> None:
+def test_get_version_rejects_answers_from_other_servers(answer: Any, said: str) -> None:
     api = Api(answer)
     if not said:
         assert api.get_version() == "0.16.6"
         return
-    assert message(api.get_version).endswith(said)
+    assert get_error_message(api.get_version).endswith(said)
 
 
 @pytest.mark.parametrize(
     ("answer", "key", "said"),
     [
         (
-            status(401),
+            make_error(401),
             None,
             "requires a key, and LETTA_API_KEY is not set (HTTP 401)",
         ),
-        (status(403), "k", "and LETTA_API_KEY is wrong (HTTP 403)"),
-        (status(402), None, "as it was said"),
+        (make_error(403), "k", "and LETTA_API_KEY is wrong (HTTP 403)"),
+        (make_error(402), None, "as it was said"),
         (True, None, "/v1/tools/count returned an unexpected response"),
         ("7", None, "/v1/tools/count returned an unexpected response"),
         (7, None, ""),
         (0, None, ""),
     ],
 )
-def test_tools_are_counted(answer: Any, key: str | None, said: str) -> None:
+def test_count_tools_rejects_missing_keys_and_other_answers(
+    answer: Any, key: str | None, said: str
+) -> None:
     api = Api(answer, key=key)
     if not said:
         assert api.count_tools() == answer
         return
-    assert message(api.count_tools).endswith(said)
+    assert get_error_message(api.count_tools).endswith(said)
 
 
-def page(first: int, size: int) -> list[dict[str, str]]:
+def make_page(first: int, size: int) -> list[dict[str, str]]:
     names = ("id", "name", "tool_type")
     return [dict.fromkeys(names, f"{n:04}") for n in range(first, first + size)]
 
@@ -92,15 +97,17 @@ def page(first: int, size: int) -> list[dict[str, str]]:
 @pytest.mark.parametrize(
     ("pages", "found"),
     [
-        ([page(0, 999)], 999),
-        ([page(0, 1000), []], 1000),
-        ([page(0, 1000), page(1000, 1000), page(2000, 1)], 2001),
+        ([make_page(0, 999)], 999),
+        ([make_page(0, 1000), []], 1000),
+        ([make_page(0, 1000), make_page(1000, 1000), make_page(2000, 1)], 2001),
         # A server that does not know of pages gives the same again.
-        ([page(0, 1000), page(0, 1000)], 1000),
-        ([page(0, 1000), page(999, 2)], 1001),
+        ([make_page(0, 1000), make_page(0, 1000)], 1000),
+        ([make_page(0, 1000), make_page(999, 2)], 1001),
     ],
 )
-def test_a_registry_is_read_to_its_end(pages: list[Any], found: int) -> None:
+def test_list_tools_reads_all_pages_and_stops_at_repeats(
+    pages: list[Any], found: int
+) -> None:
     api = Api(*pages)
     assert len(api.list_tools()) == found
     assert api.answers == []
@@ -109,7 +116,7 @@ def test_a_registry_is_read_to_its_end(pages: list[Any], found: int) -> None:
     assert api.asked[1:2] == [("/v1/tools/", after)] * (len(pages) > 1)
 
 
-def test_agents_come_by_fifty() -> None:
+def test_list_agents_reads_50_agents_per_page() -> None:
     agents = [dict.fromkeys(("id", "name", "agent_type"), str(n)) for n in range(50)]
     api = Api(agents, [])
     assert len(api.list_agents()) == 50
@@ -123,8 +130,10 @@ def test_agents_come_by_fifty() -> None:
 @pytest.mark.parametrize(
     "answer", [{}, "x", [1], [{"id": "1"}], [{"id": 1, "server_name": "a"}]]
 )
-def test_what_is_no_list_of_entries_is_no_answer(answer: Any) -> None:
-    assert "returned an unexpected response" in message(Api(answer).list_servers)
+def test_list_servers_rejects_invalid_answers(answer: Any) -> None:
+    assert "returned an unexpected response" in get_error_message(
+        Api(answer).list_servers
+    )
 
 
 @pytest.mark.parametrize(
@@ -133,17 +142,17 @@ def test_what_is_no_list_of_entries_is_no_answer(answer: Any) -> None:
         ({"value": "x", "limit": 7}, ("x", 7)),
         ({"value": "x", "limit": 0}, ("x", 1 << 40)),
         ({"value": ""}, ("", 1 << 40)),
-        (status(404), None),
+        (make_error(404), None),
     ],
 )
-def test_a_block_has_its_limit_or_none(answer: Any, found: Any) -> None:
+def test_find_block_returns_value_and_limit_or_none(answer: Any, found: Any) -> None:
     assert Api(answer).find_block("a/b", "me") == found
 
 
-@pytest.mark.parametrize("answer", [status(403), [], {"value": 1}, {}])
-def test_a_block_that_cannot_be_read(answer: Any) -> None:
+@pytest.mark.parametrize("answer", [make_error(403), [], {"value": 1}, {}])
+def test_find_block_raises_for_invalid_answers(answer: Any) -> None:
     api = Api(answer)
-    assert message(lambda: api.find_block("a/b", "me"))
+    assert get_error_message(lambda: api.find_block("a/b", "me"))
     assert api.asked == ["/v1/agents/a%2Fb/core-memory/blocks/me"]
 
 
@@ -156,7 +165,7 @@ def test_a_block_that_cannot_be_read(answer: Any) -> None:
         ("https://letta.com.test", False),
     ],
 )
-def test_the_cloud_is_known(url: str, is_cloud: bool) -> None:
+def test_cloud_url_is_recognized(url: str, is_cloud: bool) -> None:
     assert LettaApi(url).is_cloud is is_cloud
 
 
@@ -171,8 +180,8 @@ def test_the_cloud_is_known(url: str, is_cloud: bool) -> None:
         ("http://a/v1/", "ends with /v1"),
     ],
 )
-def test_a_url_is_refused(url: str, said: str) -> None:
-    assert said in message(lambda: LettaApi(url))
+def test_invalid_base_url_is_an_error(url: str, said: str) -> None:
+    assert said in get_error_message(lambda: LettaApi(url))
     assert LettaApi("http://a/v1/x").base_url == "http://a/v1/x"
 
 
@@ -190,7 +199,7 @@ def test_a_url_is_refused(url: str, said: str) -> None:
         ("my s3cret-key", ": my ***"),
     ],
 )
-def test_what_an_answer_says_went_wrong(body: Any, said: str) -> None:
+def test_error_detail_is_extracted_shortened_and_redacted(body: Any, said: str) -> None:
     assert LettaApi(URL, "s3cret-key")._format_detail(body) == said
 
 
@@ -202,7 +211,7 @@ def test_what_an_answer_says_went_wrong(body: Any, said: str) -> None:
         (500, False, LettaError),
     ],
 )
-def test_after_a_failure_of_the_server_nobody_knows_what_was_done(
+def test_server_error_on_a_change_leaves_the_state_unverified(
     number: int, changes: bool, kind: type[Exception]
 ) -> None:
     from letta_client import APIConnectionError, APIStatusError
@@ -211,12 +220,12 @@ def test_after_a_failure_of_the_server_nobody_knows_what_was_done(
     answer = httpx.Response(number, request=request)
 
     def ask(error: Exception) -> Any:
-        def asked() -> Any:
+        def requests() -> Any:
             raise error
 
-        with pytest.raises(LettaError) as told:
-            LettaApi(URL)._translate_errors(asked, "PATCH /x", changes=changes)
-        return told.value
+        with pytest.raises(LettaError) as error_info:
+            LettaApi(URL)._translate_errors(requests, "PATCH /x", changes=changes)
+        return error_info.value
 
     found = ask(APIStatusError("no", response=answer, body={"detail": "why"}))
     assert (type(found), found.status) == (kind, number)

@@ -1,4 +1,4 @@
-"""A script that looks at Monday's visits, ended in the way that its argument names."""
+"""A script that lists Monday's visits and ends in the way of its argument."""
 
 from __future__ import annotations
 

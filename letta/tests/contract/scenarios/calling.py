@@ -1,4 +1,4 @@
-"""Calls of tools, without a model and in turns of an agent."""
+"""Contract scenarios for tool calls, without a model and in an agent's turns."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import Any
 
 from letta.tests.changing_mcp import ChangingMcp, tool
 from letta.tests.contract.exchange import Exchange
-from letta.tests.contract.scenarios.refreshing import agent_with
-from letta.tests.contract.scenarios.registering import INTEGER, entry
+from letta.tests.contract.scenarios.refreshing import create_agent_with
+from letta.tests.contract.scenarios.registering import INTEGER, build_entry
 
 __all__ = ["SCENARIOS"]
 
@@ -20,53 +20,55 @@ TURN = (
 FINISH = {"tool": "send_message", "arguments": {"thinking": "-", "message": "Done."}}
 
 
-def lab_with(letta: Exchange, *names: str) -> tuple[ChangingMcp, str]:
-    """An MCP server whose tools take `a`, registered; and its entry's path."""
+def register_lab(letta: Exchange, *names: str) -> tuple[ChangingMcp, str]:
+    """Register an MCP server whose tools accept `a`; return it and its entry's path."""
     lab = letta.mcp("lab", *(tool(name, a=INTEGER) for name in names))
-    made = letta.ask("POST", "/v1/mcp-servers/", entry("lab", lab.url))
+    made = letta.request("POST", "/v1/mcp-servers/", build_entry("lab", lab.url))
     return lab, f"/v1/mcp-servers/{made['id']}"
 
 
-def turn(letta: Exchange, agent: str, **more: Any) -> Any:
-    """One turn of an agent that a user starts."""
+def start_turn(letta: Exchange, agent: str, **more: Any) -> Any:
+    """Send a user's message to an agent and record the turn."""
     said = {"messages": [{"role": "user", "content": "Go."}], **more}
-    return letta.ask("POST", f"{agent}/messages", said, keep=TURN)
+    return letta.request("POST", f"{agent}/messages", said, keep=TURN)
 
 
 def running(letta: Exchange) -> None:
-    lab, server = lab_with(letta, "add", "fails", "empty")
+    lab, server = register_lab(letta, "add", "fails", "empty")
 
     def fail(arguments: Any) -> Any:
         raise ValueError("out of paper")
 
     lab.answers["fails"] = fail
     lab.answers["empty"] = lambda arguments: ""
-    agent = agent_with(letta, "add", "fails", "empty")
+    agent = create_agent_with(letta, "add", "fails", "empty")
     for name in ("add", "fails", "empty"):
         run = f"{agent}/tools/{name}/run"
-        letta.ask("POST", run, {"args": {"a": 1}}, keep=RUN)
-    listed = letta.ask("GET", f"{server}/tools", keep="sort_by(@, &name)[].name")
-    added = next(one["id"] for one in listed if one["name"] == "add")
-    letta.ask("POST", f"{server}/tools/{added}/run", {"args": {"a": 2}}, keep=RUN)
-    letta.ask("POST", f"{agent}/tools/unknown/run", {"args": {}})
+        letta.request("POST", run, {"args": {"a": 1}}, keep=RUN)
+    listed = letta.request("GET", f"{server}/tools", keep="sort_by(@, &name)[].name")
+    added = next(
+        listed_tool["id"] for listed_tool in listed if listed_tool["name"] == "add"
+    )
+    letta.request("POST", f"{server}/tools/{added}/run", {"args": {"a": 2}}, keep=RUN)
+    letta.request("POST", f"{agent}/tools/unknown/run", {"args": {}})
     lab.is_down = True
-    letta.ask("POST", f"{agent}/tools/add/run", {"args": {"a": 1}}, keep="status")
+    letta.request("POST", f"{agent}/tools/add/run", {"args": {"a": 1}}, keep="status")
 
 
 def in_a_turn(letta: Exchange) -> None:
-    lab, _ = lab_with(letta, "add")
+    lab, _ = register_lab(letta, "add")
     model = letta.model()
-    agent = agent_with(letta, "add", llm_config=model.llm_config)
+    agent = create_agent_with(letta, "add", llm_config=model.llm_config)
     model.script = [{"tool": "add", "arguments": {"a": 1}}, {"text": "Done."}]
-    turn(letta, agent)
-    letta.note("the tools that the model is offered", model.offered())
-    path = lab.called("add")[0].headers.get("x-agent-id")
+    start_turn(letta, agent)
+    letta.note("the tools that the model is offered", model.list_offered_tools())
+    path = lab.list_calls("add")[0].headers.get("x-agent-id")
     letta.note("the agent that the MCP server is told", f"/v1/agents/{path}" == agent)
-    letta.note("what the tool gets", lab.called("add")[0].arguments)
+    letta.note("what the tool gets", lab.list_calls("add")[0].arguments)
 
 
 def steps(letta: Exchange) -> None:
-    _, _ = lab_with(letta, "add")
+    _, _ = register_lab(letta, "add")
     model = letta.model()
     goes_on = {"tool_name": "add", "type": "continue_loop"}
     ends = {"tool_name": "add", "type": "exit_loop"}
@@ -84,7 +86,7 @@ def steps(letta: Exchange) -> None:
             ([ends], call),
         ):
             finish = {"tool_name": "send_message", "type": "exit_loop"}
-            agent = agent_with(
+            agent = create_agent_with(
                 letta,
                 "add",
                 "send_message",
@@ -93,37 +95,41 @@ def steps(letta: Exchange) -> None:
                 llm_config=model.llm_config,
             )
             model.script = [first, last]
-            turn(letta, agent)
+            start_turn(letta, agent)
 
 
 def unattached(letta: Exchange) -> None:
-    lab_with(letta, "add", "mul")
+    register_lab(letta, "add", "mul")
     model = letta.model()
-    agent = agent_with(letta, "add", llm_config=model.llm_config)
+    agent = create_agent_with(letta, "add", llm_config=model.llm_config)
     model.script = [{"tool": "mul", "arguments": {"a": 1}}, {"text": "Done."}]
-    turn(letta, agent)
+    start_turn(letta, agent)
 
 
 def stale_run_first(letta: Exchange) -> None:
-    lab_with(letta, "add")
+    register_lab(letta, "add")
     model = letta.model()
     stale = {"tool_name": "gone", "type": "run_first"}
-    agent = agent_with(letta, "add", tool_rules=[stale], llm_config=model.llm_config)
+    agent = create_agent_with(
+        letta, "add", tool_rules=[stale], llm_config=model.llm_config
+    )
     model.script = [{"text": "Done."}]
-    turn(letta, agent)
-    letta.note("the tools that the model is offered", model.offered())
+    start_turn(letta, agent)
+    letta.note("the tools that the model is offered", model.list_offered_tools())
 
 
 def needs_approval(letta: Exchange) -> None:
-    lab, _ = lab_with(letta, "add")
+    lab, _ = register_lab(letta, "add")
     model = letta.model()
     rule = {"tool_name": "add", "type": "requires_approval"}
-    agent = agent_with(letta, "add", tool_rules=[rule], llm_config=model.llm_config)
+    agent = create_agent_with(
+        letta, "add", tool_rules=[rule], llm_config=model.llm_config
+    )
     model.script = [{"tool": "add", "arguments": {"a": 1}}, {"text": "Done."}]
-    asked = turn(letta, agent)
-    letta.note("calls before the approval", len(lab.called("add")))
+    asked = start_turn(letta, agent)
+    letta.note("calls before the approval", len(lab.list_calls("add")))
     said = {"messages": [{"role": "user", "content": "Go on."}]}
-    letta.ask("POST", f"{agent}/messages", said, keep="detail.code")
+    letta.request("POST", f"{agent}/messages", said, keep="detail.code")
     request = asked["messages"][-1]
     answer = {
         "type": "approval",
@@ -136,15 +142,8 @@ def needs_approval(letta: Exchange) -> None:
         ],
         "approval_request_id": request["id"],
     }
-    letta.ask("POST", f"{agent}/messages", {"messages": [answer]}, keep=TURN)
-    letta.note("calls behind it", len(lab.called("add")))
+    letta.request("POST", f"{agent}/messages", {"messages": [answer]}, keep=TURN)
+    letta.note("calls behind it", len(lab.list_calls("add")))
 
 
-SCENARIOS = (
-    running,
-    in_a_turn,
-    steps,
-    unattached,
-    stale_run_first,
-    needs_approval,
-)
+SCENARIOS = (running, in_a_turn, steps, unattached, stale_run_first, needs_approval)

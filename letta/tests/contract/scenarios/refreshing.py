@@ -1,4 +1,4 @@
-"""What a refresh updates, deletes, takes over and leaves out."""
+"""Contract scenarios for refreshes: updated, deleted, captured and omitted tools."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from letta.tests.contract.scenarios.registering import (
     MCP_TOOLS,
     OWNED,
     TOOLS,
-    entry,
+    build_entry,
 )
 
 __all__ = ["SCENARIOS"]
@@ -19,8 +19,8 @@ __all__ = ["SCENARIOS"]
 ATTACHED = "sort_by(tools, &name)[].{name: name, id: id, type: tool_type}"
 
 
-def agent_with(letta: Exchange, *names: str, **more: Any) -> str:
-    """An agent with these tools and no built-in ones; gives its path."""
+def create_agent_with(letta: Exchange, *names: str, **more: Any) -> str:
+    """Create an agent with only these tools and return its path."""
     body = {
         "name": "worker",
         "agent_type": "letta_v1_agent",
@@ -34,70 +34,70 @@ def agent_with(letta: Exchange, *names: str, **more: Any) -> str:
         },
         **more,
     }
-    made = letta.ask("POST", "/v1/agents/", body, keep=ATTACHED)
-    return f"/v1/agents/{made['id']}"
+    created = letta.request("POST", "/v1/agents/", body, keep=ATTACHED)
+    return f"/v1/agents/{created['id']}"
 
 
 def updating(letta: Exchange) -> None:
     lab = letta.mcp("lab", tool("add", a=INTEGER))
-    made = letta.ask("POST", "/v1/mcp-servers/", entry("lab", lab.url))
+    made = letta.request("POST", "/v1/mcp-servers/", build_entry("lab", lab.url))
     refresh = f"/v1/mcp-servers/{made['id']}/refresh"
-    agent = agent_with(letta, "add")
+    agent = create_agent_with(letta, "add")
     lab.tools = [tool("add", "Adds up.", a=INTEGER, b=INTEGER)]
     kept = (
         "[].{id: id, description: description, needs: json_schema.parameters.required}"
     )
-    letta.ask("GET", MCP_TOOLS, keep=kept)
-    letta.ask("PATCH", refresh, keep="@")
-    letta.ask("GET", MCP_TOOLS, keep=kept)
-    letta.ask("GET", agent, keep=ATTACHED)
-    letta.ask("PATCH", refresh, keep="@")
+    letta.request("GET", MCP_TOOLS, keep=kept)
+    letta.request("PATCH", refresh, keep="@")
+    letta.request("GET", MCP_TOOLS, keep=kept)
+    letta.request("GET", agent, keep=ATTACHED)
+    letta.request("PATCH", refresh, keep="@")
 
 
 def renaming(letta: Exchange) -> None:
     lab = letta.mcp("lab", tool("add"), tool("mul"))
-    made = letta.ask("POST", "/v1/mcp-servers/", entry("lab", lab.url))
+    made = letta.request("POST", "/v1/mcp-servers/", build_entry("lab", lab.url))
     refresh = f"/v1/mcp-servers/{made['id']}/refresh"
     rule = {"tool_name": "add", "type": "continue_loop"}
-    agent = agent_with(letta, "add", "mul", tool_rules=[rule])
+    agent = create_agent_with(letta, "add", "mul", tool_rules=[rule])
     lab.tools = [tool("plus"), tool("mul")]
-    letta.ask("PATCH", refresh, keep="@")
+    letta.request("PATCH", refresh, keep="@")
     seen = (
         "{tools: tools[].{name: name, id: id}, rules: tool_rules[].[tool_name, type]}"
     )
-    letta.ask("GET", agent, keep=seen)
+    letta.request("GET", agent, keep=seen)
     lab.tools = [tool("add"), tool("mul")]
-    letta.ask("PATCH", refresh, keep="@")
-    letta.ask("GET", agent, keep=seen)
-    letta.ask("GET", MCP_TOOLS, keep=TOOLS)
+    letta.request("PATCH", refresh, keep="@")
+    letta.request("GET", agent, keep=seen)
+    letta.request("GET", MCP_TOOLS, keep=TOOLS)
 
 
 def emptied(letta: Exchange) -> None:
     lab = letta.mcp("lab", tool("add"))
-    made = letta.ask("POST", "/v1/mcp-servers/", entry("lab", lab.url))
+    made = letta.request("POST", "/v1/mcp-servers/", build_entry("lab", lab.url))
     refresh = f"/v1/mcp-servers/{made['id']}/refresh"
-    agent = agent_with(letta, "add")
+    agent = create_agent_with(letta, "add")
     lab.tools = []
-    letta.ask("PATCH", refresh, keep="@")
-    letta.ask("GET", agent, keep=ATTACHED)
+    letta.request("PATCH", refresh, keep="@")
+    letta.request("GET", agent, keep=ATTACHED)
     lab.tools = [tool("add")]
-    letta.ask("PATCH", refresh, keep="@")
-    letta.ask("GET", agent, keep=ATTACHED)
-    letta.ask("GET", MCP_TOOLS, keep=TOOLS)
+    letta.request("PATCH", refresh, keep="@")
+    letta.request("GET", agent, keep=ATTACHED)
+    letta.request("GET", MCP_TOOLS, keep=TOOLS)
 
 
 def two_servers(letta: Exchange) -> None:
     first = letta.mcp("first", tool("add"))
     second = letta.mcp("second", tool("add", "The other one."))
-    letta.ask("POST", "/v1/mcp-servers/", entry("first", first.url))
-    letta.ask("GET", MCP_TOOLS, keep=OWNED)
-    agent = agent_with(letta, "add")
-    made = letta.ask("POST", "/v1/mcp-servers/", entry("second", second.url))
-    letta.ask("GET", MCP_TOOLS, keep=OWNED)
-    letta.ask("GET", agent, keep=ATTACHED)
-    letta.ask("DELETE", f"/v1/mcp-servers/{made['id']}")
-    letta.ask("GET", MCP_TOOLS, keep=OWNED)
-    letta.ask("GET", agent, keep=ATTACHED)
+    letta.request("POST", "/v1/mcp-servers/", build_entry("first", first.url))
+    letta.request("GET", MCP_TOOLS, keep=OWNED)
+    agent = create_agent_with(letta, "add")
+    made = letta.request("POST", "/v1/mcp-servers/", build_entry("second", second.url))
+    letta.request("GET", MCP_TOOLS, keep=OWNED)
+    letta.request("GET", agent, keep=ATTACHED)
+    letta.request("DELETE", f"/v1/mcp-servers/{made['id']}")
+    letta.request("GET", MCP_TOOLS, keep=OWNED)
+    letta.request("GET", agent, keep=ATTACHED)
 
 
 def captured_custom(letta: Exchange) -> None:
@@ -105,74 +105,74 @@ def captured_custom(letta: Exchange) -> None:
     schema = {"name": "add", "description": "Adds.", "parameters": {"type": "object"}}
     custom = {"source_code": code, "json_schema": schema}
     kept = "{name: name, id: id, type: tool_type}"
-    made = letta.ask("POST", "/v1/tools/", custom, keep=kept)
+    made = letta.request("POST", "/v1/tools/", custom, keep=kept)
     lab = letta.mcp("lab", tool("add", a=INTEGER))
-    server = letta.ask("POST", "/v1/mcp-servers/", entry("lab", lab.url))
-    letta.ask("GET", f"/v1/tools/{made['id']}", keep=kept)
-    letta.ask("DELETE", f"/v1/mcp-servers/{server['id']}")
-    letta.ask("GET", f"/v1/tools/{made['id']}")
+    server = letta.request("POST", "/v1/mcp-servers/", build_entry("lab", lab.url))
+    letta.request("GET", f"/v1/tools/{made['id']}", keep=kept)
+    letta.request("DELETE", f"/v1/mcp-servers/{server['id']}")
+    letta.request("GET", f"/v1/tools/{made['id']}")
 
 
 def captured_built_in(letta: Exchange) -> None:
     named = "/v1/tools/?names=core_memory_append"
     kept = "[].{name: name, id: id, type: tool_type}"
-    letta.ask("GET", named, keep=kept)
-    agent = agent_with(letta, "core_memory_append")
+    letta.request("GET", named, keep=kept)
+    agent = create_agent_with(letta, "core_memory_append")
     lab = letta.mcp("lab", tool("core_memory_append"))
-    server = letta.ask("POST", "/v1/mcp-servers/", entry("lab", lab.url))
-    letta.ask("GET", agent, keep=ATTACHED)
-    letta.ask("DELETE", f"/v1/mcp-servers/{server['id']}")
-    letta.ask("GET", agent, keep=ATTACHED)
-    letta.ask("GET", "/v1/tools/", keep=None)
-    letta.ask("GET", named, keep=kept)
-    letta.ask("GET", agent, keep=ATTACHED)
+    server = letta.request("POST", "/v1/mcp-servers/", build_entry("lab", lab.url))
+    letta.request("GET", agent, keep=ATTACHED)
+    letta.request("DELETE", f"/v1/mcp-servers/{server['id']}")
+    letta.request("GET", agent, keep=ATTACHED)
+    letta.request("GET", "/v1/tools/", keep=None)
+    letta.request("GET", named, keep=kept)
+    letta.request("GET", agent, keep=ATTACHED)
 
 
 def beyond_fifty(letta: Exchange) -> None:
     lab = letta.mcp("lab", *(tool(f"many_{number:02}") for number in range(80)))
-    made = letta.ask("POST", "/v1/mcp-servers/", entry("lab", lab.url))
+    made = letta.request("POST", "/v1/mcp-servers/", build_entry("lab", lab.url))
     refresh = f"/v1/mcp-servers/{made['id']}/refresh"
     listed = f"/v1/mcp-servers/{made['id']}/tools"
     counts = (
         "{deleted: length(deleted), updated: length(updated), added: length(added)}"
     )
-    letta.ask("GET", MCP_TOOLS, keep="length(@)")
-    letta.ask("GET", listed, keep="length(@)")
-    letta.ask("PATCH", refresh, keep=counts)
-    letta.ask("PATCH", refresh, keep=counts)
-    letta.ask("GET", MCP_TOOLS, keep="length(@)")
+    letta.request("GET", MCP_TOOLS, keep="length(@)")
+    letta.request("GET", listed, keep="length(@)")
+    letta.request("PATCH", refresh, keep=counts)
+    letta.request("PATCH", refresh, keep=counts)
+    letta.request("GET", MCP_TOOLS, keep="length(@)")
     lab.tools = []
-    letta.ask("PATCH", refresh, keep=counts)
-    letta.ask("GET", MCP_TOOLS, keep="length(@)")
+    letta.request("PATCH", refresh, keep=counts)
+    letta.request("GET", MCP_TOOLS, keep="length(@)")
 
 
 def settings_beyond_fifty(letta: Exchange) -> None:
     lab = letta.mcp("lab", *(tool(f"many_{number:02}") for number in range(80)))
-    made = letta.ask("POST", "/v1/mcp-servers/", entry("lab", lab.url))
+    made = letta.request("POST", "/v1/mcp-servers/", build_entry("lab", lab.url))
     both = "/v1/tools/?names=many_00&names=many_79"
     kept = "sort_by(@, &name)[].[name, id, default_requires_approval]"
-    listed = letta.ask("GET", both, keep=kept)
-    for one in sorted(listed, key=lambda one: str(one["name"])):
-        path = f"/v1/tools/{one['id']}"
-        letta.ask("PATCH", path, {"default_requires_approval": True})
-    letta.ask("GET", both, keep=kept)
-    letta.ask("PATCH", f"/v1/mcp-servers/{made['id']}/refresh")
-    letta.ask("GET", both, keep=kept)
+    listed = letta.request("GET", both, keep=kept)
+    for listed_tool in sorted(listed, key=lambda listed_tool: str(listed_tool["name"])):
+        path = f"/v1/tools/{listed_tool['id']}"
+        letta.request("PATCH", path, {"default_requires_approval": True})
+    letta.request("GET", both, keep=kept)
+    letta.request("PATCH", f"/v1/mcp-servers/{made['id']}/refresh")
+    letta.request("GET", both, keep=kept)
 
 
 def renamed_server(letta: Exchange) -> None:
     lab = letta.mcp("lab", tool("add"))
-    made = letta.ask("POST", "/v1/mcp-servers/", entry("lab", lab.url))
+    made = letta.request("POST", "/v1/mcp-servers/", build_entry("lab", lab.url))
     path = f"/v1/mcp-servers/{made['id']}"
-    agent = agent_with(letta, "add")
+    agent = create_agent_with(letta, "add")
     run = f"{agent}/tools/add/run"
-    letta.ask("POST", run, {"args": {}}, keep="{status: status, said: func_return}")
-    config = entry("", lab.url)["config"]
+    letta.request("POST", run, {"args": {}}, keep="{status: status, said: func_return}")
+    config = build_entry("", lab.url)["config"]
     changed = {"server_name": "renamed", "config": config}
-    letta.ask("PATCH", path, changed, keep="server_name")
-    letta.ask("POST", run, {"args": {}}, keep="status")
-    letta.ask("PATCH", f"{path}/refresh", keep=None)
-    letta.ask("POST", run, {"args": {}}, keep="status")
+    letta.request("PATCH", path, changed, keep="server_name")
+    letta.request("POST", run, {"args": {}}, keep="status")
+    letta.request("PATCH", f"{path}/refresh", keep=None)
+    letta.request("POST", run, {"args": {}}, keep="status")
 
 
 SCENARIOS = (

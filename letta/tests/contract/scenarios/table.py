@@ -1,4 +1,4 @@
-"""Every scenario of the contract, by name."""
+"""All contract scenarios by name."""
 
 from __future__ import annotations
 

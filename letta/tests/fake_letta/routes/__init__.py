@@ -1,1 +1,1 @@
-"""The routes of the fake, a module a resource."""
+"""Routes of the fake server, one module per resource."""

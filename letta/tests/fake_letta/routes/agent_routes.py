@@ -1,13 +1,13 @@
-"""Agents, their tools and their turns."""
+"""Routes for agents, their tools and turns."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..refused import RequestRefusedError
+from ..errors import RequestRefusedError
 from ..rows import Agent
 from ..turns import run_turn
-from .routing import Routes, agent_of, arguments_of, check_id
+from .routing import Routes, check_id, get_agent, get_arguments
 
 if TYPE_CHECKING:
     from ..serving import Request
@@ -17,10 +17,14 @@ __all__ = ["ROUTES"]
 ROUTES = Routes()
 
 
-def _shown_agent(request: Request, agent: Agent, *, complete: bool) -> dict[str, Any]:
-    """Tools are in it when they were asked for, or when no SDK asks."""
-    tools = [tool.shown() for tool in request.world.attached(agent)] if complete else []
-    named = request.many("include")
+def _encode_agent(request: Request, agent: Agent, *, complete: bool) -> dict[str, Any]:
+    """Return the agent's JSON form; `complete` includes its tools."""
+    tools = (
+        [tool.encode() for tool in request.world.list_attached_tools(agent)]
+        if complete
+        else []
+    )
+    named = request.get_values("include")
     has_tags = "agent.tags" in named if named else complete
     return {
         "id": agent.id,
@@ -40,116 +44,119 @@ def _shown_agent(request: Request, agent: Agent, *, complete: bool) -> dict[str,
     }
 
 
-def _wants_tools(request: Request) -> bool:
-    if "agent.tools" in (request.many("include") or ()):
+def _includes_tools(request: Request) -> bool:
+    if "agent.tools" in (request.get_values("include") or ()):
         return True
-    relationships = request.many("include_relationships")
+    relationships = request.get_values("include_relationships")
     if relationships is not None:
         return "tools" in relationships
     return not request.is_sdk
 
 
-@ROUTES.on("GET", "/v1/agents/")
+@ROUTES.add("GET", "/v1/agents/")
 def list_agents(request: Request) -> Any:
-    """50 at a time; tools only when asked for."""
+    """List agents in pages of 50."""
     agents = list(request.world.agents.values())[::-1]
-    after = request.one("after")
+    after = request.get_value("after")
     if after is not None:
         ids = [agent.id for agent in agents]
         agents = agents[ids.index(after) + 1 :] if after in ids else []
-    agents = agents[: request.number("limit", 50)]
-    complete = _wants_tools(request)
-    return [_shown_agent(request, agent, complete=complete) for agent in agents]
+    agents = agents[: request.get_number("limit", 50)]
+    complete = _includes_tools(request)
+    return [_encode_agent(request, agent, complete=complete) for agent in agents]
 
 
-@ROUTES.on("POST", "/v1/agents/")
+@ROUTES.add("POST", "/v1/agents/")
 def create_agent(request: Request) -> Any:
-    """No model is asked."""
+    """Create an agent without a request to its model."""
     agent = request.world.create_agent(request.body)
-    return _shown_agent(request, agent, complete=True)
+    return _encode_agent(request, agent, complete=True)
 
 
-@ROUTES.on("GET", "/v1/agents/([^/]+)")
+@ROUTES.add("GET", "/v1/agents/([^/]+)")
 def retrieve_agent(request: Request, agent_id: str) -> Any:
-    """One agent."""
-    agent = agent_of(request, agent_id)
-    return _shown_agent(request, agent, complete=_wants_tools(request))
+    """Return an agent."""
+    agent = get_agent(request, agent_id)
+    return _encode_agent(request, agent, complete=_includes_tools(request))
 
 
-@ROUTES.on("PATCH", "/v1/agents/([^/]+)")
+@ROUTES.add("PATCH", "/v1/agents/([^/]+)")
 def update_agent(request: Request, agent_id: str) -> Any:
-    """Answers with the whole agent."""
-    agent = agent_of(request, agent_id)
-    for one in (request.body or {}).get("tool_ids") or ():
-        check_id("tool", one)
+    """Update an agent and return it."""
+    agent = get_agent(request, agent_id)
+    for tool_id in (request.body or {}).get("tool_ids") or ():
+        check_id("tool", tool_id)
     request.world.update_agent(agent, request.body or {})
-    return _shown_agent(request, agent, complete=True)
+    return _encode_agent(request, agent, complete=True)
 
 
-@ROUTES.on("DELETE", "/v1/agents/([^/]+)")
+@ROUTES.add("DELETE", "/v1/agents/([^/]+)")
 def delete_agent(request: Request, agent_id: str) -> Any:
-    """Gone."""
-    del request.world.agents[agent_of(request, agent_id).id]
+    """Delete an agent."""
+    del request.world.agents[get_agent(request, agent_id).id]
 
 
-@ROUTES.on("GET", "/v1/agents/([^/]+)/tools")
-def agent_tools(request: Request, agent_id: str) -> Any:
-    """10 at a time, sorted by time and cut by id: a cursor loses and repeats tools."""
-    agent = agent_of(request, agent_id)
-    rows = request.world.attached(agent)
-    after, before = request.one("after"), request.one("before")
+@ROUTES.add("GET", "/v1/agents/([^/]+)/tools")
+def list_agent_tools(request: Request, agent_id: str) -> Any:
+    """List tools in pages of 10, sorted by time and cut by id, as Letta does."""
+    agent = get_agent(request, agent_id)
+    rows = request.world.list_attached_tools(agent)
+    after, before = request.get_value("after"), request.get_value("before")
     if after is not None:
         rows = [tool for tool in rows if tool.id > after]
     if before is not None:
         rows = [tool for tool in rows if tool.id < before]
     rows.sort(
-        key=lambda tool: tool.created, reverse=request.one("order", "desc") == "desc"
+        key=lambda tool: tool.created,
+        reverse=request.get_value("order", "desc") == "desc",
     )
-    return [tool.shown() for tool in rows[: request.number("limit", 10)]]
+    return [tool.encode() for tool in rows[: request.get_number("limit", 10)]]
 
 
-@ROUTES.on("PATCH", "/v1/agents/([^/]+)/tools/attach/([^/]+)")
-def attach(request: Request, agent_id: str, tool_id: str) -> Any:
-    """Idempotent; 404 for an unknown tool."""
-    agent = agent_of(request, agent_id)
+@ROUTES.add("PATCH", "/v1/agents/([^/]+)/tools/attach/([^/]+)")
+def attach_tool(request: Request, agent_id: str, tool_id: str) -> Any:
+    """Attach a tool; 404 for an unknown tool."""
+    agent = get_agent(request, agent_id)
     check_id("tool", tool_id)
     if tool_id not in request.world.tools:
         raise RequestRefusedError(
             404, f"Tool with id={tool_id} not found in organization"
         )
     request.world.attach(agent, request.world.tools[tool_id])
-    return None if request.is_sdk else _shown_agent(request, agent, complete=True)
+    return None if request.is_sdk else _encode_agent(request, agent, complete=True)
 
 
-@ROUTES.on("PATCH", "/v1/agents/([^/]+)/tools/detach/([^/]+)")
-def detach(request: Request, agent_id: str, tool_id: str) -> Any:
-    """200 for anything; rules stay."""
-    agent = agent_of(request, agent_id)
-    agent.tool_ids = [one for one in agent.tool_ids if one != tool_id]
-    return None if request.is_sdk else _shown_agent(request, agent, complete=True)
+@ROUTES.add("PATCH", "/v1/agents/([^/]+)/tools/detach/([^/]+)")
+def detach_tool(request: Request, agent_id: str, tool_id: str) -> Any:
+    """Detach a tool and keep its rules; 200 also for unknown tools."""
+    agent = get_agent(request, agent_id)
+    agent.tool_ids = [
+        attached_id for attached_id in agent.tool_ids if attached_id != tool_id
+    ]
+    return None if request.is_sdk else _encode_agent(request, agent, complete=True)
 
 
-@ROUTES.on("PATCH", "/v1/agents/([^/]+)/tools/approval/([^/]+)")
-def approval(request: Request, agent_id: str, name: str) -> Any:
-    """Whether the tool is attached or not."""
-    agent = agent_of(request, agent_id)
+@ROUTES.add("PATCH", "/v1/agents/([^/]+)/tools/approval/([^/]+)")
+def set_approval(request: Request, agent_id: str, name: str) -> Any:
+    """Set the approval rule of a tool, attached or not."""
+    agent = get_agent(request, agent_id)
     required = (request.body or {}).get("requires_approval")
     if required is None:
-        required = request.one("requires_approval") == "true"
+        required = request.get_value("requires_approval") == "true"
     request.world.set_approval(agent, name, bool(required))
-    return None if request.is_sdk else _shown_agent(request, agent, complete=True)
+    return None if request.is_sdk else _encode_agent(request, agent, complete=True)
 
 
-@ROUTES.on("POST", "/v1/agents/([^/]+)/tools/([^/]+)/run")
-def run_attached(request: Request, agent_id: str, name: str) -> Any:
-    """Without a model; 404 when it is not attached."""
-    agent = agent_of(request, agent_id)
-    attached = {tool.name: tool for tool in request.world.attached(agent)}
+@ROUTES.add("POST", "/v1/agents/([^/]+)/tools/([^/]+)/run")
+def run_attached_tool(request: Request, agent_id: str, name: str) -> Any:
+    """Run a tool without a model; 404 if it is not attached."""
+    agent = get_agent(request, agent_id)
+    attached = {tool.name: tool for tool in request.world.list_attached_tools(agent)}
     if name not in attached:
         raise RequestRefusedError(
             404, f"Tool '{name}' not found or not attached to agent '{agent_id}'"
         )
-    text, ok = request.world.run_tool(agent, attached[name], arguments_of(request))
+    text, ok = request.world.run_tool(agent, attached[name], get_arguments(request))
     return {
         "status": "success" if ok else "error",
         "func_return": text if ok else None,
@@ -160,18 +167,18 @@ def run_attached(request: Request, agent_id: str, name: str) -> Any:
     }
 
 
-@ROUTES.on("POST", "/v1/agents/([^/]+)/messages")
+@ROUTES.add("POST", "/v1/agents/([^/]+)/messages")
 def send_message(request: Request, agent_id: str) -> Any:
-    """A turn with the scripted model."""
-    agent = agent_of(request, agent_id)
+    """Run a turn with the scripted model."""
+    agent = get_agent(request, agent_id)
     if (request.body or {}).get("streaming") and not request.is_sdk:
         raise RequestRefusedError(422, "streaming is for the SDK")
     return run_turn(request.world, agent, request.body or {}, request.fake.script)
 
 
-@ROUTES.on("GET", "/v1/agents/([^/]+)/messages")
+@ROUTES.add("GET", "/v1/agents/([^/]+)/messages")
 def list_messages(request: Request, agent_id: str) -> Any:
-    """What was said."""
-    return agent_of(request, agent_id).messages[
-        -(request.number("limit", 100) or 100) :
+    """Return the agent's messages."""
+    return get_agent(request, agent_id).messages[
+        -(request.get_number("limit", 100) or 100) :
     ]

@@ -1,11 +1,11 @@
-"""What agents remember: blocks and passages."""
+"""Routes for memory blocks and archival passages."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..refused import RequestRefusedError
-from .routing import Routes, agent_of
+from ..errors import RequestRefusedError
+from .routing import Routes, get_agent
 
 if TYPE_CHECKING:
     from ..serving import Request
@@ -15,32 +15,31 @@ __all__ = ["ROUTES"]
 ROUTES = Routes()
 
 
-def _block(request: Request, agent_id: str, label: str) -> dict[str, Any]:
-    agent = agent_of(request, agent_id)
+def _get_block(request: Request, agent_id: str, label: str) -> dict[str, Any]:
+    agent = get_agent(request, agent_id)
     if label not in agent.blocks:
         raise RequestRefusedError(
-            404,
-            f"No block with label '{label}' found for agent '{agent_id}'",
+            404, f"No block with label '{label}' found for agent '{agent_id}'"
         )
     return agent.blocks[label]
 
 
-@ROUTES.on("GET", "/v1/agents/([^/]+)/core-memory/blocks")
+@ROUTES.add("GET", "/v1/agents/([^/]+)/core-memory/blocks")
 def list_blocks(request: Request, agent_id: str) -> Any:
-    """All of the agent's blocks."""
-    return list(agent_of(request, agent_id).blocks.values())
+    """Return all blocks of the agent."""
+    return list(get_agent(request, agent_id).blocks.values())
 
 
-@ROUTES.on("GET", "/v1/agents/([^/]+)/core-memory/blocks/([^/]+)")
+@ROUTES.add("GET", "/v1/agents/([^/]+)/core-memory/blocks/([^/]+)")
 def read_block(request: Request, agent_id: str, label: str) -> Any:
-    """One block."""
-    return _block(request, agent_id, label)
+    """Return a block."""
+    return _get_block(request, agent_id, label)
 
 
-@ROUTES.on("PATCH", "/v1/agents/([^/]+)/core-memory/blocks/([^/]+)")
+@ROUTES.add("PATCH", "/v1/agents/([^/]+)/core-memory/blocks/([^/]+)")
 def write_block(request: Request, agent_id: str, label: str) -> Any:
-    """The given fields are replaced."""
-    block = _block(request, agent_id, label)
+    """Update the passed fields of a block."""
+    block = _get_block(request, agent_id, label)
     value = request.body.get("value")
     limit = request.body.get("limit") or block["limit"]
     if value is not None and len(value) > limit:
@@ -53,16 +52,16 @@ def write_block(request: Request, agent_id: str, label: str) -> Any:
     return block
 
 
-@ROUTES.on("GET", "/v1/agents/([^/]+)/archival-memory")
+@ROUTES.add("GET", "/v1/agents/([^/]+)/archival-memory")
 def list_passages(request: Request, agent_id: str) -> Any:
-    """Newest last."""
-    return list(agent_of(request, agent_id).passages.values())
+    """Return all passages, the newest last."""
+    return list(get_agent(request, agent_id).passages.values())
 
 
-@ROUTES.on("POST", "/v1/agents/([^/]+)/archival-memory")
+@ROUTES.add("POST", "/v1/agents/([^/]+)/archival-memory")
 def create_passage(request: Request, agent_id: str) -> Any:
-    """A list of one."""
-    agent = agent_of(request, agent_id)
+    """Add a passage and return it in a list."""
+    agent = get_agent(request, agent_id)
     passage = {
         "id": request.world.new_id("passage"),
         "text": request.body["text"],
@@ -73,10 +72,10 @@ def create_passage(request: Request, agent_id: str) -> Any:
     return [passage]
 
 
-@ROUTES.on("DELETE", "/v1/agents/([^/]+)/archival-memory/([^/]+)")
+@ROUTES.add("DELETE", "/v1/agents/([^/]+)/archival-memory/([^/]+)")
 def delete_passage(request: Request, agent_id: str, passage_id: str) -> Any:
-    """404 when it is not there."""
-    agent = agent_of(request, agent_id)
+    """Delete a passage; 404 if it does not exist."""
+    agent = get_agent(request, agent_id)
     if agent.passages.pop(passage_id, None) is None:
         raise RequestRefusedError(404, f"Passage with id {passage_id} not found.")
     return {"message": f"Memory id={passage_id} successfully deleted"}

@@ -1,12 +1,12 @@
-"""Which request is answered by which function, and what a path names."""
+"""Registration of routes and look-up of what their paths name."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from ..errors import RequestRefusedError
 from ..mcp_side import UnreachableError
-from ..refused import RequestRefusedError
 from ..rows import Agent, Entry, Tool, is_id
 
 if TYPE_CHECKING:
@@ -14,39 +14,39 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Routes",
-    "agent_of",
-    "arguments_of",
+    "get_agent",
+    "get_arguments",
     "check_id",
-    "entry_named",
-    "entry_of",
-    "tool_of",
-    "unreachable",
+    "find_entry",
+    "get_entry",
+    "get_tool",
+    "build_unreachable_error",
 ]
 
 Handle = Callable[..., Any]
 
 
 class Routes:
-    """Routes of one part, each as Letta 0.16.6 answers it.
+    """Routes of a resource that answer as Letta 0.16.6.
 
     Attributes:
-        all: method, pattern of the path, and function, in the order in which they are tried.
+        all: method, path pattern and function, in matching order.
     """
 
     def __init__(self) -> None:
         self.all: list[tuple[str, str, Handle]] = []
 
-    def on(self, method: str, pattern: str) -> Callable[[Handle], Handle]:
-        """Adds the decorated function."""
+    def add(self, method: str, pattern: str) -> Callable[[Handle], Handle]:
+        """Register the decorated function."""
 
-        def keep(handle: Handle) -> Handle:
+        def register(handle: Handle) -> Handle:
             self.all.append((method, pattern, handle))
             return handle
 
-        return keep
+        return register
 
 
-def agent_of(request: Request, agent_id: str) -> Agent:
+def get_agent(request: Request, agent_id: str) -> Agent:
     check_id("agent", agent_id)
     agent = request.world.agents.get(agent_id)
     if agent is None:
@@ -54,7 +54,7 @@ def agent_of(request: Request, agent_id: str) -> Agent:
     return agent
 
 
-def tool_of(request: Request, tool_id: str) -> Tool:
+def get_tool(request: Request, tool_id: str) -> Tool:
     check_id("tool", tool_id)
     tool = request.world.tools.get(tool_id)
     if tool is None:
@@ -62,14 +62,14 @@ def tool_of(request: Request, tool_id: str) -> Tool:
     return tool
 
 
-def check_id(kind: str, given: str) -> None:
-    if not is_id(kind, given):
+def check_id(kind: str, value: str) -> None:
+    if not is_id(kind, value):
         raise RequestRefusedError(
-            422, f"[{{'type': 'string_pattern_mismatch', 'input': '{given}'}}]"
+            422, f"[{{'type': 'string_pattern_mismatch', 'input': '{value}'}}]"
         )
 
 
-def entry_of(request: Request, entry_id: str) -> Entry:
+def get_entry(request: Request, entry_id: str) -> Entry:
     entry = request.world.entries.get(entry_id)
     if entry is None:
         raise RequestRefusedError(
@@ -78,14 +78,14 @@ def entry_of(request: Request, entry_id: str) -> Entry:
     return entry
 
 
-def entry_named(request: Request, name: str) -> Entry:
-    entry = request.world.entry_named(name)
+def find_entry(request: Request, name: str) -> Entry:
+    entry = request.world.find_entry(name)
     if entry is None:
         raise RequestRefusedError(400, f"MCP server '{name}' not found")
     return entry
 
 
-def unreachable(error: UnreachableError) -> RequestRefusedError:
+def build_unreachable_error(error: UnreachableError) -> RequestRefusedError:
     return RequestRefusedError(
         502,
         {
@@ -98,5 +98,5 @@ def unreachable(error: UnreachableError) -> RequestRefusedError:
     )
 
 
-def arguments_of(request: Request) -> dict[str, Any]:
+def get_arguments(request: Request) -> dict[str, Any]:
     return dict((request.body or {}).get("args") or {})

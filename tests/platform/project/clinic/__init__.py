@@ -1,1 +1,1 @@
-"""The clinic's own code: what opens its database, and what the tools do."""
+"""The clinic's code: its database and the handlers of its tools."""

@@ -13,12 +13,12 @@ from .tables import TABLES
 
 __all__ = ["lifespan", "tell"]
 
-# Keeps two workers from making the same tables at once, which PostgreSQL does not stand.
+# The lock prevents that two workers create the same tables, which fails in PostgreSQL.
 _TABLES_LOCK = 5150926
 
 
 def tell(what: str) -> None:
-    """A line in the file that CLINIC_LOG names."""
+    """Write a line to the file that CLINIC_LOG names."""
     if path := os.environ.get("CLINIC_LOG"):
         with Path(path).open("a", encoding="utf-8") as log:
             log.write(what + "\n")
@@ -26,7 +26,7 @@ def tell(what: str) -> None:
 
 @contextmanager
 def lifespan() -> Iterator[dict[str, object]]:
-    """One pool of connections for both toolsets."""
+    """Provide one connection pool for both toolsets."""
     url = make_url(os.environ.get("CLINIC_DATABASE_URL", "sqlite:///clinic.sqlite3"))
     if url.drivername == "postgresql":
         url = url.set(drivername="postgresql+psycopg")

@@ -1,4 +1,4 @@
-"""Tables of many visits, which take their time."""
+"""Exports of many visits, which run for a while."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def export_visits(*, first: date, last: date, db: Engine) -> ToolResponse:
                 f"{row.id},{row.start},{row.minutes},{row.status}"
                 for row in connection.execute(rows)
             ]
-        # What a real clinic's day would take.
+        # The time that the export of a day takes in a real clinic.
         time.sleep(float(os.environ.get("CLINIC_PACE", "0")))
         call.progress(done, len(days), day.isoformat())
     table = "\n".join(lines) + "\n"

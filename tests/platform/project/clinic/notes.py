@@ -19,7 +19,7 @@ __all__ = ["Note", "add_note"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Note:
-    """A note, and in what time to look again."""
+    """A note and the time until its follow-up."""
 
     patient_id: UUID
     text: str

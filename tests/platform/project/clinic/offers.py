@@ -1,4 +1,4 @@
-"""What the reception offers to read."""
+"""Resources of the reception."""
 
 from __future__ import annotations
 

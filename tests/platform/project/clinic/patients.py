@@ -1,4 +1,4 @@
-"""Who the patients are."""
+"""Registration and look-up of patients."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _INSURANCE = {
 
 
 def known_patient(connection: Connection, patient_id: UUID) -> str:
-    """The patient's name.
+    """Return the patient's name.
 
     Raises:
-        ToolError: there is none of this id.
+        ToolError: the patient does not exist.
     """
     name = connection.scalar(select(PATIENTS.c.name).where(PATIENTS.c.id == patient_id))
     if name is None:

@@ -1,4 +1,4 @@
-"""What visits cost, and what is paid back."""
+"""Prices and refunds of visits."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def charge_visit(charge: Charge, *, db: Engine) -> str:
 
 def refund_visit(refund: Refund, *, db: Engine) -> Refunded:
     amount = refund.amount
-    # One statement: two refunds at once cannot pay back more than there is.
+    # A single statement, so that concurrent refunds cannot exceed the price.
     row = (
         update(VISITS)
         .where(VISITS.c.id == refund.visit_id)

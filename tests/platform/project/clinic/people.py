@@ -1,4 +1,4 @@
-"""Who asks, as the login of the clinic says it."""
+"""Tools that use the authenticated caller."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ async def whoami() -> dict[str, object]:
 
 
 def my_visits(*, db: Engine) -> list[dict[str, object]]:
-    # What the login says, and no argument: nobody asks for another one's visits.
+    # The patient comes from the login and not from an argument, which could name another.
     patient = current_call().claims.get("patient")
     if not isinstance(patient, str):
         raise ToolError("Your login names no patient.")

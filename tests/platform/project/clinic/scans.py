@@ -1,4 +1,4 @@
-"""Pictures of patients."""
+"""Images of patients."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the clinic's database holds, in SQLite and PostgreSQL alike."""
+"""Tables of the clinic's database, for SQLite and PostgreSQL."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ PATIENTS = Table(
     Column("birthday", String, nullable=False),
     Column("insurance", String, nullable=False),
 )
-# Times are texts in UTC: SQLite has none with a zone.
+# Times are stored as UTC text, because SQLite has no type with a time zone.
 VISITS = Table(
     "visits",
     TABLES,

@@ -16,7 +16,7 @@ __all__ = ["book_visit", "cancel_visit", "move_visit", "search_visits", "stored"
 
 
 def stored(moment: datetime) -> str:
-    """A time as the database has it."""
+    """Return a time in the database's form."""
     return moment.astimezone(UTC).isoformat()
 
 

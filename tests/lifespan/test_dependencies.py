@@ -1,4 +1,4 @@
-"""What a tool uses comes from the lifespan, or from a test: never from a caller."""
+"""Dependencies of tools come from the lifespan or a test, never from a caller."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ TEXT = {"type": "object", "properties": {"text": {"type": "string"}}}
         ("called", {"text": "a"}, ["a", "Database"]),
     ],
 )
-def test_every_kind_of_handler_takes_them(
+def test_all_handler_kinds_receive_dependencies(
     make_toolset: Make, tool: str, arguments: dict[str, Any], result: Any
 ) -> None:
     toolset = make_toolset(KINDS, **{tool: TEXT})
@@ -72,18 +72,18 @@ def test_every_kind_of_handler_takes_them(
 @pytest.mark.parametrize(
     "schema", [OPEN, TEXT, {**OPEN, "patternProperties": {"^d": True}}]
 )
-def test_no_caller_sends_one(
+def test_dependency_in_arguments_is_refused(
     make_toolset: Make, tool: str, schema: dict[str, Any]
 ) -> None:
     toolset = make_toolset(KINDS, **{tool: schema})
     response = toolset.registry.call_tool_sync(tool, {"db": "mine"})
     assert response.error is not None
     assert "- `db` is not a parameter" in response.error
-    # It is refused before anything is opened.
+    # The call is refused before the lifespan starts.
     assert toolset.told == []
 
 
-def test_no_definition_makes_it_a_parameter(
+def test_dependency_that_is_also_a_parameter_is_refused(
     make_toolset: Make, caplog: pytest.LogCaptureFixture
 ) -> None:
     schema = {"type": "object", "properties": {"db": {"type": "string"}}}
@@ -94,7 +94,7 @@ def test_no_definition_makes_it_a_parameter(
     assert toolset.told == []
 
 
-def test_a_handler_that_does_not_take_one_is_told(
+def test_handler_without_the_dependency_parameter_is_reported(
     make_toolset: Make, caplog: pytest.LogCaptureFixture
 ) -> None:
     toolset = make_toolset("def without(text): ...", without=TEXT)
@@ -104,7 +104,7 @@ def test_a_handler_that_does_not_take_one_is_told(
 
 
 @pytest.mark.parametrize("lifespan", [None, Lifespan("work:lifespan", ("log",))])
-def test_a_definition_that_uses_what_is_not_there_is_refused(
+def test_definition_with_undeclared_dependency_is_refused(
     make_toolset: Make, lifespan: Lifespan | None
 ) -> None:
     toolset = make_toolset()
@@ -116,7 +116,7 @@ def test_a_definition_that_uses_what_is_not_there_is_refused(
         )
 
 
-def test_a_test_replaces_one_before_anything_is_opened(toolset: Toolset) -> None:
+def test_replaced_dependency_does_not_start_the_lifespan(toolset: Toolset) -> None:
     call = toolset.registry.call_tool_sync
     fake = toolset.work.Database()
     fake.rows += [1, 2]
@@ -131,14 +131,16 @@ def test_a_test_replaces_one_before_anything_is_opened(toolset: Toolset) -> None
     assert toolset.told == ["opened"]
 
 
-async def test_a_server_starts_nothing_that_is_replaced(toolset: Toolset) -> None:
+async def test_entered_registry_does_not_start_a_replaced_lifespan(
+    toolset: Toolset,
+) -> None:
     with toolset.registry.replace_dependencies(db=toolset.work.Database()):
         async with toolset.registry:
             assert (await toolset.registry.call_tool("plain")).result == 0
     assert toolset.told == []
 
 
-async def test_one_is_replaced_while_it_runs(toolset: Toolset) -> None:
+async def test_dependency_is_replaced_while_the_lifespan_runs(toolset: Toolset) -> None:
     async with toolset.registry:
         await toolset.registry.call_tool("add", {"text": "a"})
         with toolset.registry.replace_dependencies(db=toolset.work.Database()):
@@ -146,7 +148,7 @@ async def test_one_is_replaced_while_it_runs(toolset: Toolset) -> None:
         assert (await toolset.registry.call_tool("plain")).result == 1
 
 
-def test_what_is_not_there_is_not_replaced(toolset: Toolset) -> None:
+def test_replacing_an_unknown_dependency_is_an_error(toolset: Toolset) -> None:
     with (
         pytest.raises(LookupError, match="no dependency `dbb`; did you mean `db`"),
         toolset.registry.replace_dependencies(dbb=1),
@@ -154,17 +156,17 @@ def test_what_is_not_there_is_not_replaced(toolset: Toolset) -> None:
         pass
 
 
-def test_nothing_is_opened_for_a_tool_that_uses_nothing(
+def test_tool_without_dependencies_does_not_start_the_lifespan(
     make_toolset: Make,
 ) -> None:
     toolset = make_toolset("def quick(): return 1")
     name = toolset.package.name
     toolset.package.write(definition("quick", handler=f"{name}.work:quick"))
-    assert toolset.again().call_tool_sync("quick").result == 1
+    assert toolset.make_registry().call_tool_sync("quick").result == 1
     assert toolset.told == []
 
 
-async def test_a_registry_without_a_lifespan_is_entered_as_well(
+async def test_registry_without_a_lifespan_can_be_entered(
     make_toolset: Make, tmp_path: Any
 ) -> None:
     package = Package(tmp_path, definition("idle"))
@@ -200,7 +202,9 @@ DATE = {
 
 
 @pytest.mark.parametrize("tool", ["keyword", "model"])
-def test_they_are_given_beside_values_of_python(make_toolset: Make, tool: str) -> None:
+def test_dependencies_are_passed_next_to_python_values(
+    make_toolset: Make, tool: str
+) -> None:
     toolset = make_toolset(VALUES)
     name = toolset.package.name
     written = definition(tool, handler=f"{name}.work:{tool}", uses=["db"])
@@ -211,7 +215,7 @@ def test_they_are_given_beside_values_of_python(make_toolset: Make, tool: str) -
         else {"arguments_type": f"{name}.work:Due"}
     )
     toolset.package.write(written)
-    registry = toolset.again()
+    registry = toolset.make_registry()
     response = registry.call_tool_sync(tool, {"due": "2026-11-22"})
     assert (response.error, response.result) == (None, [2026, "Database"])
     assert registry.call_tool_sync(tool, {"due": "2026-11-22", "db": "x"}).error

@@ -1,4 +1,4 @@
-"""The SDK's own client logs in at the clinic's real servers; attackers do not get in."""
+"""Logins of the SDK's client at the clinic's servers, and rejected attacks."""
 
 from __future__ import annotations
 
@@ -22,20 +22,17 @@ from tests.http.serving import Answer, Served, rpc, served
 from tests.oauth.agent import Browser, agent
 from tests.oauth.forged import by_hand, by_public_key, other_key, unsigned
 from tests.platform.clinic_runs import MONDAY, Clinic
-from tests.platform.logins import PEOPLE, Logins, logins
-from tests.platform.test_clients import Mode, Person
+from tests.platform.logins import PEOPLE, Logins, start_logins
+from tests.platform.test_clients import AutomaticUser, Mode
 from tests.platform.test_fastapi import free_port
-from tests.platform.test_logins import REFUND, recorded
+from tests.platform.test_logins import REFUND, read_ledger
 
 pytestmark = pytest.mark.slow
 Forged = Callable[[Logins, str], str]
 AT = "/.well-known/oauth-protected-resource/mcp/"
-# What is wrong, and what the challenge says of it.
+# The invalid part of each token, and the reason in the challenge.
 REFUSED: dict[str, tuple[Forged, str]] = {
-    "issuer": (
-        lambda p, to: p.token("ben", iss="https://x.example"),
-        "another issuer",
-    ),
+    "issuer": (lambda p, to: p.token("ben", iss="https://x.example"), "another issuer"),
     "audience": (
         lambda p, to: p.token("ben", aud="https://x.example"),
         "another audience",
@@ -48,10 +45,7 @@ REFUSED: dict[str, tuple[Forged, str]] = {
     ),
     "kid": (lambda p, to: by_hand(p.server, to, {"kid": "two"}), "unknown key"),
     "key": (lambda p, to: other_key(p.server, to), "signature is not valid"),
-    "expired": (
-        lambda p, to: p.token("ben", exp=int(time.time()) - 60),
-        "has expired",
-    ),
+    "expired": (lambda p, to: p.token("ben", exp=int(time.time()) - 60), "has expired"),
     "not yet": (
         lambda p, to: p.token("ben", nbf=int(time.time()) + 60),
         "not valid yet",
@@ -72,13 +66,13 @@ def clinic(clinic_project: Path, tmp_path_factory: pytest.TempPathFactory) -> Cl
 @pytest.fixture(scope="module")
 def people() -> Iterator[Logins]:
     """An issuer of the people, for the servers of a port of their own."""
-    with logins(f"http://127.0.0.1:{free_port()}") as found:
+    with start_logins(f"http://127.0.0.1:{free_port()}") as found:
         found.server.people = PEOPLE
         yield found
 
 
 @pytest.fixture(scope="module")
-def running(clinic: Clinic, people: Logins) -> Iterator[Served]:
+def running_server(clinic: Clinic, people: Logins) -> Iterator[Served]:
     """`python -m clinic_tools.practice.mcp_server --http`."""
     env = {**clinic.environment, **people.environment}
     port = people.public.rpartition(":")[2]
@@ -87,12 +81,12 @@ def running(clinic: Clinic, people: Logins) -> Iterator[Served]:
     ) as server:
         yield server
         assert server.end() == 0
-        # Tokens begin so, since each begins with a JSON object.
+        # Each token begins with an encoded JSON object.
         assert "eyJ" not in server.log
 
 
 @contextmanager
-def of_uvicorn(clinic: Clinic, people: Logins, port: int) -> Iterator[Served]:
+def run_uvicorn(clinic: Clinic, people: Logins, port: int) -> Iterator[Served]:
     """`uvicorn clinic_tools.practice.mcp_server:app`."""
     app = "clinic_tools.practice.mcp_server:app"
     env = {**os.environ, **clinic.environment, **people.environment}
@@ -108,18 +102,18 @@ def of_uvicorn(clinic: Clinic, people: Logins, port: int) -> Iterator[Served]:
         )
         try:
             clinic.wait_for(lambda: "Uvicorn running" in log.read_text())
-            running = Served(process, port)
-            yield running
-            # As uvicorn ends once everything is closed.
-            assert running.end() == -signal.SIGTERM
+            running_server = Served(process, port)
+            yield running_server
+            # uvicorn ends with the signal after everything is closed.
+            assert running_server.end() == -signal.SIGTERM
         finally:
             process.kill()
             process.wait()
-    running.lines.append(log.read_bytes())
+    running_server.lines.append(log.read_bytes())
 
 
-async def _logs_in_and_steps_up(people: Logins, mode: Mode, **more: Any) -> None:
-    url, person = f"{people.public}/mcp/", Person()
+async def _log_in_and_step_up(people: Logins, mode: Mode, **more: Any) -> None:
+    url, person = f"{people.public}/mcp/", AutomaticUser()
     browser = Browser("ben")
     before = len(people.server.asked)
     said = {"mode": mode, "elicitation_callback": person, **more}
@@ -133,7 +127,7 @@ async def _logs_in_and_steps_up(people: Logins, mode: Mode, **more: Any) -> None
         paid = await client.call_tool("refund_visit", {**REFUND, "amount": amount})
         assert not paid.is_error, paid
         assert person.asked == 1
-        # The person was asked once more for a scope, and by the tool for a yes.
+        # The user granted one more scope and confirmed the tool's call.
         assert [page["scope"] for page in browser.asked] == ["staff", "staff billing"]
         with pytest.raises(MCPError, match="Unknown tool: my_visits"):
             await client.call_tool("my_visits", {})
@@ -147,73 +141,83 @@ async def _logs_in_and_steps_up(people: Logins, mode: Mode, **more: Any) -> None
     assert len(refused.asked) == 2
 
 
-def _is_not_let_in(people: Logins, running: Served) -> None:
+def _assert_invalid_tokens_are_rejected(people: Logins, running_server: Served) -> None:
     to = f"{people.public}/mcp/"
     metadata = f'resource_metadata="{people.public}{AT}"'
     for what, (forged, why) in REFUSED.items():
         token = forged(people, to)
         for modern in (False, True):
-            answer = running.ask("/mcp/", "tools/list", token=token, modern=modern)
+            answer = running_server.ask(
+                "/mcp/", "tools/list", token=token, modern=modern
+            )
             challenge = answer.headers["www-authenticate"]
             assert answer.status == 401, what
             assert 'error="invalid_token"' in challenge and why in challenge, what
             assert 'scope="staff"' in challenge and metadata in challenge
     for modern in (False, True):
-        nobody = running.ask("/mcp/", "tools/list", modern=modern)
+        nobody = running_server.ask("/mcp/", "tools/list", modern=modern)
         assert nobody.status == 401
         assert "error" not in nobody.headers["www-authenticate"]
         short = people.token("ben", scope="billing records")
-        without = running.ask("/mcp/", "tools/list", token=short, modern=modern)
+        without = running_server.ask("/mcp/", "tools/list", token=short, modern=modern)
         challenge = without.headers["www-authenticate"]
         assert without.status == 403 and 'error="insufficient_scope"' in challenge
         assert 'scope="billing records staff"' in challenge and metadata in challenge
         good = people.token("ben")
-        assert running.ask("/mcp/", "ping", token=good, modern=False).status == 200
-        query = running.ask(f"/mcp/?access_token={good}", "ping", modern=modern)
+        assert (
+            running_server.ask("/mcp/", "ping", token=good, modern=False).status == 200
+        )
+        query = running_server.ask(f"/mcp/?access_token={good}", "ping", modern=modern)
         assert query.status == 400
-        assert running.send("/mcp/", method="GET").status == 401
+        assert running_server.send("/mcp/", method="GET").status == 401
         bearer = {"authorization": f"Bearer {good}"}
-        # Nothing is resumed, by whoever: an answer has one connection, its own.
-        resumed = running.send("/mcp/", b"", {**bearer, "last-event-id": "1"}, "GET")
+        # Streams cannot be resumed: an answer belongs to one connection.
+        resumed = running_server.send(
+            "/mcp/", b"", {**bearer, "last-event-id": "1"}, "GET"
+        )
         assert resumed.status == 405
 
 
-def test_an_agent_logs_in(clinic: Clinic, people: Logins, running: Served) -> None:
+def test_client_logs_in_and_requests_more_scopes(
+    clinic: Clinic, people: Logins, running_server: Served
+) -> None:
     left = clinic.cents_left()
     for mode in ("auto", "legacy"):
-        asyncio.run(_logs_in_and_steps_up(people, mode))
+        asyncio.run(_log_in_and_step_up(people, mode))
     assert clinic.cents_left() == left - 2_000
-    refunds = [row for row in recorded(clinic) if row[0] == "refund_visit"]
-    # Who was asked for a scope first made no call.
+    refunds = [row for row in read_ledger(clinic) if row[0] == "refund_visit"]
+    # A call that lacked a scope is not read_ledger.
     assert {(user, outcome) for _, user, outcome in refunds} == {
         ("ben", "ok"),
         ("ben", "asked"),
     }
 
 
-def test_who_has_no_good_token_is_not_let_in(people: Logins, running: Served) -> None:
-    _is_not_let_in(people, running)
-    running.wait_for_log("rejected a token: the token has expired")
+def test_invalid_tokens_are_rejected_with_a_challenge(
+    people: Logins, running_server: Served
+) -> None:
+    _assert_invalid_tokens_are_rejected(people, running_server)
+    running_server.wait_for_log("rejected a token: the token has expired")
 
 
-def test_at_uvicorn(clinic: Clinic) -> None:
-    """The client is known by the URL of its metadata, and does not register."""
+def test_login_and_rejection_work_under_uvicorn(clinic: Clinic) -> None:
+    """The client is identified by the URL of its metadata and does not register."""
     left = clinic.cents_left()
     port = free_port()
-    with logins(f"http://127.0.0.1:{port}") as people:
+    with start_logins(f"http://127.0.0.1:{port}") as people:
         people.server.people = PEOPLE
         people.server.takes_client_metadata = True
-        with of_uvicorn(clinic, people, port) as running:
+        with run_uvicorn(clinic, people, port) as running_server:
             url = "https://agent.example/client.json"
-            asyncio.run(_logs_in_and_steps_up(people, "auto", metadata_url=url))
-            _is_not_let_in(people, running)
+            asyncio.run(_log_in_and_step_up(people, "auto", metadata_url=url))
+            _assert_invalid_tokens_are_rejected(people, running_server)
     assert clinic.cents_left() == left - 1_000
 
 
-def test_a_question_of_one_process_is_answered_at_another(
+def test_confirmation_is_answered_once_at_another_process_by_its_user(
     clinic: Clinic, people: Logins
 ) -> None:
-    """By the user who was asked, with a newer token, and once."""
+    """The user can have a newer token."""
     can: dict[str, Any] = {
         "io.modelcontextprotocol/clientCapabilities": {"elicitation": {"form": {}}}
     }
@@ -226,8 +230,8 @@ def test_a_question_of_one_process_is_answered_at_another(
         return at.send("/mcp/", body, {**head, **headers}).message
 
     with (
-        of_uvicorn(clinic, people, free_port()) as one,
-        of_uvicorn(clinic, people, free_port()) as other,
+        run_uvicorn(clinic, people, free_port()) as one,
+        run_uvicorn(clinic, people, free_port()) as other,
     ):
         asked = pay(one, people.headers("ben"))["result"]
         (question,) = asked["inputRequests"]
@@ -238,7 +242,7 @@ def test_a_question_of_one_process_is_answered_at_another(
         for thief in ("ann", "mia"):
             for at in (one, other):
                 stolen = pay(at, people.headers(thief), **answer)
-                # Mia is told of the scope before; with it she would be where Ann is.
+                # Mia's request already fails because of the missing scope.
                 assert "error" in stolen, stolen
         assert clinic.cents_left() == left
         paid = pay(other, people.headers("ben", jti="new"), **answer)
@@ -248,8 +252,8 @@ def test_a_question_of_one_process_is_answered_at_another(
     assert clinic.cents_left() == left - 500
 
 
-def test_a_session_is_of_one_user(
-    clinic: Clinic, people: Logins, running: Served
+def test_session_cannot_be_used_by_other_users_or_clients(
+    clinic: Clinic, people: Logins, running_server: Served
 ) -> None:
     left = clinic.cents_left()
     url = f"{people.public}/mcp/"
@@ -266,7 +270,7 @@ def test_a_session_is_of_one_user(
         thief = HttpCounter(url, headers=headers)
         own = thief.session
         assert own is not None and own != ben.session
-        # With a session of its own, and with the one that it has seen.
+        # Attempts with the attacker's own session and with the stolen session.
         for session in (own, ben.session):
             thief.session = session
             thief.answer(request, YES)
@@ -279,7 +283,7 @@ def test_a_session_is_of_one_user(
         with pytest.raises(OSError, match="404"):
             thief.open("DELETE")
     assert clinic.cents_left() == left
-    # A new token of the same user and program goes on with it.
+    # A new token of the same user and client continues the session.
     ben.headers = people.headers("ben", client_id="agent", jti="new")
     ben.answer(request, YES)
     assert "left" in said(ben.end(number))
@@ -287,16 +291,16 @@ def test_a_session_is_of_one_user(
 
 
 @pytest.mark.parametrize("modern", [False, True])
-def test_a_call_is_cancelled_and_told_of_over_its_own_connection(
-    modern: bool, clinic: Clinic, people: Logins, running: Served
+def test_call_cannot_be_cancelled_over_another_connection(
+    modern: bool, clinic: Clinic, people: Logins, running_server: Served
 ) -> None:
-    """Whoever else says its id, or the token of its progress."""
+    """Requests with the same call id or progress token have no effect on it."""
     began = clinic.told.count("export begun")
     found: list[Answer] = []
 
     def ask(user: str, method: str, params: dict[str, Any] | None = None) -> Answer:
         token = people.token(user)
-        return running.ask("/mcp/", method, params, token=token, modern=modern)
+        return running_server.ask("/mcp/", method, params, token=token, modern=modern)
 
     def export() -> None:
         days = {"first": MONDAY, "last": "2026-12-02"}

@@ -1,4 +1,4 @@
-"""Rows of the ledger go when they are older than the toolset says, and no call waits for that."""
+"""Retention: rows older than `keep` are removed, and no call waits for it."""
 
 from __future__ import annotations
 
@@ -31,21 +31,23 @@ def settings(tmp_path: Path) -> LedgerSettings:
     return LedgerSettings("toys", "NO_LEDGER_VARIABLE", path, keep="90d")
 
 
-def ago(hours: float) -> str:
+def format_hours_ago(hours: float) -> str:
     return (NOW - timedelta(hours=hours)).isoformat(timespec="microseconds")
 
 
-async def filled(settings: LedgerSettings, rows: Mapping[str, Any]) -> None:
-    """Calls by their ids, of an age in hours, and of a toolset and outcome if not the usual."""
+async def write_records(settings: LedgerSettings, rows: Mapping[str, Any]) -> None:
+    """Record calls by id, with age in hours and optional toolset and outcome."""
     ledger = open_ledger(settings)
     for id_, (hours, *more) in rows.items():
         toolset, outcome = [*more, *("toys", "ok")[len(more) :]]
-        record = Record(id_, toolset, "spin", None, ago(hours), {}, outcome=outcome)
+        record = Record(
+            id_, toolset, "spin", None, format_hours_ago(hours), {}, outcome=outcome
+        )
         await ledger.write(record)
     await ledger.close()
 
 
-def ids(settings: LedgerSettings, what: str = "id FROM calls") -> list[str]:
+def list_ids(settings: LedgerSettings, what: str = "id FROM calls") -> list[str]:
     with closing(sqlite3.connect(settings.get_file())) as connection:
         found = connection.execute(f"SELECT {what} ORDER BY 1")
         return [row[0] for row in found]
@@ -61,7 +63,7 @@ def ids(settings: LedgerSettings, what: str = "id FROM calls") -> list[str]:
         ("9999d", ["day", "killed", "month", "new", "old", "other's"]),
     ],
 )
-def test_rows_of_the_toolset_stay_as_long_as_it_says(
+def test_toolsets_rows_are_removed_after_keep(
     settings: LedgerSettings, keep: str, stay: list[str]
 ) -> None:
     settings = replace(settings, keep=keep)
@@ -73,9 +75,9 @@ def test_rows_of_the_toolset_stay_as_long_as_it_says(
         "killed": (24 * 60, "toys", "started"),
         "other's": (24 * 1000, "other"),
     }
-    asyncio.run(filled(settings, rows))
+    asyncio.run(write_records(settings, rows))
     gone = remove_old(settings, threading.Event(), NOW)
-    assert (ids(settings), gone) == (stay, len(rows) - len(stay))
+    assert (list_ids(settings), gone) == (stay, len(rows) - len(stay))
 
 
 @pytest.mark.parametrize(
@@ -83,21 +85,21 @@ def test_rows_of_the_toolset_stay_as_long_as_it_says(
     [
         (0.5, False, True),
         (0.5, True, True),
-        # Used once: whoever brings the answer again finds no round to use.
+        # A used answer cannot be used again, so its row can be removed.
         (2, True, False),
-        # Somebody may still answer.
+        # The question can still be answered.
         (2, False, True),
         (24 * 29, False, True),
         (24 * 31, False, False),
     ],
 )
-def test_a_question_stays_as_long_as_its_answer_may_come(
+def test_question_is_kept_until_it_is_answered_or_30_days_old(
     settings: LedgerSettings, hours: float, is_taken: bool, is_there: bool
 ) -> None:
     settings = replace(settings, keep="1h")
     table = ApprovalsTable(replace(settings, keep=None))
     asked = PendingQuestion(
-        "round", "1", "spin", None, None, "Sure?", {}, {}, ago(hours)
+        "round", "1", "spin", None, None, "Sure?", {}, {}, format_hours_ago(hours)
     )
 
     async def use() -> bool:
@@ -108,47 +110,49 @@ def test_a_question_stays_as_long_as_its_answer_may_come(
         return await table.claim_round("round")
 
     can_be_used = asyncio.run(use())
-    assert ids(settings, "round FROM approvals") == ["round"] * is_there
+    assert list_ids(settings, "round FROM approvals") == ["round"] * is_there
     assert can_be_used is (is_there and not is_taken)
 
 
-def test_many_rows_go_in_batches_and_writers_come_between(
-    settings: LedgerSettings,
-) -> None:
+def test_old_rows_are_removed_in_500_row_batches(settings: LedgerSettings) -> None:
     rows = {f"{number:04}": (24 * 100,) for number in range(1_100)}
     ended = threading.Event()
     ended.set()
 
     async def remove() -> list[int]:
-        await filled(settings, rows)
+        await write_records(settings, rows)
         left = []
         for _ in range(3):
             remove_old(settings, ended, NOW)
-            left.append(len(ids(settings)))
+            left.append(len(list_ids(settings)))
         return left
 
-    # Each is one batch, because the process is to end.
+    # Each run removes one batch, because the event requests its end.
     assert asyncio.run(remove()) == [600, 100, 0]
     assert remove_old(settings, threading.Event(), NOW) == 0
 
 
-def test_a_call_that_outlives_its_row_is_recorded_whole(
+def test_call_whose_row_was_removed_is_recorded_completely(
     settings: LedgerSettings,
 ) -> None:
     async def outlive() -> None:
         ledger = open_ledger(settings)
-        record = Record("1", "toys", "spin", None, ago(24 * 100), {"note": 1})
+        record = Record(
+            "1", "toys", "spin", None, format_hours_ago(24 * 100), {"note": 1}
+        )
         await ledger.write(record)
         assert remove_old(settings, threading.Event(), NOW) == 1
         await ledger.write(replace(record, outcome="ok", seconds=1.0))
         await ledger.close()
 
     asyncio.run(outlive())
-    assert ids(settings, "outcome || arguments FROM calls") == ['ok{"note": 1}']
+    assert list_ids(settings, "outcome || arguments FROM calls") == ['ok{"note": 1}']
 
 
-def test_what_a_removed_row_held_is_not_in_the_file(settings: LedgerSettings) -> None:
-    record = Record("1", "toys", "spin", None, ago(24 * 100), {"note": "s3cret"})
+def test_removed_rows_content_is_erased_from_the_file(settings: LedgerSettings) -> None:
+    record = Record(
+        "1", "toys", "spin", None, format_hours_ago(24 * 100), {"note": "s3cret"}
+    )
 
     async def write() -> None:
         ledger = open_ledger(settings)
@@ -162,19 +166,19 @@ def test_what_a_removed_row_held_is_not_in_the_file(settings: LedgerSettings) ->
 
 
 @pytest.mark.parametrize("keep", ["1h", None])
-async def test_old_rows_go_with_the_first_call_of_a_process(
+async def test_first_call_in_a_process_removes_old_rows(
     kept: Kept, handlers: Any, keep: str | None
 ) -> None:
     handlers.spin = lambda: "done"
     kept.settings = replace(kept.settings, keep=keep)
     kept.calls = ToolCalls(kept.settings, "tests")
-    await filled(kept.settings, {"0": (24 * 4000,)})
+    await write_records(kept.settings, {"0": (24 * 4000,)})
     assert (await kept.call("spin")).success
     await kept.calls.close()
     assert len(kept.rows()) == (1 if keep else 2)
 
 
-def test_a_ledger_that_cannot_be_changed_keeps_its_rows_and_says_so(
+def test_failed_removal_is_logged_and_keeps_rows(
     settings: LedgerSettings, caplog: pytest.LogCaptureFixture
 ) -> None:
     settings.get_file().mkdir()
@@ -184,7 +188,7 @@ def test_a_ledger_that_cannot_be_changed_keeps_its_rows_and_says_so(
     async def ask() -> None:
         with pytest.raises(OSError):
             asked = PendingQuestion(
-                "1", "1", "spin", None, None, "Sure?", {}, {}, ago(0)
+                "1", "1", "spin", None, None, "Sure?", {}, {}, format_hours_ago(0)
             )
             await ApprovalsTable(settings).record_question(asked)
 

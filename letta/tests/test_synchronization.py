@@ -1,4 +1,4 @@
-"""What a server answers who asks it to bring Letta up to date, and what it does at its start."""
+"""Answers of the sync endpoint, and synchronization at startup."""
 
 from __future__ import annotations
 
@@ -21,11 +21,12 @@ TOOLSET: Any = SimpleNamespace(name="ren", backend="v1")
 
 
 class Plan:
-    """A plan with these blockers."""
+    """A stand-in for a plan with these blockers."""
 
     def __init__(self, *codes: str) -> None:
         self.blockers = [
-            SimpleNamespace(code=one, message=f"no: {one}") for one in codes
+            SimpleNamespace(code=blocker_code, message=f"no: {blocker_code}")
+            for blocker_code in codes
         ]
         self.missing = ("b",)
         self.warnings = ("w",)
@@ -34,16 +35,16 @@ class Plan:
         return {"blockers": len(self.blockers)}
 
 
-class Syncs:
-    """Stands in for `sync`: gives these outcomes, the last one again and again."""
+class FakeSync:
+    """A stand-in for `sync` that returns these outcomes; the last one is repeated."""
 
     def __init__(self, *outcomes: Any) -> None:
         self.outcomes = [*outcomes]
-        self.given: list[dict[str, Any]] = []
+        self.calls: list[dict[str, Any]] = []
 
-    def __call__(self, toolset: Any, **given: Any) -> Any:
+    def __call__(self, toolset: Any, **arguments: Any) -> Any:
         assert toolset is TOOLSET
-        self.given.append(given)
+        self.calls.append(arguments)
         outcome = self.outcomes[0]
         if len(self.outcomes) > 1:
             del self.outcomes[0]
@@ -105,10 +106,10 @@ DONE = ApplyResult(3, 4, True, missed=())
         (None, (Plan(), ApplyResult(3, 4, False, missing=("b",))), 409, None),
     ],
 )
-async def test_who_asks_is_answered(
+async def test_sync_route_answers_with_status_and_result(
     monkeypatch: pytest.MonkeyPatch, body: Any, outcome: Any, status: int, value: Any
 ) -> None:
-    monkeypatch.setattr(syncing, "sync", Syncs(outcome))
+    monkeypatch.setattr(syncing, "sync", FakeSync(outcome))
     route = syncing.build_sync_route(TOOLSET)
     assert (route.method, route.path) == ("POST", "/api/admin/sync-mcp-tools")
     answer = await route.answer(AdminRequest(body))
@@ -121,13 +122,13 @@ async def test_who_asks_is_answered(
     ("body", "is_dry"),
     [(None, False), ({"dry_run": True}, True), ({"dry_run": False}, False)],
 )
-async def test_what_is_asked_is_handed_on(
+async def test_sync_route_passes_overrides_and_dry_run(
     monkeypatch: pytest.MonkeyPatch, body: Any, is_dry: bool
 ) -> None:
-    syncs = Syncs((Plan(), None))
+    syncs = FakeSync((Plan(), None))
     monkeypatch.setattr(syncing, "sync", syncs)
     await syncing.build_sync_route(TOOLSET).answer(AdminRequest(body))
-    assert syncs.given == [{"overrides": body or {}, "dry_run": is_dry}]
+    assert syncs.calls == [{"overrides": body or {}, "dry_run": is_dry}]
 
 
 UNREACHABLE = (Plan("unreachable"), None)
@@ -157,15 +158,14 @@ UNREACHABLE = (Plan("unreachable"), None)
         ),
     ],
 )
-async def test_a_server_brings_letta_up_to_date_at_its_start(
+async def test_startup_synchronizes_and_retries_while_unreachable(
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
     outcomes: list[Any],
     pauses: list[float],
     said: str | None,
 ) -> None:
-    """And tries it again while Letta or the server cannot be reached."""
-    syncs, slept = Syncs(*outcomes), list[float]()
+    syncs, slept = FakeSync(*outcomes), list[float]()
 
     async def sleep(seconds: float) -> None:
         slept.append(seconds)
@@ -175,26 +175,26 @@ async def test_a_server_brings_letta_up_to_date_at_its_start(
     with caplog.at_level(logging.INFO, "toolcast.letta"):
         await syncing.build_startup_task(TOOLSET, 50.0)()
     assert slept == pauses
-    assert len(syncs.given) == len(pauses)
-    assert all(given == {"adds_only": True} for given in syncs.given)
+    assert len(syncs.calls) == len(pauses)
+    assert all(given == {"adds_only": True} for given in syncs.calls)
     assert (said or "") in caplog.text
     assert bool(caplog.text) is (said is not None)
 
 
 @pytest.mark.parametrize(
-    ("patience", "pauses"), [(0.0, [0]), (0.5, [0.5]), (6.0, [1, 5])]
+    ("timeout", "pauses"), [(0.0, [0]), (0.5, [0.5]), (6.0, [1, 5])]
 )
-async def test_the_last_try_is_made_when_the_patience_ends(
-    monkeypatch: pytest.MonkeyPatch, patience: float, pauses: list[float]
+async def test_last_retry_is_when_the_timeout_ends(
+    monkeypatch: pytest.MonkeyPatch, timeout: float, pauses: list[float]
 ) -> None:
     slept = list[float]()
 
     async def sleep(seconds: float) -> None:
         slept.append(seconds)
 
-    monkeypatch.setattr(syncing, "sync", Syncs(UNREACHABLE))
+    monkeypatch.setattr(syncing, "sync", FakeSync(UNREACHABLE))
     monkeypatch.setattr(asyncio, "sleep", sleep)
-    await syncing.build_startup_task(TOOLSET, patience)()
+    await syncing.build_startup_task(TOOLSET, timeout)()
     assert slept == pauses
 
 
@@ -210,28 +210,30 @@ async def test_the_last_try_is_made_when_the_patience_ends(
         ),
     ],
 )
-def test_what_is_not_set_is_told(toolset: Any, environment: Any, problem: str) -> None:
+def test_connect_reports_missing_settings(
+    toolset: Any, environment: Any, problem: str
+) -> None:
     with pytest.raises(MissingSettingError, match=problem):
         syncing.connect(toolset, environment)
 
 
-TAKES = SimpleNamespace(layer="tool")
-RULE = SimpleNamespace(layer="rule")
+REMOVED_TOOL = SimpleNamespace(layer="tool")
+REMOVED_RULE = SimpleNamespace(layer="rule")
 
 
 @pytest.mark.parametrize(
     ("given", "blockers", "removals", "is_done"),
     [
         ({}, (), (), True),
-        ({}, (), (TAKES,), True),
+        ({}, (), (REMOVED_TOOL,), True),
         ({}, (1,), (), False),
         ({"dry_run": True}, (), (), False),
         ({"adds_only": True}, (), (), True),
-        ({"adds_only": True}, (), (TAKES,), False),
-        ({"adds_only": True}, (), (RULE,), True),
+        ({"adds_only": True}, (), (REMOVED_TOOL,), False),
+        ({"adds_only": True}, (), (REMOVED_RULE,), True),
     ],
 )
-def test_a_plan_is_applied_or_only_made(
+def test_sync_applies_the_plan_only_if_permitted(
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
     given: Any,

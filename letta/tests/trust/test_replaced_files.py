@@ -1,4 +1,4 @@
-"""Plans, baselines and settings whose place something else has taken, or that are no JSON."""
+"""Files of other kinds in the place of plans, baselines and settings are refused."""
 
 from __future__ import annotations
 
@@ -13,25 +13,33 @@ from toolcast_letta.state.baseline import Baselines
 from toolcast_letta.state.seal import KEY_VARIABLE, ForeignFileError, Seal
 
 pytestmark = pytest.mark.usefixtures("in_time")
-SEVERAL = pytest.mark.parametrize("plant", PLANTS, ids=lambda plant: plant.__name__)
+PARAMETRIZE_PLANTS = pytest.mark.parametrize(
+    "plant", PLANTS, ids=lambda plant: plant.__name__
+)
 
 
-@SEVERAL
-def test_a_plan_is_refused(tmp_path: Path, outside: Path, plant: Plant) -> None:
+@PARAMETRIZE_PLANTS
+def test_link_pipe_or_device_is_refused_as_plan(
+    tmp_path: Path, outside: Path, plant: Plant
+) -> None:
     plant(tmp_path / "plan.json", outside)
     with pytest.raises(ForeignFileError, match=r"plan\.json"):
         Plan.load(tmp_path / "plan.json", Seal({KEY_VARIABLE: "k" * 32}))
 
 
-@SEVERAL
-def test_a_baseline_is_refused(tmp_path: Path, outside: Path, plant: Plant) -> None:
+@PARAMETRIZE_PLANTS
+def test_link_pipe_or_device_is_refused_as_baseline(
+    tmp_path: Path, outside: Path, plant: Plant
+) -> None:
     plant(tmp_path / "toys-1.json", outside)
     with pytest.raises(ForeignFileError, match=r"toys-1\.json"):
         Baselines(tmp_path).load(tmp_path / "toys-1.json")
 
 
-@SEVERAL
-def test_settings_are_refused(tmp_path: Path, outside: Path, plant: Plant) -> None:
+@PARAMETRIZE_PLANTS
+def test_link_pipe_or_device_is_refused_as_settings(
+    tmp_path: Path, outside: Path, plant: Plant
+) -> None:
     plant(tmp_path / "settings.json", outside)
     with pytest.raises(SettingsError, match=r"settings\.json"):
         Settings.read(tmp_path / "settings.json")

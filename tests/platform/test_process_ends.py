@@ -1,4 +1,4 @@
-"""However a process of the clinic ends, its pool is closed."""
+"""The clinic's connection pool is closed for every end of a process."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ YEAR = {"first": "2026-01-01", "last": "2026-12-31"}
 
 
 @pytest.mark.parametrize("era", [pytest.param(ERAS[0], marks=SLOW), ERAS[1]])
-def test_the_end_of_the_input(clinic: Clinic, era: str) -> None:
+def test_stdio_server_closes_the_pool_when_input_ends(clinic: Clinic, era: str) -> None:
     call = {"name": "search_visits", "arguments": {"day": MONDAY}}
     process = clinic.start("clinic_tools.reception.mcp_server")
     output, _ = process.communicate(sent(era, ("tools/call", call)).encode(), 60)
@@ -37,7 +37,9 @@ def test_the_end_of_the_input(clinic: Clinic, era: str) -> None:
 @SLOW
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 @pytest.mark.parametrize("busy", [False, True])
-def test_a_signal_over_stdio(clinic: Clinic, number: int, busy: bool) -> None:
+def test_stdio_server_closes_the_pool_after_a_signal(
+    clinic: Clinic, number: int, busy: bool
+) -> None:
     slow = replace(clinic, pace=0.05)
     process = slow.start("clinic_tools.records.mcp_server", "--grace", "1")
     clinic.wait_for(lambda: bool(clinic.told))
@@ -56,7 +58,9 @@ def test_a_signal_over_stdio(clinic: Clinic, number: int, busy: bool) -> None:
 @SLOW
 @SIGNALS
 @pytest.mark.parametrize("workers", [1, 2])
-def test_a_signal_over_http(clinic: Clinic, number: int, workers: int) -> None:
+def test_http_server_closes_the_pool_after_a_signal(
+    clinic: Clinic, number: int, workers: int
+) -> None:
     words = ("--workers", str(workers))
     package = "clinic_tools.reception"
     with served(
@@ -69,7 +73,7 @@ def test_a_signal_over_http(clinic: Clinic, number: int, workers: int) -> None:
 
 
 @SLOW
-def test_a_signal_while_an_export_runs_over_http(clinic: Clinic) -> None:
+def test_http_server_stops_a_running_export_after_a_signal(clinic: Clinic) -> None:
     env = replace(clinic, pace=0.05).environment
     words = ("--grace", "1")
     package = "clinic_tools.records"
@@ -98,14 +102,14 @@ def test_a_signal_while_an_export_runs_over_http(clinic: Clinic) -> None:
         pytest.param("langchain", 0, marks=SLOW),
     ],
 )
-def test_a_script(clinic: Clinic, way: str, code: int) -> None:
+def test_script_closes_the_pool(clinic: Clinic, way: str, code: int) -> None:
     done = clinic.run("clinic_script.py", way)
     assert done.returncode == code, done.stderr
     assert ("Ada" in done.stdout) == (code == 0)
     assert clinic.told == [OPENED, CLOSED]
 
 
-def test_a_command(clinic: Clinic) -> None:
+def test_command_closes_the_pool(clinic: Clinic) -> None:
     done = clinic.run("-m", "clinic_tools.reception.cli", "visits", "--day", MONDAY)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)[0]["patient"] == "Ada"
@@ -113,7 +117,7 @@ def test_a_command(clinic: Clinic) -> None:
 
 
 @SLOW
-def test_a_command_that_needs_a_person_without_one(clinic: Clinic) -> None:
+def test_command_with_confirmation_fails_without_a_terminal(clinic: Clinic) -> None:
     words = ("refund", "--visit-id", "1", "--amount")
     amount = '{"cents": 5000, "currency": "EUR"}'
     done = clinic.run("-m", "clinic_tools.reception.cli", *words, amount)
@@ -125,7 +129,7 @@ def test_a_command_that_needs_a_person_without_one(clinic: Clinic) -> None:
 
 @SLOW
 @pytest.mark.parametrize(("typed", "left"), [("yes", 3_000), ("sure", 8_000)])
-def test_a_person_answers_at_the_terminal(
+def test_confirmation_at_the_terminal_is_accepted_or_declined(
     clinic: Clinic, typed: str, left: int
 ) -> None:
     refund = ("clinic_tools.reception.cli", "refund", "--visit-id", "1", "--amount")
@@ -139,13 +143,13 @@ def test_a_person_answers_at_the_terminal(
         person.rest()
     assert ('"cents": 3000' in person.shown) == (left == 3_000)
     assert clinic.cents_left() == left
-    said = "accept" if left == 3_000 else "decline"
-    assert clinic.approvals == [("refund_visit", said)]
+    action = "accept" if left == 3_000 else "decline"
+    assert clinic.approvals == [("refund_visit", action)]
     assert clinic.told.count(OPENED) == clinic.told.count(CLOSED)
 
 
 @SLOW
-def test_a_form_is_filled_in_at_the_terminal(clinic: Clinic) -> None:
+def test_form_at_the_terminal_is_validated(clinic: Clinic) -> None:
     born = ("register", "--name", "Grace", "--birthday", "1986-12-09")
     words = ("clinic_tools.reception.cli", *born)
     with in_terminal(clinic.project, clinic.environment, *words) as person:
@@ -162,7 +166,9 @@ def test_a_form_is_filled_in_at_the_terminal(clinic: Clinic) -> None:
 
 @SLOW
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_to_a_command(clinic: Clinic, number: int) -> None:
+def test_command_stops_the_export_and_closes_the_pool_after_a_signal(
+    clinic: Clinic, number: int
+) -> None:
     slow = replace(clinic, pace=0.05)
     words = ("export", "--first", YEAR["first"], "--last", YEAR["last"])
     process = slow.start("clinic_tools.records.cli", *words)
@@ -176,7 +182,7 @@ def test_a_signal_to_a_command(clinic: Clinic, number: int) -> None:
 
 @SLOW
 @pytest.mark.parametrize("toolset", ["reception", "records"])
-def test_a_database_that_nobody_answers_ends_the_start(
+def test_server_start_fails_if_the_database_is_unreachable(
     clinic: Clinic, toolset: str
 ) -> None:
     url = "postgresql://nobody@127.0.0.1:9/clinic"

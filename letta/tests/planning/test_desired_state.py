@@ -1,4 +1,4 @@
-"""What a toolset wants in Letta, by its settings and the environment."""
+"""The desired state for settings and environment variables."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from letta.tests.planning.states import tool
+from letta.tests.planning.states import make_tool
 from toolcast_letta.code.entry_backups import EntryBackup
 from toolcast_letta.plan.current_state import AgentState
 from toolcast_letta.plan.desired_state import (
@@ -21,7 +21,7 @@ SERVER = LettaServer("toys", url="http://mcp.test/mcp")
 AGENT = LettaAgent("me", id="agent-1", expects=("z", "a"), ends_turn=("a",))
 
 
-def wanted(
+def build_desired(
     *tools: Any,
     server: Any = SERVER,
     agent: Any = AGENT,
@@ -32,7 +32,7 @@ def wanted(
     return build_desired_state(settings, tools, environment, server_url=url)
 
 
-def test_what_settings_leave_out() -> None:
+def test_settings_have_defaults() -> None:
     plain = LettaSettings(name="toys", server=SERVER)
     assert (plain.agents, plain.backend) == ((), "v1")
     assert (plain.on_start, plain.on_start_timeout_s) == (False, 120.0)
@@ -51,12 +51,12 @@ def test_what_settings_leave_out() -> None:
         ("http://:pw@a", "contains a password"),
     ],
 )
-def test_the_url_of_the_server(url: str, problem: str) -> None:
+def test_server_url_must_be_http_without_credentials(url: str, problem: str) -> None:
     if not problem:
-        assert wanted(url=url).server_url == url
+        assert build_desired(url=url).server_url == url
         return
     with pytest.raises(MissingSettingError, match=problem):
-        wanted(url=url)
+        build_desired(url=url)
 
 
 @pytest.mark.parametrize(
@@ -82,43 +82,43 @@ def test_the_url_of_the_server(url: str, problem: str) -> None:
         ({"id": "a", "id_env": "ID"}, {"ID": "b"}, "a"),
     ],
 )
-def test_an_id_is_said_or_in_the_environment(
+def test_agent_id_comes_from_settings_or_environment(
     given: Any, environment: Any, found: str
 ) -> None:
     agent = LettaAgent("me", **given)
     if len(found) == 1:
-        assert wanted(agent=agent, **environment).agents[0].id == found
+        assert build_desired(agent=agent, **environment).agents[0].id == found
         return
-    with pytest.raises(MissingSettingError) as told:
-        wanted(agent=agent, **environment)
-    assert str(told.value) == found
+    with pytest.raises(MissingSettingError) as error_info:
+        build_desired(agent=agent, **environment)
+    assert str(error_info.value) == found
 
 
-def test_a_token_is_in_the_environment() -> None:
-    assert wanted(TOKEN="x").token is None
+def test_token_comes_from_the_named_environment_variable() -> None:
+    assert build_desired(TOKEN="x").token is None
     named = SERVER._replace(token_env="TOKEN")
-    found = wanted(server=named, TOKEN="s3cret")
+    found = build_desired(server=named, TOKEN="s3cret")
     assert found.token == "s3cret"
     with pytest.raises(
         MissingSettingError,
         match="the MCP server's token is not set: set the environment variable TOKEN",
     ):
-        wanted(server=named)
+        build_desired(server=named)
 
 
 def test_tools_are_attached_offered_or_withheld() -> None:
-    loop = tool("loop", attached=False, calls_agent_loop=True)
-    hidden = replace(tool("hidden"), is_offered=False)
-    found = wanted(
-        tool("b", "was_b", "a"),
-        tool("a"),
-        tool("off", attached=False, ends_turn=True, requires_approval=True),
+    loop = make_tool("loop", attached=False, calls_agent_loop=True)
+    hidden = replace(make_tool("hidden"), is_offered=False)
+    found = build_desired(
+        make_tool("b", "was_b", "a"),
+        make_tool("a"),
+        make_tool("off", attached=False, ends_turn=True, requires_approval=True),
         loop,
         replace(loop, name="away", is_offered=False),
         hidden,
     )
     assert found.canonical == ("a", "b")
-    assert found.removed_names == {"was_b": "b"}, "`a` is a tool of its own by now"
+    assert found.removed_names == {"was_b": "b"}, "`a` is the name of another tool"
     assert found.withheld == {
         "away": "it calls the agent's own loop",
         "hidden": "the client that Letta uses may not call it",
@@ -135,14 +135,14 @@ def test_tools_are_attached_offered_or_withheld() -> None:
     ("part", "needs_opt_in"),
     [({}, False), ({"changes_data": True}, True), ({"requires_approval": True}, True)],
 )
-def test_a_serious_tool_is_called_by_nobody_unasked(
+def test_changing_or_approved_tools_need_opt_in_for_calls(
     part: Any, needs_opt_in: bool
 ) -> None:
-    assert tool("a", **part).needs_opt_in is needs_opt_in
+    assert make_tool("a", **part).needs_opt_in is needs_opt_in
 
 
-def test_some_of_the_agents_are_chosen() -> None:
-    found = wanted()
+def test_select_agents_keeps_named_agents_and_rejects_unknown() -> None:
+    found = build_desired()
     assert found.select_agents(["me"]) == found
     with pytest.raises(
         MissingSettingError, match="has no agent `you`\n  help: use one of me"
@@ -159,7 +159,7 @@ def test_some_of_the_agents_are_chosen() -> None:
     ],
     ids=lambda value: type(value).__name__,
 )
-def test_a_repr_shows_no_secret(value: Any) -> None:
-    """It may stand in a log."""
+def test_repr_contains_no_secret(value: Any) -> None:
+    """The repr of these values can be logged."""
     assert "s3cret" not in repr(value)
     assert type(value).__name__ in repr(value)

@@ -1,4 +1,4 @@
-"""Where a toolset's records go: by the environment, by the toolset, or in the user's own folder."""
+"""The location of records: environment, toolset, or the user's state folder."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ SETTINGS = LedgerSettings("toy", "TOY_LEDGER", package="/srv/toy")
     ("named", "path", "file"),
     [("/x/a", None, "/x/a"), ("/x/a", "/y/b", "/x/a"), (" ", "/y/b", "/y/b")],
 )
-def test_a_file_that_is_named_is_taken(named: str, path: str | None, file: str) -> None:
+def test_environment_overrides_the_configured_file(
+    named: str, path: str | None, file: str
+) -> None:
     settings = LedgerSettings("toy", "TOY_LEDGER", path)
     assert settings.get_file({"TOY_LEDGER": named}) == Path(file).absolute()
     assert settings.is_configured({"TOY_LEDGER": named})
@@ -27,7 +29,7 @@ def test_a_file_that_is_named_is_taken(named: str, path: str | None, file: str) 
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems have other folders")
-def test_without_a_name_it_is_the_users_and_of_this_package() -> None:
+def test_default_file_is_in_the_packages_state_folder() -> None:
     whose = hashlib.sha256(b"/srv/toy").hexdigest()[:12]
     below = f"toolcast/toy-{whose}/ledger.sqlite3"
     own = SETTINGS.get_file({"XDG_STATE_HOME": "/state"})
@@ -47,11 +49,11 @@ def test_without_a_name_it_is_the_users_and_of_this_package() -> None:
         ("Postgres://x/y", "Postgres://x/y"),
     ],
 )
-def test_a_url_is_a_database(named: str, database: str | None) -> None:
+def test_postgresql_url_selects_a_database(named: str, database: str | None) -> None:
     assert SETTINGS.get_database_url({"TOY_LEDGER": named}) == database
 
 
-def test_another_url_is_no_ledger() -> None:
+def test_unsupported_url_is_an_error_without_credentials() -> None:
     with pytest.raises(LedgerError, match="not with mysql:") as refused:
         SETTINGS.get_database_url({"TOY_LEDGER": "MySQL://user:s3cret@x"})
     assert "s3cret" not in str(refused.value)
@@ -60,7 +62,9 @@ def test_another_url_is_no_ledger() -> None:
 @pytest.mark.parametrize(
     ("text", "is_taken"), [("postgresql://x/y\n", True), ("/x/a", False)]
 )
-def test_a_file_holds_a_url_alone(tmp_path: Path, text: str, is_taken: bool) -> None:
+def test_variable_with_file_suffix_must_name_a_file_with_a_url(
+    tmp_path: Path, text: str, is_taken: bool
+) -> None:
     file = tmp_path / "url"
     file.write_text(text)
     environment = {"TOY_LEDGER_FILE": str(file)}
@@ -71,7 +75,7 @@ def test_a_file_holds_a_url_alone(tmp_path: Path, text: str, is_taken: bool) -> 
             SETTINGS.get_database_url(environment)
 
 
-def test_a_package_is_known_by_its_folder(tmp_path: Path) -> None:
+def test_package_is_identified_by_its_folder(tmp_path: Path) -> None:
     tools = ModuleType("toy.tools")
     tools.__path__ = [str(tmp_path / "toy" / "tools"), "/elsewhere"]
     assert SETTINGS.for_package(tools).package == str((tmp_path / "toy").resolve())
@@ -79,5 +83,5 @@ def test_a_package_is_known_by_its_folder(tmp_path: Path) -> None:
     assert SETTINGS.for_package(tools).package == ""
 
 
-def test_links_last_ten_minutes() -> None:
+def test_link_limits_are_10_minutes_and_16_mebibytes() -> None:
     assert (LinkLimits().seconds, LinkLimits().bytes) == (600.0, 16 * 1024 * 1024)

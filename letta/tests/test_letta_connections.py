@@ -1,4 +1,4 @@
-"""Where Letta and the MCP server are, who may enter, and what is sent there once."""
+"""Connections to Letta and the MCP server: versions, URLs, credentials, retries."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from typing import Any
 import pytest
 
 from letta.tests.fake_letta import Fault
-from letta.tests.toy import MCP, TOKEN, TOOLSET, codes
+from letta.tests.toy import MCP, TOKEN, TOOLSET, list_blocker_codes
 from toolcast_letta.plan.backend import PlanRefusedError
 from toolcast_letta.plan.desired_state import MissingSettingError
 from toolcast_letta.v1.api import LettaApi, LettaError, UnverifiedStateError
 
 
 @pytest.mark.parametrize("version", ["0.12.9", "0.17.0", "1.0.0", "nightly"])
-def test_an_unknown_version_is_refused(toy: Any, version: str) -> None:
+def test_unsupported_letta_version_blocks_the_plan(toy: Any, version: str) -> None:
     toy.world.version = version
-    assert codes(toy.plan()) == ["version"]
+    assert list_blocker_codes(toy.plan()) == ["version"]
 
 
-def test_a_newer_server_refuses_private_addresses(make_toy: Any) -> None:
+def test_private_server_url_causes_a_warning_for_newer_letta(make_toy: Any) -> None:
     toy = make_toy(toolset=TOOLSET.replace("mcp.test", "127.0.0.1:9"))
     toy.world.servers["http://127.0.0.1:9/mcp"] = toy.mcp
     refuses = "refuses MCP servers at private addresses"
@@ -28,7 +28,7 @@ def test_a_newer_server_refuses_private_addresses(make_toy: Any) -> None:
     assert refuses in toy.plan().warnings[0]
 
 
-def test_the_cloud_is_never_changed(toy: Any) -> None:
+def test_apply_to_lettas_cloud_is_refused(toy: Any) -> None:
     plan = toy.plan()
     api = LettaApi("https://api.letta.com")
     from toolcast_letta.plan.applying import apply_plan
@@ -40,12 +40,12 @@ def test_the_cloud_is_never_changed(toy: Any) -> None:
 
 
 @pytest.mark.parametrize("url", ["", "letta", "ftp://x", "http://user:pw@letta.test"])
-def test_a_url_that_is_none(url: str) -> None:
+def test_invalid_letta_url_is_an_error(url: str) -> None:
     with pytest.raises(LettaError):
         LettaApi(url)
 
 
-def test_a_wrong_key_is_told_before_anything_else(toy: Any) -> None:
+def test_error_for_a_wrong_key_does_not_contain_the_key(toy: Any) -> None:
     toy.world.password = "right"
     api = LettaApi(toy.fake.url, "wr0ng-key")
     with pytest.raises(LettaError, match="401") as caught:
@@ -53,7 +53,7 @@ def test_a_wrong_key_is_told_before_anything_else(toy: Any) -> None:
     assert "wr0ng-key" not in str(caught.value)
 
 
-def test_settings_that_the_environment_lacks(toy: Any) -> None:
+def test_missing_token_variable_is_an_error(toy: Any) -> None:
     del toy.environment["TOY_MCP_TOKEN"]
     with pytest.raises(
         MissingSettingError, match="set the environment variable TOY_MCP_TOKEN"
@@ -64,7 +64,9 @@ def test_settings_that_the_environment_lacks(toy: Any) -> None:
 @pytest.mark.parametrize(
     "url", ["mcp.test/mcp", "ftp://mcp.test", "http://a:b@mcp.test"]
 )
-def test_a_url_of_the_mcp_server_that_is_none(toy: Any, url: str) -> None:
+def test_invalid_mcp_server_url_is_an_error_without_credentials(
+    toy: Any, url: str
+) -> None:
     toolset = toy.project.root / "specs/toy/toolset.yaml"
     text = toolset.read_text().replace(f'url: "{MCP}"', "url_env: TOY_MCP_URL")
     toolset.write_text(text)
@@ -74,12 +76,12 @@ def test_a_url_of_the_mcp_server_that_is_none(toy: Any, url: str) -> None:
     assert "a:b" not in str(caught.value)
 
 
-def test_a_new_token_reaches_the_server(toy: Any) -> None:
+def test_new_token_updates_the_entry_and_keeps_other_headers(toy: Any) -> None:
     toy.apply()
     toy.mcp.token = "another-s3cret-token"
     toy.environment["TOY_MCP_TOKEN"] = toy.mcp.token
     plan = toy.plan()
-    assert [(one.layer, one.detail) for one in plan.changes] == [
+    assert [(item.layer, item.detail) for item in plan.changes] == [
         ("server", "bearer token (not shown)")
     ]
     assert TOKEN not in str(plan.to_json())
@@ -91,20 +93,22 @@ def test_a_new_token_reaches_the_server(toy: Any) -> None:
         "Authorization": "Bearer another-s3cret-token",
     }
     assert toy.entry().server_name == "toy"
-    assert toy.verified().all_match
+    assert toy.verify().all_match
 
 
-def test_a_new_url_is_a_change_of_the_entry(toy: Any) -> None:
+def test_new_server_url_updates_the_entry(toy: Any) -> None:
     toy.apply()
     toy.world.servers["http://new.test/mcp"] = toy.mcp
     toy.project.edit("specs/toy/toolset.yaml", MCP, "http://new.test/mcp")
     plan = toy.plan()
-    assert [one.detail for one in plan.changes] == [f"url {MCP} -> http://new.test/mcp"]
+    assert [item.detail for item in plan.changes] == [
+        f"url {MCP} -> http://new.test/mcp"
+    ]
     toy.apply(plan)
     assert toy.entry().config["server_url"] == "http://new.test/mcp"
 
 
-def test_g_the_baseline_is_there_before_anything_changes(toy: Any) -> None:
+def test_baseline_is_saved_before_the_first_change(toy: Any) -> None:
     kept: list[int] = []
 
     def look(method: str, path: str) -> None:
@@ -119,7 +123,7 @@ def test_g_the_baseline_is_there_before_anything_changes(toy: Any) -> None:
 
 
 @pytest.mark.parametrize("fault", [Fault.ERROR_AFTER, Fault.LOCKED, Fault.DROP_AFTER])
-def test_a_change_is_sent_once(toy: Any, fault: Fault) -> None:
+def test_failed_change_is_not_sent_again(toy: Any, fault: Fault) -> None:
     plan = toy.plan()
     path = f"/v1/agents/{toy.agent_id}"
     toy.fake.faults.reset()

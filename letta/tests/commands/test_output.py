@@ -1,4 +1,4 @@
-"""What commands print and end with, by what was planned and done."""
+"""Output and exit codes of commands for planned, applied and failed changes."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ BACKEND: Any = SimpleNamespace()
 PLAN = "a plan\n"
 
 
-class Made:
-    """A plan that is said to have these parts."""
+class FakePlan:
+    """A stand-in for a plan with these parts."""
 
     def __init__(self, backend: str = "v1", **more: Any) -> None:
         self.backend = backend
@@ -51,71 +51,73 @@ class Made:
 
 
 @pytest.fixture(autouse=True)
-def connected(monkeypatch: pytest.MonkeyPatch) -> None:
+def replace_connection(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(operations, "_connect", lambda request: (DESIRED, BACKEND))
     monkeypatch.setattr(operations, "format_plan", lambda made: PLAN)
     monkeypatch.setattr(operations, "Seal", lambda: "seal")
 
 
-def request(**more: Any) -> Any:
+def make_request(**more: Any) -> Any:
     return SimpleNamespace(**{"as_json": False, "kind": "v1", **more})
 
 
 @pytest.mark.parametrize(
-    ("made", "kind", "out", "exits", "said"),
+    ("made", "kind", "out", "exits", "expected_output"),
     [
-        (Made(), "v1", None, (0, 0), PLAN),
-        (Made(changes=(1,)), "v1", None, (0, 2), PLAN),
-        (Made(blocks=(1,)), "v1", None, (0, 2), PLAN),
-        (Made(missing=("lost",)), "v1", None, (1, 1), PLAN),
-        (Made(missing=("lost",), changes=(1,)), "v1", None, (1, 1), PLAN),
-        (Made(blockers=(1,), changes=(1,)), "v1", None, (1, 1), PLAN),
+        (FakePlan(), "v1", None, (0, 0), PLAN),
+        (FakePlan(changes=(1,)), "v1", None, (0, 2), PLAN),
+        (FakePlan(blocks=(1,)), "v1", None, (0, 2), PLAN),
+        (FakePlan(missing=("lost",)), "v1", None, (1, 1), PLAN),
+        (FakePlan(missing=("lost",), changes=(1,)), "v1", None, (1, 1), PLAN),
+        (FakePlan(blockers=(1,), changes=(1,)), "v1", None, (1, 1), PLAN),
         (
-            Made(),
+            FakePlan(),
             "v1",
             "a b.json",
             (0, 0),
             f"{PLAN}Saved: toolcast letta apply 'a b.json'\n",
         ),
         (
-            Made(),
+            FakePlan(),
             "code",
             "p.json",
             (0, 0),
             f"{PLAN}Saved: toolcast letta apply --backend code p.json\n",
         ),
-        (Made(blockers=(1,)), "v1", "p.json", (1, 1), f"{PLAN}Not saved: p.json\n"),
+        (FakePlan(blockers=(1,)), "v1", "p.json", (1, 1), f"{PLAN}Not saved: p.json\n"),
     ],
 )
-def test_a_plan_is_shown_and_saved(
+def test_plan_is_printed_and_saved_with_its_exit_code(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
-    made: Made,
+    made: FakePlan,
     kind: str,
     out: str | None,
     exits: tuple[int, int],
-    said: str,
+    expected_output: str,
 ) -> None:
     monkeypatch.setattr(operations, "_build_plan", lambda *_: made)
     path = None if out is None else Path(out)
     for detailed, code in zip((False, True), exits, strict=True):
-        asked = request(kind=kind)
-        found = operations.plan(asked, Overrides(), path, detailed_exitcode=detailed)
+        request = make_request(kind=kind)
+        found = operations.plan(request, Overrides(), path, detailed_exitcode=detailed)
         assert found == code
-        assert capsys.readouterr().out == said
+        assert capsys.readouterr().out == expected_output
     assert made.saved == ([] if path is None or made.blockers else [path] * 2)
-    operations.plan(request(as_json=True), Overrides(), None, detailed_exitcode=False)
+    operations.plan(
+        make_request(as_json=True), Overrides(), None, detailed_exitcode=False
+    )
     assert json.loads(capsys.readouterr().out) == {"place": "here"}
 
 
-def test_a_plan_that_cannot_be_saved_ends_the_command(
+def test_plan_that_cannot_be_saved_exits_with_2(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    made = Made()
+    made = FakePlan()
     made.error = StateError("the disk is full")
     monkeypatch.setattr(operations, "_build_plan", lambda *_: made)
     with pytest.raises(SystemExit) as ended:
-        operations.plan(request(), Overrides(), Path("p"), detailed_exitcode=False)
+        operations.plan(make_request(), Overrides(), Path("p"), detailed_exitcode=False)
     assert ended.value.code == 2
     assert "the disk is full" in capsys.readouterr().err
 
@@ -161,7 +163,7 @@ SYNCED = "tools+rules synced - 3 tools, 4 rules\n"
         ),
     ],
 )
-def test_what_was_done_is_told(
+def test_apply_prints_its_result_as_text_and_json(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     backend: str,
@@ -171,30 +173,30 @@ def test_what_was_done_is_told(
     out: str,
     err: str,
 ) -> None:
-    made, given = Made(backend), list[Any]()
+    made, calls = FakePlan(backend), list[Any]()
 
-    def applied(*words: Any) -> ApplyResult:
-        given.append(words)
+    def fake_apply(*words: Any) -> ApplyResult:
+        calls.append(words)
         words[3]("a step")
         return done
 
     loading: Any = SimpleNamespace(load=lambda file, seal: made)
     monkeypatch.setattr(operations, "Plan", loading)
     monkeypatch.setattr(operations, "_build_plan", lambda *_: made)
-    monkeypatch.setattr(operations, "apply_plan", applied)
+    monkeypatch.setattr(operations, "apply_plan", fake_apply)
     file = Path("plan.json") if saved else None
-    assert operations.apply(request(), Overrides(), file) == code
-    told = capsys.readouterr()
-    assert (told.out.replace("a step\n", ""), told.err) == (out, err)
-    assert given[0][2] == (("for", "me", "you") if saved else DESIRED)
-    assert operations.apply(request(as_json=True), Overrides(), file) == code
-    told = capsys.readouterr()
-    assert json.loads(told.out)["tools"] == 3
-    assert told.err == "a step\n"
+    assert operations.apply(make_request(), Overrides(), file) == code
+    captured = capsys.readouterr()
+    assert (captured.out.replace("a step\n", ""), captured.err) == (out, err)
+    assert calls[0][2] == (("for", "me", "you") if saved else DESIRED)
+    assert operations.apply(make_request(as_json=True), Overrides(), file) == code
+    captured = capsys.readouterr()
+    assert json.loads(captured.out)["tools"] == 3
+    assert captured.err == "a step\n"
 
 
 @pytest.mark.parametrize(
-    ("error", "code", "said"),
+    ("error", "code", "expected_error"),
     [
         (PlanRefusedError("no\nwhy"), 1, "refused: no\n  why\n"),
         (ConcurrentRunError("busy"), 1, "refused: busy\n"),
@@ -207,28 +209,28 @@ def test_what_was_done_is_told(
         ),
     ],
 )
-def test_what_goes_wrong_is_told(
+def test_apply_prints_errors_and_refusals(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     error: Exception,
     code: int,
-    said: str,
+    expected_error: str,
 ) -> None:
-    def applied(*_: Any) -> ApplyResult:
+    def fake_apply(*_: Any) -> ApplyResult:
         raise error
 
-    monkeypatch.setattr(operations, "_build_plan", lambda *_: Made())
-    monkeypatch.setattr(operations, "apply_plan", applied)
+    monkeypatch.setattr(operations, "_build_plan", lambda *_: FakePlan())
+    monkeypatch.setattr(operations, "apply_plan", fake_apply)
     try:
-        found = operations.apply(request(), Overrides(), None)
+        found = operations.apply(make_request(), Overrides(), None)
     except SystemExit as ended:
         found = int(str(ended.code))
     assert found == code
-    assert capsys.readouterr().err == said
+    assert capsys.readouterr().err == expected_error
 
 
 @pytest.mark.parametrize(("is_success", "code"), [(True, 0), (False, 1)])
-def test_what_is_otherwise_ends_with_a_finding(
+def test_verify_prints_its_result_and_exits_with_1_on_differences(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     is_success: bool,
@@ -241,7 +243,7 @@ def test_what_is_otherwise_ends_with_a_finding(
     monkeypatch.setattr(operations, "verify_it", lambda *_: found)
     monkeypatch.setattr(operations, "replace", lambda found, plan: found)
     monkeypatch.setattr(operations, "format_verification", lambda found: "as text\n")
-    assert operations.verify(request(), CallOptions()) == code
+    assert operations.verify(make_request(), CallOptions()) == code
     assert capsys.readouterr().out == "as text\n"
-    assert operations.verify(request(as_json=True), CallOptions()) == code
+    assert operations.verify(make_request(as_json=True), CallOptions()) == code
     assert json.loads(capsys.readouterr().out) == {"x": 1}

@@ -1,4 +1,4 @@
-"""What is refused and told, by what is wanted and what is there."""
+"""Blockers, warnings and missing parts of plans for a desired and a current state."""
 
 from __future__ import annotations
 
@@ -9,32 +9,32 @@ import pytest
 from letta.tests.planning.states import (
     ADD,
     CORE,
-    agent,
-    as_it_is,
-    built_in,
-    by_name,
-    current,
-    desired,
-    entry,
-    has,
-    offered,
-    planned,
-    registered,
-    rule,
-    tool,
+    index_by_name,
+    make_agent,
+    make_agents,
+    make_applied,
+    make_built_in,
+    make_current,
+    make_desired,
+    make_entry,
+    make_plan,
+    make_registered,
+    make_rule,
+    make_tool,
+    offer_tools,
 )
 from toolcast_letta.plan.current_state import CurrentState, OfferedTool
 from toolcast_letta.plan.desired_state import DesiredState
 from toolcast_letta.plan.plan import Plan
 from toolcast_letta.plan.plan_warnings import _is_private
 
-MEMGPT = desired(tool("add"), agents=(agent(type="memgpt_agent"),))
-SPARE = desired(tool("add"), tool("spare", attached=False))
+MEMGPT = make_desired(make_tool("add"), agents=(make_agent(type="memgpt_agent"),))
+SPARE = make_desired(make_tool("add"), make_tool("spare", attached=False))
 
 
-def told(plan: Plan) -> list[str]:
+def list_messages(plan: Plan) -> list[str]:
     return [
-        *(f"{one.code}: {one.message}" for one in plan.blockers),
+        *(f"{blocker.code}: {blocker.message}" for blocker in plan.blockers),
         *(f"warning: {line}" for line in plan.warnings),
         *(f"missing: {line}" for line in plan.missing),
     ]
@@ -53,8 +53,13 @@ def told(plan: Plan) -> list[str]:
         ("", False),
     ],
 )
-def test_letta_0_13_to_0_16_is_known(version: str, is_known: bool) -> None:
-    codes = [one.code for one in planned(ADD, as_it_is(version=version)).blockers]
+def test_plan_is_blocked_for_letta_versions_other_than_0_13_to_0_16(
+    version: str, is_known: bool
+) -> None:
+    codes = [
+        blocker.code
+        for blocker in make_plan(ADD, make_applied(version=version)).blockers
+    ]
     assert codes == ([] if is_known else ["version"])
 
 
@@ -72,12 +77,14 @@ def test_letta_0_13_to_0_16_is_known(version: str, is_known: bool) -> None:
         ("", False),
     ],
 )
-def test_an_address_of_a_network_of_ones_own(url: str, is_private: bool) -> None:
+def test_private_server_url_causes_a_warning_from_letta_0_16_7(
+    url: str, is_private: bool
+) -> None:
     assert _is_private(url) is is_private
     wanted = replace(ADD, server_url=url)
     for version, refuses in [("0.16.6", False), ("0.16.7", True), ("0.16.8", True)]:
-        said = planned(wanted, as_it_is(version=version)).warnings
-        assert any("private addresses" in line for line in said) is (
+        warnings = make_plan(wanted, make_applied(version=version)).warnings
+        assert any("private addresses" in line for line in warnings) is (
             refuses and is_private
         )
 
@@ -85,16 +92,20 @@ def test_an_address_of_a_network_of_ones_own(url: str, is_private: bool) -> None
 @pytest.mark.parametrize(
     ("wanted", "found", "lines"),
     [
-        (ADD, as_it_is(), []),
-        (ADD, as_it_is(entry=entry(is_http=False)), ["server-kind: the entry `toys`"]),
+        (ADD, make_applied(), []),
         (
             ADD,
-            as_it_is(unreachable="it is away", offered={}),
+            make_applied(entry=make_entry(is_http=False)),
+            ["server-kind: the entry `toys`"],
+        ),
+        (
+            ADD,
+            make_applied(unreachable="it is away", offered={}),
             ["unreachable: Letta cannot list the MCP server's tools: it is away"],
         ),
         (
             ADD,
-            as_it_is(offered={}),
+            make_applied(offered={}),
             [
                 (
                     "empty-list: the MCP server offers no tools, as it can during a "
@@ -103,8 +114,8 @@ def test_an_address_of_a_network_of_ones_own(url: str, is_private: bool) -> None
             ],
         ),
         (
-            desired(tool("add"), withheld={"add": "no.", "z": "not."}),
-            as_it_is(),
+            make_desired(make_tool("add"), withheld={"add": "no.", "z": "not."}),
+            make_applied(),
             [
                 "wrong-endpoint: https://mcp.test/mcp is not the endpoint for Letta: "
                 "it offers tools that the specs withhold from Letta (`add`: no.)"
@@ -112,7 +123,7 @@ def test_an_address_of_a_network_of_ones_own(url: str, is_private: bool) -> None
         ),
         (
             ADD,
-            as_it_is(offered={"add": OfferedTool("add", "another")}),
+            make_applied(offered={"add": OfferedTool("add", "another")}),
             [
                 (
                     "not-deployed: the MCP server's description or schema of `add` "
@@ -121,47 +132,57 @@ def test_an_address_of_a_network_of_ones_own(url: str, is_private: bool) -> None
             ],
         ),
         (
-            desired(tool("add"), tool("new"), tool("newer")),
-            as_it_is(),
-            [
-                "not-deployed: the MCP server does not offer `new`, `newer` on its first",
-            ],
+            make_desired(make_tool("add"), make_tool("new"), make_tool("newer")),
+            make_applied(),
+            ["not-deployed: the MCP server does not offer `new`, `newer` on its first"],
         ),
         (
             ADD,
-            as_it_is(offered=offered(tool("add"), add="no type")),
+            make_applied(offered=offer_tools(make_tool("add"), add="no type")),
             ["skipped-schema: Letta would skip `add` without an error: no type"],
         ),
         (
             SPARE,
-            as_it_is(offered=offered(tool("add"), tool("spare"), spare="no type")),
+            make_applied(
+                offered=offer_tools(
+                    make_tool("add"), make_tool("spare"), spare="no type"
+                )
+            ),
             [
                 "warning: Letta does not register tools whose schemas it does not accept: `spare`"
             ],
         ),
         (
             ADD,
-            as_it_is(offered=offered(tool("add"), tool("more"), tool("most"))),
+            make_applied(
+                offered=offer_tools(
+                    make_tool("add"), make_tool("more"), make_tool("most")
+                )
+            ),
             [
                 "warning: the MCP server also offers `more`, `most`, which no spec declares"
             ],
         ),
-        (desired(tool("x" * 48)), current(desired(tool("x" * 48))), []),
         (
-            desired(tool("x" * 49)),
-            current(desired(tool("x" * 49))),
+            make_desired(make_tool("x" * 48)),
+            make_current(make_desired(make_tool("x" * 48))),
+            [],
+        ),
+        (
+            make_desired(make_tool("x" * 49)),
+            make_current(make_desired(make_tool("x" * 49))),
             [
                 f"name-too-long: `{'x' * 49}` has 49 characters; Letta accepts at most 48"
             ],
         ),
         (
-            desired(tool("memory")),
-            current(desired(tool("memory"))),
+            make_desired(make_tool("memory")),
+            make_current(make_desired(make_tool("memory"))),
             ["capture: `memory` is a built-in tool of Letta"],
         ),
         (
-            desired(tool("add"), agents=(agent(expects=("far",)),)),
-            as_it_is(),
+            make_desired(make_tool("add"), agents=(make_agent(expects=("far",)),)),
+            make_applied(),
             [
                 (
                     "expected-missing: `expects` of me lists `far`, which is not in the "
@@ -170,16 +191,16 @@ def test_an_address_of_a_network_of_ones_own(url: str, is_private: bool) -> None
             ],
         ),
         (
-            desired(
-                tool("add"),
-                agents=(agent(expects=("memory",), forbids={"memory": "No."}),),
+            make_desired(
+                make_tool("add"),
+                agents=(make_agent(expects=("memory",), forbids={"memory": "No."}),),
             ),
-            as_it_is(),
+            make_applied(),
             ["expected-missing: `memory` is in both `expects` and `forbids` of me"],
         ),
         (
             MEMGPT,
-            as_it_is(),
+            make_applied(),
             [
                 (
                     "agent-type: me is a letta_v1_agent, but the toolset declares "
@@ -187,14 +208,19 @@ def test_an_address_of_a_network_of_ones_own(url: str, is_private: bool) -> None
                 )
             ],
         ),
-        # What the registry and the agents hold that nobody asked for.
+        # Settings and rules that no spec declares.
         (
             ADD,
-            as_it_is(
-                registry=by_name(
-                    *(built_in(n, settings={"return_char_limit": 6}) for n in CORE[:2]),
-                    built_in("send_message", settings={"return_char_limit": 7, "x": 1}),
-                    registered(
+            make_applied(
+                registry=index_by_name(
+                    *(
+                        make_built_in(n, settings={"return_char_limit": 6})
+                        for n in CORE[:2]
+                    ),
+                    make_built_in(
+                        "send_message", settings={"return_char_limit": 7, "x": 1}
+                    ),
+                    make_registered(
                         "add",
                         settings={
                             "return_char_limit": 6,
@@ -203,7 +229,7 @@ def test_an_address_of_a_network_of_ones_own(url: str, is_private: bool) -> None
                         },
                     ),
                 ),
-                **has(rule("add", "requires_approval")),
+                **make_agents(make_rule("add", "requires_approval")),
             ),
             [
                 "warning: the registry has settings that no spec declares, and "
@@ -213,12 +239,16 @@ def test_an_address_of_a_network_of_ones_own(url: str, is_private: bool) -> None
         ),
         (
             ADD,
-            as_it_is(**has(tags=("origin:letta-code",))),
+            make_applied(**make_agents(tags=("origin:letta-code",))),
             ["warning: Letta Code opens me and removes all its rules"],
         ),
         (
             ADD,
-            as_it_is(**has(rule("x", "run_first"), rule("y", "continue_loop"))),
+            make_applied(
+                **make_agents(
+                    make_rule("x", "run_first"), make_rule("y", "continue_loop")
+                )
+            ),
             [
                 "warning: the rule run_first of `x` of me refers to a tool that is not",
                 "warning: me has rules of tools that are not attached, which have no "
@@ -228,7 +258,9 @@ def test_an_address_of_a_network_of_ones_own(url: str, is_private: bool) -> None
         ),
         (
             ADD,
-            as_it_is(**has(rule("add", "max_count_per_step", max_count_limit=3))),
+            make_applied(
+                **make_agents(make_rule("add", "max_count_per_step", max_count_limit=3))
+            ),
             [
                 "warning: me has rules that neither the specs nor the type "
                 "letta_v1_agent require, and applying keeps them: `add "
@@ -237,8 +269,8 @@ def test_an_address_of_a_network_of_ones_own(url: str, is_private: bool) -> None
         ),
         (
             ADD,
-            as_it_is(
-                **has(
+            make_applied(
+                **make_agents(
                     baseline_tools={"add": (), "lost": (), "memory_insert": ()},
                     baseline_time="then",
                 )
@@ -248,18 +280,20 @@ def test_an_address_of_a_network_of_ones_own(url: str, is_private: bool) -> None
                 "missing: `memory_insert` of me was deleted from the registry since",
             ],
         ),
-        # What an agent cannot do without.
+        # Tools and rules that the agent's type requires.
         (
             ADD,
-            as_it_is(
-                registry=by_name(*map(built_in, (*CORE, "old")), registered("add")),
-                **has(baseline_tools={"old": ()}, baseline_time="then"),
+            make_applied(
+                registry=index_by_name(
+                    *map(make_built_in, (*CORE, "old")), make_registered("add")
+                ),
+                **make_agents(baseline_tools={"old": ()}, baseline_time="then"),
             ),
             ["missing: `old` was detached from me since the baseline of then"],
         ),
         (
             ADD,
-            as_it_is(**has(names=("add",))),
+            make_applied(**make_agents(names=("add",))),
             [
                 "missing: me has no `conversation_search`, which a letta_v1_agent needs",
                 "missing: me has no `memory_insert` or `core_memory_append` or `memory`,",
@@ -267,23 +301,30 @@ def test_an_address_of_a_network_of_ones_own(url: str, is_private: bool) -> None
             ],
         ),
         (
-            desired(tool("add"), agents=(agent(forbids=dict.fromkeys(CORE, "No.")),)),
-            as_it_is(**has(names=("add",))),
+            make_desired(
+                make_tool("add"),
+                agents=(make_agent(forbids=dict.fromkeys(CORE, "No.")),),
+            ),
+            make_applied(**make_agents(names=("add",))),
             [],
         ),
         (
             MEMGPT,
-            as_it_is(**has(names=(*CORE[:2], "add"), type="memgpt_agent")),
+            make_applied(**make_agents(names=(*CORE[:2], "add"), type="memgpt_agent")),
             ["missing: me has no `send_message`, which a memgpt_agent needs to answer"],
         ),
         (
             ADD,
-            as_it_is(**has(rule("memory", "exit_loop"))),
+            make_applied(**make_agents(make_rule("memory", "exit_loop"))),
             ["missing: me ends its turn after `memory`, by a rule exit_loop"],
         ),
         (
             MEMGPT,
-            as_it_is(**has(rule("send_message", "continue_loop"), type="memgpt_agent")),
+            make_applied(
+                **make_agents(
+                    make_rule("send_message", "continue_loop"), type="memgpt_agent"
+                )
+            ),
             [
                 (
                     "missing: me continues its turn after `send_message`, by a rule "
@@ -293,13 +334,13 @@ def test_an_address_of_a_network_of_ones_own(url: str, is_private: bool) -> None
         ),
         (
             MEMGPT,
-            as_it_is(
-                registry=by_name(
-                    *map(built_in, CORE),
-                    registered("add"),
-                    registered("theirs", server_id="mcp-2"),
+            make_applied(
+                registry=index_by_name(
+                    *map(make_built_in, CORE),
+                    make_registered("add"),
+                    make_registered("theirs", server_id="mcp-2"),
                 ),
-                **has(names=(*CORE, "add", "theirs"), type="memgpt_agent"),
+                **make_agents(names=(*CORE, "add", "theirs"), type="memgpt_agent"),
             ),
             [
                 (
@@ -310,11 +351,11 @@ def test_an_address_of_a_network_of_ones_own(url: str, is_private: bool) -> None
         ),
         (
             ADD,
-            as_it_is(
-                registry=by_name(
-                    *map(built_in, CORE[:2]),
-                    registered("add"),
-                    registered("send_message", server_id="mcp-7"),
+            make_applied(
+                registry=index_by_name(
+                    *map(make_built_in, CORE[:2]),
+                    make_registered("add"),
+                    make_registered("send_message", server_id="mcp-7"),
                 )
             ),
             [
@@ -326,9 +367,11 @@ def test_an_address_of_a_network_of_ones_own(url: str, is_private: bool) -> None
         ),
     ],
 )
-def test_what_is_refused_and_told(
+def test_state_causes_blockers_warnings_or_missing_parts(
     wanted: DesiredState, found: CurrentState, lines: list[str]
 ) -> None:
-    said = told(planned(wanted, found))
-    assert len(said) == len(lines), said
-    assert [one[: len(line)] for one, line in zip(said, lines, strict=True)] == lines
+    messages = list_messages(make_plan(wanted, found))
+    assert len(messages) == len(lines), messages
+    assert [
+        message[: len(line)] for message, line in zip(messages, lines, strict=True)
+    ] == lines

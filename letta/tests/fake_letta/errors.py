@@ -1,4 +1,4 @@
-"""An answer of the fake that is no success."""
+"""The exception for error answers of the fake server."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ __all__ = ["RequestRefusedError"]
 
 
 class RequestRefusedError(Exception):
-    """An answer other than 200."""
+    """Raised to answer a request with a status other than 200."""
 
     def __init__(self, status: int, detail: Any) -> None:
         super().__init__(detail)

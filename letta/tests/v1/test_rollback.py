@@ -1,4 +1,4 @@
-"""What a rollback puts back, leaves and cannot bring back, by what was, was made and is."""
+"""Rollback: restored, kept and unrestorable parts for a baseline and a current state."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ from typing import Any
 import pytest
 
 from letta.tests.planning.states import (
-    built_in,
-    by_name,
-    current,
-    desired,
-    registered,
-    rule,
-    state,
-    tool,
+    index_by_name,
+    make_built_in,
+    make_current,
+    make_desired,
+    make_registered,
+    make_rule,
+    make_state,
+    make_tool,
 )
 from toolcast_letta.plan.tool_rules import format_rule
 from toolcast_letta.state.baseline import AgentBaseline, Baseline
 from toolcast_letta.v1 import rollback
 from toolcast_letta.v1.undoing import AgentUndo, build_undo
 
-WANTED = desired(tool("add"), tool("find", "seek"))
+DESIRED = make_desired(make_tool("add"), make_tool("find", "seek"))
 
 
-def baseline(
+def make_baseline(
     tools: str, after: str, rules: Any = (), rules_after: Any = (), **more: Any
 ) -> Baseline:
-    """An apply that made of some tools others."""
+    """Return the baseline of an apply that changed the agent's tools."""
     ids = {name: f"id-{name}" for name in tools.split()}
     agent = AgentBaseline(
         "me",
@@ -45,30 +45,33 @@ def baseline(
     return Baseline("toys", "http://a", "0.16.6", "toys", (agent,), **{**known, **more})
 
 
-def undone(
+def build_undo_for(
     was: Baseline, now: str, rules: Any = (), gone: str = "", **more: Any
 ) -> Any:
     names = {*was.agents[0].tools, *was.agents[0].tools_after, *now.split(), "theirs"}
     own = {"add", "find", "seek"}
     kept = sorted(names - {*gone.split()})
-    found = current(
-        WANTED,
-        *(registered(name) if name in own else built_in(name) for name in kept),
-        agents={"me": state(*now.split(), rules=rules)},
+    found = make_current(
+        DESIRED,
+        *(
+            make_registered(name) if name in own else make_built_in(name)
+            for name in kept
+        ),
+        agents={"me": make_state(*now.split(), rules=rules)},
     )
     restore = more.pop("restore", ())
-    return build_undo(WANTED, was, more.pop("later", ()), found, restore)
+    return build_undo(DESIRED, was, more.pop("later", ()), found, restore)
 
 
 @pytest.mark.parametrize(
     ("was", "now", "more", "tools", "lost", "stays"),
     [
-        # What the apply attached goes, what it took comes back.
-        (baseline("x", "x add"), "x add", {}, "x", [], []),
-        (baseline("x y", "x"), "x", {}, "x y", [], []),
-        # What others did since then stays.
+        # Attached tools are detached, and detached tools are attached again.
+        (make_baseline("x", "x add"), "x add", {}, "x", [], []),
+        (make_baseline("x y", "x"), "x", {}, "x y", [], []),
+        # Later changes by others are kept.
         (
-            baseline("x", "x add"),
+            make_baseline("x", "x add"),
             "x add theirs",
             {},
             "x theirs",
@@ -76,17 +79,17 @@ def undone(
             ["me: `theirs` was attached since then"],
         ),
         (
-            baseline("x y", "x y add"),
+            make_baseline("x y", "x y add"),
             "x add",
             {},
             "x",
             [],
             ["me: `y` was detached since then; pass --restore y to attach it again"],
         ),
-        (baseline("x y", "x y add"), "x add", {"restore": ["y"]}, "x y", [], []),
-        # What is not in the registry cannot come.
+        (make_baseline("x y", "x y add"), "x add", {"restore": ["y"]}, "x y", [], []),
+        # Tools that are not in the registry cannot be attached.
         (
-            baseline("x y", "x"),
+            make_baseline("x y", "x"),
             "x",
             {"gone": "y"},
             "x",
@@ -97,7 +100,7 @@ def undone(
             [],
         ),
         (
-            baseline("x seek", "x find", renamed={"seek": "find"}),
+            make_baseline("x seek", "x find", renamed={"seek": "find"}),
             "x find",
             {"gone": "seek"},
             "x find",
@@ -107,21 +110,21 @@ def undone(
             ],
             [],
         ),
-        # What a later apply attached goes, too.
+        # Tools that a later apply attached are also detached.
         (
-            baseline("x", "x add"),
+            make_baseline("x", "x add"),
             "x add y",
-            {"later": [baseline("x add", "x add y")]},
+            {"later": [make_baseline("x add", "x add y")]},
             "x",
             [],
             [],
         ),
     ],
 )
-def test_tools_are_put_back(
+def test_rollback_restores_baseline_tools(
     was: Baseline, now: str, more: Any, tools: str, lost: list[str], stays: list[str]
 ) -> None:
-    (agent,) = undone(was, now, **more).agents
+    (agent,) = build_undo_for(was, now, **more).agents
     assert (list(agent.tools), list(agent.lost)) == (tools.split(), lost)
     assert list(agent.stays) == stays
     assert [line for line in agent.changes if "tool" in line] == [
@@ -131,11 +134,11 @@ def test_tools_are_put_back(
 
 
 RUN, LOOP, EXIT = (
-    rule("x", kind) for kind in ("run_first", "continue_loop", "exit_loop")
+    make_rule("x", kind) for kind in ("run_first", "continue_loop", "exit_loop")
 )
-ASKS = rule("x", "requires_approval")
-COUNT = rule("x", "max_count_per_step", max_count_limit=1)
-TWICE = rule("x", "max_count_per_step", max_count_limit=2)
+ASKS = make_rule("x", "requires_approval")
+COUNT = make_rule("x", "max_count_per_step", max_count_limit=1)
+TWICE = make_rule("x", "max_count_per_step", max_count_limit=2)
 
 
 @pytest.mark.parametrize(
@@ -144,14 +147,8 @@ TWICE = rule("x", "max_count_per_step", max_count_limit=2)
         ([RUN], [], [], [RUN], []),
         ([], [RUN], [RUN], [], []),
         ([RUN], [RUN], [RUN, LOOP], [RUN, LOOP], []),
-        (
-            [RUN],
-            [RUN],
-            [],
-            [],
-            ["me: the rule x run_first was removed since then"],
-        ),
-        # Without it the agent's turn ends at once, or nobody is asked.
+        ([RUN], [RUN], [], [], ["me: the rule x run_first was removed since then"]),
+        # Continue and approval rules are restored, because agents need them.
         ([LOOP], [LOOP], [], [LOOP], []),
         ([ASKS], [ASKS], [], [ASKS], []),
         (
@@ -174,21 +171,21 @@ TWICE = rule("x", "max_count_per_step", max_count_limit=2)
         ([COUNT], [TWICE], [TWICE], [COUNT], []),
     ],
 )
-def test_rules_are_put_back(
+def test_rollback_restores_baseline_rules(
     before: Any, after: Any, now: Any, rules: Any, stays: list[str]
 ) -> None:
-    (agent,) = undone(baseline("x", "x", before, after), "x", now).agents
+    (agent,) = build_undo_for(make_baseline("x", "x", before, after), "x", now).agents
     assert (list(agent.rules), list(agent.stays)) == (rules, stays)
     assert list(agent.changes) == [
-        *(f"+ rule {format_rule(one)}" for one in rules if one not in now),
-        *(f"- rule {format_rule(one)}" for one in now if one not in rules),
+        *(f"+ rule {format_rule(item)}" for item in rules if item not in now),
+        *(f"- rule {format_rule(item)}" for item in now if item not in rules),
     ]
 
 
-def test_a_rule_about_what_cannot_come_back_is_lost() -> None:
-    child = rule("x", "constrain_child_tools", children=["y"])
-    was = baseline("x y", "x", [child, rule("y", "run_first")])
-    (agent,) = undone(was, "x", gone="y").agents
+def test_rules_for_unrestorable_tools_are_lost() -> None:
+    child = make_rule("x", "constrain_child_tools", children=["y"])
+    was = make_baseline("x y", "x", [child, make_rule("y", "run_first")])
+    (agent,) = build_undo_for(was, "x", gone="y").agents
     assert [line for line in agent.lost if "rule" in line] == [
         "me: the rule x constrain_child_tools (children=['y'])",
         "me: the rule y run_first",
@@ -196,15 +193,11 @@ def test_a_rule_about_what_cannot_come_back_is_lost() -> None:
     assert agent.rules == ()
 
 
-def test_what_no_rollback_brings_back_is_told() -> None:
-    was = baseline(
-        "x",
-        "x add",
-        entry=None,
-        registry={"gone": "d"},
-        holders={"z": ("you (2)",)},
+def test_unrestorable_changes_are_listed() -> None:
+    was = make_baseline(
+        "x", "x add", entry=None, registry={"gone": "d"}, holders={"z": ("you (2)",)}
     )
-    found = undone(was, "x add")
+    found = build_undo_for(was, "x add")
     assert found.register == ()
     assert found.lost == (
         "`z` was also removed from other agents, where it is not restored: you (2)",
@@ -215,17 +208,17 @@ def test_what_no_rollback_brings_back_is_told() -> None:
         "`gone` was deleted from the registry since then",
     )
     known = replace(was, entry="mcp-1", registry={})
-    assert undone(known, "x").stays == ("`add` was registered since then",)
-    later = baseline("x", "x", holders={"a": ("they",)})
-    assert len(undone(was, "x add", later=[later]).lost) == 2
-    own = undone(replace(was, registry={"add": "another"}), "x add").stays
+    assert build_undo_for(known, "x").stays == ("`add` was registered since then",)
+    later = make_baseline("x", "x", holders={"a": ("they",)})
+    assert len(build_undo_for(was, "x add", later=[later]).lost) == 2
+    own = build_undo_for(replace(was, registry={"add": "another"}), "x add").stays
     assert (
         "the description or schema of `add` was changed since then: deploy "
         "the previous version of the MCP server, and apply"
     ) in own
 
 
-def test_tools_are_registered_again_with_the_settings_that_they_had(
+def test_rollback_registers_tools_and_restores_their_settings(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     given: list[Any] = []
@@ -233,23 +226,25 @@ def test_tools_are_registered_again_with_the_settings_that_they_had(
     undo = SimpleNamespace(
         agents=(), register=("a", "b"), lost=("l",), stays=("s", "s")
     )
-    was = baseline("x", "x", settings={"a": {"return_char_limit": 1}, "c": {}})
+    was = make_baseline("x", "x", settings={"a": {"return_char_limit": 1}, "c": {}})
     baselines: Any = SimpleNamespace(
-        lock=contextlib.nullcontext, finish=lambda one: done.append(one)
+        lock=contextlib.nullcontext, finish=lambda item: done.append(item)
     )
     api: Any = SimpleNamespace(register_tool=lambda *words: done.append(words))
-    monkeypatch.setattr(rollback, "read_current_state", lambda *_: current(WANTED))
-    monkeypatch.setattr(rollback, "read_registry", lambda _: by_name())
+    monkeypatch.setattr(
+        rollback, "read_current_state", lambda *_: make_current(DESIRED)
+    )
+    monkeypatch.setattr(rollback, "read_registry", lambda _: index_by_name())
     monkeypatch.setattr(rollback, "_build_undo", lambda *_: undo)
     monkeypatch.setattr(
         rollback, "restore_settings", lambda _, again, __: given.append(again)
     )
-    found = rollback.roll_back(api, WANTED, was, baselines)
+    found = rollback.roll_back(api, DESIRED, was, baselines)
     assert given == [{"a": {"return_char_limit": 1}}]
     assert done == [("toys", "a"), ("toys", "b"), was]
     assert (found.agents, found.lost, found.stays) == (0, ("l",), ("s",))
     undo.register = ()
-    rollback.roll_back(api, WANTED, was, baselines)
+    rollback.roll_back(api, DESIRED, was, baselines)
     assert len(given) == 1
 
 
@@ -266,15 +261,15 @@ def test_tools_are_registered_again_with_the_settings_that_they_had(
         ),
     ],
 )
-def test_an_agent_is_changed_if_it_is_otherwise(
+def test_agent_is_changed_only_if_it_differs(
     monkeypatch: pytest.MonkeyPatch, now: Any, after: Any, sent: int, said: list[str]
 ) -> None:
-    states = [state(*now), state(*after)]
+    states = [make_state(*now), make_state(*after)]
     monkeypatch.setattr(rollback, "read_agent", lambda *_: states.pop(0))
     changed: list[Any] = []
     api: Any = SimpleNamespace(set_tools_and_rules=lambda *words: changed.append(words))
     undo = AgentUndo("me", "agent-1", ("x",), (), (), (), ())
-    found = current(WANTED, built_in("x"))
+    found = make_current(DESIRED, make_built_in("x"))
     assert rollback._restore_agent(api, undo, found, lambda _: None) == said
     assert changed == [("agent-1", ["id-x"], ())] * sent
     lacking = replace(undo, tools=("x", "gone"))
@@ -283,18 +278,18 @@ def test_an_agent_is_changed_if_it_is_otherwise(
     ]
 
 
-def test_later_applies_are_undone_of_the_agents_that_are_meant(
+def test_undo_includes_later_baselines_for_selected_agents(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     given: list[Any] = []
     monkeypatch.setattr(rollback, "build_undo", lambda *words: given.append(words))
-    was, later = baseline("x", "x"), baseline("x", "x", saved="2027")
-    before = baseline("x", "x", saved="2025")
+    was, later = make_baseline("x", "x"), make_baseline("x", "x", saved="2027")
+    before = make_baseline("x", "x", saved="2025")
     baselines: Any = SimpleNamespace(list_all=lambda *_: [before, was, later])
-    found = current(WANTED)
+    found = make_current(DESIRED)
     api: Any = None
-    rollback._build_undo(api, WANTED, was, baselines, found, ("r",))
-    nobody = replace(WANTED, agents=())
+    rollback._build_undo(api, DESIRED, was, baselines, found, ("r",))
+    nobody = replace(DESIRED, agents=())
     rollback._build_undo(api, nobody, was, baselines, found, ())
-    assert given[0] == (WANTED, was, [later], found, ("r",), {"agent-1": {}})
+    assert given[0] == (DESIRED, was, [later], found, ("r",), {"agent-1": {}})
     assert given[1][1].agents == ()

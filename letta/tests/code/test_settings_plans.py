@@ -1,4 +1,4 @@
-"""What is planned and refused for the settings of Letta Code, by what stands in them."""
+"""Plans for Letta Code's settings: blockers, changes and warnings."""
 
 from __future__ import annotations
 
@@ -7,14 +7,21 @@ from typing import Any
 
 import pytest
 
-from letta.tests.planning.states import URL, agent, current, desired, offered, tool
+from letta.tests.planning.states import (
+    URL,
+    make_agent,
+    make_current,
+    make_desired,
+    make_tool,
+    offer_tools,
+)
 from toolcast_letta.plan.agent_servers import build_desired_entry, set_entry
 from toolcast_letta.plan.changes_since import list_changes_since
 from toolcast_letta.plan.current_state import AgentState
 from toolcast_letta.plan.plan import Overrides, Plan
 from toolcast_letta.plan.planning import build_plan
 
-WANTED = desired(tool("add"))
+DESIRED = make_desired(make_tool("add"))
 OURS = {
     "name": "toys",
     "transport": "http",
@@ -25,13 +32,18 @@ OTHERS = {"name": "toys", "transport": "http", "url": "https://other.test"}
 PROGRAM = {"name": "toys", "command": "run"}
 
 
-def planned(*servers: Any, wanted: Any = WANTED, allow: Any = (), **more: Any) -> Plan:
+def build_plan_for(
+    *servers: Any, wanted: Any = DESIRED, allow: Any = (), **more: Any
+) -> Plan:
     return build_plan(
-        "settings.json", wanted, there(*servers, **more), Overrides(capture=allow)
+        "settings.json",
+        wanted,
+        build_current_state(*servers, **more),
+        Overrides(capture=allow),
     )
 
 
-def there(*servers: Any, known: Any = (None,), **more: Any) -> Any:
+def build_current_state(*servers: Any, known: Any = (None,), **more: Any) -> Any:
     kept = {key: more.pop(key) for key in ("home", "is_ambiguous") if key in more}
     state = AgentState(
         "agent-1", "me", "", {}, (), servers=servers, known_homes=known, **kept
@@ -43,35 +55,35 @@ def there(*servers: Any, known: Any = (None,), **more: Any) -> Any:
         "agents": {"me": state},
         **more,
     }
-    return replace(current(WANTED, registry={}), **more)
+    return replace(make_current(DESIRED, registry={}), **more)
 
 
 @pytest.mark.parametrize(
-    ("plan", "refused"),
+    ("plan", "expected"),
     [
-        (planned(OURS), []),
-        (planned(OURS, {"name": "other"}, {"name": "third"}), []),
-        (planned(OURS, OURS), ["twice: me has 2 servers named toys"]),
+        (build_plan_for(OURS), []),
+        (build_plan_for(OURS, {"name": "other"}, {"name": "third"}), []),
+        (build_plan_for(OURS, OURS), ["twice: me has 2 servers named toys"]),
         (
-            planned(OTHERS),
+            build_plan_for(OTHERS),
             [
                 "capture: me has a server toys that does not belong to the toolset: https"
             ],
         ),
         (
-            planned(PROGRAM),
+            build_plan_for(PROGRAM),
             ["capture: me has a server toys that does not belong to the toolset: run"],
         ),
         (
-            planned({"name": "toys"}),
+            build_plan_for({"name": "toys"}),
             ["capture: me has a server toys that does not belong to the toolset: an"],
         ),
-        (planned(OTHERS, allow=("toys",)), []),
-        (planned(OTHERS, allow=("other",)), ["capture: "]),
+        (build_plan_for(OTHERS, allow=("toys",)), []),
+        (build_plan_for(OTHERS, allow=("other",)), ["capture: "]),
         # It names the agent as only an apply does, and the server has moved.
-        (planned({**OURS, "url": "https://old.test"}), []),
+        (build_plan_for({**OURS, "url": "https://old.test"}), []),
         (
-            planned(
+            build_plan_for(
                 {
                     **OURS,
                     "url": "https://old.test",
@@ -81,7 +93,7 @@ def there(*servers: Any, known: Any = (None,), **more: Any) -> Any:
             [],
         ),
         (
-            planned(
+            build_plan_for(
                 {
                     **OURS,
                     "url": "https://old.test",
@@ -90,11 +102,13 @@ def there(*servers: Any, known: Any = (None,), **more: Any) -> Any:
             ),
             ["capture: "],
         ),
-        (planned({**OURS, "transport": "sse"}), ["capture: "]),
-        (planned({**OURS, "command": "run"}), ["capture: "]),
-        (planned(OURS, {"name": "t.oys"}), []),
+        (build_plan_for({**OURS, "transport": "sse"}), ["capture: "]),
+        (build_plan_for({**OURS, "command": "run"}), ["capture: "]),
+        (build_plan_for(OURS, {"name": "t.oys"}), []),
         (
-            planned(OURS, {"name": "a b"}, wanted=replace(WANTED, server_name="a.b")),
+            build_plan_for(
+                OURS, {"name": "a b"}, wanted=replace(DESIRED, server_name="a.b")
+            ),
             [
                 (
                     "same-alias: the tools of the server `a b` of me have the same "
@@ -103,15 +117,16 @@ def there(*servers: Any, known: Any = (None,), **more: Any) -> Any:
             ],
         ),
         (
-            planned(
-                OURS, wanted=replace(WANTED, agents=(agent(forbids={"add": "No."}),))
+            build_plan_for(
+                OURS,
+                wanted=replace(DESIRED, agents=(make_agent(forbids={"add": "No."}),)),
             ),
             [
                 "forbidden: the MCP server offers `add` to me, which must not have it: No."
             ],
         ),
         (
-            planned(known=(None, "local:/x"), is_ambiguous=True),
+            build_plan_for(known=(None, "local:/x"), is_ambiguous=True),
             [
                 (
                     "ambiguous-agent: the settings file has several agents with the id "
@@ -120,28 +135,35 @@ def there(*servers: Any, known: Any = (None,), **more: Any) -> Any:
             ],
         ),
         (
-            planned(OURS, offered={}),
+            build_plan_for(OURS, offered={}),
             [
                 "empty-list: the MCP server offers no tools, as it can during a deployment"
             ],
         ),
         (
-            planned(
-                OURS, wanted=desired(tool("x" * 49)), offered=offered(tool("x" * 49))
+            build_plan_for(
+                OURS,
+                wanted=make_desired(make_tool("x" * 49)),
+                offered=offer_tools(make_tool("x" * 49)),
             ),
             [],
         ),
         (
-            planned(OURS, wanted=desired(tool("add"), tool("new"))),
+            build_plan_for(
+                OURS, wanted=make_desired(make_tool("add"), make_tool("new"))
+            ),
             ["not-deployed: the MCP server does not offer `new`"],
         ),
     ],
 )
-def test_what_is_refused(plan: Plan, refused: list[str]) -> None:
-    said = [f"{one.code}: {one.message}" for one in plan.blockers]
-    assert [one[: len(two)] for one, two in zip(said, refused, strict=True)] == refused
-    if refused and refused[0].startswith(("empty", "not-dep")):
-        assert said[0].endswith(
+def test_settings_cause_blockers(plan: Plan, expected: list[str]) -> None:
+    messages = [f"{item.code}: {item.message}" for item in plan.blockers]
+    assert [
+        item[: len(beginning)]
+        for item, beginning in zip(messages, expected, strict=True)
+    ] == expected
+    if expected and expected[0].startswith(("empty", "not-dep")):
+        assert messages[0].endswith(
             ("deployment", "`new`")
         ), "no word of pages and refreshing"
 
@@ -149,10 +171,10 @@ def test_what_is_refused(plan: Plan, refused: list[str]) -> None:
 @pytest.mark.parametrize(
     ("plan", "changes", "warnings"),
     [
-        (planned(OURS), [], []),
-        (planned(), [("+", URL)], ["a running Letta Code"]),
+        (build_plan_for(OURS), [], []),
+        (build_plan_for(), [("+", URL)], ["a running Letta Code"]),
         (
-            planned(known=()),
+            build_plan_for(known=()),
             [("+", URL)],
             [
                 (
@@ -163,7 +185,7 @@ def test_what_is_refused(plan: Plan, refused: list[str]) -> None:
             ],
         ),
         (
-            planned(known=(None,), home="local:/x"),
+            build_plan_for(known=(None,), home="local:/x"),
             [("+", URL)],
             [
                 "the settings file has no entry for me; applying adds agent-1 on local:/x",
@@ -171,24 +193,26 @@ def test_what_is_refused(plan: Plan, refused: list[str]) -> None:
             ],
         ),
         (
-            planned({**OURS, "url": "https://old.test", "extra": 1}),
+            build_plan_for({**OURS, "url": "https://old.test", "extra": 1}),
             [("~", f"url: https://old.test -> {URL}")],
             ["a running Letta Code"],
         ),
         (
-            planned(OTHERS, allow=("toys",)),
+            build_plan_for(OTHERS, allow=("toys",)),
             [("~", f"url: https://other.test -> {URL}, headers")],
             ["a running Letta Code"],
         ),
         (
-            planned(OURS, wanted=desired(tool("add", requires_approval=True))),
+            build_plan_for(
+                OURS, wanted=make_desired(make_tool("add", requires_approval=True))
+            ),
             [],
             [
                 "Letta Code ignores `requires_approval` of add: it has its own permissions"
             ],
         ),
         (
-            planned(OURS, wanted=desired(tool("add", attached=False))),
+            build_plan_for(OURS, wanted=make_desired(make_tool("add", attached=False))),
             [],
             [
                 (
@@ -199,17 +223,17 @@ def test_what_is_refused(plan: Plan, refused: list[str]) -> None:
         ),
     ],
 )
-def test_what_changes_and_is_told(
+def test_plan_lists_changes_and_warnings(
     plan: Plan, changes: Any, warnings: list[str]
 ) -> None:
-    assert [(one.action, one.detail) for one in plan.changes] == changes
+    assert [(item.action, item.detail) for item in plan.changes] == changes
     zipped = zip(plan.warnings, warnings, strict=True)
-    assert [one[: len(two)] for one, two in zipped] == warnings
+    assert [item[: len(beginning)] for item, beginning in zipped] == warnings
     assert plan.registry == {}
 
 
-def test_headers_of_somebody_stay_in_the_toolsets_own_entry() -> None:
-    token = replace(WANTED, token="s3cret")
+def test_custom_headers_are_kept_only_in_the_toolsets_own_entry() -> None:
+    token = replace(DESIRED, token="s3cret")
     old = {
         **OURS,
         "headers": {
@@ -219,24 +243,24 @@ def test_headers_of_somebody_stay_in_the_toolsets_own_entry() -> None:
         },
     }
     own = {"X-Agent-Id": "agent-1", "Authorization": "Bearer s3cret"}
-    assert build_desired_entry([old], token, agent())["headers"] == {
+    assert build_desired_entry([old], token, make_agent())["headers"] == {
         "X-Region": "north",
         **own,
     }
-    assert build_desired_entry([old], WANTED, agent())["headers"] == {
+    assert build_desired_entry([old], DESIRED, make_agent())["headers"] == {
         "X-Region": "north",
         "authorization": "old",
         "X-Agent-Id": "agent-1",
     }
     foreign = {**OTHERS, "headers": {"X-Region": "north"}}
-    assert build_desired_entry([foreign], token, agent())["headers"] == own
+    assert build_desired_entry([foreign], token, make_agent())["headers"] == own
     assert (
-        build_desired_entry([{**OURS, "headers": "x"}], token, agent())["headers"]
+        build_desired_entry([{**OURS, "headers": "x"}], token, make_agent())["headers"]
         == own
     )
 
 
-def test_an_entry_is_set_in_its_place() -> None:
+def test_set_entry_replaces_the_entry_at_its_position() -> None:
     other = {"name": "other"}
     assert set_entry([other], OURS) == [other, OURS]
     assert set_entry([{**OURS, "url": "x", "more": 1}, other], OURS) == [
@@ -246,14 +270,18 @@ def test_an_entry_is_set_in_its_place() -> None:
     assert set_entry([other, {**PROGRAM, "more": 1}], OURS) == [other, OURS]
 
 
-def test_a_plan_holds_for_the_settings_that_it_was_made_for() -> None:
-    plan = planned({"name": "other"})
+def test_changed_servers_or_token_invalidate_a_plan() -> None:
+    plan = build_plan_for({"name": "other"})
 
-    def since(*servers: Any, wanted: Any = WANTED) -> list[str]:
-        return list_changes_since(plan, "settings.json", wanted, there(*servers))
+    def list_changes(*servers: Any, wanted: Any = DESIRED) -> list[str]:
+        return list_changes_since(
+            plan, "settings.json", wanted, build_current_state(*servers)
+        )
 
-    assert since({"name": "other"}) == since({"name": "other"}, OURS) == []
-    assert since({"name": "another"}) == ["the MCP servers of me were changed"]
-    assert since({"name": "other"}, wanted=replace(WANTED, token="s3cret")) == [
+    assert (
+        list_changes({"name": "other"}) == list_changes({"name": "other"}, OURS) == []
+    )
+    assert list_changes({"name": "another"}) == ["the MCP servers of me were changed"]
+    assert list_changes({"name": "other"}, wanted=replace(DESIRED, token="s3cret")) == [
         "the token or a header for me was changed"
     ]

@@ -1,4 +1,4 @@
-"""Where an agent's next step comes from: the test's script, or the model of its config."""
+"""The source of an agent's next step: the test's script or the configured model."""
 
 from __future__ import annotations
 
@@ -6,37 +6,34 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .refused import RequestRefusedError
+from .errors import RequestRefusedError
 from .rows import Agent, Tool
 
 __all__ = ["Script", "next_step"]
 
 Script = list[dict[str, Any]]
-"""What the model does in order: `{"tool": name, "args": {...}}` or `{"text": ...}`."""
+"""The steps of the model in order: `{"tool": name, "args": {...}}` or `{"text": ...}`."""
 
 
 def next_step(
     agent: Agent, offered: Sequence[Tool], script: Script, *, is_begun: bool
 ) -> Mapping[str, Any] | None:
-    """The next step of a turn.
+    """Return the next step of a turn, or None at the end of the script.
 
     Args:
         offered: the tools that the model may call.
-        is_begun: the script gave the turn's first step, and gives the others.
-
-    Returns:
-        None when the script is at its end.
+        is_begun: whether the script provided the turn's first step.
 
     Raises:
-        RequestRefusedError: the model of the agent's config gives no answer.
+        RequestRefusedError: the configured model does not answer.
     """
     if script:
         return script.pop(0)
     endpoint = agent.llm_config.get("model_endpoint")
-    return None if is_begun or endpoint is None else _asked(endpoint, offered)
+    return None if is_begun or endpoint is None else _request_step(endpoint, offered)
 
 
-def _asked(endpoint: str, offered: Sequence[Tool]) -> Mapping[str, Any]:
+def _request_step(endpoint: str, offered: Sequence[Tool]) -> Mapping[str, Any]:
     import httpx
 
     functions = [

@@ -1,4 +1,4 @@
-"""How long a call waits for a database that is away, with connections that the test makes."""
+"""Waiting for an unavailable PostgreSQL database, with simulated connections and clock."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ RECORD = Record("1", "toys", "spin", None, "2026-01-01", {})
 
 
 class DatabaseGoneError(Exception):
-    """The database does not answer."""
+    """Raised when the simulated database does not answer."""
 
 
 class Database:
-    """Answers, or does not, until so many seconds of its clock have passed."""
+    """A simulated database that is unavailable until its clock reaches `back`."""
 
     def __init__(self) -> None:
         self.now, self.back, self.breaks = 0.0, 0.0, False
@@ -67,7 +67,7 @@ async def ledger(database: Database) -> AsyncIterator[there.PostgresqlLedger]:
     await ledger.close()
 
 
-async def test_a_database_that_was_never_there_is_not_waited_for(
+async def test_first_write_fails_immediately_if_the_database_is_unavailable(
     database: Database, ledger: there.PostgresqlLedger
 ) -> None:
     database.back = 1.0
@@ -80,7 +80,7 @@ async def test_a_database_that_was_never_there_is_not_waited_for(
     assert (database.connected, database.rows) == (1, 1)
 
 
-async def test_a_connection_that_broke_is_made_anew_at_once(
+async def test_broken_connection_is_opened_again_immediately(
     database: Database, ledger: there.PostgresqlLedger
 ) -> None:
     await ledger.write(RECORD)
@@ -93,13 +93,10 @@ async def test_a_connection_that_broke_is_made_anew_at_once(
 
 
 @pytest.mark.parametrize(("seconds", "is_written"), [(9.9, True), (11.0, False)])
-async def test_a_database_that_is_started_again_is_waited_for(
-    database: Database,
-    ledger: there.PostgresqlLedger,
-    seconds: float,
-    is_written: bool,
+async def test_write_waits_10_seconds_for_a_restarted_database(
+    database: Database, ledger: there.PostgresqlLedger, seconds: float, is_written: bool
 ) -> None:
-    """For ten seconds, asked more and more seldom."""
+    """The delays between the attempts increase."""
     await ledger.write(RECORD)
     database.back = seconds
     if is_written:
@@ -113,10 +110,9 @@ async def test_a_database_that_is_started_again_is_waited_for(
     assert database.closed == 1
 
 
-def test_a_dead_connection_is_noticed_in_seconds(
+def test_connection_has_timeouts_that_the_url_can_override(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """What the URL says goes before the bounds that a connection has by itself."""
     given: dict[str, Any] = {}
 
     def connect(**words: Any) -> Any:

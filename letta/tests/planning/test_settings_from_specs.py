@@ -1,4 +1,4 @@
-"""What specs say of Letta: settings, and what a tool's definition has under `letta`."""
+"""Settings and tool definitions that are built from the `letta` parts of specs."""
 
 from __future__ import annotations
 
@@ -18,34 +18,34 @@ from toolcast_letta.specs import (
 )
 
 
-def toolset(letta: Any = None, clients: Any = (), **more: Any) -> Any:
+def make_toolset(letta: Any = None, clients: Any = (), **more: Any) -> Any:
     known = {"exclusions": (), "extensions": {} if letta is None else {"letta": letta}}
     return SimpleNamespace(
         name="toys",
         clients=clients,
         find_client=lambda name: next(
-            (one for one in clients if one.name == name), None
+            (item for item in clients if item.name == name), None
         ),
         **{**known, **more},
     )
 
 
-def tool(letta: Any = None, **more: Any) -> Any:
+def make_spec(letta: Any = None, **more: Any) -> Any:
     known = {"name": "a", "data": None, "annotations": None, "confirm": None}
     extensions = {} if letta is None else {"letta": letta}
     return SimpleNamespace(extensions=extensions, **{**known, **more})
 
 
-def test_settings_that_specs_leave_out() -> None:
-    plain = build_settings(toolset())
+def test_build_settings_reads_specs_and_has_defaults() -> None:
+    plain = build_settings(make_toolset())
     assert (plain.server, plain.agents) == (LettaServer("toys"), ())
     assert (plain.backend, plain.on_start, plain.on_start_timeout_s) == (
         "v1",
         False,
         120.0,
     )
-    said = build_settings(
-        toolset(
+    settings = build_settings(
+        make_toolset(
             {
                 "server": {"name": "x", "url": "http://a"},
                 "backend": "code",
@@ -65,10 +65,14 @@ def test_settings_that_specs_leave_out() -> None:
             }
         )
     )
-    assert said.server == LettaServer("x", "http://a")
-    assert (said.backend, said.on_start, said.on_start_timeout_s) == ("code", True, 7.0)
-    assert isinstance(said.on_start_timeout_s, float)
-    assert said.agents == (
+    assert settings.server == LettaServer("x", "http://a")
+    assert (settings.backend, settings.on_start, settings.on_start_timeout_s) == (
+        "code",
+        True,
+        7.0,
+    )
+    assert isinstance(settings.on_start_timeout_s, float)
+    assert settings.agents == (
         LettaAgent(
             "me",
             "1",
@@ -97,10 +101,13 @@ def test_settings_that_specs_leave_out() -> None:
         ({"annotations": {"readOnlyHint": True}}, False),
     ],
 )
-def test_a_call_changes_something(more: Any, changes: bool) -> None:
-    assert can_change_data(tool(**more)) is changes
+def test_can_change_data_reads_declared_data_and_annotations(
+    more: Any, changes: bool
+) -> None:
+    assert can_change_data(make_spec(**more)) is changes
     assert (
-        build_tool_part(toolset(), tool(**more)).get("changes_data", False) is changes
+        build_tool_part(make_toolset(), make_spec(**more)).get("changes_data", False)
+        is changes
     )
 
 
@@ -108,58 +115,68 @@ LOOP = "It calls the agent's own loop."
 
 
 @pytest.mark.parametrize(
-    ("one", "part"),
+    ("spec", "part"),
     [
-        (tool(), {"attached": False}),
-        (tool({"attached": True}), {"attached": True}),
-        (tool({"attached": True, "reason": "x"}), {"attached": True}),
-        (tool({"attached": True}, name="left"), {"attached": False, "reason": "Out."}),
-        (tool({"reason": "x"}, name="left"), {"attached": False, "reason": "Out."}),
-        (tool({"attached": True}, name="other"), {"attached": True}),
-        (tool({"reason": "x"}), {"attached": False, "reason": "x"}),
+        (make_spec(), {"attached": False}),
+        (make_spec({"attached": True}), {"attached": True}),
+        (make_spec({"attached": True, "reason": "x"}), {"attached": True}),
         (
-            tool({"calls_agent_loop": True}),
+            make_spec({"attached": True}, name="left"),
+            {"attached": False, "reason": "Out."},
+        ),
+        (
+            make_spec({"reason": "x"}, name="left"),
+            {"attached": False, "reason": "Out."},
+        ),
+        (make_spec({"attached": True}, name="other"), {"attached": True}),
+        (make_spec({"reason": "x"}), {"attached": False, "reason": "x"}),
+        (
+            make_spec({"calls_agent_loop": True}),
             {"attached": False, "reason": LOOP, "calls_agent_loop": True},
         ),
         (
-            tool({"attached": True, "ends_turn": True, "requires_approval": False}),
+            make_spec(
+                {"attached": True, "ends_turn": True, "requires_approval": False}
+            ),
             {"attached": True, "ends_turn": True},
         ),
         (
-            tool({"attached": True}, confirm="Sure?"),
+            make_spec({"attached": True}, confirm="Sure?"),
             {"attached": True, "requires_approval": True},
         ),
     ],
 )
-def test_what_a_definition_says_of_letta(one: Any, part: Any) -> None:
+def test_build_tool_part_contains_attachment_rules_and_reason(
+    spec: Any, part: Any
+) -> None:
     exclusions = (
         SimpleNamespace(tool="left", target="letta", reason="Out."),
         SimpleNamespace(tool="other", target="cli", reason="Out."),
     )
-    made = toolset(exclusions=exclusions)
-    assert build_tool_part(made, one) == part
-    why = None if part["attached"] else part.get("reason", "it is not attached")
-    assert find_omission_reason(made, one) == why
+    declaring_toolset = make_toolset(exclusions=exclusions)
+    assert build_tool_part(declaring_toolset, spec) == part
+    reason = None if part["attached"] else part.get("reason", "it is not attached")
+    assert find_omission_reason(declaring_toolset, spec) == reason
 
 
-def test_the_server_shows_letta_what_its_client_may_have() -> None:
-    tools = [tool(name="a"), tool(name="b")]
+def test_offered_tools_are_limited_to_lettas_client() -> None:
+    tools = [make_spec(name="a"), make_spec(name="b")]
     client = SimpleNamespace(name="agent")
 
-    def made(name: str | None, *clients: Any) -> list[Any]:
+    def list_offered(name: str | None, *clients: Any) -> list[Any]:
         server = {"server": {} if name is None else {"client": name}}
         return list_offered_tools(
-            toolset(
+            make_toolset(
                 server,
                 clients,
                 list_target_tools=lambda _: tools,
-                is_offered=lambda one, _: one.name == "b",
+                is_offered=lambda item, _: item.name == "b",
             )
         )
 
-    assert made(None) == tools
-    assert made("agent", client) == tools[1:]
-    assert made("other", client) == made(None, client) == []
+    assert list_offered(None) == tools
+    assert list_offered("agent", client) == tools[1:]
+    assert list_offered("other", client) == list_offered(None, client) == []
 
 
 @pytest.mark.parametrize(
@@ -173,7 +190,7 @@ def test_the_server_shows_letta_what_its_client_may_have() -> None:
         ("add", "1", {"YOU": "2"}, False),
     ],
 )
-def test_a_circular_call_is_refused(
+def test_guard_refuses_circular_calls_by_configured_agents(
     name: str, caller: str, environment: Any, is_refused: bool
 ) -> None:
     parts = {"loop": {"letta": {"calls_agent_loop": True}}, "add": {}}
@@ -181,9 +198,9 @@ def test_a_circular_call_is_refused(
         local_tools=[SimpleNamespace(name=n, parts=p) for n, p in parts.items()]
     )
     agents = (LettaAgent("me", id="1"), LettaAgent("you", id_env="YOU"))
-    made = LettaToolset(
+    letta_toolset = LettaToolset(
         name="toys", server=LettaServer("toys"), agents=agents, registry=registry
     )
-    said = made.guard(name, {"x-agent-id": caller}, environment)
-    assert (said is not None) is is_refused
-    assert made.guard(name, {}, environment) is None
+    refusal = letta_toolset.guard(name, {"x-agent-id": caller}, environment)
+    assert (refusal is not None) is is_refused
+    assert letta_toolset.guard(name, {}, environment) is None

@@ -1,4 +1,4 @@
-"""What calls of attached tools tell, without a model and in a turn, answer by answer."""
+"""Results of calls to attached tools, without a model and in a turn."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from toolcast_letta.v1.api import LettaError
 from toolcast_letta.v1.tool_checks import run_agent_checks
 
 AGENT: Any = SimpleNamespace(name="me", id="agent-1")
-UNSAID = (
+NO_REASON = (
     "the tool failed, and Letta returned no reason; see the log of the "
     "MCP server with `--log-level debug`"
 )
-GOOD: dict[str, Any] = {"arguments": {"x": "é"}}
+EXAMPLE: dict[str, Any] = {"arguments": {"x": "é"}}
 
 
 def tool(*examples: Any, **part: Any) -> DesiredTool:
@@ -25,41 +25,41 @@ def tool(*examples: Any, **part: Any) -> DesiredTool:
 
 
 class Api:
-    """Gives these answers; one that is an error is raised."""
+    """A stand-in for the API that returns these answers or raises these errors."""
 
     def __init__(self, run: Any = None, again: Any = None, turn: Any = None) -> None:
         self.answers = {"run": run, "again": again, "turn": turn}
         self.text = ""
 
-    def _given(self, kind: str) -> Any:
+    def _get_answer(self, kind: str) -> Any:
         answer = self.answers[kind]
         if isinstance(answer, Exception):
             raise answer
         return answer
 
     def run_attached(self, *_: Any) -> Any:
-        return self._given("run")
+        return self._get_answer("run")
 
     def run_registered(self, *_: Any) -> Any:
-        return self._given("again")
+        return self._get_answer("again")
 
     def run_turn(self, _: str, text: str) -> Any:
         self.text = text
-        return self._given("turn")
+        return self._get_answer("turn")
 
     def redact(self, text: str) -> str:
         return text.replace("s3cret", "***")
 
 
-def tried(
-    one: DesiredTool,
+def run_checks(
+    checked_tool: DesiredTool,
     api: Api,
     calls: CallOptions | None = None,
     *,
     attached: bool = True,
     entry: bool = True,
 ) -> list[CheckResult]:
-    desired: Any = SimpleNamespace(canonical=["a"], tools={"a": one})
+    desired: Any = SimpleNamespace(canonical=["a"], tools={"a": checked_tool})
     current: Any = SimpleNamespace(
         agents={"me": SimpleNamespace(tools=["a"] if attached else [])},
         entry=SimpleNamespace(id="mcp-1") if entry else None,
@@ -72,18 +72,14 @@ def tried(
 
 
 @pytest.mark.parametrize(
-    ("one", "calls", "trial"),
+    ("checked_tool", "calls", "trial"),
     [
         (tool(), CallOptions(), None),
-        (tool(GOOD), CallOptions(examples=False), None),
-        (tool(GOOD), CallOptions(tools=("b",)), None),
+        (tool(EXAMPLE), CallOptions(examples=False), None),
+        (tool(EXAMPLE), CallOptions(tools=("b",)), None),
+        (tool(), CallOptions(tools=("a",)), (None, "its spec has no example", True)),
         (
-            tool(),
-            CallOptions(tools=("a",)),
-            (None, "its spec has no example", True),
-        ),
-        (
-            tool(GOOD, changes_data=True),
+            tool(EXAMPLE, changes_data=True),
             CallOptions(),
             (
                 None,
@@ -92,7 +88,7 @@ def tried(
             ),
         ),
         (
-            tool(GOOD, requires_approval=True),
+            tool(EXAMPLE, requires_approval=True),
             CallOptions(tools=("a",)),
             (
                 None,
@@ -101,81 +97,85 @@ def tried(
             ),
         ),
         (
-            tool(GOOD, changes_data=True),
+            tool(EXAMPLE, changes_data=True),
             CallOptions(changing=True),
             (True, "1 example", False),
         ),
-        (tool(GOOD), CallOptions(), (True, "1 example", False)),
-        (tool(GOOD, GOOD), CallOptions(), (True, "2 examples", False)),
+        (tool(EXAMPLE), CallOptions(), (True, "1 example", False)),
+        (tool(EXAMPLE, EXAMPLE), CallOptions(), (True, "2 examples", False)),
     ],
 )
-def test_examples_are_called_or_left_out(
-    one: DesiredTool, calls: CallOptions, trial: tuple[Any, ...] | None
+def test_examples_are_called_unless_options_exclude_them(
+    checked_tool: DesiredTool, calls: CallOptions, trial: tuple[Any, ...] | None
 ) -> None:
-    found = tried(one, Api({"status": "success"}), calls)
+    found = run_checks(checked_tool, Api({"status": "success"}), calls)
     assert [(t.passed, t.detail, t.is_asked) for t in found] == [trial][
         : trial is not None
     ]
     assert all((t.agent, t.tool, t.kind) == ("me", "a", "run") for t in found)
 
 
-def test_a_tool_that_is_not_attached_is_not_called() -> None:
-    (trial,) = tried(tool(GOOD), Api(), attached=False)
+def test_unattached_tool_fails_the_check_without_a_call() -> None:
+    (trial,) = run_checks(tool(EXAMPLE), Api(), attached=False)
     assert (trial.passed, trial.detail) == (False, "it is not attached")
 
 
-FAILS = {**GOOD, "error": "no"}
+FAILING_EXAMPLE = {**EXAMPLE, "error": "no"}
 
 
 @pytest.mark.parametrize(
-    ("one", "api", "detail"),
+    ("checked_tool", "api", "detail"),
     [
-        (tool(FAILS), Api({"status": "error"}), None),
+        (tool(FAILING_EXAMPLE), Api({"status": "error"}), None),
         (
-            tool(FAILS),
+            tool(FAILING_EXAMPLE),
             Api({"status": "success", "func_return": "a  s3cret\nb"}),
             "the example declares an error, but the call returned a *** b",
         ),
         (
-            tool(FAILS),
+            tool(FAILING_EXAMPLE),
             Api({"status": "success"}),
             "the example declares an error, but the call returned nothing",
         ),
-        (tool(GOOD), Api(LettaError("away")), "away"),
-        (tool(GOOD), Api({"status": "error", "stderr": ["a", 1]}), "a 1"),
-        (tool(GOOD), Api({"status": "error", "stderr": "x" * 201}), "x" * 200),
+        (tool(EXAMPLE), Api(LettaError("away")), "away"),
+        (tool(EXAMPLE), Api({"status": "error", "stderr": ["a", 1]}), "a 1"),
+        (tool(EXAMPLE), Api({"status": "error", "stderr": "x" * 201}), "x" * 200),
         (
-            tool(GOOD),
+            tool(EXAMPLE),
             Api({"status": "error"}, {"status": "error", "func_return": "why"}),
             "why",
         ),
-        (tool(GOOD), Api({"status": "error"}, {"status": "error"}), UNSAID),
-        (tool(GOOD), Api({"status": "error"}, LettaError("away")), UNSAID),
+        (tool(EXAMPLE), Api({"status": "error"}, {"status": "error"}), NO_REASON),
+        (tool(EXAMPLE), Api({"status": "error"}, LettaError("away")), NO_REASON),
         (
-            tool(GOOD),
+            tool(EXAMPLE),
             Api({"status": "error"}, {"status": "success"}),
             "the tool failed for the agent and succeeded without an agent",
         ),
         (
-            tool(GOOD, changes_data=True),
+            tool(EXAMPLE, changes_data=True),
             Api({"status": "error"}, {"status": "error", "func_return": "why"}),
-            UNSAID,
+            NO_REASON,
         ),
     ],
 )
-def test_a_wrong_answer_is_told(one: DesiredTool, api: Api, detail: str | None) -> None:
-    (trial,) = tried(one, api, CallOptions(changing=True))
+def test_failed_call_has_its_reason_as_detail(
+    checked_tool: DesiredTool, api: Api, detail: str | None
+) -> None:
+    (trial,) = run_checks(checked_tool, api, CallOptions(changing=True))
     assert trial.passed is (detail is None)
     assert trial.detail == (detail or "1 example")
 
 
-def test_without_an_entry_nobody_is_asked_again() -> None:
+def test_failed_call_is_not_repeated_without_an_entry() -> None:
     api = Api({"status": "error"}, {"status": "error", "func_return": "why"})
-    (trial,) = tried(tool(GOOD), api, entry=False)
-    assert trial.detail == UNSAID
+    (trial,) = run_checks(tool(EXAMPLE), api, entry=False)
+    assert trial.detail == NO_REASON
 
 
-def _turned(status: str = "success", name: str = "a", steps: Any = 2) -> dict[str, Any]:
+def make_turn_answer(
+    status: str = "success", name: str = "a", steps: Any = 2
+) -> dict[str, Any]:
     called = {"message_type": "tool_call_message", "tool_call": {"name": name}}
     gave = {
         "message_type": "tool_return_message",
@@ -187,20 +187,25 @@ def _turned(status: str = "success", name: str = "a", steps: Any = 2) -> dict[st
 
 
 @pytest.mark.parametrize(
-    ("one", "answer", "passed", "detail"),
+    ("checked_tool", "answer", "passed", "detail"),
     [
-        (tool(), _turned(), True, "2 steps"),
-        (tool(), _turned(steps=3), True, "3 steps"),
+        (tool(), make_turn_answer(), True, "2 steps"),
+        (tool(), make_turn_answer(steps=3), True, "3 steps"),
         (
             tool(),
-            _turned(steps=1),
+            make_turn_answer(steps=1),
             False,
             "the turn ended after one step: its rule is missing",
         ),
-        (tool(ends_turn=True), _turned(steps=1), True, "1 step"),
-        (tool(ends_turn=True), _turned(steps=None), True, "0 steps"),
-        (tool(), _turned("error"), False, "it failed: ***" + "x" * 197),
-        (tool(), _turned(name="b"), False, "it was not called; the agent called ['b']"),
+        (tool(ends_turn=True), make_turn_answer(steps=1), True, "1 step"),
+        (tool(ends_turn=True), make_turn_answer(steps=None), True, "0 steps"),
+        (tool(), make_turn_answer("error"), False, "it failed: ***" + "x" * 197),
+        (
+            tool(),
+            make_turn_answer(name="b"),
+            False,
+            "it was not called; the agent called ['b']",
+        ),
         (tool(), {}, False, "it was not called; the agent called no tool"),
         (
             tool(),
@@ -211,36 +216,38 @@ def _turned(status: str = "success", name: str = "a", steps: Any = 2) -> dict[st
         (tool(), LettaError("away"), False, "away"),
         (
             tool(requires_approval=True),
-            _turned(),
+            make_turn_answer(),
             None,
             "a user would have to approve the call during the turn",
         ),
         (
             tool(changes_data=True),
-            _turned(),
+            make_turn_answer(),
             None,
             "it changes data; pass --call-changing to run the turn",
         ),
     ],
 )
-def test_a_turn_proves_that_an_agent_can_call(
-    one: DesiredTool, answer: Any, passed: bool | None, detail: str
+def test_turn_check_requires_a_successful_call_and_continuation(
+    checked_tool: DesiredTool, answer: Any, passed: bool | None, detail: str
 ) -> None:
     api = Api(turn=answer)
-    (trial,) = tried(one, api, CallOptions(examples=False, turn="a"))
+    (trial,) = run_checks(checked_tool, api, CallOptions(examples=False, turn="a"))
     assert (trial.kind, trial.is_asked) == ("turn", True)
     assert (trial.passed, trial.detail) == (passed, detail)
 
 
-def test_a_turn_is_asked_for_with_the_first_example() -> None:
-    api = Api(turn=_turned())
+def test_turn_prompt_contains_the_first_examples_arguments() -> None:
+    api = Api(turn=make_turn_answer())
     calls = CallOptions(examples=False, turn="a", changing=True)
-    (trial,) = tried(tool(GOOD, {"arguments": {}}, changes_data=True), api, calls)
+    (trial,) = run_checks(
+        tool(EXAMPLE, {"arguments": {}}, changes_data=True), api, calls
+    )
     assert trial.passed
     assert 'exactly these arguments: {"x": "é"}. Then' in api.text
 
 
-def test_counts_say_what_was_gained_and_lost() -> None:
+def test_agent_count_lists_gained_and_lost_tools() -> None:
     count = AgentCount("me", ("a", "b"), 1, ("b", "c"))
     assert count.to_json() == {
         "agent": "me",

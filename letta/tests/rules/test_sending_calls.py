@@ -1,4 +1,4 @@
-"""Which chains of names, addresses and calls send an agent a message."""
+"""Names, addresses and calls that are recognized as messages to an agent."""
 
 from __future__ import annotations
 
@@ -40,7 +40,9 @@ from toolcast_letta.handler_code import (
         ("letta.resend_message", "", False),
     ],
 )
-def test_a_chain_of_names(chain: str, package: str, sends: bool) -> None:
+def test_attribute_chain_is_recognized_as_sending_call(
+    chain: str, package: str, sends: bool
+) -> None:
     assert _sends_message(chain.split("."), package) is sends
 
 
@@ -55,7 +57,9 @@ def test_a_chain_of_names(chain: str, package: str, sends: bool) -> None:
         ("agents.messages.create", False),
     ],
 )
-def test_a_resource_that_is_handed_on(chain: str, hands_on: bool) -> None:
+def test_attribute_chain_is_recognized_as_message_resource(
+    chain: str, hands_on: bool
+) -> None:
     assert _is_message_resource(chain.split(".")) is hands_on
 
 
@@ -75,7 +79,7 @@ def test_a_resource_that_is_handed_on(chain: str, hands_on: bool) -> None:
         ("/users/x/messages", False),
     ],
 )
-def test_an_address_to_which_messages_are_posted(text: str, is_address: bool) -> None:
+def test_address_is_recognized_as_message_address(text: str, is_address: bool) -> None:
     assert _is_message_address(text) is is_address
 
 
@@ -93,5 +97,7 @@ def test_an_address_to_which_messages_are_posted(text: str, is_address: bool) ->
         ("request", ["GET", "POST"], True),
     ],
 )
-def test_a_call_that_posts(function: str, texts: list[str], posts: bool) -> None:
+def test_function_and_texts_are_recognized_as_post_request(
+    function: str, texts: list[str], posts: bool
+) -> None:
     assert _is_posting(function, texts) is posts

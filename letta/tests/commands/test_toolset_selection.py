@@ -1,4 +1,4 @@
-"""Which toolset a command is for, and what a rollback and the blocks print and end with."""
+"""Selection of a toolset, and output and exit codes of rollback and blocks."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from toolcast_letta.v1.rollback import RollbackResult
 from toolcast_letta.v1.undoing import AgentUndo, Undo
 
 
-def chosen(monkeypatch: pytest.MonkeyPatch, sets: str, name: str | None) -> Any:
+def select_toolset(monkeypatch: pytest.MonkeyPatch, sets: str, name: str | None) -> Any:
     toolsets = [
-        SimpleNamespace(name=one, extensions={"letta": {}}) for one in sets.split()
+        SimpleNamespace(name=name_, extensions={"letta": {}}) for name_ in sets.split()
     ]
     toolsets.append(SimpleNamespace(name="plain", extensions={}))
     workspace = SimpleNamespace(toolsets=toolsets)
@@ -27,17 +27,16 @@ def chosen(monkeypatch: pytest.MonkeyPatch, sets: str, name: str | None) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("sets", "name", "found"),
-    [("a", None, "a"), ("a", "a", "a"), ("a b", "b", "b")],
+    ("sets", "name", "found"), [("a", None, "a"), ("a", "a", "a"), ("a b", "b", "b")]
 )
-def test_a_toolset_is_chosen(
+def test_toolset_is_selected_by_name_or_as_the_only_one(
     monkeypatch: pytest.MonkeyPatch, sets: str, name: str | None, found: str
 ) -> None:
-    assert chosen(monkeypatch, sets, name) == found
+    assert select_toolset(monkeypatch, sets, name) == found
 
 
 @pytest.mark.parametrize(
-    ("sets", "name", "said"),
+    ("sets", "name", "expected_message"),
     [
         ("", None, "no toolset has a `letta`"),
         (
@@ -49,27 +48,27 @@ def test_a_toolset_is_chosen(
         ("a", "plain", "no toolset `plain` has a `letta`\n  help: use one of a"),
     ],
 )
-def test_a_toolset_has_to_be_named(
+def test_missing_or_ambiguous_toolset_exits_with_2(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     sets: str,
     name: str | None,
-    said: str,
+    expected_message: str,
 ) -> None:
-    with pytest.raises(SystemExit) as ended:
-        chosen(monkeypatch, sets, name)
-    assert ended.value.code == 2
-    assert said in capsys.readouterr().err
+    with pytest.raises(SystemExit) as exit_info:
+        select_toolset(monkeypatch, sets, name)
+    assert exit_info.value.code == 2
+    assert expected_message in capsys.readouterr().err
 
 
 AGENTS = (SimpleNamespace(id="1", name="me"), SimpleNamespace(id="2", name="you"))
 
 
 class Baselines:
-    """One baseline of these agents."""
+    """A stand-in for `Baselines` that has one baseline with these agents."""
 
-    def __init__(self, *agents: Any, of: str = "toys") -> None:
-        known = {"base_url": "http://a", "saved": "2026", "toolset": of}
+    def __init__(self, *agents: Any, toolset: str = "toys") -> None:
+        known = {"base_url": "http://a", "saved": "2026", "toolset": toolset}
         self.baseline = SimpleNamespace(**known, agents=agents)
 
     def __call__(self, _: Any) -> Any:
@@ -88,7 +87,7 @@ class Baselines:
         return Path("b.json")
 
 
-def rolled_back(
+def run_rollback(
     monkeypatch: pytest.MonkeyPatch,
     baselines: Baselines,
     done: RollbackResult | None = None,
@@ -110,7 +109,7 @@ def rolled_back(
     return operations.rollback(request, file, (), dry_run=dry_run)
 
 
-STRANGERS = "ignored: x.json is edited\n"
+IGNORED_FILE_LINE = "ignored: x.json is edited\n"
 
 
 @pytest.mark.parametrize(
@@ -121,7 +120,7 @@ STRANGERS = "ignored: x.json is edited\n"
             None,
             0,
             "restored 1 of 1 agents to 2026\n",
-            STRANGERS,
+            IGNORED_FILE_LINE,
         ),
         (
             RollbackResult(0, ("l",), ("s",)),
@@ -132,7 +131,7 @@ STRANGERS = "ignored: x.json is edited\n"
         ),
     ],
 )
-def test_a_rollback_is_told(
+def test_rollback_prints_its_result_and_exit_code(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     done: RollbackResult,
@@ -141,12 +140,12 @@ def test_a_rollback_is_told(
     out: str,
     err: str,
 ) -> None:
-    assert rolled_back(monkeypatch, Baselines(AGENTS[0]), done, file=file) == code
-    said = capsys.readouterr()
-    assert (said.out, said.err) == (out, err)
+    assert run_rollback(monkeypatch, Baselines(AGENTS[0]), done, file=file) == code
+    captured = capsys.readouterr()
+    assert (captured.out, captured.err) == (out, err)
 
 
-def test_what_a_rollback_would_do_is_told(
+def test_rollback_preview_lists_changes_and_unrestorable_parts(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     agents = (
@@ -154,10 +153,13 @@ def test_what_a_rollback_would_do_is_told(
         AgentUndo("you", "2", (), (), (), (), ()),
     )
     undo = Undo(agents, ("a",), ("m",), ("t",))
-    there = Baselines(*AGENTS)
-    assert rolled_back(monkeypatch, there, dry_run=True, undo=undo, file=Path("b")) == 0
-    said = capsys.readouterr()
-    assert said.out == (
+    baselines = Baselines(*AGENTS)
+    assert (
+        run_rollback(monkeypatch, baselines, dry_run=True, undo=undo, file=Path("b"))
+        == 0
+    )
+    captured = capsys.readouterr()
+    assert captured.out == (
         "    + registry a\n"
         "me is 1\n"
         "    + tool a\n"
@@ -167,13 +169,13 @@ def test_what_a_rollback_would_do_is_told(
         "stays: t\n"
         "Nothing was changed. The baseline is from 2026.\n"
     )
-    assert said.err == "cannot be restored: l\ncannot be restored: m\n"
+    assert captured.err == "cannot be restored: l\ncannot be restored: m\n"
 
 
 @pytest.mark.parametrize(
-    ("there", "agents", "said"),
+    ("baselines", "agents", "expected_message"),
     [
-        (Baselines(of="others"), (), "the baseline is for others at http://a"),
+        (Baselines(toolset="others"), (), "the baseline is for others at http://a"),
         (
             Baselines(SimpleNamespace(id="3", name="they")),
             (),
@@ -182,23 +184,23 @@ def test_what_a_rollback_would_do_is_told(
         (Baselines(SimpleNamespace(id="3", name="they")), ("me",), None),
     ],
 )
-def test_a_baseline_of_something_else_is_not_gone_back_to(
+def test_rollback_refuses_baseline_for_other_toolset_or_agents(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
-    there: Baselines,
+    baselines: Baselines,
     agents: Any,
-    said: str | None,
+    expected_message: str | None,
 ) -> None:
     done = RollbackResult(0, (), ())
-    if said is None:
-        assert rolled_back(monkeypatch, there, done, agents=agents) == 0
+    if expected_message is None:
+        assert run_rollback(monkeypatch, baselines, done, agents=agents) == 0
         return
     with pytest.raises(SystemExit):
-        rolled_back(monkeypatch, there, done, agents=agents)
-    assert said in capsys.readouterr().err
+        run_rollback(monkeypatch, baselines, done, agents=agents)
+    assert expected_message in capsys.readouterr().err
 
 
-def blocks(monkeypatch: pytest.MonkeyPatch, has: bool, **more: Any) -> int:
+def run_blocks(monkeypatch: pytest.MonkeyPatch, has: bool, **more: Any) -> int:
     agents = (SimpleNamespace(blocks=(1,) if has else ()),)
     known = {"kind": "v1", "toolset": SimpleNamespace(name="toys")}
     request: Any = SimpleNamespace(**{**known, "kind": more.get("kind", "v1")})
@@ -235,29 +237,29 @@ def blocks(monkeypatch: pytest.MonkeyPatch, has: bool, **more: Any) -> int:
         ({"is_cloud": True}, 0, "a block\n"),
     ],
 )
-def test_blocks_are_shown_or_written(
+def test_blocks_command_prints_or_writes_changes(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     more: Any,
     code: int,
     out: str,
 ) -> None:
-    assert blocks(monkeypatch, True, **more) == code
+    assert run_blocks(monkeypatch, True, **more) == code
     assert capsys.readouterr().out == out
 
 
-def test_blocks_need_a_server_and_agents_that_have_some(
+def test_blocks_command_requires_v1_backend_and_declared_blocks(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def lacking(_: Any) -> Any:
+    def raise_missing_setting(_: Any) -> Any:
         raise MissingSettingError("set ME")
 
-    for has, more, said in (
+    for has, overrides, expected_message in (
         (False, {}, "no agent of the toolset has `blocks`"),
         (True, {"kind": "code"}, "the backend `code` does not support memory blocks"),
-        (True, {"wanted": lacking}, "set ME"),
+        (True, {"wanted": raise_missing_setting}, "set ME"),
     ):
-        given: Any = more
+        options: Any = overrides
         with pytest.raises(SystemExit):
-            blocks(monkeypatch, has, **given)
-        assert said in capsys.readouterr().err
+            run_blocks(monkeypatch, has, **options)
+        assert expected_message in capsys.readouterr().err

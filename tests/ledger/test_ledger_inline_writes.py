@@ -1,4 +1,4 @@
-"""Where a record is committed: at once while that is quick, otherwise in a thread."""
+"""Commits of records: inline while they are fast, otherwise in a thread."""
 
 from __future__ import annotations
 
@@ -20,41 +20,41 @@ def echo(handlers: Any) -> None:
 
 
 @pytest.fixture
-def handed_over(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The outcomes of the records that the thread was given."""
+def thread_outcomes(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The outcomes of the records that the thread writes."""
     outcomes: list[str] = []
     put = SqliteLedger._put
 
-    def noted(self: SqliteLedger, record: Record) -> Any:
+    def record_outcome(self: SqliteLedger, record: Record) -> Any:
         outcomes.append(record.outcome)
         return put(self, record)
 
-    monkeypatch.setattr(SqliteLedger, "_put", noted)
+    monkeypatch.setattr(SqliteLedger, "_put", record_outcome)
     return outcomes
 
 
-async def test_only_the_first_record_needs_a_thread(
-    kept: Kept, handed_over: list[str]
+async def test_only_the_first_record_is_written_by_the_thread(
+    kept: Kept, thread_outcomes: list[str]
 ) -> None:
     for number in range(5):
         assert (await kept.call("echo", {"n": number})).success
-    assert handed_over == ["started"]
+    assert thread_outcomes == ["started"]
     await kept.calls.close()
     assert [row["outcome"] for row in kept.rows()] == ["ok"] * 5
 
 
-async def test_a_long_record_is_left_to_the_thread(
-    kept: Kept, handed_over: list[str]
+async def test_long_record_is_written_by_the_thread(
+    kept: Kept, thread_outcomes: list[str]
 ) -> None:
     await kept.call("echo")
     text = "x" * (sqlite_ledger._MAX_INLINE_RECORD_CHARACTERS + 1)
     assert (await kept.call("echo", {"text": text})).success
-    assert handed_over == ["started", "started", "ok"]
+    assert thread_outcomes == ["started", "started", "ok"]
     assert (await kept.call("echo")).success
-    assert handed_over == ["started", "started", "ok"]
+    assert thread_outcomes == ["started", "started", "ok"]
 
 
-async def test_the_log_does_not_grow_without_end(
+async def test_write_ahead_log_is_bounded(
     kept: Kept, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sqlite_ledger, "_MAX_LOG_BYTES", 100_000)
@@ -65,7 +65,7 @@ async def test_the_log_does_not_grow_without_end(
     assert len(kept.rows()) == 200
 
 
-async def test_rows_are_kept_in_the_order_of_their_calls(kept: Kept) -> None:
+async def test_row_ids_sort_in_call_order(kept: Kept) -> None:
     for number in range(20):
         await kept.call("echo", {"n": number})
     rows = sorted(kept.rows(), key=lambda row: str(row["id"]))
@@ -73,7 +73,7 @@ async def test_rows_are_kept_in_the_order_of_their_calls(kept: Kept) -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
-def test_a_forked_process_opens_the_file_itself(kept: Kept) -> None:
+def test_forked_process_opens_its_own_connection(kept: Kept) -> None:
     assert asyncio.run(kept.call("echo")).success
     child = os.fork()
     if child == 0:
@@ -85,7 +85,7 @@ def test_a_forked_process_opens_the_file_itself(kept: Kept) -> None:
     assert [row["outcome"] for row in kept.rows()] == ["ok"] * 3
 
 
-async def test_an_end_is_not_undone_by_a_start_that_comes_late(tmp_path: Path) -> None:
+async def test_late_start_record_does_not_overwrite_the_end(tmp_path: Path) -> None:
     ledger = SqliteLedger(tmp_path / "ledger.sqlite3")
     started = Record("1", "toys", "echo", None, "2026-01-01T00:00:00+00:00", {})
     ended = Record(

@@ -1,4 +1,4 @@
-"""What is read of a Letta server's answers, and how the registry is brought up to date."""
+"""Parsing of Letta's answers, and registration of missing tools."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ import pytest
 from letta.tests.planning.states import (
     ADD,
     URL,
-    as_it_is,
-    built_in,
-    by_name,
-    current,
-    desired,
-    entry,
-    offered,
-    planned,
-    registered,
-    tool,
+    index_by_name,
+    make_applied,
+    make_built_in,
+    make_current,
+    make_desired,
+    make_entry,
+    make_plan,
+    make_registered,
+    make_tool,
+    offer_tools,
 )
 from toolcast_letta.v1 import registering
 from toolcast_letta.v1.api import LettaError
@@ -48,7 +48,7 @@ BEARER = {"Authorization": "Bearer s3cret"}
         (WITH_TOKEN, {"authorization": "old", "X": "1"}, {"X": "1", **BEARER}),
     ],
 )
-def test_an_entry_keeps_the_headers_of_others(
+def test_server_config_keeps_other_headers(
     wanted: Any, headers: Any, sent: Any
 ) -> None:
     assert build_server_config(wanted, headers) == {
@@ -61,13 +61,13 @@ def test_an_entry_keeps_the_headers_of_others(
 @pytest.mark.parametrize(
     ("wanted", "more", "made"),
     [
-        (ADD, {"server_url": URL, "mcp_server_type": "streamable_http"}, entry()),
-        (ADD, {"mcp_server_type": "streamable_http"}, entry("")),
-        (ADD, {"server_url": URL, "mcp_server_type": "sse"}, entry(is_http=False)),
+        (ADD, {"server_url": URL, "mcp_server_type": "streamable_http"}, make_entry()),
+        (ADD, {"mcp_server_type": "streamable_http"}, make_entry("")),
+        (ADD, {"server_url": URL, "mcp_server_type": "sse"}, make_entry(is_http=False)),
         (
             WITH_TOKEN,
             {"server_url": URL, "mcp_server_type": "streamable_http"},
-            entry(has_token=False),
+            make_entry(has_token=False),
         ),
         (
             WITH_TOKEN,
@@ -76,7 +76,7 @@ def test_an_entry_keeps_the_headers_of_others(
                 "mcp_server_type": "streamable_http",
                 "custom_headers": {"authorization": "x", **BEARER},
             },
-            entry(),
+            make_entry(),
         ),
         (
             WITH_TOKEN,
@@ -85,19 +85,21 @@ def test_an_entry_keeps_the_headers_of_others(
                 "mcp_server_type": "streamable_http",
                 "custom_headers": {**BEARER, "authorization": "x"},
             },
-            entry(has_token=False),
+            make_entry(has_token=False),
         ),
     ],
 )
-def test_an_entry_is_as_it_should_be_or_not(wanted: Any, more: Any, made: Any) -> None:
+def test_parse_entry_detects_url_transport_and_token(
+    wanted: Any, more: Any, made: Any
+) -> None:
     assert _parse_entry({"id": "mcp-1", "server_name": "toys", **more}, wanted) == made
 
 
 RAW = {"server_url": URL, "mcp_server_type": "streamable_http", "custom_headers": None}
 
 
-class Lists:
-    """Gives the tools of an entry, and of a server that is to be one."""
+class FakeToolLists:
+    """A stand-in for the API that lists tools of an entry or of a probed server."""
 
     def __init__(self, error: Exception | None = None) -> None:
         self.error = error
@@ -124,8 +126,10 @@ class Lists:
         ({**RAW, "mcp_server_type": "sse"}, "asked"),
     ],
 )
-def test_tools_are_asked_for_where_they_will_be(raw: Any, name: str) -> None:
-    api: Any = Lists()
+def test_offered_tools_are_read_from_the_entry_or_by_a_probe(
+    raw: Any, name: str
+) -> None:
+    api: Any = FakeToolLists()
     found, unreachable = _probe_offered_tools(api, ADD, raw)
     assert ([*found], unreachable) == ([name], "")
 
@@ -133,10 +137,10 @@ def test_tools_are_asked_for_where_they_will_be(raw: Any, name: str) -> None:
 @pytest.mark.parametrize(
     ("status", "is_raised"), [(401, True), (403, True), (402, False), (500, False)]
 )
-def test_a_key_that_is_refused_is_no_server_that_is_away(
+def test_rejected_key_is_an_error_and_not_an_unreachable_server(
     status: int, is_raised: bool
 ) -> None:
-    api: Any = Lists(LettaError("no", status))
+    api: Any = FakeToolLists(LettaError("no", status))
     if is_raised:
         with pytest.raises(LettaError):
             _probe_offered_tools(api, ADD, None)
@@ -144,7 +148,7 @@ def test_a_key_that_is_refused_is_no_server_that_is_away(
     assert _probe_offered_tools(api, ADD, None) == ({}, "no")
 
 
-def test_a_server_that_is_away_is_said_to_be() -> None:
+def test_connection_error_is_explained_with_the_token_if_used() -> None:
     away = LettaError("Cannot CONNECT")
     said = ": Cannot CONNECT"
     assert _explain_unreachable(away, ADD) == f"the server is not reachable{said}"
@@ -164,7 +168,7 @@ def test_a_server_that_is_away_is_said_to_be() -> None:
         ({"health": {"status": "STRICT_COMPLIANT", "reasons": ["a"]}}, ""),
     ],
 )
-def test_an_offered_tool_has_a_problem_or_none(more: Any, problem: str) -> None:
+def test_offered_tool_has_its_schema_or_health_problem(more: Any, problem: str) -> None:
     schema = {"inputSchema": {"type": "object", "properties": {}}}
     assert _parse_offered_tool({"name": "a", **schema, **more}).problem == problem
 
@@ -178,7 +182,7 @@ def test_an_offered_tool_has_a_problem_or_none(more: Any, problem: str) -> None:
         ({"tags": ["x", "mcp:toys:y", "mcp:z"]}, (None, "toys")),
     ],
 )
-def test_a_registered_tool_says_whose_it_is(more: Any, found: Any) -> None:
+def test_registered_tool_has_owner_and_called_server(more: Any, found: Any) -> None:
     made = _parse_registered_tool(
         {"id": "1", "name": "a", "tool_type": "custom", **more}
     )
@@ -186,7 +190,7 @@ def test_a_registered_tool_says_whose_it_is(more: Any, found: Any) -> None:
     assert [*made.settings.values()] == [None, None, None]
 
 
-def read(**more: Any) -> Any:
+def read_agent_with(**more: Any) -> Any:
     raw = {"id": "1", "name": "a", "agent_type": "x", "tools": [], **more}
     api: Any = SimpleNamespace(get_agent=lambda _: raw)
     return read_agent(api, "1")
@@ -202,26 +206,31 @@ def read(**more: Any) -> Any:
         ({"tool_rules": {"a": 1}}, "no list of rules"),
     ],
 )
-def test_an_agent_without_its_tools_is_none(more: Any, said: str) -> None:
+def test_agent_without_valid_tools_or_rules_is_an_error(more: Any, said: str) -> None:
     with pytest.raises(LettaError, match=said):
-        read(**more)
-    assert read(tool_rules=None, tags=None).tags == ()
+        read_agent_with(**more)
+    assert read_agent_with(tool_rules=None, tags=None).tags == ()
 
 
 @pytest.mark.parametrize(
-    ("status", "said"), [(404, "Letta has no agent 1"), (403, "no")]
+    ("status", "expected_message"), [(404, "Letta has no agent 1"), (403, "no")]
 )
-def test_an_agent_that_is_not_there(status: int, said: str) -> None:
+def test_unknown_agent_is_an_error_with_its_id(
+    status: int, expected_message: str
+) -> None:
     def agent(_: str) -> Any:
         raise LettaError("no", status)
 
     api: Any = SimpleNamespace(get_agent=agent)
-    with pytest.raises(LettaError) as told:
+    with pytest.raises(LettaError) as error_info:
         read_agent(api, "1")
-    assert (str(told.value), told.value.status) == (said, status)
+    assert (str(error_info.value), error_info.value.status) == (
+        expected_message,
+        status,
+    )
 
 
-def test_other_agents_that_have_a_tool() -> None:
+def test_find_holders_lists_other_agents_that_have_a_tool() -> None:
     def one(number: str, *names: str) -> dict[str, Any]:
         return {
             "id": number,
@@ -242,43 +251,43 @@ def test_other_agents_that_have_a_tool() -> None:
     }
 
 
-class Registers:
-    """Notes what is asked of the registry."""
+class FakeRegistryApi:
+    """A stand-in for the API that records registry requests."""
 
     def __init__(self, *tools: Any, live: Any = ()) -> None:
         self.done: list[Any] = []
-        self.registry = by_name(*tools)
+        self.registry = index_by_name(*tools)
         self.live = live
 
     def __getattr__(self, name: str) -> Any:
         return lambda *given: self.done.append((name, *given))
 
 
-def test_a_refresh_is_for_fifty_tools() -> None:
-    """Letta looks at fifty, and deletes what the server does not offer."""
-    plan = planned(ADD, as_it_is())
+def test_refresh_is_permitted_up_to_50_tools_without_removals() -> None:
+    """Letta refreshes 50 tools and deletes those that the server does not offer."""
+    plan = make_plan(ADD, make_applied())
     for there, new, may in [
         (50, [], True),
         (49, ["new"], True),
         (51, [], False),
         (50, ["new"], False),
     ]:
-        tools = (built_in(f"t{n}") for n in range(there - 3))
-        assert registering._can_refresh(plan, current(ADD, *tools), new) is may
-    found = as_it_is()
+        tools = (make_built_in(f"t{n}") for n in range(there - 3))
+        assert registering._can_refresh(plan, make_current(ADD, *tools), new) is may
+    found = make_applied()
     assert registering._can_refresh(plan, found, ["add"])
-    own = current(ADD, registered("add"), registered("old"))
+    own = make_current(ADD, make_registered("add"), make_registered("old"))
     assert not registering._can_refresh(plan, own, [])
 
 
-def test_settings_that_a_registration_reset_are_given_back(
+def test_settings_that_a_registration_reset_are_restored(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    now = by_name(
-        registered(
+    now = index_by_name(
+        make_registered(
             "a", settings={"return_char_limit": 1, "default_requires_approval": True}
         ),
-        registered("same", settings={"return_char_limit": 5}),
+        make_registered("same", settings={"return_char_limit": 5}),
     )
     monkeypatch.setattr(registering, "read_registry", lambda _: now)
     before = {
@@ -291,7 +300,7 @@ def test_settings_that_a_registration_reset_are_given_back(
         "same": {"return_char_limit": 5},
         "gone": {"return_char_limit": 5},
     }
-    api: Any = Registers()
+    api: Any = FakeRegistryApi()
     said: list[str] = []
     registering.restore_settings(api, before, said.append)
     assert api.done == [("update_tool", "id-a", {"return_char_limit": 5})]
@@ -303,45 +312,45 @@ def test_settings_that_a_registration_reset_are_given_back(
 @pytest.mark.parametrize(
     ("found", "live", "asked"),
     [
-        (as_it_is(), None, []),
-        (current(ADD), "ADD", ["refresh_server", "register_tool"]),
+        (make_applied(), None, []),
+        (make_current(ADD), "ADD", ["refresh_server", "register_tool"]),
         (
-            current(ADD, *(built_in(f"t{n}") for n in range(48))),
+            make_current(ADD, *(make_built_in(f"t{n}") for n in range(48))),
             "ADD",
             ["register_tool"],
         ),
-        (current(ADD, entry=None), "ADD", ["register_tool"]),
+        (make_current(ADD, entry=None), "ADD", ["register_tool"]),
         (
-            current(ADD, registered("add", called_at="toy")),
+            make_current(ADD, make_registered("add", called_at="toy")),
             "ADD",
             ["refresh_server", "register_tool"],
         ),
     ],
 )
-def test_what_is_missing_is_registered(
+def test_missing_tools_are_registered_by_refresh_then_separately(
     monkeypatch: pytest.MonkeyPatch, found: Any, live: Any, asked: list[str]
 ) -> None:
     monkeypatch.setattr(registering, "read_registry", lambda _: found.registry)
     monkeypatch.setattr(
-        registering, "read_offered_tools", lambda *_: offered(tool("add"))
+        registering, "read_offered_tools", lambda *_: offer_tools(make_tool("add"))
     )
-    api: Any = Registers()
-    plan = planned(ADD, found)
+    api: Any = FakeRegistryApi()
+    plan = make_plan(ADD, found)
     registering.register_tools(api, ADD, plan, found, {}, lambda _: None)
     assert [name for name, *_ in api.done] == asked
 
 
-def test_a_list_that_has_just_changed_is_not_refreshed(
+def test_changed_tool_list_stops_the_registration(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(
-        registering, "read_offered_tools", lambda *_: offered(tool("b"))
+        registering, "read_offered_tools", lambda *_: offer_tools(make_tool("b"))
     )
-    found = current(ADD)
-    api: Any = Registers()
+    found = make_current(ADD)
+    api: Any = FakeRegistryApi()
     with pytest.raises(LettaError, match="the tools of the MCP server have changed"):
         registering.register_tools(
-            api, ADD, planned(ADD, found), found, {}, lambda _: None
+            api, ADD, make_plan(ADD, found), found, {}, lambda _: None
         )
     assert api.done == []
 
@@ -349,24 +358,24 @@ def test_a_list_that_has_just_changed_is_not_refreshed(
 @pytest.mark.parametrize(
     ("found", "asked"),
     [
-        (as_it_is(), []),
-        (as_it_is(entry=None), ["create_server"]),
-        (as_it_is(entry=entry("http://old.test")), ["update_server"]),
-        (as_it_is(entry=entry(has_token=False)), ["update_server"]),
+        (make_applied(), []),
+        (make_applied(entry=None), ["create_server"]),
+        (make_applied(entry=make_entry("http://old.test")), ["update_server"]),
+        (make_applied(entry=make_entry(has_token=False)), ["update_server"]),
     ],
 )
-def test_an_entry_is_made_as_it_should_be(
+def test_ensure_entry_creates_or_updates_and_verifies_the_entry(
     monkeypatch: pytest.MonkeyPatch, found: Any, asked: list[str]
 ) -> None:
     monkeypatch.setattr(
         registering, "find_raw_entry", lambda *_: {"custom_headers": {"X": "1"}}
     )
-    monkeypatch.setattr(registering, "read_current_state", lambda *_: as_it_is())
-    api: Any = Registers()
+    monkeypatch.setattr(registering, "read_current_state", lambda *_: make_applied())
+    api: Any = FakeRegistryApi()
     registering.ensure_entry(api, ADD, found, lambda _: None)
     assert [name for name, *_ in api.done] == asked
-    for bad in (None, entry(has_token=False)):
-        now = as_it_is(entry=bad)
+    for bad in (None, make_entry(has_token=False)):
+        now = make_applied(entry=bad)
         monkeypatch.setattr(registering, "read_current_state", lambda *_, now=now: now)
         if asked:
             with pytest.raises(
@@ -375,12 +384,14 @@ def test_an_entry_is_made_as_it_should_be(
                 registering.ensure_entry(api, ADD, found, lambda _: None)
 
 
-def test_what_leaves_is_deleted_if_it_is_ours() -> None:
-    wanted = desired(tool("add"))
-    found = current(wanted, registered("add"), registered("gone"))
-    plan = planned(wanted, found)
-    theirs = current(wanted, registered("add"), registered("gone", server_id="mcp-2"))
+def test_obsolete_tools_are_deleted_only_if_owned() -> None:
+    wanted = make_desired(make_tool("add"))
+    found = make_current(wanted, make_registered("add"), make_registered("gone"))
+    plan = make_plan(wanted, found)
+    theirs = make_current(
+        wanted, make_registered("add"), make_registered("gone", server_id="mcp-2")
+    )
     for now, done in [(found, [("delete_tool", "id-gone")]), (theirs, [])]:
-        api: Any = Registers()
+        api: Any = FakeRegistryApi()
         registering.delete_obsolete_tools(api, plan, now, lambda _: None)
         assert api.done == done
