@@ -17,7 +17,7 @@ from typing import Any
 
 from tests.forked_servers import Process, start
 
-__all__ = ["Answer", "Served", "ROOT", "rpc", "served"]
+__all__ = ["Response", "RunningServer", "ROOT", "rpc", "run_server"]
 
 ROOT = Path(__file__).parents[2]
 _MODERN = "2026-07-28"
@@ -25,7 +25,7 @@ _PATIENCE = 60.0
 
 
 @dataclass(frozen=True)
-class Answer:
+class Response:
     """What came back."""
 
     status: int
@@ -41,7 +41,7 @@ class Answer:
 
 
 @dataclass
-class Served:
+class RunningServer:
     """A running server."""
 
     process: Process
@@ -59,7 +59,7 @@ class Served:
         body: bytes = b"",
         headers: Mapping[str, str] | None = None,
         method: str = "POST",
-    ) -> Answer:
+    ) -> Response:
         """One request; a header that is given replaces the usual one of its name."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         usual = {
@@ -70,11 +70,11 @@ class Served:
             connection.request(method, path, body, {**usual, **(headers or {})})
             response = connection.getresponse()
             found = {name.lower(): value for name, value in response.getheaders()}
-            return Answer(response.status, found, response.read())
+            return Response(response.status, found, response.read())
         finally:
             connection.close()
 
-    def ask(
+    def request(
         self,
         path: str,
         method: str,
@@ -82,7 +82,7 @@ class Served:
         *,
         token: str | None = None,
         modern: bool = False,
-    ) -> Answer:
+    ) -> Response:
         """One JSON-RPC request of either protocol era."""
         body, headers = rpc(method, params, modern=modern)
         if token is not None:
@@ -96,7 +96,7 @@ class Served:
             assert time.monotonic() < deadline, self.log
             time.sleep(0.02)
 
-    def end(self) -> int:
+    def stop(self) -> int:
         """Asks it to end, and gives the code that it ends with."""
         self.process.terminate()
         return self.process.wait(_PATIENCE)
@@ -123,12 +123,12 @@ def rpc(
 
 
 @contextmanager
-def served(
+def run_server(
     *words: str,
     package: str = "generated.kirishima",
     root: Path = ROOT,
     env: Mapping[str, str] | None = None,
-) -> Iterator[Served]:
+) -> Iterator[RunningServer]:
     """A server on a free loopback port; ended afterwards."""
     process = start(
         root,
@@ -143,7 +143,7 @@ def served(
     )
     try:
         assert process.stderr is not None
-        server = Served(process, 0)
+        server = RunningServer(process, 0)
         for line in process.stderr:
             server.lines.append(line)
             started = re.search(rb"running on http://[^ ]*:(\d+)", line)

@@ -15,7 +15,7 @@ from starlette.applications import Starlette
 from starlette.routing import Mount
 
 from generated.molecule.mcp_server import app
-from tests.http.serving import ROOT, Served, rpc
+from tests.http.serving import ROOT, RunningServer, rpc
 
 MODULE = "generated.molecule.mcp_server"
 CLIENTS = [
@@ -137,12 +137,12 @@ def test_uvicorn_runs_it_and_ends_it() -> None:
             if found:
                 port = int(found[1])
                 break
-        served = Served(process, port)
+        served = RunningServer(process, port)
         path, variable = CLIENTS[0]
-        answer = served.ask(path, "tools/list", token=OPEN[variable])
+        answer = served.request(path, "tools/list", token=OPEN[variable])
         assert answer.status == 200
         assert answer.message["result"]["tools"]
-        assert served.ask(path, "tools/list").status == 401
+        assert served.request(path, "tools/list").status == 401
         process.terminate()
         rest = process.stderr.read()
         process.wait(30)

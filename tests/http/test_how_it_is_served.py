@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from generated.kirishima.mcp_server import SERVER
-from tests.http.serving import ROOT, served
+from tests.http.serving import ROOT, run_server
 from toolcast_runtime.http import HttpSettings, runner
 from toolcast_runtime.http.runner import HttpOptions, serve_http, worker_app
 
@@ -146,7 +146,7 @@ def test_a_body_has_four_mebibytes_at_most_unless_said_otherwise() -> None:
 @pytest.mark.parametrize("host", ["[::1]", "::1"])
 def test_ipv6_address_may_have_brackets(host: str) -> None:
     """As in a URL."""
-    with served("--local-tools", "--host", host) as server:
+    with run_server("--local-tools", "--host", host) as server:
         server.wait_for_log(f"http://[::1]:{server.port}/mcp/")
         with socket.create_connection(("::1", server.port), 10) as connection:
             connection.sendall(b"GET /ready HTTP/1.1\r\nHost: [::1]\r\n\r\n")
@@ -156,7 +156,7 @@ def test_ipv6_address_may_have_brackets(host: str) -> None:
 @pytest.mark.parametrize("seconds", [1, 0])
 def test_idle_connection_is_closed_after_the_keep_alive_time(seconds: int) -> None:
     with (
-        served("--local-tools", "--keep-alive", str(seconds)) as server,
+        run_server("--local-tools", "--keep-alive", str(seconds)) as server,
         socket.create_connection(("127.0.0.1", server.port), 10) as connection,
     ):
         connection.sendall(b"GET /ready HTTP/1.1\r\nHost: localhost\r\n\r\n")

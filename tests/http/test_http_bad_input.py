@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.http.serving import Answer, Served, rpc, served
+from tests.http.serving import Response, RunningServer, rpc, run_server
 
 TOKENS = {
     "KIRISHIMA_TOKEN_INTERNAL": "internal-token-1c",
@@ -30,11 +30,11 @@ eras = pytest.mark.parametrize("modern", [False, True], ids=["legacy", "modern"]
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[Served]:
-    with served("--log-format", "json", "--local-tools", env=TOKENS) as running:
+def server() -> Iterator[RunningServer]:
+    with run_server("--log-format", "json", "--local-tools", env=TOKENS) as running:
         yield running
         # After everything that the tests of this module sent.
-        running.end()
+        running.stop()
         for line in running.log.splitlines():
             record = json.loads(line)
             # What is no HTTP is told without what it is.
@@ -50,19 +50,21 @@ def server() -> Iterator[Served]:
             assert not any(mark in line for mark in MARKED), record
 
 
-def sent(server: Served, path: str, body: bytes, *, modern: bool = False) -> Answer:
+def sent(
+    server: RunningServer, path: str, body: bytes, *, modern: bool = False
+) -> Response:
     _, headers = rpc("tools/list", modern=modern)
     headers["Authorization"] = f"Bearer {PATHS[path]}"
     return server.send(path, body, headers)
 
 
-def test_a_call_that_failed_has_a_line_of_its_request(server: Served) -> None:
+def test_a_call_that_failed_has_a_line_of_its_request(server: RunningServer) -> None:
     """One that was answered has that of the call alone."""
     call = {"name": "nobody_has_it", "arguments": {}}
     token, start = PATHS["/mcp/"], len(server.lines)
     for modern, status in ((False, 200), (True, 400)):
         before = len(server.lines)
-        answer = server.ask("/mcp/", "tools/call", call, token=token, modern=modern)
+        answer = server.request("/mcp/", "tools/call", call, token=token, modern=modern)
         assert answer.status == status
         server.wait_for_log("outcome=refused", before)
     server.wait_for_log("POST /mcp/ 400 in", before)
@@ -70,15 +72,17 @@ def test_a_call_that_failed_has_a_line_of_its_request(server: Served) -> None:
 
 
 @each_path
-def test_a_wrong_token(server: Served, path: str) -> None:
-    answer = server.ask(path, "tools/list", {"note": MARK}, token=f"{MARK}-token")
+def test_a_wrong_token(server: RunningServer, path: str) -> None:
+    answer = server.request(path, "tools/list", {"note": MARK}, token=f"{MARK}-token")
     assert answer.status == 401
     assert 'error="invalid_token"' in answer.headers["www-authenticate"]
 
 
 @each_path
 @pytest.mark.parametrize("is_declared", [True, False])
-def test_a_body_that_is_too_large(server: Served, path: str, is_declared: bool) -> None:
+def test_a_body_that_is_too_large(
+    server: RunningServer, path: str, is_declared: bool
+) -> None:
     size = 4 * 1024 * 1024 + 1
     headers = {"Authorization": f"Bearer {PATHS[path]}"}
     if is_declared:
@@ -108,7 +112,7 @@ def test_a_body_that_is_too_large(server: Served, path: str, is_declared: bool) 
     ],
 )
 def test_what_is_no_json(
-    server: Served, path: str, modern: bool, body: bytes, code: int
+    server: RunningServer, path: str, modern: bool, body: bytes, code: int
 ) -> None:
     answer = sent(server, path, body, modern=modern)
     assert (answer.status, answer.message["error"]["code"]) == (400, code)
@@ -133,7 +137,7 @@ def test_what_is_no_json(
     ids=str,
 )
 def test_what_is_no_json_rpc(
-    server: Served, path: str, modern: bool, message: Any
+    server: RunningServer, path: str, modern: bool, message: Any
 ) -> None:
     answer = sent(server, path, json.dumps(message).encode(), modern=modern)
     assert answer.status == 400, answer.body
@@ -145,7 +149,7 @@ def test_what_is_no_json_rpc(
 @pytest.mark.parametrize("levels", [201, 10_000, 100_000])
 @pytest.mark.parametrize("opening", [b"[", b'{"a":'])
 def test_json_that_is_too_deep(
-    server: Served, path: str, modern: bool, levels: int, opening: bytes
+    server: RunningServer, path: str, modern: bool, levels: int, opening: bytes
 ) -> None:
     head = b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":'
     closing = b"]" if opening == b"[" else b"}"
@@ -162,9 +166,9 @@ def test_json_that_is_too_deep(
         )
 
 
-def test_brackets_in_texts_are_no_levels(server: Served) -> None:
+def test_brackets_in_texts_are_no_levels(server: RunningServer) -> None:
     call = {"name": "get_personality", "arguments": {"x": '[{"\\' * 10_000}}
-    answer = server.ask("/mcp/", "tools/call", call, token=PATHS["/mcp/"])
+    answer = server.request("/mcp/", "tools/call", call, token=PATHS["/mcp/"])
     assert answer.status == 200
     assert "`x` is not a parameter" in str(answer.message)
 
@@ -174,7 +178,9 @@ def test_brackets_in_texts_are_no_levels(server: Served) -> None:
 @pytest.mark.parametrize(
     "name", ["m4rk3r", "", "../m4rk3r", "memory\u0000", "x" * 10_000]
 )
-def test_an_unknown_tool(server: Served, path: str, modern: bool, name: str) -> None:
+def test_an_unknown_tool(
+    server: RunningServer, path: str, modern: bool, name: str
+) -> None:
     body, headers = rpc("tools/call", {"name": name, "arguments": {}}, modern=modern)
     if not name.isprintable() or len(name) > 1000:
         headers.pop("Mcp-Name", None)
@@ -191,9 +197,9 @@ def test_an_unknown_tool(server: Served, path: str, modern: bool, name: str) -> 
 @eras
 @pytest.mark.parametrize("method", ["tools/m4rk3r", "prompts/list", "initialized"])
 def test_an_unknown_method(
-    server: Served, path: str, modern: bool, method: str
+    server: RunningServer, path: str, modern: bool, method: str
 ) -> None:
-    answer = server.ask(path, method, token=PATHS[path], modern=modern)
+    answer = server.request(path, method, token=PATHS[path], modern=modern)
     assert answer.message["error"]["code"] == -32601
 
 
@@ -209,11 +215,11 @@ def test_an_unknown_method(
     ],
 )
 def test_wrong_arguments_are_the_model_s_to_read(
-    server: Served, modern: bool, arguments: Any, said: str
+    server: RunningServer, modern: bool, arguments: Any, said: str
 ) -> None:
     call = {"name": "memory", "arguments": arguments}
     for path in ("/mcp/", "/mcp/external/"):
-        answer = server.ask(
+        answer = server.request(
             path, "tools/call", call, token=PATHS[path], modern=modern
         ).message
         assert answer["result"]["isError"] is True
@@ -224,10 +230,10 @@ def test_wrong_arguments_are_the_model_s_to_read(
 @eras
 @pytest.mark.parametrize("arguments", ["m4rk3r", [1], 7])
 def test_arguments_that_are_no_mapping(
-    server: Served, path: str, modern: bool, arguments: Any
+    server: RunningServer, path: str, modern: bool, arguments: Any
 ) -> None:
     call = {"name": "memory", "arguments": arguments}
-    answer = server.ask(path, "tools/call", call, token=PATHS[path], modern=modern)
+    answer = server.request(path, "tools/call", call, token=PATHS[path], modern=modern)
     assert answer.message["error"]["code"] == -32602
 
 
@@ -241,7 +247,7 @@ def test_arguments_that_are_no_mapping(
     ],
 )
 def test_headers_that_fit_nothing(
-    server: Served, headers: dict[str, str], status: tuple[int, ...]
+    server: RunningServer, headers: dict[str, str], status: tuple[int, ...]
 ) -> None:
     body, usual = rpc("tools/list")
     right = {"Authorization": f"Bearer {PATHS['/mcp/']}"}
@@ -253,7 +259,9 @@ def test_headers_that_fit_nothing(
     "origins",
     [("http://localhost", "http://evil.example"), ("http://localhost",) * 2],
 )
-def test_two_origins_are_no_origin(server: Served, origins: tuple[str, str]) -> None:
+def test_two_origins_are_no_origin(
+    server: RunningServer, origins: tuple[str, str]
+) -> None:
     body, headers = rpc("tools/list")
     headers["Authorization"] = f"Bearer {PATHS['/mcp/']}"
     # Names of headers are the same in any case, but not for a mapping.
@@ -261,7 +269,7 @@ def test_two_origins_are_no_origin(server: Served, origins: tuple[str, str]) -> 
     assert server.send("/mcp/", body, headers).status == 403
 
 
-def test_a_websocket_is_not_opened(server: Served) -> None:
+def test_a_websocket_is_not_opened(server: RunningServer) -> None:
     upgrade = {
         "Connection": "Upgrade",
         "Upgrade": "websocket",
@@ -272,7 +280,7 @@ def test_a_websocket_is_not_opened(server: Served) -> None:
     assert answer.status == 401
 
 
-def test_administrators_get_errors_as_plain_as_these(server: Served) -> None:
+def test_administrators_get_errors_as_plain_as_these(server: RunningServer) -> None:
     path = "/api/admin/list-mcp-tools"
     assert (
         server.send(path, b"", {"Authorization": f"Bearer {MARK}"}, "GET").status == 401
@@ -287,6 +295,6 @@ def test_administrators_get_errors_as_plain_as_these(server: Served) -> None:
     assert server.send(path, b" " * 5_000_000, right, "GET").status == 413
 
 
-def test_the_server_is_well_afterwards(server: Served) -> None:
-    answer = server.ask("/mcp/", "tools/list", token=PATHS["/mcp/"])
+def test_the_server_is_well_afterwards(server: RunningServer) -> None:
+    answer = server.request("/mcp/", "tools/list", token=PATHS["/mcp/"])
     assert answer.status == 200

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.http.serving import Served, served
+from tests.http.serving import RunningServer, run_server
 
 TOKENS = {
     "KIRISHIMA_TOKEN_INTERNAL": "internal-3f1c",
@@ -25,8 +25,8 @@ ADMIN = "/api/admin/list-mcp-tools"
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[Served]:
-    with served("--log-format", "json", env=TOKENS) as running:
+def server() -> Iterator[RunningServer]:
+    with run_server("--log-format", "json", env=TOKENS) as running:
         yield running
 
 
@@ -38,10 +38,10 @@ def token_of(client: str) -> str:
 @pytest.mark.parametrize("slash", ["", "/"])
 @pytest.mark.parametrize("client", ENDPOINTS)
 def test_each_client_is_served_at_its_path(
-    server: Served, client: str, slash: str, modern: bool
+    server: RunningServer, client: str, slash: str, modern: bool
 ) -> None:
     path = ENDPOINTS[client].rstrip("/") + slash
-    answer = server.ask(path, "tools/list", token=token_of(client), modern=modern)
+    answer = server.request(path, "tools/list", token=token_of(client), modern=modern)
     assert answer.status == 200, answer.body
     assert "memory" in str(answer.message) or client == "copilot"
 
@@ -49,10 +49,10 @@ def test_each_client_is_served_at_its_path(
 @pytest.mark.parametrize("owner", [*ENDPOINTS, "admin"])
 @pytest.mark.parametrize("client", ENDPOINTS)
 def test_a_token_opens_its_own_endpoint_alone(
-    server: Served, client: str, owner: str
+    server: RunningServer, client: str, owner: str
 ) -> None:
     token = TOKENS["KIRISHIMA_ADMIN_TOKEN"] if owner == "admin" else token_of(owner)
-    answer = server.ask(ENDPOINTS[client], "tools/list", token=token)
+    answer = server.request(ENDPOINTS[client], "tools/list", token=token)
     assert answer.status == (200 if owner == client else 401)
     if owner != client:
         challenge = answer.headers["www-authenticate"]
@@ -79,7 +79,7 @@ def test_a_token_opens_its_own_endpoint_alone(
     ],
 )
 def test_without_the_right_token_nobody_gets_in(
-    server: Served, authorization: str | None
+    server: RunningServer, authorization: str | None
 ) -> None:
     headers = {} if authorization is None else {"Authorization": authorization}
     answer = server.send("/mcp/", b"{}", headers)
@@ -87,12 +87,12 @@ def test_without_the_right_token_nobody_gets_in(
     assert answer.headers["www-authenticate"].startswith("Bearer realm=")
 
 
-def test_the_scheme_s_case_does_not_matter(server: Served) -> None:
+def test_the_scheme_s_case_does_not_matter(server: RunningServer) -> None:
     headers = {"Authorization": f"bEARER {token_of('internal')}"}
     assert server.send("/mcp/", b"{}", headers).status != 401
 
 
-def test_administrators_see_who_has_which_tool(server: Served) -> None:
+def test_administrators_see_who_has_which_tool(server: RunningServer) -> None:
     for token in (None, *(token_of(client) for client in ENDPOINTS)):
         headers = {} if token is None else {"Authorization": f"Bearer {token}"}
         assert server.send(ADMIN, b"", headers, "GET").status == 401
@@ -108,14 +108,14 @@ def test_administrators_see_who_has_which_tool(server: Served) -> None:
     assert server.send(ADMIN, b"", right, "POST").status == 405
 
 
-def test_health_is_for_everybody(server: Served) -> None:
+def test_health_is_for_everybody(server: RunningServer) -> None:
     answer = server.send("/health", method="GET", headers={"Host": "10.0.0.7"})
     assert (answer.status, json.loads(answer.body)) == (200, {"status": "ok"})
 
 
 @pytest.mark.parametrize("path", ["/", "/mcp/nobody/", "/mcp/internal/", "/mcp//"])
-def test_other_paths_are_not_there(server: Served, path: str) -> None:
-    assert server.ask(path, "tools/list", token=token_of("internal")).status == 404
+def test_other_paths_are_not_there(server: RunningServer, path: str) -> None:
+    assert server.request(path, "tools/list", token=token_of("internal")).status == 404
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_other_paths_are_not_there(server: Served, path: str) -> None:
     ],
 )
 def test_pages_of_elsewhere_are_refused(
-    server: Served, headers: dict[str, str], status: int
+    server: RunningServer, headers: dict[str, str], status: int
 ) -> None:
     from tests.http.serving import rpc
 
@@ -145,13 +145,13 @@ def test_pages_of_elsewhere_are_refused(
 
 
 @pytest.mark.parametrize("method", ["GET", "DELETE", "PUT", "OPTIONS"])
-def test_an_endpoint_takes_posts_alone(server: Served, method: str) -> None:
+def test_an_endpoint_takes_posts_alone(server: RunningServer, method: str) -> None:
     right = {"Authorization": f"Bearer {token_of('internal')}"}
     answer = server.send("/mcp/", b"", right, method)
     assert (answer.status, answer.headers["allow"]) == (405, "POST")
 
 
-def test_each_request_is_one_line_of_json(server: Served) -> None:
+def test_each_request_is_one_line_of_json(server: RunningServer) -> None:
     before = len(server.lines)
     let_in = {"Authorization": f"Bearer {token_of('copilot')}"}
     server.send("/mcp/copilot/?secret=query-7c", b"{}", let_in)
@@ -162,7 +162,7 @@ def test_each_request_is_one_line_of_json(server: Served) -> None:
         assert {"time", "level", "name", "message"} <= set(record)
 
 
-def test_each_call_is_one_line_and_its_request_none(server: Served) -> None:
+def test_each_call_is_one_line_and_its_request_none(server: RunningServer) -> None:
     call = {"name": "get_personality", "arguments": {}}
     # What earlier requests have to say comes before the line of this one.
     before = len(server.lines)
@@ -170,7 +170,7 @@ def test_each_call_is_one_line_and_its_request_none(server: Served) -> None:
     server.send("/mcp/external/", b"{}", let_in)
     server.wait_for_log('"path": "/mcp/external/"', before)
     before = len(server.lines)
-    server.ask("/mcp/", "tools/call", call, token=token_of("internal"))
+    server.request("/mcp/", "tools/call", call, token=token_of("internal"))
     server.wait_for_log('"tool": "get_personality"', before)
     lines = [json.loads(line) for line in server.lines[before:]]
     # Lines about requests of other tests, at other paths, can be late.
@@ -191,14 +191,14 @@ def test_each_call_is_one_line_and_its_request_none(server: Served) -> None:
     assert (record["name"], record["request_id"]) == ("toolcast.calls", "1")
 
 
-def test_each_endpoint_is_named_with_its_address(server: Served) -> None:
+def test_each_endpoint_is_named_with_its_address(server: RunningServer) -> None:
     lines = [json.loads(line) for line in server.log.splitlines()]
     urls = {line["client"]: line["url"] for line in lines if "url" in line}
     at = f"http://127.0.0.1:{server.port}"
     assert urls == {client: at + path for client, path in ENDPOINTS.items()}
 
 
-def test_lines_for_machines_have_no_codes_for_terminals(server: Served) -> None:
+def test_lines_for_machines_have_no_codes_for_terminals(server: RunningServer) -> None:
     lines = [json.loads(line) for line in server.log.splitlines()]
     assert any("Uvicorn running" in line["message"] for line in lines)
     for line in lines:

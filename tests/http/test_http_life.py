@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from mcp import Client
 
-from tests.http.serving import ROOT, served
+from tests.http.serving import ROOT, run_server
 
 
 # Both eras of all of this toolset's tools: tests/mcp/test_repository_servers.py.
@@ -20,7 +20,7 @@ from tests.http.serving import ROOT, served
     "mode", ["auto", pytest.param("legacy", marks=pytest.mark.slow)]
 )
 async def test_the_sdk_s_client_lists_and_calls(mode: Any) -> None:
-    with served("--local-tools") as server:
+    with run_server("--local-tools") as server:
         url = f"http://127.0.0.1:{server.port}/mcp/copilot/"
         async with Client(url, mode=mode) as client:
             listed = await client.list_tools()
@@ -34,9 +34,9 @@ def test_beyond_loopback_it_asks_for_tokens_and_names() -> None:
     tokens = {f"KIRISHIMA_TOKEN_{c}": c for c in ("INTERNAL", "COPILOT", "EXTERNAL")}
     names = {"KIRISHIMA_ALLOWED_HOSTS": "tools.example:80, other.example"}
     words = ("--host", "0.0.0.0", "--local-tools")
-    with served(*words, env={**tokens, **names}) as server:
-        assert server.ask("/mcp/", "tools/list").status == 401
-        right = server.ask("/mcp/", "tools/list", token="INTERNAL")
+    with run_server(*words, env={**tokens, **names}) as server:
+        assert server.request("/mcp/", "tools/list").status == 401
+        right = server.request("/mcp/", "tools/list", token="INTERNAL")
         assert right.status == 200
         for host, status in (
             ("tools.example:80", 400),
@@ -128,7 +128,7 @@ print(json.dumps([[s.name, dict(s.attributes), s.status.status_code.name]
 
 def test_it_tells_where_each_client_is_served_and_who_may_ask() -> None:
     token = {"KIRISHIMA_TOKEN_INTERNAL": "not-to-be-logged"}
-    with served(env=token) as server:
+    with run_server(env=token) as server:
         server.wait_for_log("serving `external`")
         at = f"http://127.0.0.1:{server.port}/mcp"
         known = (
@@ -143,7 +143,7 @@ def test_it_tells_where_each_client_is_served_and_who_may_ask() -> None:
 
 
 def test_it_tells_of_the_one_client_that_it_serves_alone() -> None:
-    with served("--client", "copilot", "--path", "/tools/") as server:
+    with run_server("--client", "copilot", "--path", "/tools/") as server:
         server.wait_for_log("serving")
         told = [line for line in server.log.splitlines() if "serving" in line]
         assert len(told) == 1

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from tests.http.serving import Served, rpc, served
+from tests.http.serving import RunningServer, rpc, run_server
 from toolcast_runtime.http import request_limits
 from toolcast_runtime.http.connections import HEAD_TIMEOUT_S
 from toolcast_runtime.http.endpoints import Tokens
@@ -32,8 +32,8 @@ TOKENS = {
 
 
 @pytest.fixture
-def server() -> Iterator[Served]:
-    with served("--local-tools", env=TOKENS) as running:
+def server() -> Iterator[RunningServer]:
+    with run_server("--local-tools", env=TOKENS) as running:
         if sys.platform == "linux":
             import resource
 
@@ -42,7 +42,7 @@ def server() -> Iterator[Served]:
         yield running
 
 
-def median_of_health(server: Served, times: int = 15) -> float:
+def median_of_health(server: RunningServer, times: int = 15) -> float:
     taken = []
     for _ in range(times):
         start = time.perf_counter()
@@ -74,7 +74,7 @@ def attacked(attack: Callable[[], None], threads: int = 4) -> Iterator[None]:
 
 @contextlib.contextmanager
 def opened(
-    server: Served, count: int, text: bytes, pause: float = 0.0
+    server: RunningServer, count: int, text: bytes, pause: float = 0.0
 ) -> Iterator[list[socket.socket]]:
     """Connections that have sent a text and wait, one after the other."""
     with contextlib.ExitStack() as stack:
@@ -110,7 +110,9 @@ HALF = {
         for what in HALF
     ],
 )
-def test_more_half_open_requests_than_descriptors(server: Served, what: str) -> None:
+def test_more_half_open_requests_than_descriptors(
+    server: RunningServer, what: str
+) -> None:
     with opened(server, DESCRIPTORS + 44, HALF[what]):
         assert median_of_health(server) < MOST_SECONDS
     assert server.process.poll() is None
@@ -118,20 +120,22 @@ def test_more_half_open_requests_than_descriptors(server: Served, what: str) -> 
 
 @pytest.mark.timeout(120)
 @pytest.mark.slow
-def test_more_half_bodies_of_known_callers_than_descriptors(server: Served) -> None:
+def test_more_half_bodies_of_known_callers_than_descriptors(
+    server: RunningServer,
+) -> None:
     """Slowly, so that each is let in before the next one comes."""
     text = HALF["half a body without a token"].replace(
         b"Content-Length", b"Authorization: Bearer internal-token\r\nContent-Length"
     )
     with opened(server, DESCRIPTORS + 44, text, 0.005):
         assert median_of_health(server, 1) < MOST_SECONDS
-        asked = server.ask("/mcp/", "tools/list", token="internal-token")
+        asked = server.request("/mcp/", "tools/list", token="internal-token")
         assert asked.status == 200
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(120)
-def test_a_head_that_does_not_end_is_given_up(server: Served) -> None:
+def test_a_head_that_does_not_end_is_given_up(server: RunningServer) -> None:
     with opened(server, 1, HALF["half a head"]) as (one,):
         one.settimeout(HEAD_TIMEOUT_S + 20)
         start = time.monotonic()
@@ -141,11 +145,11 @@ def test_a_head_that_does_not_end_is_given_up(server: Served) -> None:
 
 
 @pytest.mark.timeout(180)
-def test_health_beside_floods(server: Served) -> None:
+def test_health_beside_floods(server: RunningServer) -> None:
     """Bad tokens, bodies that are too large, and arguments that take long to check."""
 
     def bad_token() -> None:
-        assert server.ask("/mcp/", "tools/list", token="wrong").status == 401
+        assert server.request("/mcp/", "tools/list", token="wrong").status == 401
 
     def large() -> None:
         headers = {"Authorization": "Bearer internal-token"}
@@ -175,7 +179,7 @@ PIECES = {
 @pytest.mark.slow
 @pytest.mark.timeout(120)
 @pytest.mark.parametrize("what", PIECES)
-def test_health_beside_floods_of_short_pieces(server: Served, what: str) -> None:
+def test_health_beside_floods_of_short_pieces(server: RunningServer, what: str) -> None:
     """Some bytes each, and as much work as for a long text."""
     head, piece = PIECES[what]
 
@@ -197,7 +201,9 @@ def test_health_beside_floods_of_short_pieces(server: Served, what: str) -> None
 
 @pytest.mark.rows(2)
 @pytest.mark.parametrize("size", [1, 7, 1_000, 200_000])
-def test_bodies_of_short_pieces_are_read_whole(server: Served, size: int) -> None:
+def test_bodies_of_short_pieces_are_read_whole(
+    server: RunningServer, size: int
+) -> None:
     """Chunk by chunk, line by line, in one piece and in many, and one behind the other."""
     text = b'{"jsonrpc": "2.0", "id": 1,%b"method": "ping"}' % (b"\n" * 3_000)
     chunks = b"".join(b"1\r\n%c\r\n" % byte for byte in text) + b"0\r\n\r\n"
@@ -221,7 +227,7 @@ def test_bodies_of_short_pieces_are_read_whole(server: Served, size: int) -> Non
     assert answers.endswith(b'{"status":"ok"}')
 
 
-def test_a_head_of_too_many_lines_is_refused(server: Served) -> None:
+def test_a_head_of_too_many_lines_is_refused(server: RunningServer) -> None:
     for count, status in ((150, b"200"), (500, b"400")):
         with opened(
             server,
@@ -324,7 +330,7 @@ def test_values_of_a_body_are_counted_before_it_is_read(
     ) == is_too_many
 
 
-def test_a_body_of_too_many_values_is_refused(server: Served) -> None:
+def test_a_body_of_too_many_values_is_refused(server: RunningServer) -> None:
     given = {"name": "memory", "arguments": {"action": "list", "x": [[]] * 20_000}}
     body, headers = rpc("tools/call", given)
     answer = server.send(

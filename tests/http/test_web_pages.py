@@ -14,7 +14,7 @@ import httpx
 import pytest
 
 from tests.catalog.browser_setup import find_chromium
-from tests.http.serving import rpc, served
+from tests.http.serving import rpc, run_server
 from tests.mcp.projects import generate_project
 from tests.runtime.packages import Package, definition
 from toolcast_runtime import Registry
@@ -201,7 +201,7 @@ def test_chromium_lets_declared_and_local_pages_call(
     generate_project(project)
     env = {"PAGES_TOKEN": "right-token-123456"}
     try:
-        with served(package="generated.pages", root=project, env=env) as server:
+        with run_server(package="generated.pages", root=project, env=env) as server:
             text = SCRIPT.replace("PORT", str(server.port)).replace("TOKEN", token)
             (page_folder / "index.html").write_text(text)
             shown = open_page(f"http://{host}:{port}/")
