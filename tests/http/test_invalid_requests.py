@@ -1,4 +1,4 @@
-"""Bad input to every endpoint: the right error, and nothing in the log that was sent."""
+"""Invalid requests to every endpoint: their errors, and a log without request content."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ PATHS = {
     "/mcp/copilot/": "copilot-token-2d",
     "/mcp/external/": "external-token-3e",
 }
-# What callers send; none of it may stand in the log.
+# The log must not contain anything that callers send.
 MARK = "m4rk3r"
-MARKED = [MARK, *TOKENS.values()]
+SECRETS = [MARK, *TOKENS.values()]
 
 each_path = pytest.mark.parametrize("path", PATHS)
 eras = pytest.mark.parametrize("modern", [False, True], ids=["legacy", "modern"])
@@ -33,11 +33,11 @@ eras = pytest.mark.parametrize("modern", [False, True], ids=["legacy", "modern"]
 def server() -> Iterator[RunningServer]:
     with run_server("--log-format", "json", "--local-tools", env=TOKENS) as running:
         yield running
-        # After everything that the tests of this module sent.
+        # The log is checked once, after the last test of this module.
         running.stop()
         for line in running.log.splitlines():
             record = json.loads(line)
-            # What is no HTTP is told without what it is.
+            # uvicorn reports invalid HTTP with a fixed text and not with the request.
             is_known = record["message"].startswith(
                 (
                     "Invalid HTTP request",
@@ -47,20 +47,23 @@ def server() -> Iterator[RunningServer]:
             )
             assert record["level"] == "INFO" or is_known, record
             assert "exc_info" not in record, record
-            assert not any(mark in line for mark in MARKED), record
+            assert not any(mark in line for mark in SECRETS), record
 
 
-def sent(
+def send_body(
     server: RunningServer, path: str, body: bytes, *, modern: bool = False
 ) -> Response:
+    """Send a body with the headers and the token of a valid request."""
     _, headers = rpc("tools/list", modern=modern)
     headers["Authorization"] = f"Bearer {PATHS[path]}"
     return server.send(path, body, headers)
 
 
-def test_a_call_that_failed_has_a_line_of_its_request(server: RunningServer) -> None:
-    """One that was answered has that of the call alone."""
-    call = {"name": "nobody_has_it", "arguments": {}}
+def test_request_log_line_is_written_only_for_calls_with_error_status(
+    server: RunningServer,
+) -> None:
+    """Each call has a log line of its own; a request with status 200 adds none."""
+    call = {"name": "unknown_tool", "arguments": {}}
     token, start = PATHS["/mcp/"], len(server.lines)
     for modern, status in ((False, 200), (True, 400)):
         before = len(server.lines)
@@ -72,7 +75,7 @@ def test_a_call_that_failed_has_a_line_of_its_request(server: RunningServer) -> 
 
 
 @each_path
-def test_a_wrong_token(server: RunningServer, path: str) -> None:
+def test_wrong_token_is_answered_with_401(server: RunningServer, path: str) -> None:
     answer = server.request(path, "tools/list", {"note": MARK}, token=f"{MARK}-token")
     assert answer.status == 401
     assert 'error="invalid_token"' in answer.headers["www-authenticate"]
@@ -80,9 +83,10 @@ def test_a_wrong_token(server: RunningServer, path: str) -> None:
 
 @each_path
 @pytest.mark.parametrize("is_declared", [True, False])
-def test_a_body_that_is_too_large(
+def test_body_over_four_mebibytes_is_answered_with_413(
     server: RunningServer, path: str, is_declared: bool
 ) -> None:
+    """The limit applies to a declared length and to chunks."""
     size = 4 * 1024 * 1024 + 1
     headers = {"Authorization": f"Bearer {PATHS[path]}"}
     if is_declared:
@@ -93,7 +97,7 @@ def test_a_body_that_is_too_large(
     try:
         answer = server.send(path, body, headers)
     except (BrokenPipeError, ConnectionResetError):
-        return  # it had read enough, and hung up
+        return  # The server closed the connection before the body was sent.
     assert answer.status == 413
     assert answer.message["error"]["message"] == (
         "the body is larger than 4194304 bytes"
@@ -111,10 +115,10 @@ def test_a_body_that_is_too_large(
         (b'\xff\xfe{"m4rk3r": 1}', -32700),
     ],
 )
-def test_what_is_no_json(
+def test_invalid_json_is_a_parse_error(
     server: RunningServer, path: str, modern: bool, body: bytes, code: int
 ) -> None:
-    answer = sent(server, path, body, modern=modern)
+    answer = send_body(server, path, body, modern=modern)
     assert (answer.status, answer.message["error"]["code"]) == (400, code)
 
 
@@ -136,10 +140,10 @@ def test_what_is_no_json(
     ],
     ids=str,
 )
-def test_what_is_no_json_rpc(
+def test_invalid_json_rpc_message_is_answered_with_400(
     server: RunningServer, path: str, modern: bool, message: Any
 ) -> None:
-    answer = sent(server, path, json.dumps(message).encode(), modern=modern)
+    answer = send_body(server, path, json.dumps(message).encode(), modern=modern)
     assert answer.status == 400, answer.body
     assert answer.message["error"]["code"] in (-32600, -32602)
 
@@ -148,7 +152,7 @@ def test_what_is_no_json_rpc(
 @eras
 @pytest.mark.parametrize("levels", [201, 10_000, 100_000])
 @pytest.mark.parametrize("opening", [b"[", b'{"a":'])
-def test_json_that_is_too_deep(
+def test_json_nested_deeper_than_200_levels_is_answered_with_400(
     server: RunningServer, path: str, modern: bool, levels: int, opening: bytes
 ) -> None:
     head = b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":'
@@ -156,17 +160,17 @@ def test_json_that_is_too_deep(
     for body in (
         opening * levels,
         head + opening * levels + b'"m4rk3r"' + closing * levels + b"}",
-        # What was closed before does not make up for it.
+        # Brackets that were closed earlier do not count.
         b"[" + b"[]," * 300 + opening * levels + b"1" + closing * levels + b"]",
     ):
-        answer = sent(server, path, body, modern=modern)
+        answer = send_body(server, path, body, modern=modern)
         assert answer.status == 400
         assert answer.message["error"]["message"] == (
             "the body has more than 200 levels of nesting"
         )
 
 
-def test_brackets_in_texts_are_no_levels(server: RunningServer) -> None:
+def test_brackets_inside_strings_do_not_count_as_nesting(server: RunningServer) -> None:
     call = {"name": "get_personality", "arguments": {"x": '[{"\\' * 10_000}}
     answer = server.request("/mcp/", "tools/call", call, token=PATHS["/mcp/"])
     assert answer.status == 200
@@ -178,7 +182,7 @@ def test_brackets_in_texts_are_no_levels(server: RunningServer) -> None:
 @pytest.mark.parametrize(
     "name", ["m4rk3r", "", "../m4rk3r", "memory\u0000", "x" * 10_000]
 )
-def test_an_unknown_tool(
+def test_unknown_tool_is_named_in_the_error(
     server: RunningServer, path: str, modern: bool, name: str
 ) -> None:
     body, headers = rpc("tools/call", {"name": name, "arguments": {}}, modern=modern)
@@ -188,7 +192,8 @@ def test_an_unknown_tool(
     answer = server.send(path, body, headers)
     error = answer.message["error"]
     if modern and "Mcp-Name" not in headers:
-        assert error["code"] == -32020  # the header has to agree with the body
+        # The stateless version requires the header to match the body.
+        assert error["code"] == -32020
     else:
         assert error == {"code": -32602, "message": f"Unknown tool: {name}"}
 
@@ -196,7 +201,7 @@ def test_an_unknown_tool(
 @each_path
 @eras
 @pytest.mark.parametrize("method", ["tools/m4rk3r", "prompts/list", "initialized"])
-def test_an_unknown_method(
+def test_unknown_method_is_a_method_not_found_error(
     server: RunningServer, path: str, modern: bool, method: str
 ) -> None:
     answer = server.request(path, method, token=PATHS[path], modern=modern)
@@ -205,7 +210,7 @@ def test_an_unknown_method(
 
 @eras
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "problem"),
     [
         ({}, "`action` is required"),
         ({"action": "m4rk3r"}, "`action` must be one of"),
@@ -214,22 +219,23 @@ def test_an_unknown_method(
         ({"action": "get"}, "is required for action `get`"),
     ],
 )
-def test_wrong_arguments_are_the_model_s_to_read(
-    server: RunningServer, modern: bool, arguments: Any, said: str
+def test_invalid_arguments_are_reported_in_an_error_result(
+    server: RunningServer, modern: bool, arguments: Any, problem: str
 ) -> None:
+    """The model can read a result and correct the call."""
     call = {"name": "memory", "arguments": arguments}
     for path in ("/mcp/", "/mcp/external/"):
         answer = server.request(
             path, "tools/call", call, token=PATHS[path], modern=modern
         ).message
         assert answer["result"]["isError"] is True
-        assert said in answer["result"]["content"][0]["text"]
+        assert problem in answer["result"]["content"][0]["text"]
 
 
 @each_path
 @eras
 @pytest.mark.parametrize("arguments", ["m4rk3r", [1], 7])
-def test_arguments_that_are_no_mapping(
+def test_arguments_that_are_not_an_object_are_invalid_params(
     server: RunningServer, path: str, modern: bool, arguments: Any
 ) -> None:
     call = {"name": "memory", "arguments": arguments}
@@ -246,7 +252,7 @@ def test_arguments_that_are_no_mapping(
         ({"MCP-Protocol-Version": "2099-01-01"}, (400,)),
     ],
 )
-def test_headers_that_fit_nothing(
+def test_unsupported_content_type_accept_or_protocol_version_is_rejected(
     server: RunningServer, headers: dict[str, str], status: tuple[int, ...]
 ) -> None:
     body, usual = rpc("tools/list")
@@ -259,17 +265,19 @@ def test_headers_that_fit_nothing(
     "origins",
     [("http://localhost", "http://evil.example"), ("http://localhost",) * 2],
 )
-def test_two_origins_are_no_origin(
+def test_request_with_two_origin_headers_is_forbidden(
     server: RunningServer, origins: tuple[str, str]
 ) -> None:
     body, headers = rpc("tools/list")
     headers["Authorization"] = f"Bearer {PATHS['/mcp/']}"
-    # Names of headers are the same in any case, but not for a mapping.
+    # Header names ignore case, so two spellings of a dict key send the header twice.
     headers.update(zip(("Origin", "origin"), origins, strict=True))
     assert server.send("/mcp/", body, headers).status == 403
 
 
-def test_a_websocket_is_not_opened(server: RunningServer) -> None:
+def test_websocket_upgrade_without_token_is_answered_with_401(
+    server: RunningServer,
+) -> None:
     upgrade = {
         "Connection": "Upgrade",
         "Upgrade": "websocket",
@@ -280,7 +288,9 @@ def test_a_websocket_is_not_opened(server: RunningServer) -> None:
     assert answer.status == 401
 
 
-def test_administrators_get_errors_as_plain_as_these(server: RunningServer) -> None:
+def test_admin_endpoint_rejects_wrong_tokens_and_invalid_bodies(
+    server: RunningServer,
+) -> None:
     path = "/api/admin/list-mcp-tools"
     assert (
         server.send(path, b"", {"Authorization": f"Bearer {MARK}"}, "GET").status == 401
@@ -295,6 +305,6 @@ def test_administrators_get_errors_as_plain_as_these(server: RunningServer) -> N
     assert server.send(path, b" " * 5_000_000, right, "GET").status == 413
 
 
-def test_the_server_is_well_afterwards(server: RunningServer) -> None:
+def test_server_still_lists_tools_after_invalid_requests(server: RunningServer) -> None:
     answer = server.request("/mcp/", "tools/list", token=PATHS["/mcp/"])
     assert answer.status == 200
