@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import pytest
 
-from tests.http.test_http_pieces import HEAD, answering, connected
+from tests.http.test_partial_requests import HEAD, connect, echo
 from toolcast_runtime.http import connections
 from toolcast_runtime.http.request_limits import ADMITTED
 
@@ -43,10 +43,10 @@ async def test_unadmitted_connection_is_closed_after_its_answer_if_over_a_quarte
 ) -> None:
     """Below that, the connection stays open."""
     monkeypatch.setattr(connections, "get_connection_limit", lambda: 4)
-    async with connected(answering) as (_, reader, writer):
+    async with connect(echo) as (_, reader, writer):
         writer.write(HEAD % 1 + b"a")
         first_answer = await reader.readuntil(b" a")
-        async with connected(answering) as (_, other_reader, other_writer):
+        async with connect(echo) as (_, other_reader, other_writer):
             other_writer.write(HEAD % 1 + b"a")
             second_answer = await other_reader.readuntil(b" a")
     assert b"connection: close" not in first_answer
@@ -74,7 +74,7 @@ async def request_admission(reader: Any, writer: Any) -> bytes:
 
 
 async def test_admitted_connection_is_no_longer_waiting() -> None:
-    async with connected(admission_app) as (protocol, reader, writer):
+    async with connect(admission_app) as (protocol, reader, writer):
         assert is_waiting_and_admitted(protocol) == (True, False)
         assert await request_admission(reader, writer) == b"1"
         assert is_waiting_and_admitted(protocol) == (False, True)
@@ -85,9 +85,9 @@ async def test_idle_admitted_connection_is_closed_to_admit_another(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(connections, "get_admission_limit", lambda: 1)
-    async with connected(admission_app) as (first, reader, writer):
+    async with connect(admission_app) as (first, reader, writer):
         assert await request_admission(reader, writer) == b"1"
-        async with connected(admission_app) as (second, other_reader, other_writer):
+        async with connect(admission_app) as (second, other_reader, other_writer):
             assert await request_admission(other_reader, other_writer) == b"0"
             assert (
                 is_waiting_and_admitted(first),
@@ -110,8 +110,8 @@ async def test_new_connection_over_the_limit_closes_the_oldest_with_503(
 ) -> None:
     monkeypatch.setattr(connections, "get_connection_limit", lambda: 1)
     async with (
-        connected(answering) as (first, reader, _),
-        connected(answering) as (second, other_reader, other_writer),
+        connect(echo) as (first, reader, _),
+        connect(echo) as (second, other_reader, other_writer),
     ):
         assert (await reader.read()).startswith(b"HTTP/1.1 503 ")
         assert (is_waiting_and_admitted(first), is_waiting_and_admitted(second)) == (
@@ -127,7 +127,7 @@ async def test_request_head_may_have_at_most_200_lines(
     headers: int, status: bytes
 ) -> None:
     """The request line and the host header count."""
-    async with connected(answering) as (_, reader, writer):
+    async with connect(echo) as (_, reader, writer):
         more = b"".join(b"X-%d: a\r\n" % number for number in range(headers))
         head = b"POST / HTTP/1.1\r\nHost: a\r\n" + more
         for line in head.splitlines(keepends=True):
@@ -139,7 +139,7 @@ async def test_request_head_may_have_at_most_200_lines(
 
 
 async def test_body_of_500_one_byte_chunks_is_read_completely() -> None:
-    async with connected(answering) as (_, reader, writer):
+    async with connect(echo) as (_, reader, writer):
         head = b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
         writer.write(head + b"1\r\na\r\n" * 500 + b"0\r\n\r\n")
         answer = await reader.readuntil(b"a" * 500)
