@@ -95,7 +95,7 @@ def parse_results(output: bytes) -> dict[Any, str]:
         pytest.param("async_second", LEGACY, "SIGINT", marks=SLOW),
     ],
 )
-def test_running_call_finishes_after_a_signal_or_end_of_input(
+def test_running_call_finishes_after_a_signal_or_input_end(
     project: SlowProject, tool: str, era: str, trigger: str
 ) -> None:
     with run_slow_server(project, 10) as process:
@@ -170,7 +170,7 @@ def test_second_signal_ends_the_server_without_waiting_for_calls(
     assert project.events == ["begun"]
 
 
-def test_signal_after_the_end_of_input_cancels_the_call_without_waiting(
+def test_signal_after_input_end_cancels_the_call_before_the_grace_period(
     project: SlowProject,
 ) -> None:
     grace = int(TIMEOUT_S)
@@ -192,7 +192,7 @@ def test_signal_after_the_end_of_input_cancels_the_call_without_waiting(
     "source_kind",
     ["pipe", *(pytest.param(f, marks=SLOW) for f in ("file", "empty file"))],
 )
-def test_running_calls_are_answered_after_the_end_of_input(
+def test_running_calls_are_answered_after_input_end(
     project: SlowProject, tmp_path: Path, source_kind: str, era: str
 ) -> None:
     tools = (

@@ -38,7 +38,7 @@ def test_connection_limits_depend_on_the_file_descriptor_limit(
     assert connections.get_admission_limit() == admission_limit
 
 
-async def test_unadmitted_connection_is_closed_after_its_answer_if_over_a_quarter_of_the_limit(
+async def test_unadmitted_connection_over_a_quarter_limit_is_closed_after_its_response(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Below that, the connection stays open."""
@@ -138,7 +138,7 @@ async def test_request_head_may_have_at_most_200_lines(
         assert (await reader.readline()).startswith(b"HTTP/1.1 " + status)
 
 
-async def test_body_of_500_one_byte_chunks_is_read_completely() -> None:
+async def test_body_in_500_one_byte_chunks_is_read_completely() -> None:
     async with connect(echo) as (_, reader, writer):
         head = b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
         writer.write(head + b"1\r\na\r\n" * 500 + b"0\r\n\r\n")

@@ -90,7 +90,7 @@ def test_host_header_must_match_an_allowed_host_and_its_port(
         ("", False),
     ],
 )
-def test_origin_must_be_declared_or_an_http_url_of_an_allowed_host(
+def test_origin_must_be_declared_or_an_http_url_on_an_allowed_host(
     header: str | None, expected: bool
 ) -> None:
     hosts = AllowedHosts(["a"], ["https://page.EXAMPLE/"])

@@ -154,7 +154,7 @@ def test_issuer_without_environment_is_empty() -> None:
     assert (issuer.issuer, issuer.public_url, issuer.hosts) == ("", "", ())
 
 
-def test_scope_grants_access_to_the_endpoints_of_its_clients() -> None:
+def test_scope_grants_access_to_its_clients_endpoints() -> None:
     """A scope without clients does not grant access to an endpoint with one."""
     issuer, _ = Issuer.from_environment(
         OAuth("SHOP", (Scope("x"), Scope("y", ("a",)))), ISSUER_ENVIRONMENT

@@ -19,7 +19,7 @@ from tests.http.serving import ROOT, run_server
 @pytest.mark.parametrize(
     "mode", ["auto", pytest.param("legacy", marks=pytest.mark.slow)]
 )
-async def test_sdk_client_lists_and_calls_the_tools_of_a_client_endpoint(
+async def test_sdk_client_lists_and_calls_tools_at_a_client_endpoint(
     mode: Any,
 ) -> None:
     with run_server("--local-tools") as server:
@@ -146,7 +146,7 @@ def test_startup_log_names_each_endpoint_url_and_token_variable() -> None:
         assert "not-to-be-logged" not in server.log
 
 
-def test_startup_log_of_a_single_client_server_names_only_its_endpoint() -> None:
+def test_single_client_server_logs_only_its_endpoint_at_startup() -> None:
     with run_server("--client", "copilot", "--path", "/tools/") as server:
         server.wait_for_log("serving")
         lines = [line for line in server.log.splitlines() if "serving" in line]

@@ -131,7 +131,7 @@ def test_worker_receives_all_options(
         (HttpOptions(local_tools=True), False, False),
     ],
 )
-def test_application_is_built_as_one_of_several_with_workers_or_replicas(
+def test_application_shares_state_settings_with_workers_or_replicas(
     monkeypatch: pytest.MonkeyPatch, options: Any, several: bool, external: bool
 ) -> None:
     """Local tools only disables external servers."""

@@ -400,7 +400,7 @@ async def test_limiter_runs_eight_requests_and_queues_up_to_24() -> None:
         (200, b"{", "is not a JSON object"),
     ],
 )
-async def test_response_must_be_a_json_object_of_at_most_256_kibibytes(
+async def test_response_must_be_a_json_object_up_to_256_kibibytes(
     monkeypatch: pytest.MonkeyPatch, status: int, body: bytes, problem: str | None
 ) -> None:
     """Redirects are not followed."""

@@ -81,7 +81,7 @@ def _read_challenge(response: Any) -> tuple[int, str]:
         (TooManyRequestsError("full"), 503, set()),
     ],
 )
-async def test_token_needs_a_scope_of_the_endpoint_and_grants_its_permissions(
+async def test_token_needs_an_endpoint_scope_and_grants_its_permissions(
     claims: Any, status: int | None, permissions: set[str]
 ) -> None:
     scope: dict[str, Any] = {"path": "/desk/"}

@@ -135,7 +135,7 @@ def test_invalid_issuer_in_metadata_is_not_logged(
     assert "what is there" not in caplog.text
 
 
-def test_keys_at_a_plain_http_url_of_another_host_are_not_fetched(
+def test_keys_at_a_plain_http_url_on_another_host_are_not_fetched(
     registry: Registry, issuer: AuthorizationServer
 ) -> None:
     value = {"issuer": issuer.url, "jwks_uri": "http://keys.example/keys"}

@@ -94,7 +94,7 @@ async def test_key_fetch_times_out_after_ten_seconds(
     assert "cannot fetch the keys of the issuer: no response within 10 s" in caplog.text
 
 
-async def test_token_valid_within_the_last_hour_uses_a_queue_of_its_own(
+async def test_tokens_valid_within_the_last_hour_use_a_separate_queue(
     fake_issuer: FakeIssuer,
 ) -> None:
     fake_issuer.answer = {"active": True, "aud": URL}
@@ -139,7 +139,7 @@ def test_cache_keeps_the_ten_thousand_latest_entries(fake_issuer: FakeIssuer) ->
         (7, " of this issuer"),
     ],
 )
-async def test_metadata_of_another_issuer_is_an_error(
+async def test_metadata_with_another_issuer_is_an_error(
     fake_issuer: FakeIssuer, issuer_name: Any, error_end: str
 ) -> None:
     fake_issuer.answer = {"issuer": issuer_name, "jwks_uri": f"{ISSUER}/keys"}

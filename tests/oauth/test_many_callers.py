@@ -119,7 +119,7 @@ def request_in_rounds(server: RunningServer, token: str) -> list[tuple[int, int]
 @pytest.mark.timeout(240)
 @pytest.mark.slow
 @pytest.mark.parametrize("token", [PLAIN, "known"])
-def test_valid_token_and_health_are_answered_during_a_flood_of_bad_tokens(
+def test_valid_token_and_health_are_answered_during_a_bad_token_flood(
     tmp_path: Path, token: str
 ) -> None:
     """The server has free file descriptors, and the log has few repeated lines."""
@@ -165,7 +165,7 @@ def test_plain_token_and_health_are_answered_while_the_issuer_hangs(
         (DESCRIPTORS, 200),
     ],
 )
-def test_300_parallel_valid_callers_are_answered_or_told_to_retry(
+def test_300_parallel_valid_callers_get_200_or_503(
     tmp_path: Path, descriptors: int, min_answered: int
 ) -> None:
     """With few descriptors, at least 200 are answered and the others get 503."""

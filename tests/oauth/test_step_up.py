@@ -101,7 +101,7 @@ def test_call_without_permission_is_refused_with_the_missing_scope(
         ('shop a"b c\\\\d \u00e9', "shop money"),
     ],
 )
-def test_step_up_keeps_the_scopes_of_the_token(
+def test_step_up_challenge_keeps_the_tokens_scopes(
     own: str, requested: str, registry: Registry, issuer: AuthorizationServer
 ) -> None:
     """Clients of handshake versions request exactly the scopes of the challenge."""
@@ -258,7 +258,7 @@ def test_sdk_client_requests_a_scope_that_is_not_granted_only_once(
 
 
 @pytest.mark.parametrize("modern", [False, True])
-def test_call_found_tool_requests_the_scope_of_the_found_tool(
+def test_call_through_search_requests_the_tools_own_scope(
     modern: bool, registry: Registry, issuer: AuthorizationServer
 ) -> None:
     async def run() -> None:
@@ -269,19 +269,20 @@ def test_call_found_tool_requests_the_scope_of_the_found_tool(
         ) as server:
             token = issuer.token(DESK)
 
-            async def call_found(tool: str, by: str = token) -> httpx.Response:
+            async def call_by_search(tool: str, by: str = token) -> httpx.Response:
                 found = {"name": tool}
                 return await server.call(by, "call_found_tool", found, modern=modern)
 
             assert await server.list_tools(token) == ["search_tools", "call_found_tool"]
-            refused = await call_found("refund")
+            refused = await call_by_search("refund")
             assert refused.status_code == 403
             assert 'scope="shop money"' in refused.headers["www-authenticate"]
             for name in ("restricted", "back_only", "call_found_tool"):
-                assert f"Unknown tool: {name}" in (await call_found(name)).text
+                assert f"Unknown tool: {name}" in (await call_by_search(name)).text
             broader_token = issuer.token(DESK, scope="shop money")
             assert (
-                "refunded for mia" in (await call_found("refund", broader_token)).text
+                "refunded for mia"
+                in (await call_by_search("refund", broader_token)).text
             )
             query = {"query": "refund the order"}
             for by, expected in ((token, set()), (broader_token, {"refund"})):

@@ -83,7 +83,7 @@ def test_confirmation_state_is_invalid_for_another_caller(
     asyncio.run(run())
 
 
-def test_confirmation_continues_with_a_new_token_of_the_same_user(
+def test_confirmation_continues_with_a_new_token_for_the_same_user(
     registry: Registry, issuer: AuthorizationServer
 ) -> None:
     """Access tokens expire within minutes, and users answer late."""

@@ -1,4 +1,4 @@
-"""The shop whose tools ask a person first, with all tools but one to be searched for."""
+"""A shop whose tools require confirmation; all tools except one are found by search."""
 
 from __future__ import annotations
 
@@ -29,5 +29,5 @@ def searched_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def shop(searched_root: Path, tmp_path: Path) -> Shop:
-    """The project with a place of its own for what is done, and for the ledger."""
+    """The project with its own folder for results and the ledger."""
     return Shop(searched_root, tmp_path)
