@@ -201,7 +201,7 @@ async def call_until_refused(port: int, is_kept: bool, answer: asyncio.Event) ->
         pytest.param("stubborn", marks=SLOW),
     ],
 )
-def test_call_that_exceeds_the_grace_period_is_cancelled(
+def test_call_that_exceeds_the_grace_period_is_cancelled_and_the_server_exits_with_0(
     project: SlowProject, tool: str, workers: int
 ) -> None:
     with run_slow_server(project, 1, workers) as running:
@@ -223,6 +223,7 @@ def test_call_that_exceeds_the_grace_period_is_cancelled(
 def test_second_signal_ends_the_server_without_waiting_for_calls(
     project: SlowProject, workers: int
 ) -> None:
+    """Exit code is 128 plus the signal number."""
     grace = int(TIMEOUT_S)
     with run_slow_server(project, grace, workers) as running:
         Call(running, project, "sync_endless")

@@ -95,7 +95,7 @@ def parse_results(output: bytes) -> dict[Any, str]:
         pytest.param("async_second", LEGACY, "SIGINT", marks=SLOW),
     ],
 )
-def test_running_call_finishes_after_a_signal_or_input_end(
+def test_running_call_finishes_after_a_signal_or_input_end_and_the_server_exits_with_0(
     project: SlowProject, tool: str, era: str, trigger: str
 ) -> None:
     with run_slow_server(project, 10) as process:
@@ -121,7 +121,7 @@ def test_running_call_finishes_after_a_signal_or_input_end(
         pytest.param("stubborn", "input", marks=SLOW),
     ],
 )
-def test_call_that_exceeds_the_grace_period_is_cancelled(
+def test_call_that_exceeds_the_grace_period_is_cancelled_and_the_server_exits_with_0(
     project: SlowProject, tool: str, trigger: str
 ) -> None:
     with run_slow_server(project, 1) as process:
@@ -140,7 +140,7 @@ def test_call_that_exceeds_the_grace_period_is_cancelled(
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_idle_server_exits_with_0_after_a_signal(
+def test_idle_server_exits_with_0_immediately_after_a_signal(
     project: SlowProject, number: int
 ) -> None:
     with run_slow_server(project, 600) as process:
@@ -156,6 +156,7 @@ def test_idle_server_exits_with_0_after_a_signal(
 def test_second_signal_ends_the_server_without_waiting_for_calls(
     project: SlowProject, tool: str
 ) -> None:
+    """Exit code is 128 plus the signal number."""
     grace = int(TIMEOUT_S)
     with run_slow_server(project, grace) as process:
         send(process, encode_calls(LEGACY, tool))

@@ -33,15 +33,16 @@ def test_connection_limits_depend_on_the_file_descriptor_limit(
     connection_limit: int,
     admission_limit: int,
 ) -> None:
+    """Connections may use three quarters, at most 1,200; admitted ones half, at most 1,000."""
     monkeypatch.setattr(resource, "getrlimit", lambda _: (descriptors, -1))
     assert connections.get_connection_limit() == connection_limit
     assert connections.get_admission_limit() == admission_limit
 
 
-async def test_unadmitted_connection_over_a_quarter_limit_is_closed_after_its_response(
+async def test_waiting_connections_over_a_quarter_limit_are_closed_after_their_response(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Below that, the connection stays open."""
+    """Responses to fewer waiting connections do not contain `connection: close`."""
     monkeypatch.setattr(connections, "get_connection_limit", lambda: 4)
     async with connect(echo) as (_, reader, writer):
         writer.write(HEAD % 1 + b"a")

@@ -72,6 +72,7 @@ async def test_declared_length_over_the_maximum_is_answered_with_413(
 def test_host_header_must_match_an_allowed_host_and_its_port(
     hosts: list[str], header: str | None, expected: bool
 ) -> None:
+    """Hosts without a port allow every port, and `*` allows every host."""
     assert AllowedHosts(hosts).allows_host(header) is expected
 
 

@@ -155,7 +155,7 @@ def test_issuer_without_environment_is_empty() -> None:
 
 
 def test_scope_grants_access_to_its_clients_endpoints() -> None:
-    """A scope without clients does not grant access to an endpoint with one."""
+    """Endpoints without a client accept any scope."""
     issuer, _ = Issuer.from_environment(
         OAuth("SHOP", (Scope("x"), Scope("y", ("a",)))), ISSUER_ENVIRONMENT
     )

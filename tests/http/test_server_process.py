@@ -90,6 +90,7 @@ def test_server_with_missing_or_equal_tokens_or_bad_override_does_not_start(
 
 
 def test_each_call_is_an_opentelemetry_span_without_arguments(tmp_path: Path) -> None:
+    """Spans have the tool, client and outcome; an invalid call has the status ERROR."""
     pytest.importorskip("opentelemetry.sdk")
     program = """
 import json
@@ -130,7 +131,7 @@ print(json.dumps([[s.name, dict(s.attributes), s.status.status_code.name]
 
 
 def test_startup_log_names_each_endpoint_url_and_token_variable() -> None:
-    """The token itself is not logged."""
+    """Tokens are not logged, and missing ones are reported."""
     token = {"KIRISHIMA_TOKEN_INTERNAL": "not-to-be-logged"}
     with run_server(env=token) as server:
         server.wait_for_log("serving `external`")

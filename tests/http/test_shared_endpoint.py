@@ -292,6 +292,7 @@ def test_clients_list_the_resources_prompts_and_skills_that_each_toolset_grants(
 def test_initialize_ready_and_admin_listing_describe_the_shared_server(
     client: TestClient, server: McpServer
 ) -> None:
+    """Initialization returns the endpoint's title and the joined instructions."""
     params = {
         "protocolVersion": "2025-11-25",
         "capabilities": {},

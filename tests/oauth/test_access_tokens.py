@@ -111,6 +111,7 @@ def sign_token(
 async def test_introspection_response_is_validated(
     fake_issuer: FakeIssuer, answer: dict[str, Any], problem: str | None
 ) -> None:
+    """Activity, audience, issuer, times, token type and key binding must be valid."""
     fake_issuer.answer = {"active": True, "aud": URL, **answer}
     tokens = make_tokens(introspection=True)
     if problem is None:
@@ -162,6 +163,7 @@ async def test_inactive_token_is_introspected_again_after_ten_seconds(
 async def test_signed_token_is_validated_by_type_and_claims(
     monkeypatch: pytest.MonkeyPatch, kind: Any, more: dict[str, Any], problem: Any
 ) -> None:
+    """Access tokens need `exp`, `iss` and `aud`, and must not be bound to a key."""
     import time
 
     fake_issuer = FakeIssuer(now=time.time(), answer={"keys": [make_key()]})
@@ -250,6 +252,7 @@ async def test_known_keys_are_used_for_an_hour_while_they_cannot_be_fetched(
 async def test_find_keys_matches_id_and_algorithm(
     fake_issuer: FakeIssuer, keys: list[Any], expected: dict[str | None, int]
 ) -> None:
+    """Keys without an id match every id; at most ten of the first hundred are returned."""
     fake_issuer.answer = {"keys": keys}
     server = make_server()
     for key_id in (None, "one", "two", "x"):
@@ -321,7 +324,7 @@ ALGORITHMS = ("RS256", "RS512", "PS256", "ES256", "EdDSA")
 
 
 @pytest.mark.parametrize("name", [*ACCEPTED, *REJECTED])
-async def test_tokens_are_validated_by_each_fitting_key(
+async def test_token_is_validated_with_each_key_that_fits_its_id_and_algorithm(
     fake_issuer: FakeIssuer, name: str
 ) -> None:
     algorithm, key, key_id, keys = (ACCEPTED | REJECTED)[name]

@@ -122,7 +122,7 @@ def request_in_rounds(server: RunningServer, token: str) -> list[tuple[int, int]
 def test_valid_token_and_health_are_answered_during_a_bad_token_flood(
     tmp_path: Path, token: str
 ) -> None:
-    """The server has free file descriptors, and the log has few repeated lines."""
+    """File descriptors stay free, and the log repeats no line often."""
     with (
         run_authorization_server() as issuer,
         serve_shop(tmp_path, issuer.url) as server,
@@ -143,11 +143,12 @@ def test_valid_token_and_health_are_answered_during_a_bad_token_flood(
 def test_plain_token_and_health_are_answered_while_the_issuer_hangs(
     tmp_path: Path,
 ) -> None:
+    """Unknown tokens get 503 with a retry time."""
     with socket.create_server(("127.0.0.1", 0), backlog=1_024) as hanging:
         issuer = f"http://127.0.0.1:{hanging.getsockname()[1]}"
         with serve_shop(tmp_path, issuer) as server, run_bad_callers(server):
             assert request_in_rounds(server, PLAIN) == [(200, 200)] * ROUNDS
-            # A token that cannot be validated is answered with 503 and a retry time.
+
             unknown = server.request("/mcp/", "tools/list", token="perhaps")
             assert unknown.status == 503 and int(unknown.headers["retry-after"]) <= 30
             used = len(os.listdir(f"/proc/{server.process.pid}/fd"))

@@ -1,7 +1,7 @@
 """Load labeled messages of two kinds, and measure a ranking of real servers' tools on them.
 
 `sets/terse.tsv` has commands of a few words, `sets/chatty.tsv` long descriptions of problems
-that avoid the words of the tools. A line has a catalog, the user's message and the expected
+that avoid the terms of the tools. A line has a catalog, the user's message and the expected
 tool (`a|b` if either is correct). The messages were written from the tool names before any
 ranking was measured; every second line was held out when the constants of the ranking were
 chosen. The tools are those of `tests/corpus/mcp`, whose SOURCES.md names the packages.

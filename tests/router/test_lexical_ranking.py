@@ -45,20 +45,20 @@ def test_at_least_150_messages_are_labeled_with_existing_tools() -> None:
 
 
 @pytest.mark.parametrize("part", [None, True, False], ids=["all", "held-out", "tuned"])
-def test_required_tools_are_selected_for_at_least_95_percent_messages(
+def test_required_tool_selection_rate_is_at_least_95_percent(
     part: bool | None,
 ) -> None:
-    """On average at most a third of the tools is selected."""
+    """At most a third of the tools is selected on average."""
     results = measure_routes(route_messages(part), TOOLS)
     assert results.complete >= 0.95, results.missed
     assert results.shown <= 1 / 3
 
 
 @pytest.mark.parametrize("catalog", sorted(TOOLS))
-def test_required_tools_are_selected_for_at_least_93_percent_messages_per_catalog(
+def test_required_tool_selection_rate_per_catalog_is_at_least_93_percent(
     catalog: str,
 ) -> None:
-    """On average at most 40 percent of its tools are selected."""
+    """At most 40 percent of its tools are selected on average."""
     selected = [
         (message, route)
         for message, route in route_messages(None)
@@ -79,9 +79,10 @@ THRESHOLDS = {
 
 @pytest.mark.parametrize("part", PARTS)
 @pytest.mark.parametrize("kind", KINDS)
-def test_expected_tool_ranks_first_often_enough_among_real_servers_tools(
+def test_expected_tool_rank_rates_reach_the_thresholds_for_real_servers(
     kind: str, part: str
 ) -> None:
+    """Rates are for the first 1, 3 and 5 tools and for the selected tools."""
     selected = [message for message in read_message_set(kind) if message.part == part]
     assert len(selected) >= 60
     results, (top, shown, tools) = (
@@ -136,7 +137,7 @@ def test_common_term_selects_no_tools_next_to_a_specific_term() -> None:
     assert index.route("list").names == ("notes", "files", "tasks")
 
 
-def test_score_is_the_sum_over_word_evidence() -> None:
+def test_tool_score_is_the_sum_over_its_term_evidence() -> None:
     index = get_ranking((NOTE, LAMP, MAIL))
     evidence = index.evidence("please switch the lamps off, xyzzy")
     assert list(evidence) == ["switch", "lamps", "xyzzy"]

@@ -98,7 +98,7 @@ def measure_term_weight(word: str, name: str) -> float:
         ("mailbox", "mail", 0.0),
     ],
 )
-def test_inflections_and_prefixes_score_a_fixed_fraction_compared_to_the_exact_term(
+def test_inflections_score_0_6_and_prefixes_0_3_compared_to_the_exact_term(
     word: str, name: str, part: float
 ) -> None:
     assert measure_term_weight(word, name) == pytest.approx(part)
@@ -229,7 +229,7 @@ def test_route_is_in_doubt_if_fewer_than_30_percent_terms_are_known(
 def test_message_starting_with_a_term_in_few_tools_is_not_in_doubt(
     tools: int, having: int, is_sure: bool
 ) -> None:
-    """At most an eighth of the tools or one tool may have the word."""
+    """At most an eighth of the tools, or a single tool, may contain the term."""
     catalog = [RoutedTool(f"t{n}", "bell" if n < having else "") for n in range(tools)]
     route = get_ranking(catalog).route("bell aaaa bbbb cccc dddd")
     assert (route.doubt == "") is is_sure

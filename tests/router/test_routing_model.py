@@ -270,9 +270,7 @@ async def test_generated_registry_routes_tools_with_the_model(
     assert len(model.requests) == 2
 
 
-def test_candidates_are_the_catalog_entries_or_tools_that_are_not_always_listed() -> (
-    None
-):
+def test_candidates_are_the_catalog_entries_or_all_tools_without_always() -> None:
     def tool(name: str, **more: Any) -> Tool:
         definition = {"inputSchema": {"title": name}}
         return Tool(name, f"S {name}", f"D {name}", definition, **more)

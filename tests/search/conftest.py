@@ -1,4 +1,4 @@
-"""A shop whose tools require confirmation; all tools except one are found by search."""
+"""Fixtures: a shop whose tools require confirmation and, except one, need a search."""
 
 from __future__ import annotations
 

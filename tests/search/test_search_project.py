@@ -133,9 +133,10 @@ def test_instructions_may_name_search_tools_only_with_search_enabled(
     assert ("name/unknown-tool" in result.stdout + result.stderr) is is_unknown
 
 
-def test_tokens_compares_upfront_tokens_with_listing_all_tools(
+def test_tokens_command_compares_search_with_listing_all_tools(
     make_project: Make,
 ) -> None:
+    """Counts for a model API do not depend on the server's search."""
     project = make_search_project(make_project)
     rows = json.loads(toolcast(project.root, "tokens", "--format", "json").stdout)
     (row,) = rows["tables"][0]["rows"]
@@ -154,12 +155,12 @@ def test_tokens_compares_upfront_tokens_with_listing_all_tools(
     )
     by_tool = toolcast(searched.root, "tokens", "--by", "tool").stdout
     assert "(tool search)" in by_tool
-    # A model API receives the registry's tools, whatever the server lists.
+
     api = toolcast(searched.root, "tokens", "--kind", "openai").stdout
     assert "(tool search)" not in api
 
 
-def test_select_reports_how_many_messages_find_their_tool_by_search(
+def test_select_command_counts_messages_whose_tool_is_among_five_search_results(
     make_project: Make,
 ) -> None:
     project = make_search_project(make_project)

@@ -1,4 +1,4 @@
-"""Tool search of a server: its listing, search results, and calls of found tools."""
+"""Tool search of a server: its listing, search results and calls through search."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def connect_and_call(
 
 
 def read_result_names(found: Any) -> list[str]:
-    """Return the names of the tools that a search found."""
+    """Return the tool names in a search result."""
     return [tool["name"] for tool in json.loads(found.content[0].text)["tools"]]
 
 
@@ -137,7 +137,9 @@ def test_client_lists_search_tools_and_gets_instructions_if_tools_are_hidden(
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_search_returns_exact_tool_definitions(tmp_path: Path, mode: Any) -> None:
+def test_search_returns_exact_tool_definitions_as_text(
+    tmp_path: Path, mode: Any
+) -> None:
     calls = [("search_tools", {"query": "delete a page"})]
     _, found = connect_and_call(make_server(tmp_path), mode, *calls)
     assert found.structured_content is None and not found.is_error
@@ -293,9 +295,10 @@ def test_search_tool_definitions_are_valid_in_every_protocol_version(
         assert check_tool_definition(search_tool.definition, revision) == []
 
 
-def test_call_log_names_the_found_tool_and_no_unknown_tool(
+def test_call_log_names_the_tool_that_is_called_through_search(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
+    """Unknown tools are not named."""
     caplog.set_level(logging.INFO, "toolcast.calls")
     calls = [
         ("search_tools", {"query": "make_definition"}),
@@ -313,7 +316,7 @@ def test_call_log_names_the_found_tool_and_no_unknown_tool(
     ]
 
 
-def test_search_finds_only_tools_that_the_caller_may_call(tmp_path: Path) -> None:
+def test_search_returns_only_tools_that_the_caller_may_call(tmp_path: Path) -> None:
     mcp_server = make_server(tmp_path)
     with calling_as(Caller(permissions=frozenset())):
         assert mcp_server.count_unlisted_tools("desk") == 2
