@@ -24,8 +24,7 @@ ERA = pytest.mark.parametrize(
     "era", [era if era != LEGACY else pytest.param(era, marks=SLOW) for era in ERAS]
 )
 ENDLESS_TOOLS = pytest.mark.parametrize(
-    "tool",
-    ["sync_endless", "async_endless", pytest.param("stubborn", marks=SLOW)],
+    "tool", ["sync_endless", "async_endless", pytest.param("stubborn", marks=SLOW)]
 )
 
 

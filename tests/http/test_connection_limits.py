@@ -99,10 +99,7 @@ async def test_idle_admitted_connection_is_closed_to_admit_another(
             assert (
                 is_waiting_and_admitted(first),
                 is_waiting_and_admitted(second),
-            ) == (
-                (False, False),
-                (False, True),
-            )
+            ) == ((False, False), (False, True))
         assert await reader.read() == b""
 
 

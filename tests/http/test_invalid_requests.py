@@ -262,8 +262,7 @@ def test_unsupported_content_type_accept_or_protocol_version_is_rejected(
 
 
 @pytest.mark.parametrize(
-    "origins",
-    [("http://localhost", "http://evil.example"), ("http://localhost",) * 2],
+    "origins", [("http://localhost", "http://evil.example"), ("http://localhost",) * 2]
 )
 def test_request_with_two_origin_headers_is_forbidden(
     server: RunningServer, origins: tuple[str, str]

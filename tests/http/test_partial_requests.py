@@ -47,12 +47,7 @@ class GuardedApp:
     async def handle(self, *headers: tuple[bytes, bytes], **scope: Any) -> list[int]:
         """Send a request through a guard with one token; return the response statuses."""
         guarded = Guard(
-            self.app,
-            AllowedHosts(["a"]),
-            Tokens("T", ("t0k",)),
-            "tests",
-            ("POST",),
-            10,
+            self.app, AllowedHosts(["a"]), Tokens("T", ("t0k",)), "tests", ("POST",), 10
         )
         scope = {"type": "http", "method": "POST", "headers": list(headers), **scope}
         await guarded(scope, self.receive, self.send)

@@ -19,9 +19,7 @@ from tests.http.serving import ROOT, run_server
 @pytest.mark.parametrize(
     "mode", ["auto", pytest.param("legacy", marks=pytest.mark.slow)]
 )
-async def test_sdk_client_lists_and_calls_tools_at_a_client_endpoint(
-    mode: Any,
-) -> None:
+async def test_sdk_client_lists_and_calls_tools_at_a_client_endpoint(mode: Any) -> None:
     with run_server("--local-tools") as server:
         url = f"http://127.0.0.1:{server.port}/mcp/copilot/"
         async with Client(url, mode=mode) as client:

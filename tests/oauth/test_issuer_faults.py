@@ -83,34 +83,26 @@ async def test_compressed_response_is_not_decompressed(
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_invalid_keys_or_metadata_make_every_token_fail_with_503(
+async def test_invalid_keys_or_metadata_make_every_token_fail_with_503(
     fault: str, registry: Registry, issuer: AuthorizationServer
 ) -> None:
     path, status, value = FAULTS[fault]
     issuer.answers[path] = status, value
-
-    async def run() -> None:
-        async with run_shop(registry, make_environment(issuer)) as server:
-            answer = await server.request(issuer.token(DESK))
-            assert answer.status_code == 503
-            assert answer.headers["retry-after"] == "30"
-
-    asyncio.run(run())
+    async with run_shop(registry, make_environment(issuer)) as server:
+        answer = await server.request(issuer.token(DESK))
+        assert answer.status_code == 503
+        assert answer.headers["retry-after"] == "30"
 
 
-def test_log_names_the_issuer_in_metadata_if_it_differs_from_the_setting(
+async def test_log_names_the_issuer_in_metadata_if_it_differs_from_the_setting(
     registry: Registry, issuer: AuthorizationServer, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Some issuers end with a slash."""
     environment = make_environment(issuer)
     environment["SHOP_OAUTH_ISSUER"] += "/"
-
-    async def run() -> None:
-        async with run_shop(registry, environment) as server:
-            token = issuer.token(DESK, iss=f"{issuer.url}/")
-            assert (await server.request(token)).status_code == 503
-
-    asyncio.run(run())
+    async with run_shop(registry, environment) as server:
+        token = issuer.token(DESK, iss=f"{issuer.url}/")
+        assert (await server.request(token)).status_code == 503
     problem = f"{issuer.url}/ does not publish metadata of this issuer: its metadata has the issuer"
     assert f"{problem} {issuer.url}" in caplog.text
 
@@ -118,74 +110,58 @@ def test_log_names_the_issuer_in_metadata_if_it_differs_from_the_setting(
 @pytest.mark.parametrize(
     "metadata_issuer", [None, 7, "", "not an address", "http://a.example"]
 )
-def test_invalid_issuer_in_metadata_is_not_logged(
+async def test_invalid_issuer_in_metadata_is_not_logged(
     registry: Registry,
     issuer: AuthorizationServer,
     caplog: pytest.LogCaptureFixture,
     metadata_issuer: object,
 ) -> None:
     issuer.answers[METADATA] = 200, {"issuer": metadata_issuer}
-
-    async def run() -> None:
-        async with run_shop(registry, make_environment(issuer)) as server:
-            assert (await server.request(issuer.token(DESK))).status_code == 503
-
-    asyncio.run(run())
+    async with run_shop(registry, make_environment(issuer)) as server:
+        assert (await server.request(issuer.token(DESK))).status_code == 503
     assert "does not publish metadata of this issuer" in caplog.text
     assert "what is there" not in caplog.text
 
 
-def test_keys_at_a_plain_http_url_on_another_host_are_not_fetched(
+async def test_keys_at_a_plain_http_url_on_another_host_are_not_fetched(
     registry: Registry, issuer: AuthorizationServer
 ) -> None:
     value = {"issuer": issuer.url, "jwks_uri": "http://keys.example/keys"}
     issuer.answers[METADATA] = 200, value
-
-    async def run() -> None:
-        async with run_shop(registry, make_environment(issuer)) as server:
-            assert (await server.request(issuer.token(DESK))).status_code == 503
-
-    asyncio.run(run())
+    async with run_shop(registry, make_environment(issuer)) as server:
+        assert (await server.request(issuer.token(DESK))).status_code == 503
 
 
-def test_all_tokens_get_503_while_keys_cannot_be_fetched(
+async def test_all_tokens_get_503_while_keys_cannot_be_fetched(
     registry: Registry, issuer: AuthorizationServer
 ) -> None:
     """Metadata is requested once and not for each token."""
-
-    async def run() -> None:
-        issuer.is_down = True
-        async with run_shop(registry, make_environment(issuer)) as server:
-            answer = await server.request(issuer.token(DESK))
-            assert answer.status_code == 503
-            assert answer.headers["retry-after"] == "30"
-            many = [server.request(issuer.token(DESK)) for _ in range(20)]
-            assert {a.status_code for a in await asyncio.gather(*many)} == {503}
-        # Metadata has three possible paths.
-        assert len(issuer.requests) <= 3
-
-    asyncio.run(run())
+    issuer.is_down = True
+    async with run_shop(registry, make_environment(issuer)) as server:
+        answer = await server.request(issuer.token(DESK))
+        assert answer.status_code == 503
+        assert answer.headers["retry-after"] == "30"
+        many = [server.request(issuer.token(DESK)) for _ in range(20)]
+        assert {a.status_code for a in await asyncio.gather(*many)} == {503}
+    # Metadata has three possible paths.
+    assert len(issuer.requests) <= 3
 
 
-def test_keys_are_fetched_again_for_a_token_with_a_new_key_id(
+async def test_keys_are_fetched_again_for_a_token_with_a_new_key_id(
     registry: Registry, issuer: AuthorizationServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
         "toolcast_runtime.oauth.authorization_server._MIN_FETCH_INTERVAL_S", 0.0
     )
-
-    async def run() -> None:
-        async with run_shop(registry, make_environment(issuer)) as server:
-            assert await server.list_tools(issuer.token(DESK)) == ["who"]
-            key = issuer.keys["two"] = ec.generate_private_key(ec.SECP256R1())
-            token = issuer.token(DESK, key=key, headers={"kid": "two"})
-            assert await server.list_tools(token) == ["who"]
-            assert issuer.requests.count("/keys") == 2
-
-    asyncio.run(run())
+    async with run_shop(registry, make_environment(issuer)) as server:
+        assert await server.list_tools(issuer.token(DESK)) == ["who"]
+        key = issuer.keys["two"] = ec.generate_private_key(ec.SECP256R1())
+        token = issuer.token(DESK, key=key, headers={"kid": "two"})
+        assert await server.list_tools(token) == ["who"]
+        assert issuer.requests.count("/keys") == 2
 
 
-def test_introspection_accepts_only_active_current_tokens_for_the_audience(
+async def test_introspection_accepts_only_active_current_tokens_for_the_audience(
     registry: Registry, issuer: AuthorizationServer
 ) -> None:
     """A server error is answered with 503."""
@@ -197,135 +173,108 @@ def test_introspection_accepts_only_active_current_tokens_for_the_audience(
         "old": {**good, "exp": 1_000},
         "odd": {**good, "active": "true"},
     }
-
-    async def run() -> None:
-        environment = make_introspection_settings(issuer)
-        async with run_shop(registry, environment, introspection=True) as server:
-            assert await server.list_tools("good") == ["who"]
-            for token in ("other", "no audience", "old", "odd", "unknown"):
-                assert (await server.request(token)).status_code == 401
-            issuer.is_down = True
-            assert (await server.request("good")).status_code == 503
-
-    asyncio.run(run())
+    environment = make_introspection_settings(issuer)
+    async with run_shop(registry, environment, introspection=True) as server:
+        assert await server.list_tools("good") == ["who"]
+        for token in ("other", "no audience", "old", "odd", "unknown"):
+            assert (await server.request(token)).status_code == 401
+        issuer.is_down = True
+        assert (await server.request("good")).status_code == 503
 
 
-def test_cancelled_request_does_not_cancel_the_key_fetch_for_others(
+async def test_cancelled_request_does_not_cancel_the_key_fetch_for_others(
     registry: Registry, issuer: AuthorizationServer
 ) -> None:
     issuer.seconds = 0.1
-
-    async def run() -> None:
-        async with run_shop(registry, make_environment(issuer)) as server:
-            odd = issuer.token(DESK, headers={"kid": "odd"})
-            cancelled = asyncio.create_task(server.request(odd))
-            await wait_until(lambda: issuer.requests)
-            cancelled.cancel()
-            assert await server.list_tools(issuer.token(DESK)) == ["who"]
-
-    asyncio.run(run())
+    async with run_shop(registry, make_environment(issuer)) as server:
+        odd = issuer.token(DESK, headers={"kid": "odd"})
+        cancelled = asyncio.create_task(server.request(odd))
+        await wait_until(lambda: issuer.requests)
+        cancelled.cancel()
+        assert await server.list_tools(issuer.token(DESK)) == ["who"]
 
 
 @pytest.mark.slow
-def test_tokens_with_a_known_key_do_not_wait_for_a_slow_key_fetch(
+async def test_tokens_with_a_known_key_do_not_wait_for_a_slow_key_fetch(
     registry: Registry, issuer: AuthorizationServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(issuer_module, "_KEY_REFRESH_INTERVAL_S", 0.0)
     monkeypatch.setattr(issuer_module, "_MIN_FETCH_INTERVAL_S", 0.0)
     monkeypatch.setattr(issuer_module, "_REQUEST_TIMEOUT_S", 3.0)
-
-    async def run() -> None:
-        async with run_shop(registry, make_environment(issuer)) as server:
-            token = issuer.token(DESK)
-            assert await server.list_tools(token) == ["who"]
-            issuer.seconds = 3.5
-            count = len(issuer.requests)
-            odd = issuer.token(DESK, headers={"kid": "odd"})
-            waits = asyncio.create_task(server.request(odd))
-            await wait_until(lambda: len(issuer.requests) > count)
-            assert await server.list_tools(token) == ["who"]
-            assert not waits.done()
-            # The fetch times out, and the known keys stay valid.
-            assert (await waits).status_code == 401
-            assert await server.list_tools(token) == ["who"]
-
-    asyncio.run(run())
+    async with run_shop(registry, make_environment(issuer)) as server:
+        token = issuer.token(DESK)
+        assert await server.list_tools(token) == ["who"]
+        issuer.seconds = 3.5
+        count = len(issuer.requests)
+        odd = issuer.token(DESK, headers={"kid": "odd"})
+        waits = asyncio.create_task(server.request(odd))
+        await wait_until(lambda: len(issuer.requests) > count)
+        assert await server.list_tools(token) == ["who"]
+        assert not waits.done()
+        # The fetch times out, and the known keys stay valid.
+        assert (await waits).status_code == 401
+        assert await server.list_tools(token) == ["who"]
 
 
-def test_50_tokens_with_unknown_key_ids_cause_no_further_key_fetch(
+async def test_50_tokens_with_unknown_key_ids_cause_no_further_key_fetch(
     registry: Registry, issuer: AuthorizationServer
 ) -> None:
-    async def run() -> None:
-        async with run_shop(registry, make_environment(issuer)) as server:
-            assert await server.list_tools(issuer.token(DESK)) == ["who"]
-            requests = [
-                server.request(issuer.token(DESK, headers={"kid": f"kid {number}"}))
-                for number in range(50)
-            ]
-            assert {
-                response.status_code for response in await asyncio.gather(*requests)
-            } == {401}
-            assert await server.list_tools(issuer.token(DESK)) == ["who"]
-        assert issuer.requests.count("/keys") == 1
-
-    asyncio.run(run())
+    async with run_shop(registry, make_environment(issuer)) as server:
+        assert await server.list_tools(issuer.token(DESK)) == ["who"]
+        requests = [
+            server.request(issuer.token(DESK, headers={"kid": f"kid {number}"}))
+            for number in range(50)
+        ]
+        assert {
+            response.status_code for response in await asyncio.gather(*requests)
+        } == {401}
+        assert await server.list_tools(issuer.token(DESK)) == ["who"]
+    assert issuer.requests.count("/keys") == 1
 
 
-def test_token_with_a_key_that_the_issuer_removed_is_refused(
+async def test_token_with_a_key_that_the_issuer_removed_is_refused(
     registry: Registry, issuer: AuthorizationServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(issuer_module, "_MIN_FETCH_INTERVAL_S", 0.0)
-
-    async def run() -> None:
-        async with run_shop(registry, make_environment(issuer)) as server:
-            stolen = issuer.token(DESK)
-            assert await server.list_tools(stolen) == ["who"]
-            issuer.keys["two"] = ec.generate_private_key(ec.SECP256R1())
-            del issuer.keys["one"]
-            monkeypatch.setattr(issuer_module, "_KEY_REFRESH_INTERVAL_S", 0.0)
-            refused = await server.request(stolen)
-            assert refused.status_code == 401 and "unknown key" in refused.text
-
-    asyncio.run(run())
+    async with run_shop(registry, make_environment(issuer)) as server:
+        stolen = issuer.token(DESK)
+        assert await server.list_tools(stolen) == ["who"]
+        issuer.keys["two"] = ec.generate_private_key(ec.SECP256R1())
+        del issuer.keys["one"]
+        monkeypatch.setattr(issuer_module, "_KEY_REFRESH_INTERVAL_S", 0.0)
+        refused = await server.request(stolen)
+        assert refused.status_code == 401 and "unknown key" in refused.text
 
 
-def test_known_keys_expire_after_their_maximum_age_if_they_cannot_be_fetched(
+async def test_known_keys_expire_after_their_maximum_age_if_they_cannot_be_fetched(
     registry: Registry, issuer: AuthorizationServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(issuer_module, "_MIN_FETCH_INTERVAL_S", 0.0)
     monkeypatch.setattr(issuer_module, "_KEY_REFRESH_INTERVAL_S", 0.0)
-
-    async def run() -> None:
-        async with run_shop(registry, make_environment(issuer)) as server:
-            token = issuer.token(DESK)
-            assert await server.list_tools(token) == ["who"]
-            issuer.is_down = True
-            assert await server.list_tools(token) == ["who"]
-            monkeypatch.setattr(issuer_module, "_MAX_KEY_AGE_S", 0.0)
-            assert (await server.request(token)).status_code == 503
-            issuer.is_down = False
-            monkeypatch.setattr(issuer_module, "_MAX_KEY_AGE_S", 60.0)
-            assert await server.list_tools(token) == ["who"]
-
-    asyncio.run(run())
+    async with run_shop(registry, make_environment(issuer)) as server:
+        token = issuer.token(DESK)
+        assert await server.list_tools(token) == ["who"]
+        issuer.is_down = True
+        assert await server.list_tools(token) == ["who"]
+        monkeypatch.setattr(issuer_module, "_MAX_KEY_AGE_S", 0.0)
+        assert (await server.request(token)).status_code == 503
+        issuer.is_down = False
+        monkeypatch.setattr(issuer_module, "_MAX_KEY_AGE_S", 60.0)
+        assert await server.list_tools(token) == ["who"]
 
 
-def test_revoked_token_is_refused_at_the_next_request(
+async def test_revoked_token_is_refused_at_the_next_request(
     registry: Registry, issuer: AuthorizationServer, caplog: pytest.LogCaptureFixture
 ) -> None:
     """The log contains neither the token nor the client's secret."""
     token = "opaque-token-of-mia"
     issuer.active = {token: {**issuer.claims(DESK), "active": True}}
-
-    async def run() -> None:
-        environment = make_introspection_settings(issuer)
-        async with run_shop(registry, environment, introspection=True) as server:
-            assert await server.list_tools(token) == ["who"]
-            issuer.active[token]["active"] = False
-            assert (await server.request(token)).status_code == 401
-
-    with caplog.at_level(logging.DEBUG):
-        asyncio.run(run())
+    caplog.set_level(logging.DEBUG)
+    environment = make_introspection_settings(issuer)
+    async with run_shop(registry, environment, introspection=True) as server:
+        assert await server.list_tools(token) == ["who"]
+        issuer.active[token]["active"] = False
+        assert (await server.request(token)).status_code == 401
     basic = b64encode(f"{ID}:{SECRET}".encode()).decode()
     assert "rejected a token: the token is not active" in caplog.text
     assert not any(secret in caplog.text for secret in (token, SECRET, basic))
@@ -350,11 +299,8 @@ def test_revoked_token_is_refused_at_the_next_request(
         ({"scope": "openid\tshop"}, 403),
     ],
 )
-def test_introspected_claims_and_scopes_are_validated(
-    claims: dict[str, Any],
-    status: int,
-    registry: Registry,
-    issuer: AuthorizationServer,
+async def test_introspected_claims_and_scopes_are_validated(
+    claims: dict[str, Any], status: int, registry: Registry, issuer: AuthorizationServer
 ) -> None:
     values: dict[str, Any] = {
         name: int(time.time()) + value if isinstance(value, int) else value
@@ -362,35 +308,27 @@ def test_introspected_claims_and_scopes_are_validated(
     }
     response = {**issuer.claims(DESK), "active": True, **values}
     issuer.active["good"] = {k: v for k, v in response.items() if v is not ...}
-
-    async def run() -> None:
-        environment = make_introspection_settings(issuer)
-        async with run_shop(registry, environment, introspection=True) as server:
-            assert (await server.request("good")).status_code == status
-
-    asyncio.run(run())
+    environment = make_introspection_settings(issuer)
+    async with run_shop(registry, environment, introspection=True) as server:
+        assert (await server.request("good")).status_code == status
 
 
-def test_changed_client_secret_file_is_read_without_a_restart(
+async def test_changed_client_secret_file_is_read_without_a_restart(
     registry: Registry, issuer: AuthorizationServer, tmp_path: Path
 ) -> None:
     issuer.active = {"good": {**issuer.claims(DESK), "active": True}}
     file = tmp_path / "secret"
     file.write_text("old\n")
-
-    async def run() -> None:
-        more = {"SHOP_OAUTH_CLIENT_SECRET": "", "SHOP_OAUTH_CLIENT_SECRET_FILE": file}
-        environment = make_introspection_settings(
-            issuer, **{k: str(v) for k, v in more.items()}
-        )
-        async with run_shop(registry, environment, introspection=True) as server:
-            assert (await server.request("good")).status_code == 503
-            file.write_text(f"{SECRET}\n")
-            assert (await server.request("good")).status_code == 200
-            file.unlink()
-            assert (await server.request("good")).status_code == 503
-
-    asyncio.run(run())
+    more = {"SHOP_OAUTH_CLIENT_SECRET": "", "SHOP_OAUTH_CLIENT_SECRET_FILE": file}
+    environment = make_introspection_settings(
+        issuer, **{k: str(v) for k, v in more.items()}
+    )
+    async with run_shop(registry, environment, introspection=True) as server:
+        assert (await server.request("good")).status_code == 503
+        file.write_text(f"{SECRET}\n")
+        assert (await server.request("good")).status_code == 200
+        file.unlink()
+        assert (await server.request("good")).status_code == 503
 
 
 @pytest.mark.parametrize(
@@ -398,10 +336,7 @@ def test_changed_client_secret_file_is_read_without_a_restart(
     [
         ({"ID": "a"}, "introspection needs S_OAUTH_CLIENT_ID and S_OAUTH"),
         ({"ID": "a", "SECRET": "b", "SECRET_FILE": "/x"}, "SECRET_FILE, not both"),
-        (
-            {"ID": "a", "SECRET_FILE": "/nowhere/at/all"},
-            "SECRET_FILE names is empty",
-        ),
+        ({"ID": "a", "SECRET_FILE": "/nowhere/at/all"}, "SECRET_FILE names is empty"),
         ({"ID": "a", "SECRET_FILE": "/dev/null"}, "SECRET_FILE names"),
     ],
 )

@@ -161,10 +161,7 @@ def test_plain_token_and_health_are_answered_while_the_issuer_hangs(
 @pytest.mark.timeout(120)
 @pytest.mark.parametrize(
     ("descriptors", "min_answered"),
-    [
-        pytest.param(1_024, CALLERS, marks=pytest.mark.slow),
-        (DESCRIPTORS, 200),
-    ],
+    [pytest.param(1_024, CALLERS, marks=pytest.mark.slow), (DESCRIPTORS, 200)],
 )
 def test_300_parallel_valid_callers_get_200_or_503(
     tmp_path: Path, descriptors: int, min_answered: int
@@ -227,185 +224,154 @@ def make_introspection_environment(issuer: AuthorizationServer) -> dict[str, str
     return make_introspection_settings(issuer, SHOP_OAUTH_INTROSPECTION_URI=url)
 
 
-def test_parallel_requests_with_one_token_share_an_introspection(
+async def test_parallel_requests_with_one_token_share_an_introspection(
     registry: Registry, issuer: AuthorizationServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Later requests introspect a valid token again: it may have been revoked."""
+    claims = {**issuer.claims(DESK), "active": True}
+    introspection = Introspection(monkeypatch, claims)
+    async with run_shop(
+        registry, make_introspection_environment(issuer), introspection=True
+    ) as server:
+        calls = [asyncio.create_task(server.request("good")) for _ in range(20)]
+        await wait_until(lambda: introspection.tokens)
+        await run_other_tasks()
+        introspection.answers.set()
+        statuses = {response.status_code for response in await asyncio.gather(*calls)}
+        assert (statuses, introspection.tokens) == ({200}, ["good"])
 
-    async def run() -> None:
-        claims = {**issuer.claims(DESK), "active": True}
-        introspection = Introspection(monkeypatch, claims)
-        async with run_shop(
-            registry, make_introspection_environment(issuer), introspection=True
-        ) as server:
-            calls = [asyncio.create_task(server.request("good")) for _ in range(20)]
-            await wait_until(lambda: introspection.tokens)
-            await run_other_tasks()
-            introspection.answers.set()
-            statuses = {
-                response.status_code for response in await asyncio.gather(*calls)
-            }
-            assert (statuses, introspection.tokens) == ({200}, ["good"])
-
-            await server.request("good")
-            assert len(introspection.tokens) == 2
-
-    asyncio.run(run())
+        await server.request("good")
+        assert len(introspection.tokens) == 2
 
 
-def test_inactive_token_is_introspected_only_once(
+async def test_inactive_token_is_introspected_only_once(
     registry: Registry, issuer: AuthorizationServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def run() -> None:
-        introspection = Introspection(monkeypatch, {"active": False})
-        introspection.answers.set()
-        async with run_shop(
-            registry, make_introspection_environment(issuer), introspection=True
-        ) as server:
-            for token in ("bad", "bad", "worse", "bad"):
-                assert (await server.request(token)).status_code == 401
-        assert introspection.tokens == ["bad", "worse"]
-
-    asyncio.run(run())
+    introspection = Introspection(monkeypatch, {"active": False})
+    introspection.answers.set()
+    async with run_shop(
+        registry, make_introspection_environment(issuer), introspection=True
+    ) as server:
+        for token in ("bad", "bad", "worse", "bad"):
+            assert (await server.request(token)).status_code == 401
+    assert introspection.tokens == ["bad", "worse"]
 
 
-def test_parallel_unknown_tokens_are_limited_to_8_introspections_and_24_waiting(
+async def test_parallel_unknown_tokens_are_limited_to_8_introspections_and_24_waiting(
     registry: Registry, issuer: AuthorizationServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Further ones get 503; a token that was valid before does not wait behind them."""
+    claims = {**issuer.claims(DESK), "active": True}
+    introspection = Introspection(monkeypatch, claims)
+    async with run_shop(
+        registry, make_introspection_environment(issuer), introspection=True
+    ) as server:
+        introspection.answers.set()
+        assert (await server.request("known")).status_code == 200
+        introspection.answers.clear()
+        calls = [
+            asyncio.create_task(server.request(f"bad {number}")) for number in range(99)
+        ]
+        await wait_until(lambda: sum(call.done() for call in calls) >= 99 - 24)
+        await run_other_tasks()
+        done, waiting = await asyncio.wait(calls, timeout=0)
+        assert {call.result().status_code for call in done} == {503}
+        assert {call.result().headers["retry-after"] for call in done} == {"1"}
+        assert len(waiting) == 24
+        assert len(introspection.tokens) == 1 + 8
 
-    async def run() -> None:
-        claims = {**issuer.claims(DESK), "active": True}
-        introspection = Introspection(monkeypatch, claims)
-        async with run_shop(
-            registry, make_introspection_environment(issuer), introspection=True
-        ) as server:
-            introspection.answers.set()
-            assert (await server.request("known")).status_code == 200
-            introspection.answers.clear()
-            calls = [
-                asyncio.create_task(server.request(f"bad {number}"))
-                for number in range(99)
-            ]
-            await wait_until(lambda: sum(call.done() for call in calls) >= 99 - 24)
-            await run_other_tasks()
-            done, waiting = await asyncio.wait(calls, timeout=0)
-            assert {call.result().status_code for call in done} == {503}
-            assert {call.result().headers["retry-after"] for call in done} == {"1"}
-            assert len(waiting) == 24
-            assert len(introspection.tokens) == 1 + 8
-
-            known = asyncio.create_task(server.request("known"))
-            await wait_until(lambda: len(introspection.tokens) == 1 + 8 + 1)
-            introspection.answers.set()
-            assert (await known).status_code == 200
-            await asyncio.gather(*waiting)
-
-    asyncio.run(run())
+        known = asyncio.create_task(server.request("known"))
+        await wait_until(lambda: len(introspection.tokens) == 1 + 8 + 1)
+        introspection.answers.set()
+        assert (await known).status_code == 200
+        await asyncio.gather(*waiting)
 
 
-def test_tokens_for_another_audience_do_not_delay_a_known_token(
+async def test_tokens_for_another_audience_do_not_delay_a_known_token(
     registry: Registry, issuer: AuthorizationServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """They do not count as known tokens."""
-
-    async def run() -> None:
-        claims = {**issuer.claims(DESK), "active": True}
-        introspection = Introspection(monkeypatch, claims)
+    claims = {**issuer.claims(DESK), "active": True}
+    introspection = Introspection(monkeypatch, claims)
+    introspection.answers.set()
+    async with run_shop(
+        registry, make_introspection_environment(issuer), introspection=True
+    ) as server:
+        assert (await server.request("known")).status_code == 200
+        introspection.answer = {**claims, "aud": "https://other.example"}
+        for number in range(24):
+            assert (await server.request(f"other {number}")).status_code == 401
+        introspection.answers.clear()
+        others = [
+            asyncio.create_task(server.request(f"other {number}"))
+            for number in range(24)
+        ]
+        await wait_until(lambda: len(introspection.tokens) == 25 + 8)
+        introspection.answer = claims
+        known = asyncio.create_task(server.request("known"))
+        await wait_until(lambda: len(introspection.tokens) == 25 + 8 + 1)
         introspection.answers.set()
-        async with run_shop(
-            registry, make_introspection_environment(issuer), introspection=True
-        ) as server:
-            assert (await server.request("known")).status_code == 200
-            introspection.answer = {**claims, "aud": "https://other.example"}
-            for number in range(24):
-                assert (await server.request(f"other {number}")).status_code == 401
-            introspection.answers.clear()
-            others = [
-                asyncio.create_task(server.request(f"other {number}"))
-                for number in range(24)
-            ]
-            await wait_until(lambda: len(introspection.tokens) == 25 + 8)
-            introspection.answer = claims
-            known = asyncio.create_task(server.request("known"))
-            await wait_until(lambda: len(introspection.tokens) == 25 + 8 + 1)
-            introspection.answers.set()
-            assert (await known).status_code == 200
-            await asyncio.gather(*others)
-
-    asyncio.run(run())
+        assert (await known).status_code == 200
+        await asyncio.gather(*others)
 
 
-def test_introspection_is_cancelled_when_its_last_caller_disconnects(
+async def test_introspection_is_cancelled_when_its_last_caller_disconnects(
     registry: Registry, issuer: AuthorizationServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-
-    async def run() -> None:
-        introspection = Introspection(monkeypatch, {"active": False})
-        async with run_shop(
-            registry, make_introspection_environment(issuer), introspection=True
-        ) as server:
-            disconnects = [asyncio.Event(), asyncio.Event()]
-            calls = [
-                asyncio.create_task(_send_and_disconnect(server.app, disconnect))
-                for disconnect in disconnects
-            ]
-            await wait_until(lambda: introspection.tokens == ["bad"])
-            await run_other_tasks()
-            disconnects[0].set()
-            assert await calls[0] == 408
-            assert not introspection.cancelled_count
-            disconnects[1].set()
-            assert await calls[1] == 408
-            await wait_until(lambda: introspection.cancelled_count)
-
-    asyncio.run(run())
+    introspection = Introspection(monkeypatch, {"active": False})
+    async with run_shop(
+        registry, make_introspection_environment(issuer), introspection=True
+    ) as server:
+        disconnects = [asyncio.Event(), asyncio.Event()]
+        calls = [
+            asyncio.create_task(_send_and_disconnect(server.app, disconnect))
+            for disconnect in disconnects
+        ]
+        await wait_until(lambda: introspection.tokens == ["bad"])
+        await run_other_tasks()
+        disconnects[0].set()
+        assert await calls[0] == 408
+        assert not introspection.cancelled_count
+        disconnects[1].set()
+        assert await calls[1] == 408
+        await wait_until(lambda: introspection.cancelled_count)
 
 
-def test_requests_through_base_http_middleware_keep_their_body(
+async def test_requests_through_base_http_middleware_keep_their_body(
     registry: Registry, issuer: AuthorizationServer
 ) -> None:
     """The middleware discards a received message if the receiver is cancelled."""
+    async with run_shop(registry, make_environment(issuer)) as server:
 
-    async def run() -> None:
-        async with run_shop(registry, make_environment(issuer)) as server:
+        async def forward(request: Any, call_next: Any) -> Any:
+            return await call_next(request)
 
-            async def forward(request: Any, call_next: Any) -> Any:
-                return await call_next(request)
-
-            app = BaseHTTPMiddleware(server.app, forward)
-            for _ in range(2):
-                async with asyncio.timeout(5):
-                    assert (
-                        await _send_and_disconnect(
-                            app, asyncio.Event(), issuer.token(DESK)
-                        )
-                        == 200
-                    )
-
-    asyncio.run(run())
+        app = BaseHTTPMiddleware(server.app, forward)
+        for _ in range(2):
+            async with asyncio.timeout(5):
+                assert (
+                    await _send_and_disconnect(app, asyncio.Event(), issuer.token(DESK))
+                    == 200
+                )
 
 
-def test_caller_that_disconnects_behind_middleware_gets_408(
+async def test_caller_that_disconnects_behind_middleware_gets_408(
     registry: Registry, issuer: AuthorizationServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def run() -> None:
-        introspection = Introspection(monkeypatch, {"active": False})
-        async with run_shop(
-            registry, make_introspection_environment(issuer), introspection=True
-        ) as server:
+    introspection = Introspection(monkeypatch, {"active": False})
+    async with run_shop(
+        registry, make_introspection_environment(issuer), introspection=True
+    ) as server:
 
-            async def forward(request: Any, call_next: Any) -> Any:
-                return await call_next(request)
+        async def forward(request: Any, call_next: Any) -> Any:
+            return await call_next(request)
 
-            disconnects = asyncio.Event()
-            app = BaseHTTPMiddleware(server.app, forward)
-            call = asyncio.create_task(_send_and_disconnect(app, disconnects))
-            await wait_until(lambda: introspection.tokens)
-            disconnects.set()
-            assert await call == 408
-
-    asyncio.run(run())
+        disconnects = asyncio.Event()
+        app = BaseHTTPMiddleware(server.app, forward)
+        call = asyncio.create_task(_send_and_disconnect(app, disconnects))
+        await wait_until(lambda: introspection.tokens)
+        disconnects.set()
+        assert await call == 408
 
 
 async def _send_and_disconnect(
@@ -479,47 +445,37 @@ CLAIMS = (
 
 @pytest.mark.rows(6)
 @pytest.mark.parametrize("odd", ODD_VALUES)
-def test_odd_values_in_token_headers_and_claims_cause_no_server_error(
+async def test_odd_values_in_token_headers_and_claims_cause_no_server_error(
     odd: str, registry: Registry, issuer: AuthorizationServer
 ) -> None:
     """The header is read before the signature is verified."""
     value = ODD_VALUES[odd]
-
-    async def run() -> None:
-        async with run_shop(registry, make_environment(issuer)) as server:
-            for name in HEADER_NAMES:
-                token = sign_by_hand(
-                    issuer, DESK, {"typ": "at+jwt", "kid": "one"} | {name: value}
-                )
-                status = (await server.request(token)).status_code
-                assert status in (200, 401), (name, status)
-                forged = token.rpartition(".")[0] + ".AAAA"
-                assert (await server.request(forged)).status_code == 401, name
-            for name in CLAIMS:
-                token = sign_by_hand(issuer, DESK, {"kid": "one"}, **{name: value})
-                status = (await server.request(token)).status_code
-                assert status in (200, 401, 403), (name, status)
-
-    asyncio.run(run())
+    async with run_shop(registry, make_environment(issuer)) as server:
+        for name in HEADER_NAMES:
+            token = sign_by_hand(
+                issuer, DESK, {"typ": "at+jwt", "kid": "one"} | {name: value}
+            )
+            status = (await server.request(token)).status_code
+            assert status in (200, 401), (name, status)
+            forged = token.rpartition(".")[0] + ".AAAA"
+            assert (await server.request(forged)).status_code == 401, name
+        for name in CLAIMS:
+            token = sign_by_hand(issuer, DESK, {"kid": "one"}, **{name: value})
+            status = (await server.request(token)).status_code
+            assert status in (200, 401, 403), (name, status)
 
 
 @pytest.mark.rows(6)
 @pytest.mark.parametrize("odd", ODD_VALUES)
-def test_odd_values_in_introspection_responses_cause_no_server_error(
-    odd: str,
-    registry: Registry,
-    issuer: AuthorizationServer,
+async def test_odd_values_in_introspection_responses_cause_no_server_error(
+    odd: str, registry: Registry, issuer: AuthorizationServer
 ) -> None:
     for name in CLAIMS:
         claims = {**issuer.claims(DESK), "active": True, name: ODD_VALUES[odd]}
         issuer.active[name] = claims
-
-    async def run() -> None:
-        async with run_shop(
-            registry, make_introspection_environment(issuer), introspection=True
-        ) as server:
-            for name in CLAIMS:
-                status = (await server.request(name)).status_code
-                assert status in (200, 401, 403), (name, status)
-
-    asyncio.run(run())
+    async with run_shop(
+        registry, make_introspection_environment(issuer), introspection=True
+    ) as server:
+        for name in CLAIMS:
+            status = (await server.request(name)).status_code
+            assert status in (200, 401, 403), (name, status)

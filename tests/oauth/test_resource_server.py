@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import logging
 import time
@@ -43,26 +42,22 @@ if TYPE_CHECKING:
     from toolcast_runtime import Registry
 
 
-def test_token_can_list_and_call_the_tools_that_its_scopes_permit(
+async def test_token_can_list_and_call_the_tools_that_its_scopes_permit(
     registry: Registry, issuer: AuthorizationServer
 ) -> None:
     """The keys of the issuer are fetched once."""
-
-    async def run() -> None:
-        async with run_shop(registry, make_environment(issuer)) as server:
-            token = issuer.token(DESK)
-            assert await server.list_tools(token) == ["who"]
-            assert (await server.call(token, "refund")).status_code == 403
-            response = await server.call(token, "who")
-            text = parse_response(response)["result"]["content"][0]["text"]
-            assert json.loads(text) == {"user": "mia", "issuer": issuer.url}
-            more = issuer.token(DESK, scope=..., scp=["shop", "money"], sub="ann")
-            assert await server.list_tools(more) == ["refund", "who"]
-            called = await server.call(more, "refund")
-            assert "refunded for ann" in called.text
-            assert issuer.requests.count("/keys") == 1
-
-    asyncio.run(run())
+    async with run_shop(registry, make_environment(issuer)) as server:
+        token = issuer.token(DESK)
+        assert await server.list_tools(token) == ["who"]
+        assert (await server.call(token, "refund")).status_code == 403
+        response = await server.call(token, "who")
+        text = parse_response(response)["result"]["content"][0]["text"]
+        assert json.loads(text) == {"user": "mia", "issuer": issuer.url}
+        more = issuer.token(DESK, scope=..., scp=["shop", "money"], sub="ann")
+        assert await server.list_tools(more) == ["refund", "who"]
+        called = await server.call(more, "refund")
+        assert "refunded for ann" in called.text
+        assert issuer.requests.count("/keys") == 1
 
 
 def _now() -> int:
@@ -142,30 +137,26 @@ REFUSED: dict[str, tuple[Callable[[AuthorizationServer], str], str]] = {
 
 @pytest.mark.rows(20)
 @pytest.mark.parametrize("case", REFUSED)
-def test_invalid_token_is_refused_with_a_challenge_and_not_logged(
+async def test_invalid_token_is_refused_with_a_challenge_and_not_logged(
     case: str,
     registry: Registry,
     issuer: AuthorizationServer,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     make, reason = REFUSED[case]
-
-    async def run() -> None:
-        async with run_shop(registry, make_environment(issuer)) as server:
-            token = make(issuer)
-            answer = await server.request(token)
-            assert answer.status_code == 401
-            challenge = answer.headers["www-authenticate"]
-            assert f'resource_metadata="{METADATA}"' in challenge
-            assert 'error="invalid_token"' in challenge
-            assert 'scope="shop"' in challenge
-            assert reason in answer.text
-            assert "/own" not in issuer.requests
-            for part in token.split("."):
-                assert not part or part not in caplog.text + answer.text
-
-    with caplog.at_level(logging.DEBUG):
-        asyncio.run(run())
+    caplog.set_level(logging.DEBUG)
+    async with run_shop(registry, make_environment(issuer)) as server:
+        token = make(issuer)
+        answer = await server.request(token)
+        assert answer.status_code == 401
+        challenge = answer.headers["www-authenticate"]
+        assert f'resource_metadata="{METADATA}"' in challenge
+        assert 'error="invalid_token"' in challenge
+        assert 'scope="shop"' in challenge
+        assert reason in answer.text
+        assert "/own" not in issuer.requests
+        for part in token.split("."):
+            assert not part or part not in caplog.text + answer.text
 
 
 @pytest.mark.parametrize(
@@ -178,82 +169,65 @@ def test_invalid_token_is_refused_with_a_challenge_and_not_logged(
         {"scope": "openid shop"},
     ],
 )
-def test_token_is_valid_with_30_seconds_clock_skew_and_further_audiences_and_scopes(
+async def test_token_is_valid_with_30_seconds_clock_skew_and_further_audiences_and_scopes(
     claims: dict[str, Any], registry: Registry, issuer: AuthorizationServer
 ) -> None:
     claim_values: dict[str, Any] = {
         name: _now() + value if isinstance(value, int) else value
         for name, value in claims.items()
     }
-
-    async def run() -> None:
-        async with run_shop(registry, make_environment(issuer)) as server:
-            assert await server.list_tools(issuer.token(DESK, **claim_values)) == [
-                "who"
-            ]
-
-    asyncio.run(run())
+    async with run_shop(registry, make_environment(issuer)) as server:
+        assert await server.list_tools(issuer.token(DESK, **claim_values)) == ["who"]
 
 
 @pytest.mark.parametrize("name", ["access_token", "access%5Ftoken", "x=1&access_token"])
-def test_access_token_in_the_url_is_refused_and_not_logged(
+async def test_access_token_in_the_url_is_refused_and_not_logged(
     name: str,
     registry: Registry,
     issuer: AuthorizationServer,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    async def run() -> None:
-        async with run_shop(registry, make_environment(issuer, DESK="plain")) as server:
-            good = issuer.token(DESK)
-            for token in (good, "plain"):
-                path = f"/mcp/?{name}={token}"
-                for header in (None, good):
-                    answer = await server.request(header, path=path)
-                    assert answer.status_code == 400
-                    challenge = answer.headers["www-authenticate"]
-                    assert 'error="invalid_request"' in challenge
-            messages = [r.getMessage() for r in caplog.records if r.name[:4] == "tool"]
-            assert messages and good not in "".join(messages)
-
-    with caplog.at_level(logging.DEBUG):
-        asyncio.run(run())
+    caplog.set_level(logging.DEBUG)
+    async with run_shop(registry, make_environment(issuer, DESK="plain")) as server:
+        good = issuer.token(DESK)
+        for token in (good, "plain"):
+            path = f"/mcp/?{name}={token}"
+            for header in (None, good):
+                answer = await server.request(header, path=path)
+                assert answer.status_code == 400
+                challenge = answer.headers["www-authenticate"]
+                assert 'error="invalid_request"' in challenge
+        messages = [r.getMessage() for r in caplog.records if r.name[:4] == "tool"]
+        assert messages and good not in "".join(messages)
 
 
-def test_request_to_a_host_other_than_the_public_url_is_refused(
+async def test_request_to_a_host_other_than_the_public_url_is_refused(
     registry: Registry, issuer: AuthorizationServer
 ) -> None:
-
-    async def run() -> None:
-        async with run_shop(registry, make_environment(issuer)) as server:
-            headers = {"authorization": f"Bearer {issuer.token(DESK)}"}
-            for host in ("evil.example", "shop.example.evil.example", "shop"):
-                sent = {**headers, "host": host}
-                answer = await server.client.post("/mcp/", json={}, headers=sent)
-                assert answer.status_code == 421
-
-    asyncio.run(run())
+    async with run_shop(registry, make_environment(issuer)) as server:
+        headers = {"authorization": f"Bearer {issuer.token(DESK)}"}
+        for host in ("evil.example", "shop.example.evil.example", "shop"):
+            sent = {**headers, "host": host}
+            answer = await server.client.post("/mcp/", json={}, headers=sent)
+            assert answer.status_code == 421
 
 
-def test_challenge_names_the_required_scope_and_metadata_url(
+async def test_challenge_names_the_required_scope_and_metadata_url(
     registry: Registry, issuer: AuthorizationServer
 ) -> None:
-    async def run() -> None:
-        async with run_shop(registry, make_environment(issuer)) as server:
-            no_token = await server.request(None)
-            assert no_token.status_code == 401
-            assert no_token.headers["www-authenticate"] == (
-                'Bearer realm="shop desk", scope="shop",'
-                f' resource_metadata="{METADATA}"'
-            )
-            wrong_scope = await server.request(issuer.token(DESK, scope="money back"))
-            assert wrong_scope.status_code == 403
-            challenge = wrong_scope.headers["www-authenticate"]
-            assert 'error="insufficient_scope"' in challenge
-            # A client that requests exactly these scopes keeps those of its token.
-            assert 'scope="money back shop"' in challenge
-            assert f'resource_metadata="{METADATA}"' in challenge
-
-    asyncio.run(run())
+    async with run_shop(registry, make_environment(issuer)) as server:
+        no_token = await server.request(None)
+        assert no_token.status_code == 401
+        assert no_token.headers["www-authenticate"] == (
+            'Bearer realm="shop desk", scope="shop",' f' resource_metadata="{METADATA}"'
+        )
+        wrong_scope = await server.request(issuer.token(DESK, scope="money back"))
+        assert wrong_scope.status_code == 403
+        challenge = wrong_scope.headers["www-authenticate"]
+        assert 'error="insufficient_scope"' in challenge
+        # A client that requests exactly these scopes keeps those of its token.
+        assert 'scope="money back shop"' in challenge
+        assert f'resource_metadata="{METADATA}"' in challenge
 
 
 @pytest.mark.parametrize(
@@ -265,7 +239,7 @@ def test_challenge_names_the_required_scope_and_metadata_url(
         ("/mcp/back/", BACK, ["money", "back"]),
     ],
 )
-def test_protected_resource_metadata_has_the_endpoints_scopes_and_issuer(
+async def test_protected_resource_metadata_has_the_endpoints_scopes_and_issuer(
     registry: Registry,
     issuer: AuthorizationServer,
     path: str,
@@ -273,33 +247,26 @@ def test_protected_resource_metadata_has_the_endpoints_scopes_and_issuer(
     scopes: list[str],
 ) -> None:
     """It is published at the root path and at each endpoint's path."""
-
-    async def run() -> None:
-        async with run_shop(registry, make_environment(issuer)) as server:
-            location = f"/.well-known/oauth-protected-resource{path}"
-            answer = await server.client.get(location)
-        assert answer.json() == {
-            "resource": resource,
-            "resource_name": "shop",
-            "authorization_servers": [issuer.url],
-            "scopes_supported": scopes,
-            "bearer_methods_supported": ["header"],
-        }
-
-    asyncio.run(run())
+    async with run_shop(registry, make_environment(issuer)) as server:
+        location = f"/.well-known/oauth-protected-resource{path}"
+        answer = await server.client.get(location)
+    assert answer.json() == {
+        "resource": resource,
+        "resource_name": "shop",
+        "authorization_servers": [issuer.url],
+        "scopes_supported": scopes,
+        "bearer_methods_supported": ["header"],
+    }
 
 
-def test_plain_token_is_accepted_next_to_oauth_tokens(
+async def test_plain_token_is_accepted_next_to_oauth_tokens(
     registry: Registry, issuer: AuthorizationServer
 ) -> None:
-    async def run() -> None:
-        environment = make_environment(issuer, DESK="plain")
-        async with run_shop(registry, environment) as server:
-            assert await server.list_tools("plain") == ["refund", "who"]
-            assert await server.list_tools(issuer.token(DESK)) == ["who"]
-            assert (await server.request("plain", path="/mcp/back/")).status_code == 401
-
-    asyncio.run(run())
+    environment = make_environment(issuer, DESK="plain")
+    async with run_shop(registry, environment) as server:
+        assert await server.list_tools("plain") == ["refund", "who"]
+        assert await server.list_tools(issuer.token(DESK)) == ["who"]
+        assert (await server.request("plain", path="/mcp/back/")).status_code == 401
 
 
 @pytest.mark.parametrize(
@@ -322,26 +289,20 @@ def test_incomplete_or_insecure_oauth_settings_are_refused(
 
 
 @pytest.mark.parametrize("metadata_url", [None, "https://agent.example/client.json"])
-def test_sdk_client_logs_in_and_calls_a_tool(
+async def test_sdk_client_logs_in_and_calls_a_tool(
     metadata_url: str | None, registry: Registry, issuer: AuthorizationServer
 ) -> None:
     """The client registers, or its id is the URL of its metadata."""
     issuer.takes_client_metadata = metadata_url is not None
     browser = Browser("mia")
-
-    async def run() -> None:
-        async with (
-            run_shop(registry, make_environment(issuer)) as server,
-            run_agent(
-                DESK, browser, app=server.app, metadata_url=metadata_url
-            ) as client,
-        ):
-            result = await client.call_tool("who", {})
-        first = result.content[0]
-        assert isinstance(first, TextContent)
-        assert json.loads(first.text)["user"] == "mia"
-
-    asyncio.run(run())
+    async with (
+        run_shop(registry, make_environment(issuer)) as server,
+        run_agent(DESK, browser, app=server.app, metadata_url=metadata_url) as client,
+    ):
+        result = await client.call_tool("who", {})
+    first = result.content[0]
+    assert isinstance(first, TextContent)
+    assert json.loads(first.text)["user"] == "mia"
     (page,) = browser.requests
     assert page["resource"] == DESK and page["scope"] == "shop"
     assert page["code_challenge_method"] == "S256"
@@ -349,28 +310,22 @@ def test_sdk_client_logs_in_and_calls_a_tool(
     assert ("/register" in issuer.requests) is (metadata_url is None)
 
 
-def test_sdk_client_logs_in_to_a_mounted_application(
+async def test_sdk_client_logs_in_to_a_mounted_application(
     registry: Registry, issuer: AuthorizationServer
 ) -> None:
     """A mounted application receives no requests for paths at the host's root."""
     browser = Browser("mia")
     url = "https://shop.example/tools/mcp/"
-
-    async def run() -> None:
-        environment = make_environment(
-            issuer, SHOP_PUBLIC_URL="https://shop.example/tools"
-        )
-        async with run_shop(registry, environment) as server:
-            outer = Starlette(routes=[Mount("/tools", server.app)])
-            async with run_agent(url, browser, app=outer) as client:
-                listed = await client.list_tools()
-                assert [tool.name for tool in listed.tools] == ["who"]
-            # By the documentation, the outer application must route this path.
-            root = "/.well-known/oauth-protected-resource/tools/mcp/"
-            outer.add_route(root, server.app)
-            async with httpx.AsyncClient(transport=httpx.ASGITransport(outer)) as http:
-                metadata = await http.get(f"https://shop.example{root}")
-                assert metadata.json()["resource"] == url
-
-    asyncio.run(run())
+    environment = make_environment(issuer, SHOP_PUBLIC_URL="https://shop.example/tools")
+    async with run_shop(registry, environment) as server:
+        outer = Starlette(routes=[Mount("/tools", server.app)])
+        async with run_agent(url, browser, app=outer) as client:
+            listed = await client.list_tools()
+            assert [tool.name for tool in listed.tools] == ["who"]
+        # By the documentation, the outer application must route this path.
+        root = "/.well-known/oauth-protected-resource/tools/mcp/"
+        outer.add_route(root, server.app)
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(outer)) as http:
+            metadata = await http.get(f"https://shop.example{root}")
+            assert metadata.json()["resource"] == url
     assert [page["resource"] for page in browser.requests] == [url]

@@ -61,34 +61,29 @@ def registry(tmp_path: Path) -> Registry:
 
 
 @pytest.mark.parametrize("modern", [False, True])
-def test_call_without_permission_is_refused_with_the_missing_scope(
+async def test_call_without_permission_is_refused_with_the_missing_scope(
     modern: bool, registry: Registry, issuer: AuthorizationServer
 ) -> None:
-    async def run() -> None:
-        async with run_shop(
-            registry, make_environment(issuer), scopes=SCOPES
-        ) as server:
-            token = issuer.token(DESK)
-            assert await server.list_tools(token) == ["who"]
-            for name in ("refund", "pay_back"):
-                refused = await server.call(token, name, modern=modern)
-                assert refused.status_code == 403
-                # `money` grants fewer permissions than `all`; the token's scope is kept.
-                assert refused.headers["www-authenticate"] == (
-                    'Bearer realm="shop desk", error="insufficient_scope",'
-                    ' error_description="the call needs the scope money",'
-                    ' scope="shop money", resource_metadata='
-                    f'"{PUBLIC}/.well-known/oauth-protected-resource/mcp/"'
-                )
-            more = issuer.token(DESK, scope="shop money")
-            done = await server.call(more, "refund", modern=modern)
-            assert done.status_code == 200 and "refunded for mia" in done.text
-            back = issuer.token(BACK, scope="store")
-            options = {"path": "/mcp/back/", "modern": modern}
-            refused = await server.call(back, "refund", **options)
-            assert 'scope="store money"' in refused.headers["www-authenticate"]
-
-    asyncio.run(run())
+    async with run_shop(registry, make_environment(issuer), scopes=SCOPES) as server:
+        token = issuer.token(DESK)
+        assert await server.list_tools(token) == ["who"]
+        for name in ("refund", "pay_back"):
+            refused = await server.call(token, name, modern=modern)
+            assert refused.status_code == 403
+            # `money` grants fewer permissions than `all`; the token's scope is kept.
+            assert refused.headers["www-authenticate"] == (
+                'Bearer realm="shop desk", error="insufficient_scope",'
+                ' error_description="the call needs the scope money",'
+                ' scope="shop money", resource_metadata='
+                f'"{PUBLIC}/.well-known/oauth-protected-resource/mcp/"'
+            )
+        more = issuer.token(DESK, scope="shop money")
+        done = await server.call(more, "refund", modern=modern)
+        assert done.status_code == 200 and "refunded for mia" in done.text
+        back = issuer.token(BACK, scope="store")
+        options = {"path": "/mcp/back/", "modern": modern}
+        refused = await server.call(back, "refund", **options)
+        assert 'scope="store money"' in refused.headers["www-authenticate"]
 
 
 @pytest.mark.parametrize(
@@ -101,20 +96,14 @@ def test_call_without_permission_is_refused_with_the_missing_scope(
         ('shop a"b c\\\\d \u00e9', "shop money"),
     ],
 )
-def test_step_up_challenge_keeps_the_tokens_scopes(
+async def test_step_up_challenge_keeps_the_tokens_scopes(
     own: str, requested: str, registry: Registry, issuer: AuthorizationServer
 ) -> None:
     """Clients of handshake versions request exactly the scopes of the challenge."""
-
-    async def run() -> None:
-        async with run_shop(
-            registry, make_environment(issuer), scopes=SCOPES
-        ) as server:
-            token = issuer.token(DESK, scope=own)
-            refused = await server.call(token, "refund", modern=False)
-            assert f'scope="{requested}"' in refused.headers["www-authenticate"]
-
-    asyncio.run(run())
+    async with run_shop(registry, make_environment(issuer), scopes=SCOPES) as server:
+        token = issuer.token(DESK, scope=own)
+        refused = await server.call(token, "refund", modern=False)
+        assert f'scope="{requested}"' in refused.headers["www-authenticate"]
 
 
 @pytest.mark.parametrize("modern", [False, True])
@@ -128,30 +117,25 @@ def test_step_up_challenge_keeps_the_tokens_scopes(
         ("count", "only another client has its permission"),
     ],
 )
-def test_tool_that_no_scope_grants_is_unknown(
+async def test_tool_that_no_scope_grants_is_unknown(
     name: str,
     reason: str,
     modern: bool,
     registry: Registry,
     issuer: AuthorizationServer,
 ) -> None:
-    async def run() -> None:
-        async with run_shop(
-            registry, make_environment(issuer), scopes=SCOPES
-        ) as server:
-            for scope in ("shop", "shop money", "shop all"):
-                token = issuer.token(DESK, scope=scope)
-                refused = await server.call(token, name, modern=modern)
-                assert "www-authenticate" not in refused.headers, reason
-                assert parse_response(refused)["error"] == {
-                    "code": -32602,
-                    "message": f"Unknown tool: {name}",
-                }
-
-    asyncio.run(run())
+    async with run_shop(registry, make_environment(issuer), scopes=SCOPES) as server:
+        for scope in ("shop", "shop money", "shop all"):
+            token = issuer.token(DESK, scope=scope)
+            refused = await server.call(token, name, modern=modern)
+            assert "www-authenticate" not in refused.headers, reason
+            assert parse_response(refused)["error"] == {
+                "code": -32602,
+                "message": f"Unknown tool: {name}",
+            }
 
 
-def test_shared_endpoint_requests_the_scope_for_the_tools_own_toolset(
+async def test_shared_endpoint_requests_the_scope_for_the_tools_own_toolset(
     tmp_path: Path, registry: Registry, issuer: AuthorizationServer
 ) -> None:
     """The permissions of the client in another toolset do not count."""
@@ -166,26 +150,22 @@ def test_shared_endpoint_requests_the_scope_for_the_tools_own_toolset(
         McpServer(member, name=name, client="desk") for name, member in toolsets.items()
     )
     both = Registry.combine("both", [*toolsets.values()])
-
-    async def run() -> None:
-        environment = make_environment(issuer)
-        options = {"member_servers": servers}
-        async with run_shop(both, environment, server=options, scopes=SCOPES) as server:
-            token = issuer.token(DESK)
-            assert await server.list_tools(token) == ["who"]
-            for name, scope in (("refund", "money"), ("lend", "all")):
-                refused = await server.call(token, name)
-                challenge = refused.headers["www-authenticate"]
-                assert f'scope="shop {scope}"' in challenge
-            for name in ("give", "count", "erase"):
-                assert f"Unknown tool: {name}" in (await server.call(token, name)).text
-            done = await server.call(issuer.token(DESK, scope="shop all"), "lend")
-            assert "refunded for mia" in done.text
-
-    asyncio.run(run())
+    environment = make_environment(issuer)
+    options = {"member_servers": servers}
+    async with run_shop(both, environment, server=options, scopes=SCOPES) as server:
+        token = issuer.token(DESK)
+        assert await server.list_tools(token) == ["who"]
+        for name, scope in (("refund", "money"), ("lend", "all")):
+            refused = await server.call(token, name)
+            challenge = refused.headers["www-authenticate"]
+            assert f'scope="shop {scope}"' in challenge
+        for name in ("give", "count", "erase"):
+            assert f"Unknown tool: {name}" in (await server.call(token, name)).text
+        done = await server.call(issuer.token(DESK, scope="shop all"), "lend")
+        assert "refunded for mia" in done.text
 
 
-def test_body_that_is_not_a_call_gets_no_scope_challenge(
+async def test_body_that_is_not_a_call_gets_no_scope_challenge(
     registry: Registry, issuer: AuthorizationServer
 ) -> None:
     bodies = {
@@ -197,22 +177,16 @@ def test_body_that_is_not_a_call_gets_no_scope_challenge(
         b'{"jsonrpc": "2.0", "id": 1, "method": "ping", "params":'
         b' {"_meta": {"is": "tools/call", "name": "refund"}}}': 200,
     }
-
-    async def run() -> None:
-        async with run_shop(
-            registry, make_environment(issuer), scopes=SCOPES
-        ) as server:
-            headers = {
-                "authorization": f"Bearer {issuer.token(DESK)}",
-                "accept": "application/json, text/event-stream",
-                "content-type": "application/json",
-                "mcp-protocol-version": "2025-11-25",
-            }
-            for body, status in bodies.items():
-                sent = await server.client.post("/mcp/", content=body, headers=headers)
-                assert sent.status_code == status, (body, sent.text)
-
-    asyncio.run(run())
+    async with run_shop(registry, make_environment(issuer), scopes=SCOPES) as server:
+        headers = {
+            "authorization": f"Bearer {issuer.token(DESK)}",
+            "accept": "application/json, text/event-stream",
+            "content-type": "application/json",
+            "mcp-protocol-version": "2025-11-25",
+        }
+        for body, status in bodies.items():
+            sent = await server.client.post("/mcp/", content=body, headers=headers)
+            assert sent.status_code == status, (body, sent.text)
 
 
 @pytest.mark.parametrize(
@@ -239,55 +213,45 @@ def test_sdk_client_requests_the_missing_scope_and_repeats_the_call(
     assert [page["scope"] for page in browser.requests] == ["shop", "shop money"]
 
 
-def test_sdk_client_requests_a_scope_that_is_not_granted_only_once(
+async def test_sdk_client_requests_a_scope_that_is_not_granted_only_once(
     registry: Registry, issuer: AuthorizationServer
 ) -> None:
     issuer.people["mia"] = {"scope": "shop"}
     browser = Browser("mia")
-
-    async def run() -> None:
-        async with (
-            run_shop(registry, make_environment(issuer), scopes=SCOPES) as server,
-            run_agent(DESK, browser, app=server.app) as client,
-        ):
-            with pytest.raises(MCPError, match="the call needs the scope money"):
-                await client.call_tool("refund", {})
-
-    asyncio.run(run())
+    async with (
+        run_shop(registry, make_environment(issuer), scopes=SCOPES) as server,
+        run_agent(DESK, browser, app=server.app) as client,
+    ):
+        with pytest.raises(MCPError, match="the call needs the scope money"):
+            await client.call_tool("refund", {})
     assert len(browser.requests) == 2
 
 
 @pytest.mark.parametrize("modern", [False, True])
-def test_call_through_search_requests_the_tools_own_scope(
+async def test_call_through_search_requests_the_tools_own_scope(
     modern: bool, registry: Registry, issuer: AuthorizationServer
 ) -> None:
-    async def run() -> None:
-        environment = make_environment(issuer)
-        more = {"search": True}
-        async with run_shop(
-            registry, environment, server=more, scopes=SCOPES
-        ) as server:
-            token = issuer.token(DESK)
+    environment = make_environment(issuer)
+    more = {"search": True}
+    async with run_shop(registry, environment, server=more, scopes=SCOPES) as server:
+        token = issuer.token(DESK)
 
-            async def call_by_search(tool: str, by: str = token) -> httpx.Response:
-                found = {"name": tool}
-                return await server.call(by, "call_found_tool", found, modern=modern)
+        async def call_by_search(tool: str, by: str = token) -> httpx.Response:
+            found = {"name": tool}
+            return await server.call(by, "call_found_tool", found, modern=modern)
 
-            assert await server.list_tools(token) == ["search_tools", "call_found_tool"]
-            refused = await call_by_search("refund")
-            assert refused.status_code == 403
-            assert 'scope="shop money"' in refused.headers["www-authenticate"]
-            for name in ("restricted", "back_only", "call_found_tool"):
-                assert f"Unknown tool: {name}" in (await call_by_search(name)).text
-            broader_token = issuer.token(DESK, scope="shop money")
-            assert (
-                "refunded for mia"
-                in (await call_by_search("refund", broader_token)).text
-            )
-            query = {"query": "refund the order"}
-            for by, expected in ((token, set()), (broader_token, {"refund"})):
-                found = await server.call(by, "search_tools", query, modern=modern)
-                text = parse_response(found)["result"]["content"][0]["text"]
-                assert {tool["name"] for tool in json.loads(text)["tools"]} == expected
-
-    asyncio.run(run())
+        assert await server.list_tools(token) == ["search_tools", "call_found_tool"]
+        refused = await call_by_search("refund")
+        assert refused.status_code == 403
+        assert 'scope="shop money"' in refused.headers["www-authenticate"]
+        for name in ("restricted", "back_only", "call_found_tool"):
+            assert f"Unknown tool: {name}" in (await call_by_search(name)).text
+        broader_token = issuer.token(DESK, scope="shop money")
+        assert (
+            "refunded for mia" in (await call_by_search("refund", broader_token)).text
+        )
+        query = {"query": "refund the order"}
+        for by, expected in ((token, set()), (broader_token, {"refund"})):
+            found = await server.call(by, "search_tools", query, modern=modern)
+            text = parse_response(found)["result"]["content"][0]["text"]
+            assert {tool["name"] for tool in json.loads(text)["tools"]} == expected

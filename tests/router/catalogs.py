@@ -98,8 +98,7 @@ def _specs(toolset: str) -> Iterator[RoutedTool]:
 
 
 def measure_routes(
-    routed: Sequence[tuple[Message, Route]],
-    tools: Mapping[str, Sequence[RoutedTool]],
+    routed: Sequence[tuple[Message, Route]], tools: Mapping[str, Sequence[RoutedTool]]
 ) -> RoutingFigures:
     """Measure the routes of messages."""
     missed = tuple(

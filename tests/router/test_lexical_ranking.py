@@ -45,9 +45,7 @@ def test_at_least_150_messages_are_labeled_with_existing_tools() -> None:
 
 
 @pytest.mark.parametrize("part", [None, True, False], ids=["all", "held-out", "tuned"])
-def test_required_tool_selection_rate_is_at_least_95_percent(
-    part: bool | None,
-) -> None:
+def test_required_tool_selection_rate_is_at_least_95_percent(part: bool | None) -> None:
     """At most a third of the tools is selected on average."""
     results = measure_routes(route_messages(part), TOOLS)
     assert results.complete >= 0.95, results.missed

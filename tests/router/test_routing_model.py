@@ -89,9 +89,7 @@ async def test_request_truncates_long_text_and_allows_only_the_tools_names(
     }
 
 
-async def test_history_zero_sends_no_earlier_messages(
-    model: ScriptedModel,
-) -> None:
+async def test_history_zero_sends_no_earlier_messages(model: ScriptedModel) -> None:
     """The default timeout is five seconds, and the default history three messages."""
     await model.make_router(history=0).route("x", TOOLS, ["one"])
     [(body, headers)] = model.requests
@@ -101,9 +99,7 @@ async def test_history_zero_sends_no_earlier_messages(
     assert (defaults.timeout, defaults.history, defaults.api_key) == (5.0, 3, None)
 
 
-async def test_response_over_a_million_bytes_is_rejected(
-    model: ScriptedModel,
-) -> None:
+async def test_response_over_a_million_bytes_is_rejected(model: ScriptedModel) -> None:
     model.body = encode_completion('["lamp"]').ljust(1_000_000)
     assert (await model.make_router().route("x", TOOLS)).names == ("lamp",)
     model.body += b" "
@@ -249,8 +245,7 @@ async def test_cancelling_a_route_cancels_the_request(model: ScriptedModel) -> N
 
 
 async def test_generated_registry_routes_tools_with_the_model(
-    model: ScriptedModel,
-    make_project: Callable[..., Any],
+    model: ScriptedModel, make_project: Callable[..., Any]
 ) -> None:
     spec = "summary: {}\nparameters: {{type: object}}\nhandler: handlers.toy:toy\n"
     project = make_project(

@@ -455,9 +455,7 @@ def test_search_covers_all_toolsets_on_a_shared_server(tmp_path: Path) -> None:
     ]
 
 
-def test_langchain_tools_are_deferred_only_with_tool_search(
-    tmp_path: Path,
-) -> None:
+def test_langchain_tools_are_deferred_only_with_tool_search(tmp_path: Path) -> None:
     tools = LangChainTools(make_server(tmp_path).registry)
     deferred = {
         wrapper.name: wrapper.extras for wrapper in tools.all("desk", tool_search=True)
