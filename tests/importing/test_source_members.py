@@ -1,4 +1,4 @@
-"""Lists of MCP tools under other keys, and their members that MCP does not define."""
+"""MCP tools under other list keys, and members that MCP does not define."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from toolcast.model.model import Workspace
 TOOL = {"name": "add", "description": "Adds.", "inputSchema": {"type": "object"}}
 
 
-def read(value: Any) -> ToolSource:
+def parse_list(value: Any) -> ToolSource:
+    """Parse a JSON value as a file of tools."""
     return parse_source(json.dumps(value).encode(), "list.json")
 
 
@@ -34,7 +35,7 @@ def read(value: Any) -> ToolSource:
     ],
 )
 def test_mcp_tools_are_found_under_every_list_key(value: Any) -> None:
-    source = read(value)
+    source = parse_list(value)
     assert source.formats == ("MCP format",)
     tools = [{key: tool[key] for key in TOOL} for tool in source.listing.tools]
     assert tools == [TOOL]
@@ -49,14 +50,14 @@ def test_mcp_tools_are_found_under_every_list_key(value: Any) -> None:
     ],
 )
 def test_clients_of_mcp_tools_are_spec_fields(value: Any) -> None:
-    source = read(value)
+    source = parse_list(value)
     assert source.fields["add"] == {"clients": ["a", "b"]}
     assert source.listing.tools[0] == TOOL
 
 
 @pytest.mark.parametrize("clients", ["a", {"a": 1}, [1], None])
 def test_other_members_named_clients_stay_verbatim(clients: Any) -> None:
-    source = read([{**TOOL, "clients": clients}])
+    source = parse_list([{**TOOL, "clients": clients}])
     assert source.listing.tools == ({**TOOL, "clients": clients},)
     assert source.fields == {}
 

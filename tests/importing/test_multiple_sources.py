@@ -1,4 +1,4 @@
-"""`toolcast import` of several sources, and of sources that are none: what is written."""
+"""`toolcast import` with several files: conflicts, preferences and unreadable files."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import Project
-from toolcast.model.loading import load_workspace
+from tests.importing.imports import load_toolset
 
 FOLDER = Path(__file__).parent / "kirishima"
 FILES = ("legacy_tools.json", "tools.json", "mcp_tools.json")
@@ -20,13 +20,15 @@ EMPTY = "summary: Does it.\nparameters: {type: object}\n"
 
 @pytest.fixture
 def project(make_project: Callable[..., Project]) -> Project:
-    made = make_project({"ping": EMPTY}, toolset="targets: {mcp: {}}\n")
+    """A project next to three files that describe the same tools."""
+    project = make_project({"ping": EMPTY}, toolset="targets: {mcp: {}}\n")
     for name in FILES:
-        shutil.copy(FOLDER / name, made.root / name)
-    return made
+        shutil.copy(FOLDER / name, project.root / name)
+    return project
 
 
-def files(project: Project) -> dict[str, bytes]:
+def read_regular_files(project: Project) -> dict[str, bytes]:
+    """Return the content of each regular file by its path."""
     return {
         str(path.relative_to(project.root)): path.read_bytes()
         for path in sorted(project.root.rglob("*"))
@@ -34,22 +36,22 @@ def files(project: Project) -> dict[str, bytes]:
     }
 
 
-def test_nothing_is_written_before_a_source_is_chosen(project: Project) -> None:
-    before = files(project)
+def test_conflicting_sources_without_preference_write_nothing(project: Project) -> None:
+    """The report lists the conflicts."""
+    before = read_regular_files(project)
     done = project.toolcast("import", *FILES, "--toolset", "assistant")
     assert done.returncode == 1
     assert done.stderr == (FOLDER / "expected.txt").read_text("utf-8")
-    assert files(project) == before
+    assert read_regular_files(project) == before
 
 
-def test_what_the_chosen_source_says_is_written(project: Project) -> None:
-    chosen = ("--prefer", "mcp_tools.json", "--prefer", "smarthome=1")
-    words = ("import", *FILES, "--toolset", "assistant", *chosen)
-    done = project.toolcast(*words)
+def test_specs_are_written_from_the_preferred_source(project: Project) -> None:
+    """A second import changes no file."""
+    preferences = ("--prefer", "mcp_tools.json", "--prefer", "smarthome=1")
+    arguments = ("import", *FILES, "--toolset", "assistant", *preferences)
+    done = project.toolcast(*arguments)
     assert done.returncode == 0, done.stderr
-    workspace, findings = load_workspace(str(project.root))
-    assert workspace is not None, findings
-    toolset = next(one for one in workspace.toolsets if one.name == "assistant")
+    toolset = load_toolset(project.root, "assistant")
     assert sorted(tool.name for tool in toolset.tools) == [
         "calendar",
         "contacts",
@@ -67,32 +69,34 @@ def test_what_the_chosen_source_says_is_written(project: Project) -> None:
     assert "add" not in memory.parameters["properties"]["action"]["enum"]
     assert memory.annotations == {"destructiveHint": True}
     assert (memory.always, memory.persistent, memory.service) == (True, True, "ledger")
-    before = files(project)
-    again = project.toolcast(*words)
-    assert again.returncode == 0, again.stderr
-    assert files(project) == before
+    before = read_regular_files(project)
+    second_import = project.toolcast(*arguments)
+    assert second_import.returncode == 0, second_import.stderr
+    assert read_regular_files(project) == before
 
 
 @pytest.mark.parametrize("name", ["../../x", "a\x1b", "a" * 10_000])
-def test_hostile_names_are_refused(name: str, project: Project) -> None:
+def test_invalid_tool_names_are_refused_with_a_short_escaped_error(
+    name: str, project: Project
+) -> None:
     project.write("list.json", json.dumps([{"name": name, "inputSchema": {}}]))
-    before = files(project)
+    before = read_regular_files(project)
     done = project.toolcast("import", "list.json", "--toolset", "toy")
     assert done.returncode == 2
     assert done.stderr.startswith("error: list.json: `")
     assert "\x1b" not in done.stderr and len(done.stderr) < 1000
-    assert files(project) == before
+    assert read_regular_files(project) == before
 
 
-def test_all_that_is_wrong_is_told_at_once(project: Project) -> None:
+def test_all_unreadable_sources_are_reported_together(project: Project) -> None:
     project.write("cut.json", '[{"name": ')
     project.write("page.json", "<html>")
     os.mkfifo(project.root / "pipe")
-    before = files(project)
-    given = ("cut.json", "page.json", "pipe", "specs", "nothing.json", "tools.json")
-    done = project.toolcast("import", *given, "--toolset", "toy")
+    before = read_regular_files(project)
+    sources = ("cut.json", "page.json", "pipe", "specs", "nothing.json", "tools.json")
+    done = project.toolcast("import", *sources, "--toolset", "toy")
     assert done.returncode == 2
-    for told in (
+    for message in (
         "cut.json:1:11: not JSON: Expecting value",
         "page.json:1:1: not JSON: Expecting value",
         "the file is a web page",
@@ -100,5 +104,5 @@ def test_all_that_is_wrong_is_told_at_once(project: Project) -> None:
         "specs: this is a folder, not a regular file",
         "nothing.json: No such file or directory",
     ):
-        assert told in done.stderr
-    assert files(project) == before
+        assert message in done.stderr
+    assert read_regular_files(project) == before
