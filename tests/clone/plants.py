@@ -1,4 +1,4 @@
-"""Planted files: what an attacker can put at a path of a project that others clone."""
+"""Planted files: malicious files and links in a project that others clone."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ import socket
 import stat
 from collections.abc import Callable
 from pathlib import Path
-
-__all__ = ["PLANTS", "Plant", "clear_path"]
 
 Plant = Callable[[Path, Path], None]
 """Creates a file at a path; the second path is a folder outside of the project."""

@@ -23,7 +23,7 @@ def break_spec(clone: Clone) -> None:
 
 
 def edit_generated_file(clone: Clone) -> Path:
-    """Edit a generated file, whose content only the disk has; return its path."""
+    """Edit a generated file, so that only the disk has its content; return its path."""
     edited = clone.root / "generated/toy/tools/greet.py"
     edited.write_bytes(edited.read_bytes() + b"# mine\n")
     return edited
@@ -81,7 +81,7 @@ def test_cache_that_other_users_can_write_is_ignored(clone: Clone, defect: str) 
     assert clone.read_outside() == before
 
 
-def test_git_index_of_the_clone_permits_overwriting_only_outputs(clone: Clone) -> None:
+def test_forged_git_index_permits_overwriting_only_outputs(clone: Clone) -> None:
     """Files that git has can be restored, so edited outputs are overwritten."""
     edited = edit_generated_file(clone)
     (clone.root / "notes.py").write_text("# mine\n", encoding="utf-8")

@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.refactoring.conftest import read_files
+
 from .conftest import Clone
 
 LIMITED = """
@@ -39,11 +41,7 @@ def run_with_file_limit(
     )
 
 
-def read_files(root: Path) -> dict[Path, bytes]:
-    return {path: path.read_bytes() for path in root.rglob("*") if path.is_file()}
-
-
-def test_generate_names_the_unwritable_file_and_changes_nothing(clone: Clone) -> None:
+def test_generate_names_the_unwritable_file_and_changes_no_files(clone: Clone) -> None:
     spec = clone.root / "specs/toy/greet.yaml"
     text = spec.read_text("utf-8").replace("Greet somebody.", "Greet anybody.")
     spec.write_text(text, encoding="utf-8")
@@ -54,7 +52,7 @@ def test_generate_names_the_unwritable_file_and_changes_nothing(clone: Clone) ->
     assert read_files(clone.root) == before
 
 
-def test_new_names_the_unwritable_file_and_changes_nothing(clone: Clone) -> None:
+def test_new_names_the_unwritable_file_and_changes_no_files(clone: Clone) -> None:
     before = read_files(clone.root)
     done = run_with_file_limit(clone.root, 64, "new", "wave")
     assert done.returncode == 2
@@ -64,7 +62,7 @@ def test_new_names_the_unwritable_file_and_changes_nothing(clone: Clone) -> None
     assert read_files(clone.root) == before
 
 
-def test_init_names_the_unwritable_file_and_removes_the_others(tmp_path: Path) -> None:
+def test_init_names_the_unwritable_file_and_leaves_no_files(tmp_path: Path) -> None:
     done = run_with_file_limit(tmp_path, 600, "init", "demo")
     assert done.returncode == 2
     assert re.fullmatch(
@@ -74,7 +72,7 @@ def test_init_names_the_unwritable_file_and_removes_the_others(tmp_path: Path) -
     assert list((tmp_path / "demo").iterdir()) == []
 
 
-def test_schema_names_the_unwritable_file_and_keeps_the_old_one(clone: Clone) -> None:
+def test_schema_names_the_unwritable_file_and_preserves_it(clone: Clone) -> None:
     schema = clone.root / "specs/schemas/tool.schema.json"
     schema.write_text(schema.read_text("utf-8") + "\n", encoding="utf-8")
     before = read_files(clone.root)

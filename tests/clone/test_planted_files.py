@@ -13,83 +13,47 @@ from .conftest import Clone
 from .plants import PLANTS, clear_path
 
 COMMANDS = (("check",), ("generate", "--force"))
-INPUTS = [
-    "toolcast.yaml",
-    "specs/toy",
-    "specs/toy/toolset.yaml",
-    "specs/toy/greet.yaml",
-    "specs/toy/more.yaml",
-    "specs/schemas",
-    "specs/schemas/tool.schema.json",
-    "handlers",
-    "handlers/__init__.py",
-    "handlers/toy.py",
-    "templates",
-    "templates/registry",
-    "templates/registry/registry.py.jinja",
-]
-OUTPUTS = [
-    "generated",
-    "generated/toy",
-    "generated/toy/tools",
-    "generated/toy/tools/greet.json",
-    "generated/toy/prompts/more.md",
-    "generated/toy/.toolcast-0123456789abcdef.tmp",
-    "generated/toy/__pycache__",
-    "generated/.DS_Store",
-]
-STATE = [
-    ".toolcast",
-    ".toolcast/cache/texts",
-    ".toolcast/lock",
-    ".git",
-    ".git/index",
-    ".git/config",
-    ".git/HEAD",
-    ".git/index.lock",
-    ".gitignore",
-    ".gitattributes",
-]
+INPUTS = """
+    toolcast.yaml specs/toy specs/toy/toolset.yaml specs/toy/greet.yaml
+    specs/toy/more.yaml specs/schemas specs/schemas/tool.schema.json handlers
+    handlers/__init__.py handlers/toy.py templates templates/registry
+    templates/registry/registry.py.jinja
+""".split()
+OUTPUTS = """
+    generated generated/toy generated/toy/tools generated/toy/tools/greet.json
+    generated/toy/prompts/more.md generated/toy/.toolcast-0123456789abcdef.tmp
+    generated/toy/__pycache__ generated/.DS_Store
+""".split()
+STATE = """
+    .toolcast .toolcast/cache/texts .toolcast/lock .git .git/index .git/config
+    .git/HEAD .git/index.lock .gitignore .gitattributes
+""".split()
 # Each path costs nineteen runs: of paths that are handled alike, only one is not slow.
-SIMILAR_PATHS = {
-    "specs/toy/more.yaml",
-    "specs/schemas/tool.schema.json",
-    "handlers/__init__.py",
-    "templates",
-    "templates/registry",
-    "generated/toy",
-    "generated/toy/__pycache__",
-    "generated/.DS_Store",
-    ".toolcast",
-    ".toolcast/lock",
-    ".git/HEAD",
-    ".git/index.lock",
-    ".gitignore",
-}
+SIMILAR_PATHS = """
+    specs/toy/more.yaml specs/schemas/tool.schema.json handlers/__init__.py
+    templates templates/registry generated/toy generated/toy/__pycache__
+    generated/.DS_Store .toolcast .toolcast/lock .git/HEAD .git/index.lock
+    .gitignore
+""".split()
 ALL_PATHS = (*INPUTS, *OUTPUTS, *STATE)
 PATHS = [
     pytest.param(path, marks=[pytest.mark.slow] if path in SIMILAR_PATHS else [])
     for path in ALL_PATHS
 ]
 # Commands always read these paths as files, so errors must name them.
-REQUIRED_FILES = (
-    "toolcast.yaml",
-    "specs/toy/toolset.yaml",
-    "specs/toy/greet.yaml",
-    "specs/toy/more.yaml",
-    "specs/schemas/tool.schema.json",
-    "handlers/toy.py",
-    "templates/registry/registry.py.jinja",
-    "generated/toy/tools/greet.json",
-    "generated/toy/prompts/more.md",
-)
+REQUIRED_FILES = """
+    toolcast.yaml specs/toy/toolset.yaml specs/toy/greet.yaml specs/toy/more.yaml
+    specs/schemas/tool.schema.json handlers/toy.py
+    templates/registry/registry.py.jinja generated/toy/tools/greet.json
+    generated/toy/prompts/more.md
+""".split()
 CONTENT_PLANTS = PLANTS[-4:]
 
 
 @pytest.mark.rows(5)
 @pytest.mark.thorough
 @pytest.mark.parametrize("path", PATHS)
-def test_commands_with_a_planted_file_end_and_change_nothing_outside(
+def test_commands_end_and_change_no_file_outside_despite_plants(
     clone: Clone, path: str
 ) -> None:
     before = clone.read_outside()

@@ -89,7 +89,7 @@ def test_growing_file_is_read_up_to_the_limit(tmp_path: Path) -> None:
         thread.join()
 
 
-def test_reading_allocates_only_the_size_of_the_file(tmp_path: Path) -> None:
+def test_reading_allocates_no_more_than_the_file_size(tmp_path: Path) -> None:
     """The limit of 1 GiB is not allocated for a small file."""
     (tmp_path / "small").write_bytes(b"x" * 1000)
     with Folder.open_path(str(tmp_path)) as folder:

@@ -1,4 +1,4 @@
-"""Fixtures for the shop, a project whose tools require confirmation or ask questions."""
+"""Fixtures for the shop, a project with tools that require confirmation."""
 
 from __future__ import annotations
 

@@ -27,19 +27,6 @@ from tests.mcp.servers import (
     stdio_server,
 )
 
-__all__ = [
-    "KEY",
-    "YES",
-    "HandshakeClient",
-    "HttpHandshakeClient",
-    "Shop",
-    "StatelessClient",
-    "StdioHandshakeClient",
-    "call_handshake_http",
-    "fill_in_form",
-    "get_text",
-]
-
 KEY = "k" * 32
 YES = {"action": "accept", "content": {"approve": True}}
 _CAPABILITIES = "io.modelcontextprotocol/clientCapabilities"
@@ -249,7 +236,7 @@ class HttpHandshakeClient:
     def open_request(
         self, method: str, message: Mapping[str, Any] | None = None
     ) -> Any:
-        """Send a request and return the response, whose body is not yet read."""
+        """Send a request and return the response with an unread body."""
         headers = {
             "Content-Type": "application/json",
             "Accept": "application/json, text/event-stream",

@@ -24,7 +24,7 @@ class Terminal:
         self.output = ""
 
     def read_until(self, text: str) -> None:
-        """Read until a text appears after the previously found text."""
+        """Read until a text appears after the previous match."""
         end = time.monotonic() + READ_TIMEOUT_S
         while (at := self.output.find(text, self._waited_for)) < 0:
             assert time.monotonic() < end, self.output

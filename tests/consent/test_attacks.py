@@ -45,7 +45,7 @@ def request_state(client: StatelessClient) -> str:
 
 
 def send_forged_answers(shop: Shop, client: StatelessClient) -> list[str]:
-    """Answer questions that were never asked."""
+    """Answer a call without a question, and with invented state."""
     without_state = client.call("refund_order", ORDER, inputResponses={"confirm": YES})
     assert without_state["result"]["resultType"] == "input_required"
     state = '{"round":"0","asked":{},"answers":{"confirm":{"action":"accept"}}}'

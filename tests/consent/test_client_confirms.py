@@ -1,4 +1,4 @@
-"""Confirmation by clients with `client_confirms`, whose own program asks the user."""
+"""Confirmation by clients with `client_confirms`, which prompt the user themselves."""
 
 from __future__ import annotations
 

@@ -160,7 +160,7 @@ async def test_answer_is_accepted_only_for_the_question_in_the_state() -> None:
 
 
 async def test_state_carries_earlier_answers_to_the_next_round() -> None:
-    """Earlier answers are used and copied; a changed question is asked again."""
+    """Earlier answers are used and copied; a changed question must be answered again."""
     known = {"question": QUESTION.digest, "action": "decline", "content": None}
     ask = RoundTrips(_context(), None, _state(answers={"q": known}), None)
     assert (await ask(QUESTION)).action == "decline"

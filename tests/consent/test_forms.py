@@ -11,11 +11,7 @@ from typing import Any
 import pytest
 
 from toolcast_runtime.consent import questions
-from toolcast_runtime.consent.questions import (
-    ApprovalsInMemory,
-    Questions,
-    check_form,
-)
+from toolcast_runtime.consent.questions import ApprovalsInMemory, Questions, check_form
 from toolcast_runtime.core.question import Answer, PendingQuestion
 
 TITLED = [{"const": "in", "title": "Inside"}]

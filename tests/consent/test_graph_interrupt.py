@@ -13,7 +13,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.types import Command
 
-from tests.consent.shop_clients import Shop
+from tests.consent.shop_clients import YES, Shop
 from tests.langchain.test_langchain_agent import ScriptedModel, calls
 from toolcast_runtime import Registry
 
@@ -31,7 +31,7 @@ def make_agent(registry: Registry, *replies: AIMessage, saver: Any = None) -> An
 
 
 def get_interrupt(state: Any) -> dict[str, Any]:
-    """Return the value of the graph's interrupt, which is shown to the user."""
+    """Return the value of the graph's interrupt, which has the question."""
     (interrupt,) = state["__interrupt__"]
     value: dict[str, Any] = interrupt.value
     return value
@@ -54,10 +54,8 @@ def test_graph_interrupts_and_resumes_with_the_answer(
     interrupt = get_interrupt(agent.invoke(START_INPUT, THREAD))
     assert interrupt["message"].startswith("Pay this order back?")
     assert interrupt["arguments"] == {"order_id": "A-1"} and shop.side_effects == []
-    answer = {"action": "accept", "content": {"approve": True}}
-    state = agent.invoke(
-        Command(resume={"question": interrupt["question"], **answer}), THREAD
-    )
+    answer = {"question": interrupt["question"], **YES}
+    state = agent.invoke(Command(resume=answer), THREAD)
     assert (
         get_tool_messages(state) == ["refunded A-1 None"]
         and len(shop.side_effects) == 1
@@ -74,9 +72,8 @@ def test_async_graph_interrupts_and_resumes_with_the_answer(
 
     async def run() -> Any:
         interrupt = get_interrupt(await agent.ainvoke(START_INPUT, THREAD))
-        answer = {"action": "accept", "content": {"approve": True}}
-        resumed = {"question": interrupt["question"], **answer}
-        return await agent.ainvoke(Command(resume=resumed), THREAD)
+        answer = {"question": interrupt["question"], **YES}
+        return await agent.ainvoke(Command(resume=answer), THREAD)
 
     assert (
         get_tool_messages(asyncio.run(run())) == ["refunded A-1 None"]
@@ -147,11 +144,10 @@ def test_graph_without_checkpointer_does_not_run_the_tool(
 
 
 TWO_REFUNDS = calls(REFUND, ("refund_order", {"order_id": "B-2"}))
-YES = {"action": "accept", "content": {"approve": True}}
 
 
 def make_single_node_graph(registry: Registry, *is_forward: bool) -> Any:
-    """Return a graph with one node that makes all tool calls of the last message.
+    """Return a graph with one node that runs all tool calls of the last message.
 
     The node runs again after each question: by default in order, or per run in reverse
     order if `is_forward` is false.
@@ -178,7 +174,7 @@ def make_single_node_graph(registry: Registry, *is_forward: bool) -> Any:
 def test_rerun_node_does_not_repeat_an_approved_call(
     registry: Registry, shop: Shop
 ) -> None:
-    """The second run of the node refuses the call that the first run has made."""
+    """The second run of the node refuses the call of the first run."""
     graph = make_single_node_graph(registry)
     state = graph.invoke({"messages": [TWO_REFUNDS]}, THREAD)
     while "__interrupt__" in state:
@@ -189,7 +185,7 @@ def test_rerun_node_does_not_repeat_an_approved_call(
     assert get_tool_messages(state)[1] == "refunded B-2 None"
 
 
-def test_checkpoint_resumed_twice_makes_an_approved_call_once(
+def test_checkpoint_resumed_twice_runs_an_approved_call_once(
     registry: Registry, shop: Shop
 ) -> None:
     graph = make_single_node_graph(registry)

@@ -54,9 +54,7 @@ def run_application(shop: Shop, name: str) -> Iterator[str]:
         process.communicate()
 
 
-def test_one_process_application_asks_handshake_clients_in_a_session(
-    shop: Shop,
-) -> None:
+def test_one_process_application_elicits_answers_in_a_session(shop: Shop) -> None:
     with run_application(shop, "one_process:app") as url:
         client = HttpHandshakeClient(f"{url}/platform/mcp/", headers=DESK)
         assert client.session is not None

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from tests.consent.shop_clients import KEY, Shop
-from toolcast_runtime import Registry, current_call
+from toolcast_runtime import Registry, ToolResponse, current_call
 from toolcast_runtime.consent import Answer, Question
 from toolcast_runtime.consent.confirmation import (
     build_question,
@@ -48,14 +48,16 @@ def call_refund(registry: Registry, ask: Any = None, **more: Any) -> str:
     return str(response.error or response.result)
 
 
-def test_confirmation_without_a_way_to_ask_is_refused(
-    registry: Registry, shop: Shop
-) -> None:
+def call_booking(registry: Registry, ask: Any = None) -> ToolResponse:
+    return registry.call_tool_sync("book_table", {"day": "Monday"}, "desk", ask=ask)
+
+
+def test_confirmation_without_a_user_is_refused(registry: Registry, shop: Shop) -> None:
     assert call_refund(registry) == (
         "`refund_order` has to ask the user first, and no user can be asked here; nothing"
         " was done"
     )
-    response = registry.call_tool_sync("book_table", {"day": "Monday"}, "desk")
+    response = call_booking(registry)
     assert "no user can be asked here" in (response.error or "")
     assert shop.side_effects == []
 
@@ -135,7 +137,7 @@ def test_approval_in_arguments_is_rejected_before_the_question(
 
 
 @pytest.mark.parametrize(("price", "is_asked"), [(10, True), (10.01, False)])
-def test_confirmation_is_asked_only_if_the_condition_matches(
+def test_confirmation_is_required_only_if_the_condition_matches(
     registry: Registry, price: float, is_asked: bool
 ) -> None:
     user = ScriptedUser(YES)
@@ -225,7 +227,7 @@ async def test_call_without_questions_has_no_waiting_time() -> None:
 
 
 def test_message_length_and_argument_length_are_limited() -> None:
-    """A message has at most 8,000 characters; 500 of each string are shown."""
+    """A message has at most 8,000 characters, with at most 500 of each string."""
     assert escape_message("x" * 8_000) == "x" * 8_000
     with pytest.raises(Exception, match="too long to be shown"):
         escape_message("x" * 8_001)
@@ -235,7 +237,7 @@ def test_message_length_and_argument_length_are_limited() -> None:
         assert question.message.count("x") == min(length, 500)
 
 
-def test_question_with_too_many_arguments_is_refused(
+def test_question_longer_than_the_limit_is_refused(
     registry: Registry, shop: Shop
 ) -> None:
     arguments = {f"a{n}": "x" * 400 for n in range(30)}
@@ -243,16 +245,14 @@ def test_question_with_too_many_arguments_is_refused(
         build_question("send", Confirm("Send?"), arguments)
 
 
-def test_handler_asks_named_and_numbered_questions(
+def test_handler_questions_have_explicit_or_numbered_names(
     registry: Registry, shop: Shop
 ) -> None:
     user = ScriptedUser(
         Answer("accept", {"seats": 4}), Answer("accept", {"place": "garden"})
     )
-    call_book_table = registry.call_tool_sync(
-        "book_table", {"day": "Monday"}, "desk", ask=user
-    )
-    assert call_book_table.result == "booked Monday 4 garden"
+    response = call_booking(registry, user)
+    assert response.result == "booked Monday 4 garden"
     assert [(q.name, q.message) for q in user.questions] == [
         ("seats", "How many seats on Monday?"),
         ("question_2", "Where?"),
@@ -264,10 +264,8 @@ def test_answer_that_does_not_match_the_form_fails_the_call(
     registry: Registry, shop: Shop, content: dict[str, Any]
 ) -> None:
     user = ScriptedUser(Answer("accept", content))
-    call_book_table = registry.call_tool_sync(
-        "book_table", {"day": "Monday"}, "desk", ask=user
-    )
-    assert "the user's answer does not match the form" in (call_book_table.error or "")
+    response = call_booking(registry, user)
+    assert "the user's answer does not match the form" in (response.error or "")
     assert shop.side_effects == []
 
 
@@ -278,10 +276,10 @@ def test_answer_fields_outside_the_form_are_removed() -> None:
     assert _validate_content(question, Answer("accept", content)) == {"n": 1}
 
 
-def test_approved_call_runs_with_the_arguments_of_the_question(
+def test_approved_call_runs_with_the_confirmed_arguments(
     registry: Registry, shop: Shop
 ) -> None:
-    """Changes that the user's program or the caller makes meanwhile have no effect."""
+    """Changes by the user's program or the caller during the question have no effect."""
     arguments: dict[str, Any] = {"order_id": "A-1", "amount": 1}
 
     def ask(question: Question) -> Answer:
@@ -330,7 +328,7 @@ def test_waiting_for_answers_does_not_count_against_the_timeout(
 
     # The timeout is a multiple of the time that the same call needs without waiting.
     started = time.monotonic()
-    registry.call_tool_sync("book_table", {"day": "Monday"}, "desk", ask=answer_at_once)
+    call_booking(registry, answer_at_once)
     timeout = max(0.3, 10 * (time.monotonic() - started))
     tool = replace(registry.get_tool("book_table", "desk"), timeout=timeout)
     monkeypatch.setattr(registry, "_tools", {**registry._tools, "book_table": tool})
@@ -346,9 +344,7 @@ def test_waiting_for_answers_does_not_count_against_the_timeout(
         assert after is not None and after >= before + waited
         return Answer("accept", answers[question.name])
 
-    response = registry.call_tool_sync(
-        "book_table", {"day": "Monday"}, "desk", ask=answer_after_deadline
-    )
+    response = call_booking(registry, answer_after_deadline)
     assert response.result == "booked Monday 2 inside"
 
 
@@ -411,22 +407,21 @@ def replace_handler(
     return registry
 
 
-def call_book_table(registry: Registry, *answers: Any) -> str:
+def read_booking(registry: Registry, *answers: Any) -> str:
     """Call `book_table` as a user with these answers; return its result or error."""
-    user = ScriptedUser(*answers)
-    response = registry.call_tool_sync("book_table", {"day": "Mo"}, "desk", ask=user)
+    response = call_booking(registry, ScriptedUser(*answers))
     return str(response.error or response.result)
 
 
-def test_sync_handler_asks_and_waits(
+def test_sync_handler_receives_the_answer_or_is_declined(
     registry: Registry, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def book_table(day: str) -> str:
         return f"{day} {current_call().ask_sync(FORM, 'Who?')['a']}"
 
     registry = replace_handler(registry, monkeypatch, book_table)
-    assert call_book_table(registry, Answer("accept", {"a": "me"})) == "Mo me"
-    assert "the user declined" in call_book_table(registry, Answer("decline"))
+    assert read_booking(registry, Answer("accept", {"a": "me"})) == "Monday me"
+    assert "the user declined" in read_booking(registry, Answer("decline"))
 
 
 def test_answer_after_cancellation_does_not_resume_a_sync_handler(
@@ -476,7 +471,7 @@ def test_sync_handler_that_calls_async_ask_fails(
         return "booked"
 
     registry = replace_handler(registry, monkeypatch, book_table)
-    assert "the tool failed" in call_book_table(registry, Answer("decline"))
+    assert "the tool failed" in read_booking(registry, Answer("decline"))
     assert shop.side_effects == []
 
 
@@ -489,7 +484,7 @@ def test_async_handler_that_does_not_await_a_question_fails(
         return "booked"
 
     registry = replace_handler(registry, monkeypatch, book_table)
-    assert "did not wait for the user's answer" in call_book_table(
+    assert "did not wait for the user's answer" in read_booking(
         registry, Answer("decline")
     )
 
@@ -512,13 +507,13 @@ def test_unsupported_form_raises_value_error_in_the_handler(
         return "not asked"
 
     registry = replace_handler(registry, monkeypatch, book_table)
-    assert call_book_table(registry) == "not asked"
+    assert read_booking(registry) == "not asked"
 
 
 def test_tool_called_by_a_handler_cannot_ask_the_user(
     registry: Registry, shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The outer call's user is not asked, and the inner call is refused."""
+    """The inner call is refused without a question to the outer call's user."""
 
     async def book_table(day: str) -> str:
         response = await registry.call_tool("refund_order", {"order_id": "A-1"}, "desk")
@@ -526,6 +521,6 @@ def test_tool_called_by_a_handler_cannot_ask_the_user(
 
     registry = replace_handler(registry, monkeypatch, book_table)
     assert (
-        "no user can be asked here" in call_book_table(registry, YES)
+        "no user can be asked here" in read_booking(registry, YES)
         and shop.side_effects == []
     )

@@ -91,7 +91,7 @@ async def test_answer_to_another_replica_is_accepted_once(
     assert len(shop.side_effects) == 1
 
 
-async def test_key_rotation_keeps_open_questions_answerable(
+async def test_open_questions_can_be_answered_after_key_rotation(
     start_replica: StartReplica, shop: Shop
 ) -> None:
     """Replicas accept the new key second, then first, then as their only key."""
@@ -117,7 +117,7 @@ async def test_key_rotation_keeps_open_questions_answerable(
 async def test_replica_refuses_handshake_calls_that_need_confirmation(
     start_replica: StartReplica, shop: Shop
 ) -> None:
-    """The error says that only a server with one process has sessions."""
+    """Only a server with one process has sessions, as the error states."""
     async with start_replica(OLD) as call:
         assert "or a server of one process" in get_text(await call(LEGACY))
     assert shop.side_effects == []

@@ -74,7 +74,7 @@ def test_missing_answer_is_required_again(shop: Shop) -> None:
 
 
 def test_state_without_open_question_permits_one_call(shop: Shop) -> None:
-    """The handler asks a question fewer in its last run, so the state has answers only."""
+    """The last run of the handler has a question fewer, so the state has answers only."""
     with shop.connect_stateless("stdio") as client:
         state = client.get_input_request("reserve", MONDAY)["requestState"]
         _, state = read_requirements(

@@ -31,7 +31,7 @@ def call_tools(
     callback: Any,
     *calls: Any,
 ) -> list[str]:
-    """Return the text of each call, made in order through one connection."""
+    """Return the text of each call, in order through one connection."""
 
     async def run(server: Any) -> list[str]:
         async with Client(server, mode=mode, elicitation_callback=callback) as client:

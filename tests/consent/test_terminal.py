@@ -1,4 +1,4 @@
-"""Confirmation and questions of the command line, asked at the terminal."""
+"""Confirmation and questions of the command line at the terminal."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_anything_except_yes_declines_the_call(shop: Shop) -> None:
 
 
 def test_line_longer_than_the_terminal_buffer_is_declined(shop: Shop) -> None:
-    """Ctrl-D sends what is typed so far; a terminal keeps no more than 4,095 bytes."""
+    """Ctrl-D sends an unfinished line, and a terminal buffers at most 4,095 bytes."""
     with start_command(shop, *REFUND) as terminal:
         terminal.read_until("decline: ")
         terminal.type("yes" * 1365 + "\x04")
@@ -105,7 +105,7 @@ def test_no_option_or_argument_confirms_the_call(shop: Shop) -> None:
 
 
 @pytest.mark.slow
-def test_help_says_which_commands_ask_for_confirmation(shop: Shop) -> None:
+def test_help_describes_which_commands_require_confirmation(shop: Shop) -> None:
     always = "Its calls ask the user at the terminal for confirmation."
     assert always in run_without_terminal(shop, ("refund", "--help")).stdout
     sometimes = "Some of its calls ask the user at the terminal for confirmation."
@@ -142,7 +142,7 @@ def test_handler_question_is_filled_in_field_by_field(shop: Shop) -> None:
         ),
     ],
 )
-def test_prompt_describes_the_type_of_each_field(
+def test_prompt_describes_the_field_type(
     monkeypatch: pytest.MonkeyPatch,
     schema: dict[str, Any],
     prompt: str,

@@ -49,12 +49,12 @@ def write_import(root: Path, tools: Any, *, force: bool = False) -> ImportPlan:
 def make_tool(name: str, description: str = "Does it.", **members: Any) -> Tool:
     """Return a tool as `tools/list` has it."""
     schema = {"type": "object"}
-    return {
-        "name": name,
-        "description": description,
-        "inputSchema": schema,
-        **members,
-    }
+    tool = {"name": name, "description": description, "inputSchema": schema}
+    return {**tool, **members}
+
+
+def make_tools(*names: str) -> list[Tool]:
+    return [make_tool(name) for name in names]
 
 
 def load_toolset(root: Path, name: str = "things") -> Toolset:
@@ -64,6 +64,6 @@ def load_toolset(root: Path, name: str = "things") -> Toolset:
     return next(toolset for toolset in workspace.toolsets if toolset.name == name)
 
 
-def list_definitions(root: Path) -> dict[str, Tool]:
+def load_tools(root: Path) -> dict[str, Tool]:
     """Return the MCP definition of each tool in the toolset `things` by its name."""
     return {tool.name: build_mcp_definition(tool) for tool in load_toolset(root).tools}

@@ -48,8 +48,7 @@ TEXTS = st.one_of(
     ),
 )
 NUMBERS = st.one_of(
-    st.integers(-(10**30), 10**30),
-    st.floats(allow_nan=False, allow_infinity=False),
+    st.integers(-(10**30), 10**30), st.floats(allow_nan=False, allow_infinity=False)
 )
 VALUES = st.recursive(
     st.one_of(st.none(), st.booleans(), NUMBERS, TEXTS),

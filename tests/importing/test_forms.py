@@ -26,6 +26,7 @@ SCHEMA: dict[str, Any] = {
     "properties": {"b": {"type": "integer", "default": 1}, "a": {}},
 }
 TOOL = {"name": "add", "description": "Adds.", "inputSchema": SCHEMA}
+FUNCTION = {"name": "add", "description": "Adds.", "parameters": SCHEMA}
 
 
 def parse_list(value: Any, name: str = "list.json") -> ToolSource:
@@ -42,59 +43,24 @@ def parse_list(value: Any, name: str = "list.json") -> ToolSource:
         ("MCP format", {"jsonrpc": "2.0", "id": 1, "result": {"tools": [TOOL]}}),
         (
             "OpenAI Chat Completions format",
-            [
-                {
-                    "type": "function",
-                    "function": {
-                        "name": "add",
-                        "description": "Adds.",
-                        "parameters": SCHEMA,
-                    },
-                }
-            ],
+            [{"type": "function", "function": FUNCTION}],
         ),
         (
             "OpenAI Chat Completions format",
             {
                 "model": "m",
                 "messages": [],
-                "tools": [
-                    {
-                        "type": "function",
-                        "function": {
-                            "name": "add",
-                            "description": "Adds.",
-                            "parameters": SCHEMA,
-                        },
-                    }
-                ],
+                "tools": [{"type": "function", "function": FUNCTION}],
             },
         ),
-        (
-            "OpenAI Responses format",
-            [
-                {
-                    "type": "function",
-                    "name": "add",
-                    "description": "Adds.",
-                    "parameters": SCHEMA,
-                }
-            ],
-        ),
+        ("OpenAI Responses format", [{"type": "function", **FUNCTION}]),
         (
             "OpenAI Responses format",
             [
                 {
                     "type": "namespace",
                     "name": "sums",
-                    "tools": [
-                        {
-                            "type": "function",
-                            "name": "add",
-                            "description": "Adds.",
-                            "parameters": SCHEMA,
-                        }
-                    ],
+                    "tools": [{"type": "function", **FUNCTION}],
                 }
             ],
         ),
@@ -120,34 +86,13 @@ def parse_list(value: Any, name: str = "list.json") -> ToolSource:
             "Bedrock format",
             {
                 "toolConfig": {
-                    "tools": [
-                        {
-                            "toolSpec": {
-                                "name": "add",
-                                "description": "Adds.",
-                                "inputSchema": {"json": SCHEMA},
-                            }
-                        }
-                    ]
+                    "tools": [{"toolSpec": {**TOOL, "inputSchema": {"json": SCHEMA}}}]
                 }
             },
         ),
-        (
-            "generic format",
-            [{"name": "add", "description": "Adds.", "parameters": SCHEMA}],
-        ),
-        (
-            "generic format",
-            {"add": {"description": "Adds.", "parameters": SCHEMA}},
-        ),
-        (
-            "generic format",
-            {
-                "functions": [
-                    {"name": "add", "description": "Adds.", "parameters": SCHEMA}
-                ]
-            },
-        ),
+        ("generic format", [FUNCTION]),
+        ("generic format", {"add": {"description": "Adds.", "parameters": SCHEMA}}),
+        ("generic format", {"functions": [FUNCTION]}),
     ],
 )
 def test_list_is_recognized_and_converted_to_mcp(form: str, value: Any) -> None:
@@ -221,10 +166,7 @@ def test_function_without_parameters_has_an_empty_object_schema() -> None:
     [tool] = parse_list(
         [{"type": "function", "function": {"name": "now"}}]
     ).listing.tools
-    assert tool == {
-        "name": "now",
-        "inputSchema": {"type": "object", "properties": {}},
-    }
+    assert tool == {"name": "now", "inputSchema": {"type": "object", "properties": {}}}
 
 
 def test_members_that_are_not_imported_are_noted() -> None:
@@ -365,12 +307,7 @@ CONFLICTING_SCHEMAS = [
         "parameters.anyOf.1.title",
         "title",
     ),
-    (
-        {"additionalProperties": False},
-        {},
-        "parameters.additionalProperties",
-        "schema",
-    ),
+    ({"additionalProperties": False}, {}, "parameters.additionalProperties", "schema"),
 ]
 """Two schemas, and the location and kind of their conflict."""
 

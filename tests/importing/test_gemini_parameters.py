@@ -96,7 +96,7 @@ def test_gemini_json_schema_is_copied_unchanged() -> None:
         ),
     ],
 )
-def test_tool_without_object_schema_is_rejected_and_others_are_imported(
+def test_only_the_tool_without_an_object_schema_is_rejected(
     tool: Any, message: str
 ) -> None:
     valid = {"name": "good", "inputSchema": {"type": "object"}}

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.corpus.nasty_lists import NASTY_LISTS
-from tests.importing.imports import list_definitions, run_import
+from tests.importing.imports import load_tools, run_import
 from tests.program import toolcast
 from toolcast.encoders.yaml_block import encode_entry
 from toolcast.parsing.yaml_reader import read_yaml
@@ -33,7 +33,7 @@ def write_list(path: Path, tools: list[dict[str, Any]], **more: Any) -> str:
 
 def list_tools(root: Path) -> list[dict[str, Any]]:
     """Return the MCP definitions in the order of the specs."""
-    return [*list_definitions(root).values()]
+    return [*load_tools(root).values()]
 
 
 def read_yaml_files(root: Path) -> Mapping[str, bytes]:
@@ -132,7 +132,7 @@ def test_import_writes_readable_specs_and_settings(tmp_path: Path) -> None:
     )
 
 
-def test_import_uses_the_schema_comments_and_folders_of_the_project(
+def test_import_uses_the_schemas_and_folders_that_the_project_uses(
     tmp_path: Path,
 ) -> None:
     schemas = tmp_path / "own"
@@ -205,7 +205,7 @@ def test_running_stdio_server_is_imported_with_resources(tmp_path: Path) -> None
         )
 
 
-def test_import_updates_version_and_instructions_but_keeps_an_edited_title(
+def test_second_import_updates_instructions_but_not_an_edited_title(
     tmp_path: Path,
 ) -> None:
     info = {"name": "clinic", "version": "1"}
@@ -261,7 +261,7 @@ def test_prompts_in_a_file_are_noted_as_not_imported(tmp_path: Path) -> None:
         ([{**TOOL, "inputSchema": 3}], "find-visits"),
     ],
 )
-def test_list_without_valid_tools_writes_nothing(
+def test_list_without_valid_tools_creates_no_files(
     tools: list[dict[str, Any]], message: str, tmp_path: Path
 ) -> None:
     name = write_list(tmp_path / "a.json", tools)

@@ -34,7 +34,7 @@ def conflicts(sources: list[ToolSource]) -> list[Conflict]:
     return list_conflicts(sources)
 
 
-def test_format_of_each_file_is_detected(sources: list[ToolSource]) -> None:
+def test_each_file_format_is_detected(sources: list[ToolSource]) -> None:
     assert [(source.formats, len(source.listing.tools)) for source in sources] == [
         (("OpenAI Chat Completions format",), 5),
         (("MCP format",), 3),
@@ -62,83 +62,31 @@ def test_tool_missing_in_some_files_is_a_conflict(
     assert Conflict(tool, (), "tool", excerpts) in conflicts
 
 
-@pytest.mark.parametrize(
-    ("tool", "location", "kind", "excerpts"),
-    [
-        (
-            "memory",
-            "parameters.properties.action.enum",
-            "enum",
-            [
-                "search, add, delete, list",
-                "search, create, update, delete, list, get",
-                "search, create, update, delete, list, get",
-            ],
-        ),
-        (
-            "memory",
-            "description",
-            "description",
-            [
-                "Store and find memories.",
-                "Search, create, update, delete, list and get memories.",
-                "Search, create, update, delete, list and get memories.",
-            ],
-        ),
-        (
-            "memory",
-            "parameters.properties.min_keywords.default",
-            "default",
-            ["absent", "absent", "2"],
-        ),
-        (
-            "memory",
-            "parameters.properties.limit.default",
-            "default",
-            ["absent", "absent", "10"],
-        ),
-        (
-            "memory",
-            "parameters.properties.offset",
-            "parameter",
-            ["absent", "present (integer)", "present (integer)"],
-        ),
-        (
-            "memory",
-            "parameters.properties.topic_id",
-            "parameter",
-            ["absent", "present (string)", "present (string)"],
-        ),
-        (
-            "memory",
-            "parameters.properties.created_after",
-            "parameter",
-            ["absent", "present (string)", "present (string)"],
-        ),
-        (
-            "memory",
-            "parameters.properties.created_before",
-            "parameter",
-            ["absent", "present (string)", "present (string)"],
-        ),
-        (
-            "github_issue",
-            "parameters.properties.action.enum",
-            "enum",
-            [
-                "create, list, view, close",
-                "create, list, view, comment, close, list_comments",
-                "create, list, view, comment, close, list_comments",
-            ],
-        ),
-        (
-            "github_issue",
-            "parameters.properties.comment_body",
-            "parameter",
-            ["absent", "present (string)", "present (string)"],
-        ),
-    ],
-)
+INTEGER = ["absent", "present (integer)", "present (integer)"]
+STRING = ["absent", "present (string)", "present (string)"]
+DESCRIPTION = "Search, create, update, delete, list and get memories."
+ACTIONS = "search, create, update, delete, list, get"
+ISSUE_ACTIONS = "create, list, view, comment, close, list_comments"
+DIFFERENCES = [
+    ("memory", "parameters.properties.action.enum", "enum",
+     ["search, add, delete, list", ACTIONS, ACTIONS]),
+    ("memory", "description", "description",
+     ["Store and find memories.", DESCRIPTION, DESCRIPTION]),
+    ("memory", "parameters.properties.min_keywords.default", "default",
+     ["absent", "absent", "2"]),
+    ("memory", "parameters.properties.limit.default", "default",
+     ["absent", "absent", "10"]),
+    ("memory", "parameters.properties.offset", "parameter", INTEGER),
+    ("memory", "parameters.properties.topic_id", "parameter", STRING),
+    ("memory", "parameters.properties.created_after", "parameter", STRING),
+    ("memory", "parameters.properties.created_before", "parameter", STRING),
+    ("github_issue", "parameters.properties.action.enum", "enum",
+     ["create, list, view, close", ISSUE_ACTIONS, ISSUE_ACTIONS]),
+    ("github_issue", "parameters.properties.comment_body", "parameter", STRING),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("tool", "location", "kind", "excerpts"), DIFFERENCES)
 def test_difference_within_a_tool_is_a_conflict_with_excerpts(
     tool: str, location: str, kind: str, excerpts: list[str], conflicts: list[Conflict]
 ) -> None:
@@ -151,9 +99,7 @@ def test_difference_within_a_tool_is_a_conflict_with_excerpts(
     assert conflict.excerpts == tuple(zip(FILES, excerpts, strict=True))
 
 
-def test_only_results_differ_beyond_the_expected_conflicts(
-    conflicts: list[Conflict],
-) -> None:
+def test_all_other_conflicts_concern_results(conflicts: list[Conflict]) -> None:
     """OpenAI's format cannot express `returns`, so its file has no such conflict."""
     others = [
         (conflict.tool, conflict.location, conflict.excerpts)
@@ -217,7 +163,7 @@ def test_merge_uses_the_preferred_source_for_each_tool(
     assert merged.find_tool("github_issue") == expected_issue
 
 
-def test_merge_keeps_fields_that_the_preferred_format_cannot_express(
+def test_merge_copies_fields_that_the_preferred_format_cannot_express(
     sources: list[ToolSource],
 ) -> None:
     """Tools that the preferred source does not list are skipped with a note."""

@@ -17,7 +17,7 @@ FILES = ("legacy_tools.json", "tools.json", "mcp_tools.json")
 
 @pytest.fixture(autouse=True)
 def _change_folder(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Run in the folder of the files, whose names are part of the messages."""
+    """Run in the folder of the files, since messages contain their relative paths."""
     monkeypatch.chdir(FOLDER)
 
 
@@ -30,10 +30,10 @@ def exit_merge(
     return raised.value.code, capsys.readouterr().err
 
 
-def test_report_of_all_conflicts_matches_the_expected_file(
+def test_conflict_report_matches_the_expected_file(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """`REGENERATE=1` writes the file, whose changes must be reviewed."""
+    """`REGENERATE=1` writes the file; review its changes."""
     code, message = exit_merge(capsys)
     expected = FOLDER / "expected.txt"
     if os.environ.get("REGENERATE"):

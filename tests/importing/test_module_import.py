@@ -35,7 +35,7 @@ def import_server(root: Path, reference: str, *options: str, code: int = 0) -> s
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """A folder with the servers, whose modules this process does not import."""
+    """A folder with servers; this process does not import their modules."""
     for name in ("sdk_shop", "plain_shop"):
         shutil.copytree(SERVERS / name, tmp_path / name)
     return tmp_path
@@ -52,7 +52,7 @@ def imported_project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def imported(imported_project: Path, tmp_path: Path) -> Path:
+def imported_copy(imported_project: Path, tmp_path: Path) -> Path:
     """A copy of the imported SDK server."""
     return Path(shutil.copytree(imported_project, tmp_path / "copy"))
 
@@ -85,10 +85,10 @@ def test_sdk_server_is_imported_with_adapters(project: Path) -> None:
     assert [json.loads(line)["tool"] for line in calls] == ["add", "currency"]
 
 
-def test_generated_server_equals_the_sdk_server(imported: Path) -> None:
+def test_generated_server_equals_the_sdk_server(imported_copy: Path) -> None:
     """Lists are compared in each protocol version, and results of calls."""
-    assert "0 errors" not in run_toolcast(imported, "check")
-    run_toolcast(imported, "verify", "--python", "sdk_shop.server")
+    assert "0 errors" not in run_toolcast(imported_copy, "check")
+    run_toolcast(imported_copy, "verify", "--python", "sdk_shop.server")
     calls = [
         ("add", {"a": 1}),
         ("currency", {}),
@@ -98,16 +98,16 @@ def test_generated_server_equals_the_sdk_server(imported: Path) -> None:
         ("price", {"item": "x"}),
     ]
     lines = [json.dumps({"tool": t, "arguments": a}) for t, a in calls]
-    (imported / "calls.jsonl").write_text("\n".join(lines), "utf-8")
+    (imported_copy / "calls.jsonl").write_text("\n".join(lines), "utf-8")
     arguments = ("--python", "sdk_shop.server", "--calls", "calls.jsonl")
-    output = run_toolcast(imported, "verify", *arguments, code=1)
+    output = run_toolcast(imported_copy, "verify", *arguments, code=1)
     assert "6 calls: 4 equal, 1 with permitted differences, 1 different" in output
     assert "calls.jsonl:5: note: `add`: the schema refuses arguments" in output
     # A stub does not replace the server's handler.
     assert "calls.jsonl:6: error: `price`" in output
 
 
-def test_commands_of_the_migration_page_succeed(tmp_path: Path) -> None:
+def test_migration_page_commands_succeed(tmp_path: Path) -> None:
     shutil.copytree(SERVERS / "sdk_shop", tmp_path / "shop")
     page = (Path(__file__).parents[2] / "docs/migrate-fastmcp.md").read_text("utf-8")
     assert len(page.split()) <= 500
@@ -217,17 +217,21 @@ def test_output_larger_than_a_pipe_does_not_block_the_import(
     assert describe_python_server(server).library == "mcp"
 
 
-def test_second_import_changes_nothing(imported: Path) -> None:
-    before = {p: p.read_bytes() for p in imported.rglob("*") if p.suffix in (".yaml",)}
-    (imported / "handlers/shop.py").open("a").write("# mine\n")
-    output = import_server(imported, "sdk_shop.server")
+def test_second_import_changes_no_files(imported_copy: Path) -> None:
+    before = {
+        p: p.read_bytes() for p in imported_copy.rglob("*") if p.suffix in (".yaml",)
+    }
+    (imported_copy / "handlers/shop.py").open("a").write("# mine\n")
+    output = import_server(imported_copy, "sdk_shop.server")
     assert "0 new tools, 0 changed, 10 unchanged" in output
     assert before == {p: p.read_bytes() for p in before}
-    assert (imported / "handlers/shop.py").read_text("utf-8").endswith("# mine\n")
+    assert (imported_copy / "handlers/shop.py").read_text("utf-8").endswith("# mine\n")
 
 
-def test_import_of_a_changed_server_reports_what_to_add(imported: Path) -> None:
-    path = imported / "sdk_shop/server.py"
+def test_second_import_reports_which_handlers_to_add_or_remove(
+    imported_copy: Path,
+) -> None:
+    path = imported_copy / "sdk_shop/server.py"
     text = path.read_text("utf-8")
     text = text.replace("Add numbers.", "Add two numbers.").replace(
         "@mcp.prompt()",
@@ -235,30 +239,32 @@ def test_import_of_a_changed_server_reports_what_to_add(imported: Path) -> None:
     )
     text = text.replace("@mcp.tool()\ndef renamed", "def renamed")
     path.write_text(text, "utf-8")
-    handlers = (imported / "handlers/shop.py").read_bytes()
-    output = import_server(imported, "sdk_shop.server")
+    handlers = (imported_copy / "handlers/shop.py").read_bytes()
+    output = import_server(imported_copy, "sdk_shop.server")
     assert "changed: `add`: description" in output
     assert 'add `@adapt(sdk_shop.server.late, source="sdk_shop.server:late")' in output
     assert "removed: `renamed`" in output
     assert "remove `renamed` from handlers/shop.py" in output
-    assert (imported / "handlers/shop.py").read_bytes() == handlers
-    assert read_handlers(imported)["late"] is None
-    with (imported / "handlers/shop.py").open("a") as file:
+    assert (imported_copy / "handlers/shop.py").read_bytes() == handlers
+    assert read_handlers(imported_copy)["late"] is None
+    with (imported_copy / "handlers/shop.py").open("a") as file:
         file.write(
             '\n\n@adapt(sdk_shop.server.late, source="sdk_shop.server:late")\n'
             "def late(**arguments: Any) -> Any: ...\n"
         )
-    import_server(imported, "sdk_shop.server")
-    assert read_handlers(imported)["late"] == "handlers.shop:late"
+    import_server(imported_copy, "sdk_shop.server")
+    assert read_handlers(imported_copy)["late"] == "handlers.shop:late"
 
 
-def test_own_fields_stay_after_an_import(imported: Path) -> None:
-    path = imported / "specs/shop/add.yaml"
+def test_own_fields_stay_after_an_import(imported_copy: Path) -> None:
+    path = imported_copy / "specs/shop/add.yaml"
     text = path.read_text("utf-8").replace("handlers.shop:add", "handlers.own:add")
     path.write_text(f"{text}permission: math\n", "utf-8")
-    (imported / "handlers/own.py").write_text("def add(a, b=2): return a\n", "utf-8")
-    import_server(imported, "sdk_shop.server")
-    assert read_handlers(imported)["add"] == "handlers.own:add"
+    (imported_copy / "handlers/own.py").write_text(
+        "def add(a, b=2): return a\n", "utf-8"
+    )
+    import_server(imported_copy, "sdk_shop.server")
+    assert read_handlers(imported_copy)["add"] == "handlers.own:add"
     assert "permission: math" in path.read_text("utf-8")
 
 
@@ -272,14 +278,14 @@ def test_own_fields_stay_after_an_import(imported: Path) -> None:
         ("def review(item", "def review(thing", "no parameter `item`"),
     ],
 )
-def test_check_reads_the_signature_of_adapted_functions(
-    imported: Path, old: str, new: str, message: str
+def test_check_compares_adapted_function_signatures(
+    imported_copy: Path, old: str, new: str, message: str
 ) -> None:
-    path = imported / "sdk_shop/server.py"
+    path = imported_copy / "sdk_shop/server.py"
     text = path.read_text("utf-8")
     assert old in text
     path.write_text(text.replace(old, new), "utf-8")
-    output = run_toolcast(imported, "check", code=1)
+    output = run_toolcast(imported_copy, "check", code=1)
     assert message in output
     assert "sdk_shop/server.py" in output
 
@@ -293,13 +299,13 @@ def test_check_reads_the_signature_of_adapted_functions(
         ("sdk_shop.catalog:register_catalog.find", "other.lib:x", ""),
     ],
 )
-def test_source_that_is_not_found_is_a_finding(
-    imported: Path, old: str, new: str, message: str
+def test_missing_adapter_source_is_a_finding(
+    imported_copy: Path, old: str, new: str, message: str
 ) -> None:
-    path = imported / "handlers/shop.py"
+    path = imported_copy / "handlers/shop.py"
     path.write_text(path.read_text("utf-8").replace(old, new), "utf-8")
     # Modules of other distributions are not checked.
-    output = run_toolcast(imported, "check", code=1 if message else 0)
+    output = run_toolcast(imported_copy, "check", code=1 if message else 0)
     assert message in output
     assert ("handler/not-found" in output) == bool(message)
 
@@ -372,7 +378,7 @@ def test_handlers_module_is_valid_with_any_names(tmp_path: Path) -> None:
     assert "resource `shop://a` is a stub: another server" in text
 
 
-def test_handlers_of_old_libraries_are_stubs(tmp_path: Path) -> None:
+def test_handlers_for_unsupported_libraries_are_stubs(tmp_path: Path) -> None:
     server = make_python_server(is_supported=False, version="3.4.11", attribute="mcp")
     text = plan_module(tmp_path, server)
     assert "adapt" not in text

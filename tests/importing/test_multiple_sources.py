@@ -12,6 +12,7 @@ import pytest
 
 from tests.conftest import Project
 from tests.importing.imports import load_toolset
+from tests.refactoring.conftest import read_files
 
 FOLDER = Path(__file__).parent / "kirishima"
 FILES = ("legacy_tools.json", "tools.json", "mcp_tools.json")
@@ -27,22 +28,15 @@ def project(make_project: Callable[..., Project]) -> Project:
     return project
 
 
-def read_regular_files(project: Project) -> dict[str, bytes]:
-    """Return the content of each regular file by its path."""
-    return {
-        str(path.relative_to(project.root)): path.read_bytes()
-        for path in sorted(project.root.rglob("*"))
-        if path.is_file()
-    }
-
-
-def test_conflicting_sources_without_preference_write_nothing(project: Project) -> None:
+def test_conflicting_sources_without_preference_are_not_written(
+    project: Project,
+) -> None:
     """The report lists the conflicts."""
-    before = read_regular_files(project)
+    before = read_files(project.root)
     done = project.toolcast("import", *FILES, "--toolset", "assistant")
     assert done.returncode == 1
     assert done.stderr == (FOLDER / "expected.txt").read_text("utf-8")
-    assert read_regular_files(project) == before
+    assert read_files(project.root) == before
 
 
 def test_specs_are_written_from_the_preferred_source(project: Project) -> None:
@@ -52,27 +46,22 @@ def test_specs_are_written_from_the_preferred_source(project: Project) -> None:
     done = project.toolcast(*arguments)
     assert done.returncode == 0, done.stderr
     toolset = load_toolset(project.root, "assistant")
-    assert sorted(tool.name for tool in toolset.tools) == [
-        "calendar",
-        "contacts",
-        "email",
-        "get_personality",
-        "github_issue",
-        "lists",
-        "manage_prompt",
-        "memory",
-        "smarthome",
-        "stickynotes",
-    ]
+    assert (
+        sorted(tool.name for tool in toolset.tools)
+        == (
+            "calendar contacts email get_personality github_issue lists manage_prompt memory"
+            " smarthome stickynotes"
+        ).split()
+    )
     memory = next(tool for tool in toolset.tools if tool.name == "memory")
     assert memory.parameters["properties"]["min_keywords"]["default"] == 2
     assert "add" not in memory.parameters["properties"]["action"]["enum"]
     assert memory.annotations == {"destructiveHint": True}
     assert (memory.always, memory.persistent, memory.service) == (True, True, "ledger")
-    before = read_regular_files(project)
+    before = read_files(project.root)
     second_import = project.toolcast(*arguments)
     assert second_import.returncode == 0, second_import.stderr
-    assert read_regular_files(project) == before
+    assert read_files(project.root) == before
 
 
 @pytest.mark.parametrize("name", ["../../x", "a\x1b", "a" * 10_000])
@@ -80,19 +69,19 @@ def test_invalid_tool_names_are_refused_with_a_short_escaped_error(
     name: str, project: Project
 ) -> None:
     project.write("list.json", json.dumps([{"name": name, "inputSchema": {}}]))
-    before = read_regular_files(project)
+    before = read_files(project.root)
     done = project.toolcast("import", "list.json", "--toolset", "toy")
     assert done.returncode == 2
     assert done.stderr.startswith("error: list.json: `")
     assert "\x1b" not in done.stderr and len(done.stderr) < 1000
-    assert read_regular_files(project) == before
+    assert read_files(project.root) == before
 
 
 def test_all_unreadable_sources_are_reported_together(project: Project) -> None:
     project.write("cut.json", '[{"name": ')
     project.write("page.json", "<html>")
     os.mkfifo(project.root / "pipe")
-    before = read_regular_files(project)
+    before = read_files(project.root)
     sources = ("cut.json", "page.json", "pipe", "specs", "nothing.json", "tools.json")
     done = project.toolcast("import", *sources, "--toolset", "toy")
     assert done.returncode == 2
@@ -105,4 +94,4 @@ def test_all_unreadable_sources_are_reported_together(project: Project) -> None:
         "nothing.json: No such file or directory",
     ):
         assert message in done.stderr
-    assert read_regular_files(project) == before
+    assert read_files(project.root) == before

@@ -1,4 +1,4 @@
-"""Tools whose names would share a file or a module: each has its own spec and module."""
+"""Tools with names that would share a file or a module: each has its own spec."""
 
 from __future__ import annotations
 
@@ -54,14 +54,14 @@ def test_tools_with_similar_names_have_distinct_files(tmp_path: Path) -> None:
     assert "files up to date" in run_toolcast(tmp_path, "check")
 
 
-def test_a_second_import_changes_nothing(tmp_path: Path) -> None:
+def test_second_import_of_similar_names_changes_no_files(tmp_path: Path) -> None:
     import_names(tmp_path, *NAMES)
     before = read_files(tmp_path)
     assert "0 new tools, 0 changed, 6 unchanged" in import_names(tmp_path, *NAMES)
     assert read_files(tmp_path) == before
 
 
-def test_files_do_not_depend_on_the_order_of_a_list(tmp_path: Path) -> None:
+def test_file_names_do_not_depend_on_the_list_order(tmp_path: Path) -> None:
     import_names(tmp_path, *reversed(NAMES))
     assert read_tool_names(tmp_path) == SPECS
 
@@ -136,7 +136,9 @@ def test_server_lists_and_calls_tools_with_similar_names(
 
 
 @pytest.mark.parametrize("name", ["-rf", "-", "--help", "-x.y", "--"])
-def test_names_that_look_like_options_get_a_prefix(name: str, tmp_path: Path) -> None:
+def test_spec_file_name_with_leading_dash_has_a_prefix(
+    name: str, tmp_path: Path
+) -> None:
     """Otherwise `rm *` in the folder reads the file's name as an option."""
     import_names(tmp_path, name)
     assert read_tool_names(tmp_path) == {f"tool_{name}.yaml": name}

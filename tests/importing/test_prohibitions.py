@@ -14,16 +14,17 @@ import pytest
 from tests.importing.imports import (
     Tool,
     import_list,
-    list_definitions,
+    load_tools,
     load_toolset,
     make_tool,
+    make_tools,
     write_import,
 )
 from tests.program import toolcast
 from toolcast.model.model import Toolset
 from toolcast_runtime.consent.confirmation import is_confirmation_needed
 
-OTHERS = [make_tool(name) for name in ("c", "d", "e")]
+OTHERS = make_tools("c", "d", "e")
 TOOLSET = Path("specs/things/toolset.yaml")
 DENY = {
     "flow": "clients:\n  x: {allow: '*', deny: [a_b, c]}\n",
@@ -43,7 +44,9 @@ def append_text(root: Path, file: str | Path, text: str) -> None:
 
 
 @pytest.mark.parametrize("clients", DENY.values(), ids=DENY)
-def test_import_keeps_deny_of_absent_tool(clients: str, tmp_path: Path) -> None:
+def test_import_preserves_deny_entry_for_absent_tool(
+    clients: str, tmp_path: Path
+) -> None:
     import_list(tmp_path, [make_tool("a_b"), *OTHERS])
     path = tmp_path / TOOLSET
     text = path.read_text("utf-8").replace("mcp: {}", "mcp: {client: x}")
@@ -74,7 +77,7 @@ def test_import_keeps_deny_of_absent_tool(clients: str, tmp_path: Path) -> None:
         "- {tool: c, target: snapshots, reason: X.}\n  - {tool: a_b, target: snapshots, reason: Y.}",
     ],
 )
-def test_import_keeps_exclusion_of_absent_tool(entry: str, tmp_path: Path) -> None:
+def test_import_preserves_exclusion_for_absent_tool(entry: str, tmp_path: Path) -> None:
     import_list(tmp_path, [make_tool("a_b"), *OTHERS])
     append_text(tmp_path, TOOLSET, f"exclusions:\n  {entry}\n")
     for tools in (
@@ -160,7 +163,7 @@ def test_import_refuses_changes_that_weaken_confirm(
     output = import_list(tmp_path, [make_pay_tool(change), *OTHERS], "--force")
     assert "note: `pay`: parameters that decide `confirm.when` change" in output
     assert (
-        list_definitions(tmp_path)["pay"]["inputSchema"]
+        load_tools(tmp_path)["pay"]["inputSchema"]
         == make_pay_tool(change)["inputSchema"]
     )
 
@@ -173,7 +176,7 @@ def test_import_applies_changes_that_do_not_weaken_confirm(
     append_text(tmp_path, "specs/things/pay.yaml", WHEN % REQUIRED_AMOUNT)
     newer = make_pay_tool(change, title="Pay")
     import_list(tmp_path, [newer, *OTHERS])
-    assert list_definitions(tmp_path)["pay"] == newer
+    assert load_tools(tmp_path)["pay"] == newer
 
 
 @pytest.mark.parametrize(
@@ -198,7 +201,7 @@ def test_import_refuses_hints_that_skip_confirm(
         tmp_path, [make_pay_tool(annotations=annotations), *OTHERS], code=1
     )
     assert "so that clients may skip its `confirm`" in output
-    assert list_definitions(tmp_path)["pay"]["annotations"] == {"destructiveHint": True}
+    assert load_tools(tmp_path)["pay"]["annotations"] == {"destructiveHint": True}
 
 
 @pytest.mark.parametrize("value", [False, None, 0, "no", []])
@@ -207,7 +210,7 @@ def test_confirm_overrides_imported_meta(value: Any, tmp_path: Path) -> None:
     import_list(tmp_path, [make_pay_tool(_meta={"a": 1}), *OTHERS])
     append_text(tmp_path, "specs/things/pay.yaml", "confirm: {message: Pay?}\n")
     import_list(tmp_path, [make_pay_tool(_meta={key: value, "a": 2}), *OTHERS])
-    assert list_definitions(tmp_path)["pay"]["_meta"] == {key: True, "a": 2}
+    assert load_tools(tmp_path)["pay"]["_meta"] == {key: True, "a": 2}
 
 
 HANDWRITTEN_SPECS = {
@@ -229,14 +232,14 @@ def test_import_leaves_handwritten_spec_with_handler(text: str, tmp_path: Path) 
     assert f"not changed: `pay`: {reason}" in output
     assert spec.read_text("utf-8") == text
     import_list(tmp_path, [make_pay_tool(), *OTHERS], "--force")
-    assert list_definitions(tmp_path)["pay"]["inputSchema"] == PAY_SCHEMA
+    assert load_tools(tmp_path)["pay"]["inputSchema"] == PAY_SCHEMA
 
 
 def test_import_updates_own_spec_to_which_handler_was_added(tmp_path: Path) -> None:
     import_list(tmp_path, [make_pay_tool(), *OTHERS])
     append_text(tmp_path, "specs/things/pay.yaml", "handler: h.x:pay\n")
     import_list(tmp_path, [make_pay_tool("optional"), *OTHERS])
-    assert list_definitions(tmp_path)["pay"] == make_pay_tool("optional")
+    assert load_tools(tmp_path)["pay"] == make_pay_tool("optional")
 
 
 def test_forced_removal_reports_lost_prohibitions(tmp_path: Path) -> None:
@@ -267,7 +270,7 @@ def _list_confirmations(toolset: Toolset) -> dict[int, bool] | None:
 
 def _draw_list(rng: random.Random) -> Sequence[Tool]:
     changes = ["", "optional", "default", "string", "null", "enum", "other", "description"]  # fmt: skip
-    tools = [make_tool(name) for name in ("a_b", "wipe", "c", "d", "e", "f", "g")]
+    tools = make_tools("a_b", "wipe", "c", "d", "e", "f", "g")
     hints = rng.choice([{}, {"annotations": {"readOnlyHint": True}}])
     meta = rng.choice([{}, {"_meta": {"anthropic/requiresUserInteraction": False}}])
     tools.append(make_pay_tool(rng.choice(changes), **hints, **meta))
@@ -277,9 +280,9 @@ def _draw_list(rng: random.Random) -> Sequence[Tool]:
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_no_sequence_of_imports_weakens_prohibitions(seed: int, tmp_path: Path) -> None:
+def test_random_imports_never_weaken_prohibitions(seed: int, tmp_path: Path) -> None:
     rng = random.Random(seed)
-    first = [make_tool(name) for name in ("a_b", "wipe", "c", "d", "e")]
+    first = make_tools("a_b", "wipe", "c", "d", "e")
     import_list(tmp_path, [*first, make_pay_tool()])
     append_text(tmp_path, "specs/things/pay.yaml", WHEN % REQUIRED_AMOUNT)
     append_text(tmp_path, "specs/things/wipe.yaml", "permission: admin\n")
@@ -293,7 +296,7 @@ def test_no_sequence_of_imports_weakens_prohibitions(seed: int, tmp_path: Path) 
     path = tmp_path / TOOLSET
     text = path.read_text("utf-8").replace("  mcp: {}\n", "  mcp: {client: x}\n")
     path.write_text(text, "utf-8")
-    schema = list_definitions(tmp_path)["pay"]["inputSchema"]
+    schema = load_tools(tmp_path)["pay"]["inputSchema"]
     for _ in range(6):
         tools = _draw_list(rng)
         plan = write_import(tmp_path, tools)
@@ -305,7 +308,7 @@ def test_no_sequence_of_imports_weakens_prohibitions(seed: int, tmp_path: Path) 
         assert offered["y"] <= {"c", "d"}
         assert "d" in toolset.list_excluded_tools("snapshots")
         assert _list_confirmations(toolset) is not None
-        definition = list_definitions(tmp_path)["pay"]
+        definition = load_tools(tmp_path)["pay"]
         relevant = (definition["inputSchema"]["properties"]["amount"].get("type"),
                     "amount" in definition["inputSchema"].get("required", []))  # fmt: skip
         assert relevant == ("number", True), schema

@@ -51,7 +51,7 @@ EXPECTED: dict[str, tuple[list[str], list[str]]] = {
 }
 
 
-def test_every_list_has_a_case() -> None:
+def test_each_public_list_has_an_expected_result() -> None:
     assert {path.stem for path in LISTS.glob("*.json")} == EXPECTED.keys()
 
 

@@ -16,9 +16,10 @@ from tests.diff.histories.releases import FOLDER as HISTORIES
 from tests.importing.imports import (
     Tool,
     import_list,
-    list_definitions,
+    load_tools,
     load_toolset,
     make_tool,
+    make_tools,
     write_import,
 )
 from tests.program import toolcast
@@ -65,19 +66,17 @@ def test_added_changed_and_removed_members_are_reproduced(
     ):
         imported_tool = {"name": "a", "inputSchema": OBJECT, **members}
         write_import(tmp_path, [imported_tool])
-        assert list_definitions(tmp_path) == {"a": imported_tool}
+        assert load_tools(tmp_path) == {"a": imported_tool}
 
 
 @pytest.mark.parametrize("folder", sorted(HISTORIES.glob("*/old.json")))
-def test_import_of_a_release_and_of_the_previous_one_is_reproduced(
+def test_released_server_versions_are_reproduced_in_both_directions(
     folder: Path, tmp_path: Path
 ) -> None:
     old, new = (json.loads((folder.parent / f"{n}.json").read_text()) for n in VERSIONS)
     for version in (old, new, old):
         write_import(tmp_path, version, force=True)
-        assert list_definitions(tmp_path) == {
-            tool["name"]: tool for tool in version["tools"]
-        }
+        assert load_tools(tmp_path) == {tool["name"]: tool for tool in version["tools"]}
 
 
 VERSIONS = ("old", "new")
@@ -85,39 +84,31 @@ VERSIONS = ("old", "new")
 
 def test_second_import_adds_version_and_instructions(tmp_path: Path) -> None:
     """The name of a removed tool is reserved in the same import."""
-    write_import(tmp_path, {"tools": [make_tool("a"), make_tool("b"), make_tool("c")]})
+    write_import(tmp_path, {"tools": make_tools("a", "b", "c")})
     info = {"name": "things", "version": "2"}
-    newer = {
-        "tools": [make_tool("a"), make_tool("b")],
-        "serverInfo": info,
-        "instructions": "Ask.",
-    }
+    newer = {"tools": make_tools("a", "b"), "serverInfo": info, "instructions": "Ask."}
     write_import(tmp_path, newer)
     toolset = load_toolset(tmp_path)
     assert (toolset.version, toolset.instructions) == ("2", "Ask.")
     assert [*toolset.reserved_names] == ["c"]
 
 
-def test_unlisted_tool_is_removed_and_reported_by_diff(
-    tmp_path: Path,
-) -> None:
+def test_unlisted_tool_is_removed_and_reported_by_diff(tmp_path: Path) -> None:
     """Its name is reserved until the server lists it again."""
-    import_list(tmp_path, [make_tool("a"), make_tool("b"), make_tool("c")])
+    import_list(tmp_path, make_tools("a", "b", "c"))
     run_git(tmp_path, "init", "-q")
     run_git(tmp_path, "add", ".")
     run_git(tmp_path, "commit", "-qm", "begin")
-    output = import_list(tmp_path, [make_tool("a"), make_tool("c")])
+    output = import_list(tmp_path, make_tools("a", "c"))
     assert "removed: `b`: list.json no longer lists it; its name is reserved" in output
-    assert sorted(list_definitions(tmp_path)) == ["a", "c"]
+    assert sorted(load_tools(tmp_path)) == ["a", "c"]
     assert [*load_toolset(tmp_path).reserved_names] == ["b"]
     review = toolcast(tmp_path, "diff", "--against", "HEAD", "--format", "json")
     assert review.returncode == 1
     [removed] = [c for c in json.loads(review.stdout)["changes"] if c["tool"] == "b"]
     assert (removed["rule"], removed["grades"]["call"]) == ("tool/removed", "breaking")
     # A tool that is listed again is added, and its name is no longer reserved.
-    assert "1 new tool" in import_list(
-        tmp_path, [make_tool("a"), make_tool("b"), make_tool("c")]
-    )
+    assert "1 new tool" in import_list(tmp_path, make_tools("a", "b", "c"))
     assert "reserved_names" not in (tmp_path / "specs/things/toolset.yaml").read_text()
 
 
@@ -133,16 +124,15 @@ def test_description_that_mentions_a_removed_tool_is_only_a_warning(
 
 
 def test_name_that_differs_only_in_punctuation_is_not_reserved(tmp_path: Path) -> None:
-    import_list(tmp_path, [make_tool("find-it"), make_tool("b")])
-    import_list(tmp_path, [make_tool("find_it"), make_tool("b")])
+    import_list(tmp_path, make_tools("find-it", "b"))
+    import_list(tmp_path, make_tools("find_it", "b"))
     assert [*load_toolset(tmp_path).reserved_names] == []
     assert toolcast(tmp_path, "generate").returncode == 0
 
 
-def test_edited_specs_of_unlisted_tools_are_removed_only_by_force(
-    tmp_path: Path,
-) -> None:
-    tools = [make_tool(name) for name in "abcdef"]
+def test_edited_spec_is_removed_only_with_force(tmp_path: Path) -> None:
+    """A tool is no longer listed, but its spec has local fields or comments."""
+    tools = make_tools(*"abcdef")
     import_list(tmp_path, tools)
     specs = tmp_path / "specs/things"
     for file, old, new in (
@@ -160,14 +150,14 @@ def test_edited_specs_of_unlisted_tools_are_removed_only_by_force(
         "  help: use `--force` to remove such tools, or `--keep-missing` to keep them"
         in output
     )
-    assert sorted(list_definitions(tmp_path)) == ["a", "b", "d", "e", "f"]
+    assert sorted(load_tools(tmp_path)) == ["a", "b", "d", "e", "f"]
     report = json.loads(
         import_list(tmp_path, tools[3:], "--keep-missing", "--format", "json")
     )
     assert (report["removed"], [*report["kept"]]) == ([], ["a", "b"])
     report = json.loads(import_list(tmp_path, tools[3:], "--force", "--format", "json"))
     assert (report["removed"], report["kept"]) == (["a", "b"], {})
-    assert sorted(list_definitions(tmp_path)) == ["d", "e", "f"]
+    assert sorted(load_tools(tmp_path)) == ["d", "e", "f"]
 
 
 @pytest.mark.parametrize(
@@ -175,7 +165,7 @@ def test_edited_specs_of_unlisted_tools_are_removed_only_by_force(
     [
         ({"tools": []}, "the list is empty", False),
         (
-            {"tools": [make_tool("a"), make_tool("b")], "nextCursor": "2"},
+            {"tools": make_tools("a", "b"), "nextCursor": "2"},
             "the list is one page of several",
             False,
         ),
@@ -190,37 +180,35 @@ def test_incomplete_list_removes_no_tools(
     newer: Mapping[str, Any], reason: str, is_forced_by_option: bool, tmp_path: Path
 ) -> None:
     """`--force` removes them only if the list is complete but short."""
-    import_list(tmp_path, [make_tool("a"), make_tool("b"), make_tool("c")])
+    import_list(tmp_path, make_tools("a", "b", "c"))
     assert (
         f"not removed: `c`: list.json no longer lists it, but {reason}"
         in import_list(tmp_path, newer, code=1)
     )
     import_list(tmp_path, newer, "--keep-missing")
-    assert len(list_definitions(tmp_path)) == 3
+    assert len(load_tools(tmp_path)) == 3
     import_list(tmp_path, newer, "--force", code=0 if is_forced_by_option else 1)
-    assert len(list_definitions(tmp_path)) == (1 if is_forced_by_option else 3)
+    assert len(load_tools(tmp_path)) == (1 if is_forced_by_option else 3)
 
 
 def test_removed_tools_are_removed_from_client_allow_lists(tmp_path: Path) -> None:
-    import_list(
-        tmp_path, [make_tool("a"), make_tool("b"), make_tool("c"), make_tool("d")]
-    )
+    import_list(tmp_path, make_tools("a", "b", "c", "d"))
     toolset = tmp_path / "specs/things/toolset.yaml"
     clients = "clients:\n  copilot: {allow: [a, b, c]}\n  external: {allow: [b]}\n"
     toolset.write_text(toolset.read_text() + clients)
-    import_list(tmp_path, [make_tool("c"), make_tool("d")])
+    import_list(tmp_path, make_tools("c", "d"))
     assert "allow: [c]" in toolset.read_text()
 
 
-def test_replacement_of_a_deprecated_tool_is_not_removed(tmp_path: Path) -> None:
-    import_list(tmp_path, [make_tool("a"), make_tool("b"), make_tool("c")])
+def test_unlisted_replacement_for_a_deprecated_tool_is_an_error(tmp_path: Path) -> None:
+    import_list(tmp_path, make_tools("a", "b", "c"))
     spec = tmp_path / "specs/things/a.yaml"
     deprecation = "deprecated: {replacement: c, since: '2'}\n"
     spec.write_text(spec.read_text() + deprecation)
-    output = import_list(tmp_path, [make_tool("a"), make_tool("b")], code=1)
+    output = import_list(tmp_path, make_tools("a", "b"), code=1)
     assert "specs/things/a.yaml:7:" in output and "\nnothing was written\n" in output
-    import_list(tmp_path, [make_tool("a"), make_tool("b")], "--keep-missing")
-    assert sorted(list_definitions(tmp_path)) == ["a", "b", "c"]
+    import_list(tmp_path, make_tools("a", "b"), "--keep-missing")
+    assert sorted(load_tools(tmp_path)) == ["a", "b", "c"]
 
 
 def test_locally_renamed_tool_is_updated_under_its_new_name(tmp_path: Path) -> None:
@@ -232,7 +220,7 @@ def test_locally_renamed_tool_is_updated_under_its_new_name(tmp_path: Path) -> N
     before = (tmp_path / "specs/things/take_it.yaml").read_bytes()
     assert "0 changed, 2 unchanged" in import_list(tmp_path, [first, second])
     import_list(tmp_path, [{**first, "title": "Find"}, second])
-    assert list_definitions(tmp_path)["search_it"]["title"] == "Find"
+    assert load_tools(tmp_path)["search_it"]["title"] == "Find"
     assert load_toolset(tmp_path).tools[0].renamed_from == ("find_it",)
     assert (tmp_path / "specs/things/take_it.yaml").read_bytes() == before
     assert toolcast(tmp_path, "generate").returncode == 0
@@ -240,7 +228,7 @@ def test_locally_renamed_tool_is_updated_under_its_new_name(tmp_path: Path) -> N
     output = import_list(tmp_path, [first, second, make_tool("search_it", "Searches.")])
     reason = "it is a previous name of `search_it`, which is also listed"
     assert f"note: `find_it` is skipped: {reason}" in output
-    assert sorted(list_definitions(tmp_path)) == ["search_it", "take_it"]
+    assert sorted(load_tools(tmp_path)) == ["search_it", "take_it"]
 
 
 def test_locally_removed_tool_is_not_imported_again(tmp_path: Path) -> None:
@@ -259,8 +247,8 @@ def test_locally_removed_tool_is_not_imported_again(tmp_path: Path) -> None:
         tmp_path, [make_tool("a"), make_tool("b", "Does b after `a`.", title="B")]
     )
     assert "note: `a` is skipped: the toolset reserves its name: We do not." in output
-    assert list_definitions(tmp_path)["b"]["title"] == "B"
-    assert [*list_definitions(tmp_path)] == ["b"]
+    assert load_tools(tmp_path)["b"]["title"] == "B"
+    assert [*load_tools(tmp_path)] == ["b"]
 
 
 TUPLE = {"properties": {"x": {"items": [{"type": "string"}]}}, **OBJECT}
@@ -295,8 +283,8 @@ def test_invalid_tool_is_rejected_and_other_tools_are_imported(
     output = import_list(tmp_path, newer, code=1)
     [line] = [line for line in output.splitlines() if line.startswith("not imported: ")]
     assert reason in line
-    assert sorted(list_definitions(tmp_path)) == ["a", "c"]
-    import_list(tmp_path, [make_tool("a"), make_tool("b"), make_tool("c")])
+    assert sorted(load_tools(tmp_path)) == ["a", "c"]
+    import_list(tmp_path, make_tools("a", "b", "c"))
     before = (tmp_path / "specs/things/b.yaml").read_bytes()
     done = import_list(
         tmp_path, [make_tool("a", title="A"), *invalid_tools, make_tool("c")], code=1
@@ -358,20 +346,15 @@ def _edit_schema(value: Any, rng: random.Random) -> None:
         return
 
 
-SERVER_NAMES = [
-    "server-filesystem",
-    "server-everything",
-    "mcp-server-git",
-    "server-memory",
-]
+SERVERS = ["server-filesystem", "server-everything", "mcp-server-git", "server-memory"]
 
 
 @pytest.mark.rows(1)
-@pytest.mark.parametrize("server", SERVER_NAMES)
+@pytest.mark.parametrize("server", SERVERS)
 @pytest.mark.parametrize(
     "steps", [12, pytest.param(150, marks=pytest.mark.slow)], ids=str
 )
-def test_random_sequence_of_imports_reproduces_each_list(
+def test_random_successive_lists_are_each_reproduced(
     server: str, steps: int, tmp_path: Path
 ) -> None:
     """Except for rejected tools; each version can be compared with the previous one."""
@@ -387,7 +370,7 @@ def test_random_sequence_of_imports_reproduces_each_list(
             # Some random lists have no valid tool.
             assert all(f"`{tool['name']}`" in str(refusal) for tool in tools)
             continue
-        definitions = list_definitions(tmp_path)
+        definitions = load_tools(tmp_path)
         rejected = [
             tool["name"]
             for tool in tools

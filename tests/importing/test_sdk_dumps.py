@@ -1,4 +1,4 @@
-"""Dumps of the official Python SDK's models, read as the lists they were made from."""
+"""Dumps of the official Python SDK's models, read as the original lists."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def dump_like_version_1() -> dict[str, Any]:
     ],
     ids=["all", "without nulls", "JSON", "response", "version 1"],
 )
-def test_dumps_are_read_as_their_lists(body: dict[str, Any]) -> None:
+def test_sdk_model_dump_is_read_as_the_original_list(body: dict[str, Any]) -> None:
     source = parse_source(json.dumps(body).encode(), "list.json")
     assert source.formats == (MCP,)
     assert [dict(sorted(tool.items())) for tool in source.listing.tools] == [
@@ -86,7 +86,7 @@ def test_anthropic_lists_are_not_read_as_sdk_dumps() -> None:
 @pytest.mark.parametrize(
     "tool", PROTOCOL_TOOLS[:-1], ids=lambda tool: str(tool["name"])
 )
-def test_members_of_dumps_become_spec_fields(
+def test_dumped_tool_members_become_spec_fields(
     tool: dict[str, Any], tmp_path: Path
 ) -> None:
     dumped = mcp_types.Tool.model_validate(tool).model_dump()
@@ -127,7 +127,7 @@ def test_members_that_are_not_imported_are_compared_by_diff(
     assert any(name in change["message"] for change in changes), done.stdout
 
 
-def test_settings_of_chat_completions_are_compared() -> None:
+def test_chat_completions_settings_are_read_for_comparison() -> None:
     body = [{"type": "function", "function": {**CHAT, "strict": True}, "x": 1}]
     [tool] = parse_lenient_source(json.dumps(body).encode(), "list.json").listing.tools
     assert tool["strict"] is True

@@ -34,7 +34,7 @@ def parse_list(value: Any) -> ToolSource:
         {"jsonrpc": "2.0", "id": 1, "result": {"tools": [TOOL]}},
     ],
 )
-def test_mcp_tools_are_found_under_every_list_key(value: Any) -> None:
+def test_mcp_tools_are_read_under_every_list_key(value: Any) -> None:
     source = parse_list(value)
     assert source.formats == ("MCP format",)
     tools = [{key: tool[key] for key in TOOL} for tool in source.listing.tools]
@@ -49,7 +49,7 @@ def test_mcp_tools_are_found_under_every_list_key(value: Any) -> None:
         [{**TOOL, "clients": ["a", "b"]}, {"name": "c", "parameters": {}}],
     ],
 )
-def test_clients_of_mcp_tools_are_spec_fields(value: Any) -> None:
+def test_clients_member_becomes_a_spec_field(value: Any) -> None:
     source = parse_list(value)
     assert source.fields["add"] == {"clients": ["a", "b"]}
     assert source.listing.tools[0] == TOOL
@@ -63,7 +63,7 @@ def test_other_members_named_clients_stay_verbatim(clients: Any) -> None:
 
 
 @pytest.mark.parametrize("library", ["mcp", "fastmcp"])
-def test_version_of_a_library_is_not_imported(
+def test_library_version_is_not_imported_as_server_version(
     library: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def get_version(name: str) -> str:

@@ -33,7 +33,7 @@ def project(make_project: Callable[..., Any]) -> Any:
 
 @pytest.fixture
 def make_wiki_project(make_project: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function that makes a project with three tools and further spec fields."""
+    """Return a function that creates a project with three tools and extra spec fields."""
 
     def make(toolset: str = "", **cases: str) -> Any:
         tools = {
@@ -47,7 +47,7 @@ def make_wiki_project(make_project: Callable[..., Any]) -> Callable[..., Any]:
     return make
 
 
-def test_message_lists_ranked_tools_with_words_and_saved_tokens(project: Any) -> None:
+def test_message_prints_ranked_tools_terms_and_saved_tokens(project: Any) -> None:
     done = project.toolcast("select", "Switch the lamp on", "--client", "internal")
     assert done.returncode == 0, done.stderr
     summary, ranked_tool, unranked, *other_lines = done.stdout.splitlines()
@@ -58,14 +58,12 @@ def test_message_lists_ranked_tools_with_words_and_saved_tokens(project: Any) ->
     assert other_lines[2] == "not included: tools of the external servers far"
 
 
-def test_tool_with_always_is_ranked_but_marked_as_not_routed(
-    project: Any,
-) -> None:
+def test_tool_with_always_is_ranked_but_marked_as_not_routed(project: Any) -> None:
     done = project.toolcast("select", "Ring the bell", "--client", "external")
     assert "100% + bell  " in done.stdout
 
 
-def test_message_without_known_words_selects_all_tools_with_the_reason(
+def test_message_without_known_terms_selects_all_tools_with_the_reason(
     project: Any,
 ) -> None:
     done = project.toolcast("select", "Guten Morgen", "--client", "external")
@@ -75,7 +73,7 @@ def test_message_without_known_words_selects_all_tools_with_the_reason(
     )
 
 
-def test_message_as_json_has_scores_words_and_token_estimates(project: Any) -> None:
+def test_message_as_json_has_scores_terms_and_token_estimates(project: Any) -> None:
     arguments = ("select", "the lamp", "--client", "external", "--format", "json")
     value = json.loads(project.toolcast(*arguments).stdout)
     assert value["tools"] == ["lamp"] and value["scores"] == {"lamp": 1.0}
@@ -127,7 +125,7 @@ def test_message_as_json_has_scores_words_and_token_estimates(project: Any) -> N
         ),
     ],
 )
-def test_invalid_combination_of_options_is_an_error(
+def test_invalid_option_combination_is_an_error(
     arguments: tuple[str, ...], message: str, project: Any
 ) -> None:
     """Secrets that were passed by mistake are not printed."""
@@ -161,7 +159,7 @@ def test_passing_cases_are_counted_per_toolset(
     make_wiki_project: Callable[..., Any],
 ) -> None:
     done = make_wiki_project(
-        delete_page="cases: [{message: Delete the page., near: [Archive the page.]}]\n",
+        delete_page="cases: [{message: Delete the page., near: [Archive the page.]}]\n"
     ).toolcast("select")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == (
@@ -170,7 +168,7 @@ def test_passing_cases_are_counted_per_toolset(
     )
 
 
-def test_failed_case_shows_the_first_tool_and_the_weight_of_each_word(
+def test_failed_case_shows_the_first_tool_and_term_weights(
     make_wiki_project: Callable[..., Any],
 ) -> None:
     done = make_wiki_project(
@@ -197,14 +195,8 @@ toy: 0 of 1 message pass
 @pytest.mark.parametrize(
     ("case", "problem"),
     [
-        (
-            "{message: ring the bell}",
-            "no word matches `archive_page` or another",
-        ),
-        (
-            "{message: find the user}",
-            "no word matches `archive_page`; `find_user`",
-        ),
+        ("{message: ring the bell}", "no word matches `archive_page` or another"),
+        ("{message: find the user}", "no word matches `archive_page`; `find_user`"),
         (
             "{message: archive a page, near: [archive it]}",
             "`archive_page` must not be chosen",
@@ -232,7 +224,7 @@ def test_case_without_a_tool_fails_if_a_tool_is_selected(
     assert "toy: 1 of 2 messages pass" in done.stdout
 
 
-def test_options_override_the_gates_of_the_toolset(
+def test_options_override_the_toolset_gates(
     make_wiki_project: Callable[..., Any],
 ) -> None:
     project = make_wiki_project(
@@ -329,7 +321,7 @@ def test_case_for_an_external_tool_is_skipped_and_for_an_unknown_tool_fails(
         assert "there is no tool `print_page`" in done.stdout
 
 
-def test_output_for_many_tools_with_long_names_fits_80_columns(
+def test_output_for_sixty_long_tool_names_fits_80_columns(
     make_project: Callable[..., Any],
 ) -> None:
     names = [f"open_{'a' * 90}{number}" for number in range(60)]

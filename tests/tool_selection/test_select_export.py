@@ -79,7 +79,7 @@ def test_promptfoo_export_has_the_tools_and_one_test_per_message(
     ]
 
 
-def test_export_counts_the_cases_of_unknown_tools(
+def test_export_counts_cases_for_unknown_tools(
     make_project: Callable[..., Any],
 ) -> None:
     toolset = TOOLSET + "  - {message: it is gone, tool: gone}\n"
@@ -89,7 +89,7 @@ def test_export_counts_the_cases_of_unknown_tools(
     assert done.stdout == "wrote out.json without 1 case of other tools\n"
 
 
-def test_promptfoo_export_has_the_endpoint_and_the_name_of_the_key_variable(
+def test_promptfoo_export_has_the_endpoint_and_key_variable(
     export_cases: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The key itself is not written."""
