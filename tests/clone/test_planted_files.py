@@ -53,9 +53,8 @@ CONTENT_PLANTS = PLANTS[-4:]
 @pytest.mark.rows(5)
 @pytest.mark.thorough
 @pytest.mark.parametrize("path", PATHS)
-def test_commands_end_and_change_no_file_outside_despite_plants(
-    clone: Clone, path: str
-) -> None:
+def test_planted_file_changes_nothing_outside(clone: Clone, path: str) -> None:
+    """Commands also end in time, and errors name the planted file."""
     before = clone.read_outside()
     # Every fourth plant, different ones at the next path; thorough runs use all.
     step = 1 if os.environ.get("TOOLCAST_THOROUGH") else 4

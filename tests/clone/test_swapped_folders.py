@@ -46,9 +46,7 @@ def swap_folder(path: Path, outside: Path) -> Iterator[list[int]]:
 
 @pytest.mark.rows(1)
 @pytest.mark.parametrize("path", ["generated", "generated/toy", "generated/toy/tools"])
-def test_generate_does_not_write_through_a_swapped_link(
-    clone: Clone, path: str
-) -> None:
+def test_generate_does_not_write_through_swapped_link(clone: Clone, path: str) -> None:
     target = clone.root / path
     # Files that a run through the link would overwrite, delete or regard as its own.
     for name in ("toy/tools", "tools", "prompts"):

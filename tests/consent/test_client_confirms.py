@@ -47,7 +47,7 @@ def call_tool(client: str, tool: str, token: str | None, **arguments: Any) -> st
     return str(json.loads(line)["result"]["content"][0]["text"])
 
 
-def test_call_confirmed_by_the_client_runs_and_is_recorded(
+def test_client_confirmed_call_runs_and_is_recorded(
     registry: Registry, shop: Shop
 ) -> None:
     text = call_tool("phone", "refund_order", TOKEN, order_id="A-1")
@@ -77,10 +77,8 @@ def test_client_confirmation_requires_the_setting_and_the_token(
     )
 
 
-def test_client_confirmation_is_accepted_only_over_http(
-    registry: Registry, shop: Shop
-) -> None:
-    """In-process and stdio calls have no token."""
+def test_client_confirmation_requires_http(registry: Registry, shop: Shop) -> None:
+    """In-process and stdio calls have no token, so they are refused."""
     response = registry.call_tool_sync("refund_order", {"order_id": "A-1"}, "phone")
     assert "no user can be asked here" in (response.error or "")
     with shop.serve_stdio(LEGACY, "--client", "phone", capabilities={}) as server:

@@ -15,7 +15,7 @@ from toolcast_runtime.consent.questions import ApprovalsInMemory, Questions, che
 from toolcast_runtime.core.question import Answer, PendingQuestion
 
 TITLED = [{"const": "in", "title": "Inside"}]
-DESCRIPTION = {"title": "A", "description": "An a."}
+TEXT = {"title": "A", "description": "An a."}
 
 
 def make_form(field: Any, **more: Any) -> dict[str, Any]:
@@ -25,26 +25,14 @@ def make_form(field: Any, **more: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     "field",
     [
-        {"type": "boolean", "default": True, **DESCRIPTION},
-        {"type": "number", "minimum": 0.5, "maximum": 1, "default": 0.7, **DESCRIPTION},
+        {"type": "boolean", "default": True, **TEXT},
+        {"type": "number", "minimum": 0.5, "maximum": 1, "default": 0.7, **TEXT},
         {"type": "integer", "minimum": -1},
-        {
-            "type": "string",
-            "minLength": 0,
-            "maxLength": 0,
-            "format": "uri",
-            **DESCRIPTION,
-        },
+        {"type": "string", "minLength": 0, "maxLength": 0, "format": "uri", **TEXT},
         {"type": "string", "format": "email", "default": "a"},
-        {
-            "type": "string",
-            "enum": ["a"],
-            "enumNames": ["A"],
-            "default": "a",
-            **DESCRIPTION,
-        },
-        {"type": "string", "oneOf": TITLED, "default": "in", **DESCRIPTION},
-        {"type": "array", "items": {"type": "string", "enum": ["a"]}, **DESCRIPTION},
+        {"type": "string", "enum": ["a"], "enumNames": ["A"], "default": "a", **TEXT},
+        {"type": "string", "oneOf": TITLED, "default": "in", **TEXT},
+        {"type": "array", "items": {"type": "string", "enum": ["a"]}, **TEXT},
         {"type": "array", "items": {"anyOf": TITLED}, "minItems": 0, "maxItems": 0},
         {"type": "array", "items": {"anyOf": TITLED}, "default": []},
     ],
@@ -167,23 +155,20 @@ async def test_answer_timeout_is_ten_minutes_and_pauses_the_call_timeout(
 
     def answer_after_two_seconds(_: Any) -> Answer:
         clock.now += 2.0
-        assert (pending_questions.is_waiting, pending_questions.waiting_seconds) == (
-            True,
-            2.0,
-        )
+        assert (pending.is_waiting, pending.waiting_seconds) == (True, 2.0)
         return Answer("accept")
 
     unused: Any = None
-    pending_questions = Questions(
+    pending = Questions(
         answer_after_two_seconds, unused, unused, None, {}, asyncio.get_running_loop()
     )
     monkeypatch.setattr(questions, "time", clock)
     fake_asyncio = SimpleNamespace(timeout=timeout)
     monkeypatch.setattr(questions, "asyncio", fake_asyncio)
-    assert await pending_questions._await_answer(unused) == Answer("accept")
+    assert await pending._await_answer(unused) == Answer("accept")
     clock.now += 7.0
-    assert (
-        pending_questions.is_waiting,
-        pending_questions.waiting_seconds,
-        timeouts,
-    ) == (False, 2.0, [600.0])
+    assert (pending.is_waiting, pending.waiting_seconds, timeouts) == (
+        False,
+        2.0,
+        [600.0],
+    )

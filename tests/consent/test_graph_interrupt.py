@@ -46,7 +46,7 @@ REFUND = ("refund_order", {"order_id": "A-1"})
 START_INPUT: Any = {"messages": [HumanMessage("go")]}
 
 
-def test_graph_interrupts_and_resumes_with_the_answer(
+def test_graph_interrupts_and_resumes_with_answer(
     registry: Registry, shop: Shop
 ) -> None:
     """The interrupt has the question and the arguments; the approval is recorded."""
@@ -65,9 +65,7 @@ def test_graph_interrupts_and_resumes_with_the_answer(
     ]
 
 
-def test_async_graph_interrupts_and_resumes_with_the_answer(
-    registry: Registry, shop: Shop
-) -> None:
+def test_async_graph_interrupts_and_resumes(registry: Registry, shop: Shop) -> None:
     agent = make_agent(registry, calls(REFUND), saver=InMemorySaver())
 
     async def run() -> Any:
@@ -81,9 +79,7 @@ def test_async_graph_interrupts_and_resumes_with_the_answer(
     )
 
 
-def test_handler_with_two_questions_interrupts_twice(
-    registry: Registry, shop: Shop
-) -> None:
+def test_two_handler_questions_interrupt_twice(registry: Registry, shop: Shop) -> None:
     agent = make_agent(
         registry, calls(("book_table", {"day": "Monday"})), saver=InMemorySaver()
     )
@@ -120,9 +116,7 @@ def test_graph_resumed_without_approval_does_not_run_the_tool(
     assert error in get_tool_messages(state)[0] and shop.side_effects == []
 
 
-def test_tool_outside_a_graph_with_checkpointer_is_refused(
-    registry: Registry, shop: Shop
-) -> None:
+def test_tool_requires_graph_with_checkpointer(registry: Registry, shop: Shop) -> None:
     error = "no user can be asked outside a graph with a checkpointer"
     (tool,) = [tool for tool in load_tools() if tool.name == "refund_order"]
     assert error in tool.invoke({"order_id": "A-1"})
@@ -135,7 +129,7 @@ def load_tools() -> list[Any]:
     return shop_tools
 
 
-def test_graph_without_checkpointer_does_not_run_the_tool(
+def test_graph_without_checkpointer_runs_no_tool(
     registry: Registry, shop: Shop
 ) -> None:
     agent = make_agent(registry, calls(REFUND))
@@ -171,7 +165,7 @@ def make_single_node_graph(registry: Registry, *is_forward: bool) -> Any:
     return graph.compile(checkpointer=InMemorySaver())
 
 
-def test_rerun_node_does_not_repeat_an_approved_call(
+def test_rerun_node_does_not_repeat_approved_call(
     registry: Registry, shop: Shop
 ) -> None:
     """The second run of the node refuses the call of the first run."""
@@ -185,7 +179,7 @@ def test_rerun_node_does_not_repeat_an_approved_call(
     assert get_tool_messages(state)[1] == "refunded B-2 None"
 
 
-def test_checkpoint_resumed_twice_runs_an_approved_call_once(
+def test_checkpoint_resumed_twice_runs_call_once(
     registry: Registry, shop: Shop
 ) -> None:
     graph = make_single_node_graph(registry)
@@ -197,9 +191,7 @@ def test_checkpoint_resumed_twice_runs_an_approved_call_once(
     assert shop.side_effects == ["refunded A-1 None"]
 
 
-def test_one_answer_does_not_approve_two_equal_calls(
-    registry: Registry, shop: Shop
-) -> None:
+def test_one_answer_approves_one_of_equal_calls(registry: Registry, shop: Shop) -> None:
     agent = make_agent(registry, calls(REFUND, REFUND), saver=InMemorySaver())
     state = agent.invoke(START_INPUT, THREAD)
     first, second = state["__interrupt__"]

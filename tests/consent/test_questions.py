@@ -147,10 +147,8 @@ def test_confirmation_is_required_only_if_the_condition_matches(
     assert bool(user.questions) is is_asked
 
 
-def test_condition_that_cannot_be_evaluated_requires_confirmation(
-    registry: Registry,
-) -> None:
-    """Invalid or too expensive conditions must not skip the question."""
+def test_failed_condition_requires_confirmation(registry: Registry) -> None:
+    """A condition that is invalid or too expensive must not skip the question."""
 
     slow_pattern = Confirm("?", {"properties": {"a": {"pattern": "^(?=.*x)(a|a)*$"}}})
     assert is_confirmation_needed(slow_pattern, {}, {"a": "a" * 100_000})
@@ -237,9 +235,7 @@ def test_message_length_and_argument_length_are_limited() -> None:
         assert question.message.count("x") == min(length, 500)
 
 
-def test_question_longer_than_the_limit_is_refused(
-    registry: Registry, shop: Shop
-) -> None:
+def test_question_above_the_limit_is_refused(registry: Registry, shop: Shop) -> None:
     arguments = {f"a{n}": "x" * 400 for n in range(30)}
     with pytest.raises(Exception, match="too long to be shown"):
         build_question("send", Confirm("Send?"), arguments)
@@ -276,9 +272,7 @@ def test_answer_fields_outside_the_form_are_removed() -> None:
     assert _validate_content(question, Answer("accept", content)) == {"n": 1}
 
 
-def test_approved_call_runs_with_the_confirmed_arguments(
-    registry: Registry, shop: Shop
-) -> None:
+def test_call_runs_with_the_confirmed_arguments(registry: Registry, shop: Shop) -> None:
     """Changes by the user's program or the caller during the question have no effect."""
     arguments: dict[str, Any] = {"order_id": "A-1", "amount": 1}
 
@@ -374,9 +368,8 @@ def test_server_with_several_processes_requires_a_long_key(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("options", [["--workers", "2"], ["--replica"]])
-def test_workers_and_replicas_without_a_key_do_not_start(
-    shop: Shop, options: list[str]
-) -> None:
+def test_workers_and_replicas_require_a_key(shop: Shop, options: list[str]) -> None:
+    """Without a state key, a server with several processes does not start."""
     keyless = replace(shop, key="")
     raises_error = pytest.raises(
         AssertionError, match="set SHOP_STATE_KEY to 32 random"
@@ -385,9 +378,8 @@ def test_workers_and_replicas_without_a_key_do_not_start(
         pass
 
 
-def test_call_without_confirmation_does_not_create_the_ledger(
-    registry: Registry, shop: Shop
-) -> None:
+def test_unconfirmed_call_creates_no_ledger(registry: Registry, shop: Shop) -> None:
+    """The ledger is created only when a question is recorded."""
     arguments = {"article": "tea", "price": 20}
     registry.call_tool_sync("set_price", arguments, "desk", ask=ScriptedUser())
     assert not Path(shop.location / "ledger.sqlite3").exists()

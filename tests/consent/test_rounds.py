@@ -90,9 +90,7 @@ def test_state_without_open_question_permits_one_call(shop: Shop) -> None:
 
 
 @pytest.mark.slow
-def test_call_is_refused_before_a_question_if_the_ledger_is_not_writable(
-    shop: Shop,
-) -> None:
+def test_unwritable_ledger_refuses_calls_before_the_question(shop: Shop) -> None:
     with closing(sqlite3.connect(shop.location / "ledger.sqlite3")) as connection:
         connection.execute("PRAGMA user_version = 99")
     with shop.connect_stateless("stdio") as client:

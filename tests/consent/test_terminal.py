@@ -186,7 +186,7 @@ def test_third_invalid_input_cancels_the_question(
         assert answer.result(20) == Answer("cancel")
 
 
-def test_empty_input_uses_the_default_or_omits_the_field(
+def test_empty_input_uses_default_or_omits_field(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The end of input cancels the question."""

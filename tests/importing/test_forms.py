@@ -114,9 +114,7 @@ def test_json_lines_are_read_as_one_tool_per_line() -> None:
 
 @pytest.mark.rows(8)
 @pytest.mark.parametrize("path", CORPUS, ids=lambda path: path.stem)
-def test_real_server_lists_survive_conversion_to_each_provider_format(
-    path: Path,
-) -> None:
+def test_real_server_lists_survive_conversion_to_provider_formats(path: Path) -> None:
     """Name, description and schema are compared, which every format can express."""
     source = read_source(str(path))
     value, _ = read_json(path.read_bytes())
@@ -318,9 +316,7 @@ def make_source(schema: Any, name: str) -> ToolSource:
 
 
 @pytest.mark.parametrize(("first", "second"), EQUAL_SCHEMAS)
-def test_schemas_that_differ_only_in_order_do_not_conflict(
-    first: Any, second: Any
-) -> None:
+def test_schemas_that_differ_in_order_do_not_conflict(first: Any, second: Any) -> None:
     assert list_conflicts([make_source(first, "1"), make_source(second, "2")]) == []
 
 

@@ -96,9 +96,7 @@ def test_real_server_list_is_reproduced_exactly(file: Path, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("name", ["nasty_numbers", "nasty_texts"])
-def test_unusual_numbers_and_strings_survive_the_import(
-    name: str, tmp_path: Path
-) -> None:
+def test_unusual_numbers_and_strings_are_preserved(name: str, tmp_path: Path) -> None:
     """YAML writes some numbers differently, and reads some characters as line ends."""
     (tmp_path / "list.json").write_text(NASTY_LISTS[name], "utf-8")
     run_import(tmp_path, "list.json", "--toolset", "things")
@@ -132,9 +130,7 @@ def test_import_writes_readable_specs_and_settings(tmp_path: Path) -> None:
     )
 
 
-def test_import_uses_the_schemas_and_folders_that_the_project_uses(
-    tmp_path: Path,
-) -> None:
+def test_import_uses_existing_schemas_and_toolset_folders(tmp_path: Path) -> None:
     schemas = tmp_path / "own"
     shutil.copytree(ROOT / "specs/schemas", schemas)
     (tmp_path / "toolcast.yaml").write_text(
@@ -205,7 +201,7 @@ def test_running_stdio_server_is_imported_with_resources(tmp_path: Path) -> None
         )
 
 
-def test_second_import_updates_instructions_but_not_an_edited_title(
+def test_second_import_updates_instructions_but_not_edited_title(
     tmp_path: Path,
 ) -> None:
     info = {"name": "clinic", "version": "1"}
@@ -320,9 +316,7 @@ VALUES = st.recursive(
         ("Map\n   \na website.\n ", "text: |-\n  Map\n     \n  a website.\n   \n"),
     ],
 )
-def test_multiline_strings_are_written_as_yaml_block_scalars(
-    text: str, written: str
-) -> None:
+def test_multiline_strings_become_yaml_block_scalars(text: str, written: str) -> None:
     assert str(encode_entry("text", text)) == written
 
 

@@ -115,7 +115,7 @@ def test_all_other_conflicts_concern_results(conflicts: list[Conflict]) -> None:
     assert len(conflicts) == 8 + 10 + 3
 
 
-def test_fields_that_a_format_cannot_express_are_listed(
+def test_fields_that_formats_cannot_express_are_listed(
     sources: list[ToolSource],
 ) -> None:
     assert list(format_unsupported_fields(sources)) == [
@@ -145,9 +145,7 @@ def test_conflicts_stay_unresolved_without_a_preferred_source(
     assert list_unresolved_conflicts(conflicts, parse_preferences(["3"], sources)) == []
 
 
-def test_merge_uses_the_preferred_source_for_each_tool(
-    sources: list[ToolSource],
-) -> None:
+def test_merge_uses_the_preferred_source_per_tool(sources: list[ToolSource]) -> None:
     preferences = parse_preferences(["mcp_tools.json", "memory=tools.json"], sources)
     merged = merge_sources(sources, preferences)
     assert len(merged.listing.tools) == 10

@@ -30,7 +30,7 @@ def exit_merge(
     return raised.value.code, capsys.readouterr().err
 
 
-def test_conflict_report_matches_the_expected_file(
+def test_conflict_report_equals_expected_file(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """`REGENERATE=1` writes the file; review its changes."""
@@ -47,9 +47,7 @@ def test_remaining_conflicts_are_counted(capsys: pytest.CaptureFixture[str]) -> 
     assert "9 conflicts in 8 tools; nothing was written\n" in message
 
 
-def test_unknown_preferred_source_is_an_error(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_unknown_preferred_source_is_error(capsys: pytest.CaptureFixture[str]) -> None:
     code, message = exit_merge(capsys, "4")
     assert (code, message) == (
         2,
@@ -58,9 +56,7 @@ def test_unknown_preferred_source_is_an_error(
     )
 
 
-def test_resolved_conflicts_are_still_reported(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_resolved_conflicts_are_reported(capsys: pytest.CaptureFixture[str]) -> None:
     merged = merge_sources_or_exit([read_source(name) for name in FILES], ["3"])
     assert len(merged.listing.tools) == 10
 

@@ -228,9 +228,7 @@ def test_second_import_changes_no_files(imported_copy: Path) -> None:
     assert (imported_copy / "handlers/shop.py").read_text("utf-8").endswith("# mine\n")
 
 
-def test_second_import_reports_which_handlers_to_add_or_remove(
-    imported_copy: Path,
-) -> None:
+def test_second_import_reports_handlers_to_add_or_remove(imported_copy: Path) -> None:
     path = imported_copy / "sdk_shop/server.py"
     text = path.read_text("utf-8")
     text = text.replace("Add numbers.", "Add two numbers.").replace(

@@ -28,10 +28,8 @@ def project(make_project: Callable[..., Project]) -> Project:
     return project
 
 
-def test_conflicting_sources_without_preference_are_not_written(
-    project: Project,
-) -> None:
-    """The report lists the conflicts."""
+def test_conflicting_sources_require_a_preference(project: Project) -> None:
+    """Without it, the conflicts are listed and no file is written."""
     before = read_files(project.root)
     done = project.toolcast("import", *FILES, "--toolset", "assistant")
     assert done.returncode == 1

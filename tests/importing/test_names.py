@@ -122,9 +122,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("version", ERAS)
-def test_server_lists_and_calls_tools_with_similar_names(
-    project: Path, version: str
-) -> None:
+def test_server_offers_tools_with_similar_names(project: Path, version: str) -> None:
     expected: list[Mapping[str, Any]] = json.loads((project / "list.json").read_text())
     with stdio_server(project, "generated.users", version=version) as server:
         assert json.dumps(server.request("tools/list")["result"]["tools"]) == (
@@ -136,9 +134,7 @@ def test_server_lists_and_calls_tools_with_similar_names(
 
 
 @pytest.mark.parametrize("name", ["-rf", "-", "--help", "-x.y", "--"])
-def test_spec_file_name_with_leading_dash_has_a_prefix(
-    name: str, tmp_path: Path
-) -> None:
+def test_spec_file_with_dashed_name_is_prefixed(name: str, tmp_path: Path) -> None:
     """Otherwise `rm *` in the folder reads the file's name as an option."""
     import_names(tmp_path, name)
     assert read_tool_names(tmp_path) == {f"tool_{name}.yaml": name}

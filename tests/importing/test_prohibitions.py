@@ -44,9 +44,7 @@ def append_text(root: Path, file: str | Path, text: str) -> None:
 
 
 @pytest.mark.parametrize("clients", DENY.values(), ids=DENY)
-def test_import_preserves_deny_entry_for_absent_tool(
-    clients: str, tmp_path: Path
-) -> None:
+def test_import_preserves_deny_for_absent_tool(clients: str, tmp_path: Path) -> None:
     import_list(tmp_path, [make_tool("a_b"), *OTHERS])
     path = tmp_path / TOOLSET
     text = path.read_text("utf-8").replace("mcp: {}", "mcp: {client: x}")
@@ -280,7 +278,7 @@ def _draw_list(rng: random.Random) -> Sequence[Tool]:
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_random_imports_never_weaken_prohibitions(seed: int, tmp_path: Path) -> None:
+def test_random_imports_weaken_no_prohibition(seed: int, tmp_path: Path) -> None:
     rng = random.Random(seed)
     first = make_tools("a_b", "wipe", "c", "d", "e")
     import_list(tmp_path, [*first, make_pay_tool()])

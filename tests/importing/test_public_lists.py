@@ -56,9 +56,7 @@ def test_each_public_list_has_an_expected_result() -> None:
 
 
 @pytest.mark.parametrize("name", EXPECTED)
-def test_list_from_a_public_report_is_imported_and_generated(
-    name: str, tmp_path: Path
-) -> None:
+def test_list_from_public_report_generates_code(name: str, tmp_path: Path) -> None:
     """Rejected tools are reported, and the generated code passes ruff's default rules."""
     tools, reports = EXPECTED[name]
     shutil.copy(LISTS / f"{name}.json", tmp_path / "list.json")

@@ -112,9 +112,7 @@ def test_unlisted_tool_is_removed_and_reported_by_diff(tmp_path: Path) -> None:
     assert "reserved_names" not in (tmp_path / "specs/things/toolset.yaml").read_text()
 
 
-def test_description_that_mentions_a_removed_tool_is_only_a_warning(
-    tmp_path: Path,
-) -> None:
+def test_description_that_mentions_removed_tool_is_a_warning(tmp_path: Path) -> None:
     tools = [make_tool("a_b"), make_tool("c", "Does c after a_b."), make_tool("d")]
     import_list(tmp_path, tools)
     import_list(tmp_path, tools[1:])

@@ -86,7 +86,7 @@ def test_anthropic_lists_are_not_read_as_sdk_dumps() -> None:
 @pytest.mark.parametrize(
     "tool", PROTOCOL_TOOLS[:-1], ids=lambda tool: str(tool["name"])
 )
-def test_dumped_tool_members_become_spec_fields(
+def test_dumped_members_become_spec_fields(
     tool: dict[str, Any], tmp_path: Path
 ) -> None:
     dumped = mcp_types.Tool.model_validate(tool).model_dump()

@@ -204,7 +204,7 @@ def generate_files(root: Path, specs: Specs) -> Mapping[str, bytes]:
     return result.files
 
 
-def assert_same_structure(tmp_path: Path, specs: Specs) -> None:
+def check_same_structure(tmp_path: Path, specs: Specs) -> None:
     """Check that free text changed only string constants of the generated files.
 
     Headings are texts of the toolset, so Markdown files are compared by their number.

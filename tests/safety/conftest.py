@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.forked import Forks, forks
-from tests.safety.benign_twin import Specs, assert_twin
+from tests.safety.benign_twin import Specs, check_same_structure
 from tests.safety.hostile_cases import Outcome, copy_hostile_case, run_generate
 from tests.safety.payloads import PAYLOADS, make_text_toolset
 
@@ -16,7 +16,7 @@ from tests.safety.payloads import PAYLOADS, make_text_toolset
 @pytest.fixture
 def assert_same_structure(tmp_path: Path) -> Callable[[Specs], None]:
     """Return a function that compares the code of a toolset with that of its twin."""
-    return lambda specs: assert_twin(tmp_path, specs)
+    return lambda specs: check_same_structure(tmp_path, specs)
 
 
 @pytest.fixture(params=range(len(PAYLOADS)), ids=lambda n: PAYLOADS[n][:20])

@@ -131,9 +131,7 @@ fuzz_settings = settings(
 
 @fuzz_settings
 @given(seed=st.integers(0, 2**32))
-def test_mutated_specs_generate_the_same_output_twice(
-    seed: int, tmp_path: Path
-) -> None:
+def test_mutated_specs_generate_same_output_twice(seed: int, tmp_path: Path) -> None:
     rng = random.Random(seed)
     toolset, tools = json.loads(json.dumps([TOOLSET, REPOSITORY_TOOLS]))
     for tool in tools:
@@ -161,9 +159,7 @@ def test_random_bytes_as_spec_generate_files_or_findings(
 
 @fuzz_settings
 @given(seed=st.integers(0, 2**32))
-def test_damaged_spec_bytes_generate_files_or_findings(
-    seed: int, tmp_path: Path
-) -> None:
+def test_damaged_bytes_generate_files_or_findings(seed: int, tmp_path: Path) -> None:
     """Bytes of a real spec are changed, removed, duplicated or moved."""
     rng = random.Random(seed)
     write_project(tmp_path, TOOLSET, [])

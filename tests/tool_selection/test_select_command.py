@@ -63,9 +63,7 @@ def test_tool_with_always_is_ranked_but_marked_as_not_routed(project: Any) -> No
     assert "100% + bell  " in done.stdout
 
 
-def test_message_without_known_terms_selects_all_tools_with_the_reason(
-    project: Any,
-) -> None:
+def test_message_without_known_terms_selects_all_tools(project: Any) -> None:
     done = project.toolcast("select", "Guten Morgen", "--client", "external")
     assert " ".join(done.stdout.split()).startswith(
         "2 of 2 routed tools: all of them, as the tools' text contains 0 of the message's"
@@ -155,9 +153,7 @@ def test_project_without_cases_prints_an_example(project: Any) -> None:
     assert max(map(len, done.stdout.splitlines())) <= 80
 
 
-def test_passing_cases_are_counted_per_toolset(
-    make_wiki_project: Callable[..., Any],
-) -> None:
+def test_passing_cases_are_counted(make_wiki_project: Callable[..., Any]) -> None:
     done = make_wiki_project(
         delete_page="cases: [{message: Delete the page., near: [Archive the page.]}]\n"
     ).toolcast("select")
@@ -224,9 +220,7 @@ def test_case_without_a_tool_fails_if_a_tool_is_selected(
     assert "toy: 1 of 2 messages pass" in done.stdout
 
 
-def test_options_override_the_toolset_gates(
-    make_wiki_project: Callable[..., Any],
-) -> None:
+def test_options_override_toolset_gates(make_wiki_project: Callable[..., Any]) -> None:
     project = make_wiki_project(
         "selection: {top: 2, coverage: 0.3}\n",
         archive_page="cases: [{message: Remove that page for good.}]\n",

@@ -79,9 +79,7 @@ def test_promptfoo_export_has_the_tools_and_one_test_per_message(
     ]
 
 
-def test_export_counts_cases_for_unknown_tools(
-    make_project: Callable[..., Any],
-) -> None:
+def test_export_counts_unknown_tool_cases(make_project: Callable[..., Any]) -> None:
     toolset = TOOLSET + "  - {message: it is gone, tool: gone}\n"
     project = make_project({"lamp": TOOL.format("Makes light.")}, toolset=toolset)
     arguments = ("--export", "promptfoo", "--model", "small", "--output", "out.json")
@@ -121,10 +119,8 @@ def test_promptfoo_export_escapes_templates_and_file_references(
     assert note["function"]["description"].startswith(" file://secret")
 
 
-def test_agent_skills_export_has_a_query_per_message(
-    export_cases: Callable[..., Any],
-) -> None:
-    """`should_trigger` states whether the message has a tool."""
+def test_agent_skills_export_has_queries(export_cases: Callable[..., Any]) -> None:
+    """Each message is a query, and `should_trigger` states whether it has a tool."""
     assert export_cases("agent-skills") == [
         {"query": "note that", "should_trigger": True},
         {"query": "tell me a joke", "should_trigger": False},
