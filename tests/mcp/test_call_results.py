@@ -57,7 +57,7 @@ def test_tool_response_becomes_text_and_structured_content(
         (ToolResponse(None, content=[TEXT]), [], None),
     ],
 )
-def test_structured_only_result_has_no_text_copy_of_the_value(
+def test_structured_only_result_does_not_repeat_the_value_as_text(
     response: ToolResponse, texts: list[str], value: Any
 ) -> None:
     """With `send="structured"` only content blocks and notes are sent as text."""

@@ -228,7 +228,7 @@ def test_generated_server_passes_skills_extension_scenario(
     assert [check["status"] for check in relevant] == expected
 
 
-def test_every_scored_scenario_of_the_suite_is_run(node: NodeTools) -> None:
+def test_every_scored_scenario_is_run(node: NodeTools) -> None:
     suite = Path(node.conformance[1]).parents[1]
     text = (suite / "requirements" / f"{MODERN}.yaml").read_text(encoding="utf-8")
     scored = yaml.safe_load(text)["server"]
@@ -291,7 +291,7 @@ def run_scenario(
 
 
 @pytest.mark.parametrize("toolset", TOOLSETS)
-def test_inspector_lists_every_tool_of_a_repository_toolset(
+def test_inspector_lists_every_tool_in_repository_toolsets(
     node: NodeTools, toolset: str
 ) -> None:
     options = ["--cli", "--method", "tools/list", "--format", "json"]

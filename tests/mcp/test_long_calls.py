@@ -62,8 +62,8 @@ def send_call(
     return connection
 
 
-def test_progress_of_a_synchronous_handler_rises_over_stdio(stdio: StdioServer) -> None:
-    """A repeated or smaller value is sent as a slightly larger value."""
+def test_progress_from_sync_handler_rises_over_stdio(stdio: StdioServer) -> None:
+    """Repeated and smaller values are sent as slightly larger values."""
     params = {
         "name": "report_plainly",
         "arguments": {},
@@ -83,7 +83,7 @@ def test_progress_of_a_synchronous_handler_rises_over_stdio(stdio: StdioServer) 
 
 
 @pytest.mark.parametrize("era", ERAS)
-def test_progress_of_a_synchronous_handler_is_sent_over_http(
+def test_progress_from_sync_handler_is_sent_over_http(
     web_server: HttpServer, era: str
 ) -> None:
     body = (

@@ -132,7 +132,7 @@ def _assert_readable(toolset: str, tool: Any, result: CallToolResult) -> None:
 # The generated tests compare the list over stdio; this test starts a server for each client.
 @pytest.mark.slow
 @pytest.mark.parametrize("toolset", TOOLSETS)
-def test_tools_list_over_http_is_the_json_of_the_definition_files(toolset: str) -> None:
+def test_tools_list_over_http_equals_json_in_definition_files(toolset: str) -> None:
     """Keys, their order and number spellings are equal in both protocol versions."""
     registry: Registry = importlib.import_module(
         f"generated.{toolset}.registry"

@@ -79,7 +79,7 @@ def test_handlers_exist_only_for_declared_resources_prompts_and_values() -> None
 
 
 async def test_resources_templates_and_prompts_are_listed_separately() -> None:
-    """Each list has one page, so a cursor is an error."""
+    """Lists have one page, so a cursor is an error."""
     prompt = make_prompt("p")
     handlers = make_handlers(NOTE, make_template("a:{x}"), prompts=(prompt,))
     result = await handlers["on_list_resources"](CONTEXT, None)

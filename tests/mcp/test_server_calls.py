@@ -156,7 +156,7 @@ def test_missing_handler_is_not_implemented_or_cannot_be_loaded(call: Call) -> N
         assert "cannot be loaded" in get_error_text(call(tool, {}))
 
 
-def test_text_of_tool_error_reaches_the_caller(call: Call) -> None:
+def test_tool_error_text_reaches_the_caller(call: Call) -> None:
     assert get_error_text(call("refuse", {"reason": "Closed on Sundays."})) == (
         "Closed on Sundays."
     )

@@ -39,7 +39,7 @@ from toolcast_runtime.mcp.tools_list import make_tools_list_middleware
 def test_http_options_are_parsed_or_refused(
     monkeypatch: pytest.MonkeyPatch, words: str, expected: dict[str, Any] | None
 ) -> None:
-    """A value out of range exits; every option that is not set has its default."""
+    """Values out of range exit; options that are not set have their defaults."""
     parsed: list[Any] = []
     monkeypatch.setattr(runner, "serve_http", lambda _, options: parsed.append(options))
     if expected is None:
@@ -62,7 +62,7 @@ SERVER_WITH_STATE_KEY = replace(SERVER, state_key_variable="TOY_KEY")
     [("k" * 32, True), ("k" * 31, False), ("é" * 16, True), ("", True)],
 )
 def test_state_key_needs_at_least_32_bytes(key: str, is_accepted: bool) -> None:
-    """A shorter key is refused, also as the second key; an empty value means no key."""
+    """Shorter keys are refused, also as the second key; an empty value means no key."""
     if is_accepted:
         assert (
             make_sealer(

@@ -51,7 +51,7 @@ def test_other_calls_are_answered_during_a_hanging_call(
     assert [f'"id":{quick}'.encode() in line for line in order] == [True, False]
 
 
-def test_output_of_a_handler_does_not_reach_the_client(server: StdioServer) -> None:
+def test_printed_handler_output_does_not_reach_the_client(server: StdioServer) -> None:
     """Text printed by a handler or its child process must not mix with the protocol."""
     answer = server.call("chatter")
     assert answer["result"]["content"] == [{"type": "text", "text": "done"}]
@@ -59,8 +59,8 @@ def test_output_of_a_handler_does_not_reach_the_client(server: StdioServer) -> N
     assert not any(b"printed" in line or b"forged" in line for line in server.lines)
 
 
-def test_stdin_of_a_handler_is_empty(server: StdioServer) -> None:
-    """A handler that reads stdin does not receive the client's requests."""
+def test_handler_stdin_is_empty(server: StdioServer) -> None:
+    """Handlers that read stdin do not receive the client's requests."""
     assert server.call("read_stdin")["result"]["content"][0]["text"] == ""
 
 
@@ -142,7 +142,7 @@ def test_tools_list_does_not_depend_on_the_hash_seed(faulty_project: Path) -> No
 
 @pytest.mark.parametrize("era", ERAS)
 def test_client_can_list_and_call_only_allowed_tools(era: str) -> None:
-    """A call to a denied tool has the same error as a call to an unknown tool."""
+    """Calls to denied and to unknown tools have the same error."""
     with stdio_server(
         ROOT, "generated.kirishima", "--client", "external", era=era
     ) as server:

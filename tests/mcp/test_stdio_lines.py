@@ -111,7 +111,7 @@ def test_unicode_line_separators_do_not_end_a_line(faulty_project: Path) -> None
     assert get_text(run_with_input(faulty_project, data)[0]) == "a\u2028b\x85c\u2029d"
 
 
-def test_message_in_many_chunks_is_joined(faulty_project: Path) -> None:
+def test_message_in_small_chunks_is_joined(faulty_project: Path) -> None:
     """Chunks of 7 bytes split characters of several bytes."""
     data = encode_call(1, "refuse", reason="ü€😀" * 50) + b"\n"
     with running_server(faulty_project, subprocess.PIPE, subprocess.PIPE) as process:
@@ -177,7 +177,7 @@ def test_invalid_notification_or_response_has_no_answer(
 
 
 @pytest.mark.slow
-def test_answers_are_equal_to_those_of_the_sdk_stdio_transport(
+def test_answers_equal_answers_from_the_sdk_stdio_transport(
     faulty_project: Path,
 ) -> None:
     params = {

@@ -81,7 +81,7 @@ def test_combined_server_rejects_duplicate_administration_paths(
 def test_server_can_ask_user_with_state_key_or_confirm(
     state_key_variable: str | None, confirms: list[Any], expected: bool
 ) -> None:
-    """A server may ask the user if it has a state key or a tool with `confirm`."""
+    """Servers may ask the user if they have a state key or a tool with `confirm`."""
     server = _server_stub(
         state_key_variable=state_key_variable,
         tools=lambda _: [SimpleNamespace(confirm=confirm) for confirm in confirms],
@@ -107,7 +107,7 @@ def test_skill_or_prompt_is_available_only_to_its_clients(
     assert Server._is_available(server, client, clients) is expected
 
 
-def test_server_has_resources_prompts_and_skills_of_every_toolset() -> None:
+def test_server_has_resources_prompts_and_skills_from_every_toolset() -> None:
     """One toolset with resources, prompts or skills is enough for the whole server."""
 
     def make_server(**attributes: Any) -> Any:
@@ -125,7 +125,7 @@ def test_server_has_resources_prompts_and_skills_of_every_toolset() -> None:
 
 
 def test_resource_handler_runs_in_the_toolset_that_declares_it() -> None:
-    """A resource without a handler uses the first toolset; an unknown handler raises."""
+    """Resources without a handler use the first toolset; an unknown handler raises."""
     toolsets = [
         SimpleNamespace(
             resource_and_prompt_handlers=(name,), registry=SimpleNamespace(calls=calls)
@@ -154,7 +154,7 @@ def test_resource_handler_runs_in_the_toolset_that_declares_it() -> None:
         ("unknown", True, None, False),
     ],
 )
-async def test_only_tools_of_the_server_are_found(
+async def test_server_finds_only_tools_that_it_lists(
     name: str, external: bool, provider: Any, is_found: bool
 ) -> None:
     """Listed tools and old names are found; external tools only if they are enabled."""
@@ -205,7 +205,7 @@ async def test_asgi_app_responds_503_until_it_has_started() -> None:
 async def test_only_an_error_during_startup_is_reported_as_startup_failed(
     fails_at_startup: bool,
 ) -> None:
-    """A later error propagates instead, after `lifespan.startup.complete`."""
+    """Later errors propagate instead, after `lifespan.startup.complete`."""
     sent: list[str] = []
 
     class App(AsgiApp):

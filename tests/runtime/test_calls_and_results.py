@@ -46,7 +46,7 @@ def test_formats_are_asserted_by_tool_calls_but_not_by_validators() -> None:
 def test_result_formats_are_checked_only_for_a_result_type(
     result_type: str | None, is_refused: bool
 ) -> None:
-    """A tool without an output schema accepts every result."""
+    """Tools without an output schema accept every result."""
     tool = replace(
         TOOL,
         definition={"inputSchema": SCHEMA, "outputSchema": SCHEMA},
@@ -82,7 +82,7 @@ ACTIONS = {
         ("unheard-of", []),
     ],
 )
-def test_arguments_of_an_action_are_checked(
+def test_action_arguments_are_checked(
     action_and_names: str, problems: list[str]
 ) -> None:
     """`requires`, `requires_any` and `accepts` apply after the schema has no problems."""

@@ -70,7 +70,7 @@ def package(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.mark.parametrize("name", FOREIGN)
 @pytest.mark.usefixtures("package")
-def test_function_of_another_package_is_refused_as_handler(name: str) -> None:
+def test_function_from_another_package_is_refused_as_handler(name: str) -> None:
     """Imports, aliases, partials and inherited constructors do not hide the origin."""
     with pytest.raises(ImportError, match=f"outside of `{PACKAGE}`; name a function"):
         load_function(f"{PACKAGE}:{name}", PACKAGE)
@@ -78,7 +78,7 @@ def test_function_of_another_package_is_refused_as_handler(name: str) -> None:
 
 @pytest.mark.parametrize("name", OWN)
 @pytest.mark.usefixtures("package")
-def test_function_of_the_handlers_package_is_loaded(name: str) -> None:
+def test_function_in_the_handlers_package_is_loaded(name: str) -> None:
     assert callable(load_function(f"{PACKAGE}:{name}", PACKAGE))
 
 
@@ -131,7 +131,7 @@ async def test_refused_handler_origin_is_logged_but_not_sent_to_the_caller(
     assert "own_handlers:system is refused: it is defined in `posix`" in caplog.text
 
 
-async def test_ledger_sink_of_another_package_prevents_the_call(
+async def test_ledger_sink_from_another_package_prevents_the_call(
     tmp_path: Path, handlers: Any
 ) -> None:
     runs: list[int] = []

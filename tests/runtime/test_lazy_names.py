@@ -38,7 +38,7 @@ def test_public_name_imports_its_module_on_first_use(package: str) -> None:
 
 
 @pytest.mark.parametrize("package", LAZY_MODULES)
-def test_unknown_name_of_a_lazy_package_is_an_attribute_error(package: str) -> None:
+def test_unknown_name_in_lazy_package_is_an_attribute_error(package: str) -> None:
     with pytest.raises(AttributeError, match=f"'{package}' has no attribute 'nothing'"):
         getattr(import_module(package), "nothing")  # noqa: B009 - no such attribute
 

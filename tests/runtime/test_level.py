@@ -66,7 +66,7 @@ def test_require_level_refuses_code_for_an_older_runtime(
     )
 
 
-def test_import_of_the_runtime_loads_only_its_lazy_names() -> None:
+def test_importing_the_runtime_loads_only_its_lazy_names() -> None:
     code = (
         "import sys; before = set(sys.modules); import toolcast_runtime;"
         "print(sorted(m for m in set(sys.modules) - before if 'toolcast' in m))"
@@ -88,12 +88,12 @@ def test_names_for_handlers_are_exported_by_the_top_package() -> None:
         current_call()
 
 
-def test_unknown_name_of_the_runtime_is_an_attribute_error() -> None:
+def test_unknown_runtime_name_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="has no attribute 'Nothing'"):
         toolcast_runtime.Nothing  # noqa: B018
 
 
-def test_generated_code_uses_only_the_runtime_names_of_its_level(
+def test_generated_code_uses_only_runtime_names_at_its_level(
     clinic_project: Path,
 ) -> None:
     """A released runtime of the same level must have every name that new code uses.

@@ -93,7 +93,7 @@ def test_text_with_a_line_break_is_a_value_error(text: str) -> None:
         escape_markdown_line(text)
 
 
-def test_escape_html_keeps_code_only_if_every_line_closes_its_code_spans() -> None:
+def test_escape_html_skips_code_only_if_every_line_closes_its_code_spans() -> None:
     """HTML is escaped in all lines if a code span is open at the end of one line."""
     assert escape_html(["`<b>` <b>", "<b> `<b>`"]) == ["`<b>` \\<b>", "\\<b> `<b>`"]
     assert escape_html(["`<b>`", "` <b>"]) == ["`\\<b>`", "` \\<b>"]

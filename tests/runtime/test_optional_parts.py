@@ -77,7 +77,7 @@ def test_tool_with_confirm_is_refused_without_the_questions_module(
 
 
 @pytest.mark.parametrize("handler", ["asking", "asking_later"])
-def test_handler_that_asks_the_user_fails_without_the_consent_part(
+def test_handler_with_a_question_fails_without_the_consent_part(
     handler: str, tmp_path: Path, handler_log: list[str], break_modules: BreakModules
 ) -> None:
     break_modules("toolcast_runtime.consent")
@@ -89,7 +89,7 @@ def test_handler_that_asks_the_user_fails_without_the_consent_part(
 def test_repeated_question_is_declined_without_the_consent_part(
     tmp_path: Path, handler_log: list[str], break_modules: BreakModules
 ) -> None:
-    """The handler catches the error and asks again, but gets no answer."""
+    """Handlers that catch the error and repeat the question get no answer either."""
     break_modules("toolcast_runtime.consent")
     registry = make_registry(tmp_path, handler=f"{HANDLERS}:stubborn")
     assert registry.call_tool_sync("t", {}, ask=lambda question: YES).result == "done"

@@ -66,7 +66,7 @@ def test_override_replaces_allow_and_adds_deny_for_its_clients(
     assert registry.names("external") == ("memory",)
 
 
-def test_allow_all_in_the_override_keeps_clients_and_deny_of_the_toolset(
+def test_allow_all_in_override_does_not_bypass_clients_and_deny(
     tmp_path: Path,
 ) -> None:
     registry = load_registry(write_file(tmp_path, {"external": {"allow": "*"}}))
@@ -121,7 +121,7 @@ def test_invalid_override_file_denies_every_tool_to_every_client(
     )
 
 
-def test_error_lists_every_problem_of_the_override_file(tmp_path: Path) -> None:
+def test_error_lists_every_problem_in_the_override_file(tmp_path: Path) -> None:
     value = {"nobody": {}, "copilot": {"allow": ["gone"], "more": 1}}
     with pytest.raises(AccessError) as error:
         load_registry(write_file(tmp_path, value)).access()

@@ -99,13 +99,13 @@ def test_prompt_docs_describe_only_tools_allowed_to_the_client(
 
 
 def test_tools_without_a_section_are_in_the_section_tools(prompts: Prompts) -> None:
-    """A section without tools is not listed and its text is empty."""
+    """Sections without tools are not listed and their text is empty."""
     assert prompts.sections == ("text", "tools")
     assert prompts.section("tools", "writer").startswith("## Tools\n\n- **loose**")
     assert prompts.section("empty", "writer") == ""
 
 
-def test_cli_block_has_commands_of_its_default_or_the_requested_client(
+def test_cli_block_has_commands_for_default_or_requested_client(
     prompts: Prompts,
 ) -> None:
     row = "  notes {0} <text...>".format

@@ -92,10 +92,10 @@ def test_only_secret_items_and_properties_are_redacted() -> None:
         {"properties": {"x": {"$ref": "https://example.org/secret.json"}}},
     ],
 )
-def test_secret_behind_a_reference_of_any_dialect_is_redacted(
+def test_secret_behind_any_schema_reference_is_redacted(
     schema: dict[str, Any],
 ) -> None:
-    """A value whose reference cannot be resolved counts as secret."""
+    """Values with an unresolvable reference count as secret."""
     redact_secret(schema, {"x": "s3cret"})
 
 
@@ -233,13 +233,13 @@ def test_recursive_schema_does_not_loop() -> None:
     assert Redaction(schema).redact({"x": {"x": 1}}) == {"x": {"x": 1}}
 
 
-def test_schema_above_the_size_limit_redacts_the_whole_value() -> None:
+def test_schema_above_the_size_limit_redacts_the_entire_value() -> None:
     schema = {"properties": {f"p{n}": {"type": "string"} for n in range(30_000)}}
     assert Redaction(schema).redact({"p1": "s3cret"}) == REDACTED
 
 
-def test_values_of_too_long_or_too_many_names_are_redacted() -> None:
-    """A repeated name is counted once."""
+def test_values_are_redacted_if_names_are_too_long_or_numerous() -> None:
+    """Repeated names are counted once."""
     long = "x" * 300
     assert redact_secret({}, {long: "s3cret", "y": "seen"}) == {
         long: REDACTED,
@@ -254,13 +254,13 @@ def test_values_of_too_long_or_too_many_names_are_redacted() -> None:
     assert redact_secret({}, {"rows": rows}) == {"rows": rows}
 
 
-def test_many_words_in_lists_and_texts_are_not_redacted() -> None:
+def test_long_lists_and_texts_without_secrets_are_unchanged() -> None:
     words = [f"word{n}" for n in range(20_000)]
     value = {"words": words, "text": " ".join(f"{word}: x" for word in words)}
     assert Redaction({}).redact(value) == value
 
 
-def test_text_beyond_the_total_size_limit_is_redacted() -> None:
+def test_text_above_the_total_size_limit_is_redacted() -> None:
     """The first long text fits into the limit, the second does not; short texts do."""
     text = "word " * 40_000
     redacted = Redaction({}).redact({"first": text, "second": text, "third": "word"})
@@ -296,7 +296,7 @@ def test_name_class_is_any_value_text_only_or_no_secret(
 
 
 @pytest.mark.parametrize(("length", "is_accepted"), [(256, True), (257, False)])
-def test_value_of_a_name_above_256_characters_is_redacted(
+def test_value_is_redacted_if_its_name_exceeds_256_characters(
     length: int, is_accepted: bool
 ) -> None:
     value = {"x" * length: "seen"}
@@ -307,7 +307,7 @@ def test_value_of_a_name_above_256_characters_is_redacted(
 def test_values_are_redacted_if_all_names_exceed_50_000_characters(
     names: int, is_accepted: bool
 ) -> None:
-    """Each name counts as its length plus ten."""
+    """Names count as their length plus ten."""
     value = {f"{number:x>90}": "seen" for number in range(names)}
     assert (Redaction({}).redact(value) == value) is is_accepted
 
@@ -316,7 +316,7 @@ def test_values_are_redacted_if_all_names_exceed_50_000_characters(
 def test_name_in_a_name_value_pair_is_read_up_to_64_characters(
     length: int, is_accepted: bool
 ) -> None:
-    """A longer text is not a name, so its value is not redacted."""
+    """Longer texts are not names, so their values are not redacted."""
     name = "password".rjust(length, "x")
     redacted = Redaction({}).redact({"name": name, "value": "s3cret"})
     assert (redacted["value"] == REDACTED) is is_accepted
@@ -348,7 +348,7 @@ def test_texts_above_300_000_characters_in_total_are_redacted(
 def test_list_item_after_a_secret_name_is_redacted(
     items: list[Any], expected: Any
 ) -> None:
-    """A header name must be at an even index; an option redacts the next item."""
+    """Header names must be at an even index; options redact the next item."""
     assert Redaction({}).redact(items) == expected
 
 
@@ -366,7 +366,7 @@ def test_json_in_a_text_is_parsed_up_to_200_levels(
 
 
 @pytest.mark.parametrize(("excess", "is_accepted"), [(0, True), (1, False)])
-def test_schema_above_20_000_nodes_redacts_the_whole_value(
+def test_schema_above_20_000_nodes_redacts_the_entire_value(
     excess: int, is_accepted: bool
 ) -> None:
     """The schema, its list and the list's items are counted."""

@@ -161,7 +161,7 @@ def test_text_around_a_secret_is_unchanged(text: str, expected: str) -> None:
     ],
     ids=lambda text: text[:28],
 )
-def test_redaction_time_of_a_long_text_is_bounded(text: str) -> None:
+def test_redaction_time_for_long_text_is_bounded(text: str) -> None:
     """Two seconds of CPU time, although each text invites backtracking."""
     started = time.process_time()
     Redaction({}).redact({"text": text})

@@ -57,12 +57,12 @@ def test_generated_texts_name_modules_without_the_source_folder(project: Any) ->
         assert "src.acme" not in path.read_text("utf-8"), path
 
 
-def test_cli_module_of_the_prompt_docs_runs(project: Any) -> None:
+def test_cli_module_in_prompt_docs_runs(project: Any) -> None:
     process = run(project, "-m", "acme.gen.toy.cli", "note", "--text", "tea")
     assert (process.returncode, process.stdout.strip()) == (0, "tea"), process.stderr
 
 
-def test_tool_error_of_a_handler_in_src_reaches_the_caller(project: Any) -> None:
+def test_tool_error_from_handler_in_src_reaches_the_caller(project: Any) -> None:
     """The handler's module is imported only once, so `ToolError` is the same class."""
     code = (
         "from acme.gen.toy.registry import call_tool_sync\n"
@@ -72,7 +72,7 @@ def test_tool_error_of_a_handler_in_src_reaches_the_caller(project: Any) -> None
 
 
 @pytest.mark.slow
-def test_generated_tests_of_a_src_project_pass(project: Any) -> None:
+def test_generated_tests_pass_in_src_project(project: Any) -> None:
     options = ("-q", "-p", "no:cacheprovider", "--import-mode=importlib")
     process = run(project, "-m", "pytest", *options, "src/acme/gen")
     assert process.returncode == 0, process.stdout

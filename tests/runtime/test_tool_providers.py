@@ -105,10 +105,10 @@ def get_names(tools: Any) -> list[str]:
     return [tool["name"] for tool in tools]
 
 
-def test_list_has_local_tools_then_the_tools_of_each_provider(
+def test_list_has_local_tools_first_then_each_providers_tools(
     make_registry: Make,
 ) -> None:
-    """A name that a previous provider has is not listed again; denied tools are omitted."""
+    """Names of a previous provider are not listed again; denied tools are omitted."""
     first, second = RecordingProvider(
         make_tool("calendar"), make_tool("email")
     ), RecordingProvider(make_tool("email"))
@@ -121,7 +121,7 @@ def test_list_has_local_tools_then_the_tools_of_each_provider(
 def test_local_tool_hides_a_remote_tool_with_its_name_even_if_denied(
     make_registry: Make,
 ) -> None:
-    """A client that may not use the local tool does not reach the remote tool either."""
+    """Clients without access to the local tool do not reach the remote tool either."""
     provider = RecordingProvider(make_tool("smarthome"), make_tool("calendar"))
     registry = make_registry(provider)
     names = get_names(registry.get_mcp_tools_sync("internal"))
@@ -133,7 +133,7 @@ def test_local_tool_hides_a_remote_tool_with_its_name_even_if_denied(
     assert not provider.lookups and not provider.calls
 
 
-def test_provider_receives_the_arguments_and_client_of_the_call(
+def test_provider_receives_call_arguments_and_client(
     make_registry: Make,
 ) -> None:
     provider = RecordingProvider(make_tool("calendar"))
@@ -199,7 +199,7 @@ async def test_sync_call_works_inside_a_running_event_loop(make_registry: Make) 
     assert response.success
 
 
-def test_provider_receives_the_current_and_old_names_of_local_tools(
+def test_provider_receives_current_and_old_local_tool_names(
     make_registry: Make,
 ) -> None:
     provider = RecordingProvider()
@@ -207,7 +207,7 @@ def test_provider_receives_the_current_and_old_names_of_local_tools(
     assert provider.reserved == {"memory", "smarthome", "house"}
 
 
-def test_provider_receives_the_reserved_names_of_the_registry(tmp_path: Path) -> None:
+def test_provider_receives_names_reserved_by_the_registry(tmp_path: Path) -> None:
     provider = RecordingProvider()
     tools = Package(tmp_path, *LOCAL).load()
     Registry(tools, providers=(provider,), reserved_names=("gone",))

@@ -156,7 +156,7 @@ def test_call_deadline_is_extended_by_the_wait_for_the_user(
 
 
 def test_cancelled_call_cancels_the_futures_that_its_handler_waits_for() -> None:
-    """A future that is tracked later is cancelled at once; a finished wait is not."""
+    """Futures that are tracked later are cancelled at once; finished waits are not."""
 
     class Future:
         cancelled = 0
