@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from examples.kirishima.brain import think
+from examples.kirishima.brain import respond
 from generated.kirishima import registry
 from tests.external.servers.running import HttpServer
 
@@ -144,7 +144,7 @@ async def test_own_and_external_tools_in_one_conversation(
         calls(("lists", {"action": "list_lists"})),
         says("I put it on a note, and your shopping list is there."),
     ]
-    answer = await think("Remind me to call grandma, and make a shopping list.")
+    answer = await respond("Remind me to call grandma, and make a shopping list.")
     assert answer == "I put it on a note, and your shopping list is there."
     # What is always offered and what fits, and no more.
     offered = model.offered()
@@ -166,7 +166,7 @@ async def test_the_system_prompt_has_the_guidance_of_the_offered_tools(
     model: Model, ledger: Path
 ) -> None:
     model.script = [says("Done.")]
-    await think("Remind me tomorrow at 9 to water the plants")
+    await respond("Remind me tomorrow at 9 to water the plants")
     prompt = model.prompt()
     headings = re.findall("^### (.*)$", prompt, re.MULTILINE)
     own = {tool.name for tool in registry.REGISTRY.local_tools}
@@ -185,11 +185,11 @@ async def test_a_line_that_the_model_adds_holds_from_the_next_turn_on(
         "reasoning": "The user asked for it.",
     }
     model.script = [calls(("manage_prompt", wish)), says("Goed."), says("Hallo.")]
-    await think("Answer in Dutch from now on.")
+    await respond("Answer in Dutch from now on.")
     assert "Answer in Dutch." not in model.prompt(0)
-    await think("Hello")
+    await respond("Hello")
     assert "- Answer in Dutch.\n" in model.prompt()
-    await think("Hello", client="external")
+    await respond("Hello", client="external")
     assert "Answer in Dutch." not in model.prompt()
 
 
@@ -203,7 +203,7 @@ async def test_what_goes_wrong_is_told_the_model(model: Model, ledger: Path) -> 
         ),
         says("Sorry."),
     ]
-    assert await think("Put milk on the shopping list.") == "Sorry."
+    assert await respond("Put milk on the shopping list.") == "Sorry."
     errors = [told["error"] for told in model.told()]
     assert "`action` must be one of" in errors[0]
     assert errors[1:] == [
@@ -219,7 +219,7 @@ async def test_a_client_gets_only_what_it_may_have(model: Model, ledger: Path) -
         calls(("email", {"action": "send", "to": "a", "subject": "b", "content": "c"})),
         says("I cannot."),
     ]
-    await think("Email Anna, and look at the calendar.", client="external")
+    await respond("Email Anna, and look at the calendar.", client="external")
     assert "email" not in model.offered()
     assert model.told() == [{"result": None, "error": "unknown tool `email`"}]
 
@@ -227,7 +227,7 @@ async def test_a_client_gets_only_what_it_may_have(model: Model, ledger: Path) -
 async def test_a_model_without_end_is_ended(model: Model, ledger: Path) -> None:
     model.script = [calls(("get_personality", {}))]
     with pytest.raises(RuntimeError, match="after 8 turns"):
-        await think("Good morning")
+        await respond("Good morning")
     assert len(model.asked) == 8
 
 
@@ -240,6 +240,6 @@ async def test_the_style_guide_is_that_of_the_model_that_asks(
 ) -> None:
     monkeypatch.setenv("BRAIN_MODEL", name)
     model.script = [calls(("get_personality", {})), says("Good morning.")]
-    await think("Good morning")
+    await respond("Good morning")
     [told] = model.told()
     assert list(told["result"]["style_sections"]) == ["default", section]

@@ -104,7 +104,7 @@ def test_a_silent_server_is_told(
         time.sleep(0.5)
         return reply(200, [])
 
-    monkeypatch.setattr("examples.kirishima.github_api.ANSWER_SECONDS", 0.1)
+    monkeypatch.setattr("examples.kirishima.github_api.RESPONSE_TIMEOUT_S", 0.1)
     configured(serve(slow).url)
     with pytest.raises(ToolError, match="did not answer in time"):
         call("github_issue", action="list")

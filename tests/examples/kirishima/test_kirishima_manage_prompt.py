@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from examples.kirishima.store import database
+from examples.kirishima.store import open_database
 from toolcast_runtime import ToolError
 
 Call = Callable[..., Any]
@@ -39,7 +39,7 @@ def test_a_deleted_line_is_gone_but_its_history_is_kept(call: Call) -> None:
     assert call("manage_prompt", action="list")["prompts"] == []
     with pytest.raises(ToolError, match="no prompt line with the id 1"):
         call("manage_prompt", action="delete", prompt_id=line["prompt_id"])
-    with database() as connection:
+    with open_database() as connection:
         row = connection.execute("SELECT * FROM prompt_lines").fetchone()
     assert row["reasoning"] == "The user is Dutch."
     assert row["delete_reasoning"] == "The user has a guest."

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from whenever import Instant, patch_current_time
 
-from examples.kirishima.store import database, database_path
+from examples.kirishima.store import get_database_path, open_database
 from toolcast_runtime import ToolError
 
 Call = Callable[..., Any]
@@ -59,7 +59,7 @@ def test_a_memory_is_stored_read_changed_and_forgotten(call: Call) -> None:
 
 def test_memories_outlive_the_process(call: Call) -> None:
     create(call, "kept")
-    with sqlite3.connect(database_path()) as other:
+    with sqlite3.connect(get_database_path()) as other:
         assert other.execute("SELECT text FROM memories").fetchall() == [("kept",)]
         assert other.execute("PRAGMA journal_mode").fetchone() == ("wal",)
     other.close()
@@ -136,7 +136,7 @@ def test_search_follows_updates_and_deletions(call: Call) -> None:
     assert call("memory", action="search", keywords=["home"])["total"] == 0
     call("memory", action="delete", memory_id=first)
     assert call("memory", action="search", keywords=["groningen"])["total"] == 0
-    with database() as connection:
+    with open_database() as connection:
         connection.execute(
             "INSERT INTO memories_fts (memories_fts) VALUES ('integrity-check')"
         )
@@ -255,8 +255,8 @@ def test_many_first_users_at_once(call: Call) -> None:
 
 def test_a_busy_store_is_told(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     create(call, "first")
-    monkeypatch.setattr("examples.kirishima.store.BUSY_SECONDS", 0.05)
-    with database(write=True):
+    monkeypatch.setattr("examples.kirishima.store.BUSY_TIMEOUT_S", 0.05)
+    with open_database(write=True):
         with pytest.raises(ToolError, match="busy"):
             create(call, "second")
         assert call("memory", action="list")["total"] == 1, "readers are not blocked"
@@ -266,7 +266,7 @@ def test_nothing_is_kept_of_a_failed_transaction(call: Call) -> None:
     create(call, "kept")
 
     def fail_halfway() -> None:
-        with database(write=True) as connection:
+        with open_database(write=True) as connection:
             connection.execute("DELETE FROM memories")
             raise KeyboardInterrupt
 
@@ -277,17 +277,17 @@ def test_nothing_is_kept_of_a_failed_transaction(call: Call) -> None:
 
 def test_a_store_of_a_newer_program_is_left_alone(call: Call, tmp_path: Path) -> None:
     create(call, "kept")
-    other = sqlite3.connect(database_path())
+    other = sqlite3.connect(get_database_path())
     other.execute("PRAGMA user_version = 99")
     other.close()
     with pytest.raises(RuntimeError, match="newer than this program"):
         create(call, "second")
-    assert database_path().is_relative_to(tmp_path)
+    assert get_database_path().is_relative_to(tmp_path)
 
 
 def test_the_first_user_waits_for_one_who_locks_the_file(call: Call) -> None:
-    database_path().parent.mkdir()
-    other = sqlite3.connect(database_path(), check_same_thread=False)
+    get_database_path().parent.mkdir()
+    other = sqlite3.connect(get_database_path(), check_same_thread=False)
     other.execute("BEGIN EXCLUSIVE")
     release = threading.Timer(0.2, other.rollback)
     release.start()

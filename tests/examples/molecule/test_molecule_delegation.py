@@ -92,14 +92,14 @@ def test_a_task_that_outlasts_the_first_wait_is_polled_for(
     monkeypatch.setattr(a2a, "send_message", at_once)
     result = call("delegate_task", workspace_id="ws-writing", task="uppercase: done")
     assert result["answer"] == "DONE"
-    monkeypatch.setattr(delegation, "WAIT_SECONDS", 0.0)
+    monkeypatch.setattr(delegation, "TASK_TIMEOUT_S", 0.0)
     with pytest.raises(ToolError, match=r"still works.*check_task_status.*task-"):
         call("delegate_task", workspace_id="ws-writing", task="uppercase: late")
 
 
 def test_the_waits_leave_room_within_the_tool_s_timeout() -> None:
-    longest = server.MAX_BLOCKING_SECONDS + delegation.WAIT_SECONDS
-    assert longest + a2a.CALL_SECONDS <= 300
+    longest = server.MAX_BLOCKING_S + delegation.TASK_TIMEOUT_S
+    assert longest + a2a.CALL_TIMEOUT_S <= 300
 
 
 @pytest.mark.parametrize(

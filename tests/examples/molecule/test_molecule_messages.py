@@ -35,8 +35,8 @@ def test_a_broadcast_is_in_every_other_inbox_of_the_organisation(
 def test_a_message_stays_until_it_is_popped_and_popping_twice_is_harmless(
     call: Call,
 ) -> None:
-    first = user.say("ws-director", "first")
-    user.say("ws-director", "second")
+    first = user.send_message("ws-director", "first")
+    user.send_message("ws-director", "second")
     for _ in range(2):
         assert call("wait_for_message")["message"]["text"] == "first"
     assert len(call("inbox_peek", limit=1)["messages"]) == 1
@@ -46,14 +46,16 @@ def test_a_message_stays_until_it_is_popped_and_popping_twice_is_harmless(
 
 
 def test_another_workspace_s_message_cannot_be_popped(call: Call) -> None:
-    foreign = user.say("ws-research", "not yours")
+    foreign = user.send_message("ws-research", "not yours")
     assert not call("inbox_pop", activity_id=foreign)["removed"]
-    assert [one.text for one in activities.pending("ws-research", 9)] == ["not yours"]
+    assert [one.text for one in activities.list_pending("ws-research", 9)] == [
+        "not yours"
+    ]
 
 
 def test_waiting_ends_when_a_message_comes(call: Call) -> None:
     call("inbox_peek")
-    timer = threading.Timer(0.5, user.say, ["ws-director", "wake up"])
+    timer = threading.Timer(0.5, user.send_message, ["ws-director", "wake up"])
     timer.start()
     begun = time.monotonic()
     result = call("wait_for_message", timeout_secs=30)
@@ -94,7 +96,7 @@ def test_the_user_reads_what_was_sent_with_its_files(
         {"uri": "https://example.org/a.pdf", "name": "a.pdf"},
         {"uri": "https://example.org/b", "name": "b.txt", "size": 3},
     ]
-    [line] = user.chat()
+    [line] = user.list_chat()
     assert "ws-writing agent: Here it is" in line
     assert report.as_uri() in line
 
@@ -102,11 +104,11 @@ def test_the_user_reads_what_was_sent_with_its_files(
 def test_a_file_that_is_missing_sends_nothing(call: Call) -> None:
     with pytest.raises(ToolError, match=r"`gone\.txt` is neither a URI nor a file"):
         call("send_message_to_user", message="see", attachments=["gone.txt"])
-    assert user.chat() == []
+    assert user.list_chat() == []
 
 
 def _talk(*texts: str) -> None:
-    with store.writing() as db:
+    with store.write_transaction() as db:
         for text in texts:
             activities.record_both(db, "ws-director", "ws-research", "task", text)
 

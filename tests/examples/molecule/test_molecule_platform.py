@@ -35,7 +35,7 @@ def _is_running(workspace_id: str) -> bool:
 def _run(module: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", f"examples.molecule.{module}", *arguments],
-        cwd=config.project_root(),
+        cwd=config.get_project_root(),
         capture_output=True,
         text=True,
         timeout=30,
@@ -104,16 +104,16 @@ def test_a_task_on_which_nobody_works_any_more_has_failed() -> None:
     writing, director = registry.find("ws-writing"), registry.find("ws-director")
     assert writing is not None
     assert director is not None
-    task_id = peer_tasks.begin(writing, director, "context-1", "echo: x")
-    peer_tasks.abandon_unfinished("ws-research")
+    task_id = peer_tasks.start(writing, director, "context-1", "echo: x")
+    peer_tasks.fail_unfinished("ws-research")
     task = peer_tasks.find(writing, director, task_id)
     assert task is not None
     assert task["status"]["state"] == "working"
-    peer_tasks.abandon_unfinished("ws-writing")
+    peer_tasks.fail_unfinished("ws-writing")
     task = peer_tasks.find(writing, director, task_id)
     assert task is not None
     assert task["status"]["state"] == "failed"
-    assert a2a.text_of(task) == "The workspace stopped before it had finished."
+    assert a2a.extract_text(task) == "The workspace stopped before it had finished."
 
 
 def test_many_can_create_and_write_the_store_at_once() -> None:
@@ -122,41 +122,41 @@ def test_many_can_create_and_write_the_store_at_once() -> None:
 
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(write, range(40)))
-    assert len(registry.everyone()) == 5
-    left = sorted(file.name for file in config.home().iterdir())
+    assert len(registry.list_workspaces()) == 5
+    left = sorted(file.name for file in config.get_home().iterdir())
     assert left[0] == "molecule.db"
     assert not [name for name in left if name.startswith("new-")]
 
 
 def test_a_failed_transaction_changes_nothing() -> None:
     def fail() -> None:
-        with store.writing() as db:
+        with store.write_transaction() as db:
             db.execute("UPDATE workspaces SET url = 'x'")
             db.execute("INSERT INTO goals VALUES ('ws-gone', 'g', NULL, 't')")
 
     with pytest.raises(sqlite3.IntegrityError):
         fail()
-    assert [one.url for one in registry.everyone()] == [None] * 5
+    assert [one.url for one in registry.list_workspaces()] == [None] * 5
 
 
 def test_a_store_of_another_format_is_refused() -> None:
-    with store.writing() as db:
+    with store.write_transaction() as db:
         db.execute("PRAGMA user_version = 99")
     with pytest.raises(RuntimeError, match="has format 99"):
-        registry.everyone()
+        registry.list_workspaces()
 
 
 @pytest.mark.skipif(os.name != "posix", reason="file modes are POSIX")
 def test_state_is_private_to_the_user(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    registry.everyone()
+    registry.list_workspaces()
     assert home.stat().st_mode & 0o077 == 0
-    assert config.database().stat().st_mode & 0o077 == 0
+    assert config.get_database_path().stat().st_mode & 0o077 == 0
     monkeypatch.delenv("MOLECULE_HOME")
     monkeypatch.setattr(tempfile, "tempdir", str(home))
-    folder = config.home()
+    folder = config.get_home()
     assert folder.parent == home
     folder.chmod(0o755)
     with pytest.raises(RuntimeError, match="is not private"):
-        config.home()
+        config.get_home()

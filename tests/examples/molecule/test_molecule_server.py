@@ -28,7 +28,7 @@ def _post(
     **headers: Any,
 ) -> Any:
     sent: dict[str, Any] = {
-        a2a.SPEAKER_HEADER: caller,
+        a2a.WORKSPACE_HEADER: caller,
         "Authorization": f"Bearer {_get(caller).token}",
     } | headers
     url = f"{_get(to).url}/workspaces/{to}"
@@ -43,7 +43,10 @@ def _rpc(method: str, params: Any, **parts: Any) -> Any:
 
 
 def _sent(text: str) -> dict[str, Any]:
-    return {"message": a2a.message("user", text), "configuration": {"blocking": True}}
+    return {
+        "message": a2a.build_message("user", text),
+        "configuration": {"blocking": True},
+    }
 
 
 def test_a_message_begins_a_task_with_an_artifact() -> None:
@@ -102,7 +105,7 @@ def test_what_is_no_request_gets_its_error_code(body: bytes, code: int) -> None:
 
 
 def test_a_body_without_end_is_cut_off() -> None:
-    assert _post(b" " * (server.MAX_BODY + 1)).status_code == 413
+    assert _post(b" " * (server.MAX_BODY_BYTES + 1)).status_code == 413
 
 
 @pytest.mark.parametrize(
@@ -135,7 +138,7 @@ def test_only_the_workspace_itself_can_shut_it_down() -> None:
     answer = httpx.post(
         f"{_get('ws-research').url}/shutdown",
         headers={
-            a2a.SPEAKER_HEADER: director.id,
+            a2a.WORKSPACE_HEADER: director.id,
             "Authorization": f"Bearer {director.token}",
         },
         trust_env=False,
@@ -154,10 +157,12 @@ def test_a_new_card_is_served_at_once_and_cannot_move_the_workspace() -> None:
     assert default["name"] == "Research"
     assert [skill["name"] for skill in default["skills"]] == list(research.skills)
     try:
-        cards.replace(research, {"name": "R2", "url": "http://evil", "mood": "calm"})
+        cards.replace_card(
+            research, {"name": "R2", "url": "http://evil", "mood": "calm"}
+        )
         card = served()
     finally:
-        cards.replace(research, {})
+        cards.replace_card(research, {})
     assert (card["name"], card["mood"]) == ("R2", "calm")
     assert card["url"] == f"{research.url}/workspaces/ws-research"
     assert served() == default

@@ -60,10 +60,10 @@ def test_a_decision_on_a_request_comes_into_the_inbox(call: Call) -> None:
     low = call("create_request", kind="task", title="Sign", detail="page 3")
     high = call("create_request", kind="task", title="Pay", priority=5)
     approval = call("create_approval", action="Delete", reason="old")
-    asked = [line.split()[0] for line in user.requests()]
+    asked = [line.split()[0] for line in user.list_requests()]
     assert asked == [one["request_id"] for one in (high, low, approval)]
     user.decide(approval["request_id"], "rejected")
-    assert len(user.requests()) == 2
+    assert len(user.list_requests()) == 2
     message = call("wait_for_message", timeout_secs=0)["message"]
     assert (message["kind"], message["peer_id"]) == ("decision", None)
     assert message["text"] == f"{approval['request_id']} (Delete): rejected"
@@ -87,7 +87,7 @@ def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder that plugins may come from."""
     folder = tmp_path / "shelf"
     folder.mkdir()
-    sources = os.pathsep.join([str(folder), str(config.bundled_plugins())])
+    sources = os.pathsep.join([str(folder), str(config.get_bundled_plugins())])
     monkeypatch.setenv("MOLECULE_PLUGIN_SOURCES", sources)
     return folder
 
