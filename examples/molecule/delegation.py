@@ -42,7 +42,7 @@ async def delegate_task(
         reply = await a2a.get_task(source, peer, reply["id"])
     result = _build_result(peer, reply)
     if result["state"] not in ("completed", "delivered"):
-        raise ToolError(f"`{peer.id}` did not do the task: {result['answer']}")
+        raise ToolError(f"`{peer.id}` did not complete the task: {result['answer']}")
     return result
 
 

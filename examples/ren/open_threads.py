@@ -38,7 +38,7 @@ def update_open_threads(
     """
     text = clean_text(thread, "thread")
     if len(text.splitlines()) > 1:
-        raise ToolError("`thread` must be item line.")
+        raise ToolError("`thread` must be one line.")
     block = read_block(BLOCK)
     threads = [_parse_line(line) for line in block.value.splitlines() if line.strip()]
     if action == "add":
