@@ -80,7 +80,9 @@ def test_http_server_stops_a_running_export_after_a_signal(clinic: Clinic) -> No
     with run_server(*words, package=package, root=clinic.project, env=env) as web:
         call = {"name": "export_visits", "arguments": YEAR}
         caller = threading.Thread(
-            target=web.ask, args=("/mcp/", "tools/call", call), kwargs={"modern": True}
+            target=web.request,
+            args=("/mcp/", "tools/call", call),
+            kwargs={"modern": True},
         )
         caller.start()
         clinic.wait_for(lambda: BEGUN in clinic.told)
