@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.consent.counters import Shop
+from tests.consent.shop_clients import Shop
 from tests.mcp.projects import generate_project
 
 SHOP = Path(__file__).parents[1] / "consent" / "project"

@@ -13,7 +13,7 @@ import pytest
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 
-from tests.consent.counters import YES, Shop, filled_in, said
+from tests.consent.shop_clients import YES, Shop, fill_in_form, get_text
 
 REFUND = {"name": "refund_order", "arguments": {"order_id": "A-1"}}
 BOOK = {"name": "book_table", "arguments": {"day": "Monday"}}
@@ -35,7 +35,7 @@ async def run_calls(
     server: Any, mode: Any, user: ApprovingUser, *calls: Any
 ) -> list[Any]:
     """Return the instructions and the text of each call that is read-only or approved."""
-    async with Client(server, mode=mode, elicitation_callback=filled_in) as client:
+    async with Client(server, mode=mode, elicitation_callback=fill_in_form) as client:
         listed = {tool.name: tool for tool in (await client.list_tools()).tools}
         assert [*listed] == ["set_price", "search_tools", "call_found_tool"]
         texts: list[Any] = [client.instructions]
@@ -68,7 +68,7 @@ def test_client_requests_approval_for_each_call_through_search(
         ("call_found_tool", BOOK),
     ]
     if transport == "http":
-        with shop.http() as server:
+        with shop.serve_http() as server:
             texts = asyncio.run(run_calls(server.url, mode, user, *calls))
     else:
         command = StdioServerParameters(
@@ -89,8 +89,8 @@ def test_client_requests_approval_for_each_call_through_search(
     assert user.requests == [
         ("call_found_tool", arguments) for arguments in (REFUND, REFUND, BOOK)
     ]
-    assert done == shop.done == ["refunded A-1 None", "booked Monday 3 inside"]
-    assert shop.approvals("tool", "question") == [
+    assert done == shop.side_effects == ["refunded A-1 None", "booked Monday 3 inside"]
+    assert shop.list_approvals("tool", "question") == [
         ("refund_order", "confirm"),
         ("book_table", "seats"),
         ("book_table", "question_2"),
@@ -104,8 +104,8 @@ def test_question_state_is_valid_only_for_its_own_call_through_search(
 ) -> None:
     reserve = {"name": "reserve", "arguments": {"day": "Monday"}}
     (shop.location / "done.closed").touch()
-    with shop.modern(transport) as counter:
-        first = counter.asked("call_found_tool", reserve)
+    with shop.connect_stateless(transport) as counter:
+        first = counter.get_input_request("call_found_tool", reserve)
         assert [*first["inputRequests"]] == ["confirm"]
         state = first["requestState"]
         # The state of one call is invalid for a call with other arguments.
@@ -118,7 +118,7 @@ def test_question_state_is_valid_only_for_its_own_call_through_search(
             "requestState": second["requestState"],
             "inputResponses": {"question_2": seats},
         }
-        assert said(counter.call("call_found_tool", reserve, **answer)) == (
+        assert get_text(counter.call("call_found_tool", reserve, **answer)) == (
             "reserved Monday 2"
         )
     with closing(sqlite3.connect(shop.location / "ledger.sqlite3")) as connection:

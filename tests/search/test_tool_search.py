@@ -15,7 +15,7 @@ from mcp.shared.exceptions import MCPError
 
 from tests.router.scripted_model import encode_completion, run_scripted_model
 from tests.runtime.packages import Package, definition
-from tests.runtime.test_tool_providers import Shelf, tool
+from tests.runtime.test_tool_providers import RecordingProvider, make_tool
 from toolcast_runtime import Registry
 from toolcast_runtime.core.access import Client
 from toolcast_runtime.core.context import Caller, calling_as
@@ -332,7 +332,9 @@ def test_search_returns_only_tools_that_the_caller_may_call(tmp_path: Path) -> N
 
 
 def test_external_server_tools_can_be_searched_and_called(tmp_path: Path) -> None:
-    provider = Shelf(tool("weather_report"), tool("clock", always=True))
+    provider = RecordingProvider(
+        make_tool("weather_report"), make_tool("clock", always=True)
+    )
     (listed, instructions), found, called = connect_and_call(
         make_server(tmp_path, provider),
         "auto",
