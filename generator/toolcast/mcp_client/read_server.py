@@ -181,7 +181,14 @@ class _ListReader:
             async with asyncio.timeout(seconds):
                 if is_discover_tried and await self._discover():
                     return True
-                return await self._initialize()
+                try:
+                    return await self._initialize()
+                except ListingError:
+                    # A server that starts slowly may read `server/discover` after its timeout,
+                    # and then accepts only the stateless version.
+                    if is_discover_tried and await self._discover():
+                        return True
+                    raise
         except TimeoutError:
             raise ListingError(
                 f"the server did not answer within {seconds:g} s;"
@@ -193,6 +200,7 @@ class _ListReader:
 
         False also if the server does not answer `server/discover` in time.
         """
+        self.protocol = _STATELESS_VERSION
         self.connection.set_protocol(_STATELESS_VERSION)
         try:
             # A server of an older version may never answer an unknown method. A server
