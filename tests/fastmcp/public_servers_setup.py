@@ -18,6 +18,10 @@ SERVERS = {
     "data-profiler-mcp": ("data_profiler_mcp.server", ("data-profiler-mcp==0.4.0",)),
     "docshelf-mcp": ("docshelf_mcp.server", ("docshelf-mcp==0.5.0",)),
     "camt053-mcp": ("camt053_mcp.server", ("camt053-mcp==0.0.23",)),
+    "math-mcp-learning-server": (
+        "math_mcp.server",
+        ("math-mcp-learning-server==0.10.3", "fastmcp==4.2.3", "numpy==2.4.6"),
+    ),
 }
 """The module with the server, and the packages, of each server."""
 _COMMON = ("mcp==2.3.0", "jsonschema-rs>=0.61,<0.70")
