@@ -57,6 +57,8 @@ SCENARIOS = [
             "tools-call-elicitation",
             "elicitation-sep1034-defaults",
             "elicitation-sep1330-enums",
+            "logging-set-level",
+            "tools-call-with-logging",
         )
     ),
     *((MODERN, name) for name in IN_BOTH_ERAS),
