@@ -1,0 +1,155 @@
+"""A generated HTTP server process: SDK client, public addresses, startup log, traces."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp import Client
+
+from tests.http.serving import ROOT, run_server
+
+
+# tests/mcp/test_repository_servers.py calls every tool in both protocol eras.
+@pytest.mark.parametrize(
+    "mode", ["auto", pytest.param("legacy", marks=pytest.mark.slow)]
+)
+async def test_sdk_client_lists_and_calls_the_tools_of_a_client_endpoint(
+    mode: Any,
+) -> None:
+    with run_server("--local-tools") as server:
+        url = f"http://127.0.0.1:{server.port}/mcp/copilot/"
+        async with Client(url, mode=mode) as client:
+            listed = await client.list_tools()
+            names = [tool.name for tool in listed.tools]
+            assert names == ["get_personality", "github_issue"]
+            called = await client.call_tool("get_personality", {})
+            assert called.is_error is not True
+
+
+def test_server_on_all_addresses_requires_tokens_and_allowed_hosts() -> None:
+    tokens = {f"KIRISHIMA_TOKEN_{c}": c for c in ("INTERNAL", "COPILOT", "EXTERNAL")}
+    names = {"KIRISHIMA_ALLOWED_HOSTS": "tools.example:80, other.example"}
+    options = ("--host", "0.0.0.0", "--local-tools")
+    with run_server(*options, env={**tokens, **names}) as server:
+        assert server.request("/mcp/", "tools/list").status == 401
+        authorized = server.request("/mcp/", "tools/list", token="INTERNAL")
+        assert authorized.status == 200
+        for host, status in (
+            ("tools.example:80", 400),
+            ("tools.example:81", 421),
+            ("other.example:81", 400),
+            ("elsewhere.example", 421),
+        ):
+            headers = {"Host": host, "Authorization": "Bearer INTERNAL"}
+            answer = server.send("/mcp/", b"", headers)
+            assert answer.status == status
+            if status == 421:
+                assert b"help: set KIRISHIMA_ALLOWED_HOSTS" in answer.body
+        # The log has at most one such line a second.
+        server.wait_for_log(
+            "rejected a request to the host `tools.example:81`; help: if clients use this"
+            " host, add it to KIRISHIMA_ALLOWED_HOSTS"
+        )
+
+
+@pytest.mark.rows(1)
+@pytest.mark.parametrize(
+    ("env", "problem"),
+    [
+        ({"KIRISHIMA_TOKEN_COPILOT": " "}, "set KIRISHIMA_TOKEN_INTERNAL, KIRISH"),
+        (
+            {f"KIRISHIMA_TOKEN_{c}": "5ecret" for c in ("INTERNAL", "COPILOT")},
+            "KIRISHIMA_TOKEN_INTERNAL and KIRISHIMA_TOKEN_COPILOT contain the same token",
+        ),
+        ({"KIRISHIMA_CLIENTS_OVERRIDE": "absent.json"}, "absent.json cannot be read"),
+    ],
+)
+def test_server_with_missing_or_equal_tokens_or_bad_override_does_not_start(
+    env: dict[str, str], problem: str
+) -> None:
+    """The error contains no token."""
+    options = ["--http", "--port", "0", "--host", "0.0.0.0"]
+    process = subprocess.run(
+        [sys.executable, "-m", "generated.kirishima.mcp_server", *options],
+        cwd=ROOT,
+        env={**os.environ, **env},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert process.returncode == 2
+    assert problem in process.stderr
+    assert "Traceback" not in process.stderr
+    assert "5ecret" not in process.stderr
+
+
+def test_each_call_is_an_opentelemetry_span_without_arguments(tmp_path: Path) -> None:
+    pytest.importorskip("opentelemetry.sdk")
+    program = """
+import json
+from opentelemetry import trace
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+kept = InMemorySpanExporter()
+provider = TracerProvider()
+provider.add_span_processor(SimpleSpanProcessor(kept))
+trace.set_tracer_provider(provider)
+from generated.kirishima.registry import call_tool_sync
+call_tool_sync("get_personality", {}, "copilot")
+call_tool_sync("memory", {"action": "s3cret"}, "internal")
+print(json.dumps([[s.name, dict(s.attributes), s.status.status_code.name]
+                  for s in kept.get_finished_spans()]))
+"""
+    process = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "KIRISHIMA_DATA": str(tmp_path)},
+        timeout=60,
+    )
+    assert process.returncode == 0, process.stderr
+    assert "s3cret" not in process.stdout
+    (name, attributes, status), (other, invalid, failed) = json.loads(process.stdout)
+    assert (name, status) == ("execute_tool get_personality", "UNSET")
+    assert attributes == {
+        "gen_ai.operation.name": "execute_tool",
+        "gen_ai.tool.name": "get_personality",
+        "toolcast.client": "copilot",
+        "toolcast.outcome": "ok",
+    }
+    assert (other, failed) == ("execute_tool memory", "ERROR")
+    assert invalid["error.type"] == "invalid"
+
+
+def test_startup_log_names_each_endpoint_url_and_token_variable() -> None:
+    """The token itself is not logged."""
+    token = {"KIRISHIMA_TOKEN_INTERNAL": "not-to-be-logged"}
+    with run_server(env=token) as server:
+        server.wait_for_log("serving `external`")
+        base = f"http://127.0.0.1:{server.port}/mcp"
+        expected = (
+            f"serving `internal` at {base}/ with the token in KIRISHIMA_TOKEN_INTERNAL"
+        )
+        assert expected in server.log
+        assert (
+            f"serving `copilot` at {base}/copilot/ without authentication:"
+            " KIRISHIMA_TOKEN_COPILOT is not set" in server.log
+        )
+        assert "not-to-be-logged" not in server.log
+
+
+def test_startup_log_of_a_single_client_server_names_only_its_endpoint() -> None:
+    with run_server("--client", "copilot", "--path", "/tools/") as server:
+        server.wait_for_log("serving")
+        lines = [line for line in server.log.splitlines() if "serving" in line]
+        assert len(lines) == 1
+        url = f"http://127.0.0.1:{server.port}/tools/"
+        assert f"serving `copilot` at {url} without authentication" in lines[0]
