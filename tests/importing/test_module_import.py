@@ -1,0 +1,396 @@
+"""`toolcast import --python`: specs and handler adapters for the server of a module."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import shutil
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from tests.importing.imports import run_import, run_toolcast
+from toolcast.importing.handler_module import plan_handlers
+from toolcast.importing.python_server import (
+    PythonServer,
+    ServerFunction,
+    build_python_server,
+    describe_python_server,
+)
+from toolcast.mcp_client.server_listing import ServerListing
+from toolcast.model.loading import load_workspace
+from toolcast.model.model import Workspace
+
+SERVERS = Path(__file__).parent / "module_servers"
+
+
+def import_server(root: Path, reference: str, *options: str, code: int = 0) -> str:
+    """Import a module's server into the toolset `shop` and return the output."""
+    arguments = ("--python", reference, "--toolset", "shop", *options)
+    return run_import(root, *arguments, code=code)
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A folder with servers; this process does not import their modules."""
+    for name in ("sdk_shop", "plain_shop"):
+        shutil.copytree(SERVERS / name, tmp_path / name)
+    return tmp_path
+
+
+@pytest.fixture(scope="module")
+def imported_project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The SDK server after an import, with the generated files."""
+    root = tmp_path_factory.mktemp("imported")
+    shutil.copytree(SERVERS / "sdk_shop", root / "sdk_shop")
+    import_server(root, "sdk_shop.server")
+    run_toolcast(root, "generate")
+    return root
+
+
+@pytest.fixture
+def imported_copy(imported_project: Path, tmp_path: Path) -> Path:
+    """A copy of the imported SDK server."""
+    return Path(shutil.copytree(imported_project, tmp_path / "copy"))
+
+
+def read_handlers(root: Path) -> Mapping[str, str | None]:
+    """Return the handler of each spec by the spec's name."""
+    workspace = load_workspace(str(root)).workspace
+    assert workspace is not None
+    [toolset] = workspace.toolsets
+    specs = (*toolset.tools, *toolset.mcp_specs)
+    return {spec.name: spec.handler and str(spec.handler) for spec in specs}
+
+
+def test_sdk_server_is_imported_with_adapters(project: Path) -> None:
+    output = import_server(project, "sdk_shop.server")
+    handlers = read_handlers(project)
+    assert len(handlers) == 10
+    assert handlers == {name: f"handlers.shop:{name}" for name in handlers}
+    text = (project / "handlers/shop.py").read_text("utf-8")
+    assert "Recorder(\n    sdk_shop.catalog.register_catalog,\n)" in text
+    assert '@adapt(sdk_shop.server.add, source="sdk_shop.server:add")' in text
+    assert '"shop://items/{item}",\n    source="sdk_shop.catalog' in text
+    assert "@adapt_lifespan(sdk_shop.server.mcp)" in text
+    assert "tool `count` is a stub: it is a method" in output
+    assert "tool `price` is a stub: `register_prices(server, currency)`" in output
+    settings = (project / "specs/shop/toolset.yaml").read_text("utf-8")
+    for line in ("values: pydantic", "formats: annotation", "instructions: Sells."):
+        assert line in settings
+    calls = (project / "specs/shop/calls.jsonl").read_text("utf-8").splitlines()
+    assert [json.loads(line)["tool"] for line in calls] == ["add", "currency"]
+
+
+def test_generated_server_equals_the_sdk_server(imported_copy: Path) -> None:
+    """Lists are compared in each protocol version, and results of calls."""
+    assert "0 errors" not in run_toolcast(imported_copy, "check")
+    run_toolcast(imported_copy, "verify", "--python", "sdk_shop.server")
+    calls = [
+        ("add", {"a": 1}),
+        ("currency", {}),
+        ("order", {"order": {"item": "x"}}),
+        ("find", {"query": "x"}),
+        ("add", {"a": "1"}),
+        ("price", {"item": "x"}),
+    ]
+    lines = [json.dumps({"tool": t, "arguments": a}) for t, a in calls]
+    (imported_copy / "calls.jsonl").write_text("\n".join(lines), "utf-8")
+    arguments = ("--python", "sdk_shop.server", "--calls", "calls.jsonl")
+    output = run_toolcast(imported_copy, "verify", *arguments, code=1)
+    assert "6 calls: 4 equal, 1 with permitted differences, 1 different" in output
+    assert "calls.jsonl:5: note: `add`: the schema refuses arguments" in output
+    # A stub does not replace the server's handler.
+    assert "calls.jsonl:6: error: `price`" in output
+
+
+def test_migration_page_commands_succeed(tmp_path: Path) -> None:
+    shutil.copytree(SERVERS / "sdk_shop", tmp_path / "shop")
+    page = (Path(__file__).parents[2] / "docs/migrate-fastmcp.md").read_text("utf-8")
+    assert len(page.split()) <= 500
+    commands = [line for line in page.splitlines() if line.startswith("toolcast ")]
+    assert len(commands) == 5
+    for line in commands:
+        run_toolcast(tmp_path, *line.split()[1:])
+    [call] = [line for line in page.splitlines() if line.startswith('{"tool"')]
+    assert call in (tmp_path / "specs/shop/calls.jsonl").read_text("utf-8").splitlines()
+
+
+def test_module_functions_become_handlers_without_adapters(project: Path) -> None:
+    import_server(project, "plain_shop.server")
+    assert read_handlers(project) == {
+        "add": "plain_shop.server:add",
+        "policy": "plain_shop.server:policy",
+    }
+    assert not (project / "handlers").exists()
+    assert run_toolcast(project, "generate")
+    run_toolcast(project, "check")
+
+
+def test_source_folder_is_added_to_a_new_workspace(project: Path) -> None:
+    (project / "src").mkdir()
+    shutil.move(project / "plain_shop", project / "src")
+    path = project / "src"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", str(path))
+        import_server(project, "plain_shop.server")
+    assert 'sources: [".", src]' in (project / "toolcast.yaml").read_text("utf-8")
+    run_toolcast(project, "generate")
+
+
+def test_factory_without_parameters_is_called(project: Path) -> None:
+    import_server(project, "plain_shop.server:make_server")
+    assert "title: Made" in (project / "specs/shop/toolset.yaml").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("text", "reference", "message"),
+    [
+        ("", "shop_module", "`shop_module` has no server object"),
+        ("", "shop_modul", "there is no module `shop_modul`"),
+        ("import not_installed", "shop_module", "there is no module `not_installed`"),
+        ("1 / 0", "shop_module", "cannot be imported: ZeroDivisionError"),
+        ("raise SystemExit(3)", "shop_module", "cannot be imported: SystemExit: 3"),
+        ("", "shop_module.py", "pass the name of its module: `shop_module`"),
+        ("", "shop_module:app", "`shop_module` has no `app`"),
+        ("app = 3", "shop_module:app", "is a int, not a server"),
+        ("def app(x): ...", "shop_module:app", "requires `x`"),
+        ("def app(): ...", "shop_module:app", "returns a NoneType"),
+        ("def app(): ...", "shop_module", "such as `shop_module:app`"),
+        (
+            "from mcp.server.mcpserver import MCPServer as M\na = M('a')\nb = M('b')",
+            "shop_module",
+            "has 2 servers: `shop_module:a`, `shop_module:b`",
+        ),
+        ("print('text')\nimport os\nos._exit(4)", "shop_module", "cannot be described"),
+    ],
+)
+def test_module_without_one_server_is_an_error(
+    tmp_path: Path, text: str, reference: str, message: str
+) -> None:
+    (tmp_path / "shop_module.py").write_text(text, "utf-8")
+    output = import_server(tmp_path, reference, code=2)
+    assert message in output and "help: " in output
+    assert "Traceback" not in output
+    assert not (tmp_path / "specs").exists()
+
+
+@pytest.mark.parametrize("transport", ["stdio", "streamable-http"])
+def test_module_that_runs_its_server_at_import_times_out(
+    tmp_path: Path, transport: str
+) -> None:
+    lines = ["from mcp.server.mcpserver import MCPServer", "mcp = MCPServer('a')"]
+    lines.append(f"mcp.run(transport={transport!r})")
+    (tmp_path / "shop_module.py").write_text("\n".join(lines), "utf-8")
+    output = import_server(tmp_path, "shop_module", "--timeout", "4", code=2)
+    assert "was not imported within 4 s" in output
+    assert 'move `run()` below `if __name__ == "__main__":`' in output
+
+
+def test_module_that_prints_is_imported(project: Path) -> None:
+    path = project / "plain_shop/server.py"
+    path.write_text(f"{path.read_text('utf-8')}\nprint('loaded')\n", "utf-8")
+    import_server(project, "plain_shop.server")
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "import sys; sys.stderr.write('x' * 200_000)",
+        "for number in range(1000): mcp.add_tool(look_up, name=f'look_up_{number}')",
+    ],
+)
+def test_output_larger_than_a_pipe_does_not_block_the_import(
+    tmp_path: Path, statement: str
+) -> None:
+    text = (
+        "from mcp.server.mcpserver import MCPServer\n"
+        "mcp = MCPServer('a')\n"
+        "def look_up(word: str) -> str: return word\n"
+        f"{statement}\n"
+    )
+    (tmp_path / "shop_module.py").write_text(text, "utf-8")
+    server = build_python_server("shop_module", None, [str(tmp_path)], 30)
+    assert describe_python_server(server).library == "mcp"
+
+
+def test_second_import_changes_no_files(imported_copy: Path) -> None:
+    before = {
+        p: p.read_bytes() for p in imported_copy.rglob("*") if p.suffix in (".yaml",)
+    }
+    (imported_copy / "handlers/shop.py").open("a").write("# mine\n")
+    output = import_server(imported_copy, "sdk_shop.server")
+    assert "0 new tools, 0 changed, 10 unchanged" in output
+    assert before == {p: p.read_bytes() for p in before}
+    assert (imported_copy / "handlers/shop.py").read_text("utf-8").endswith("# mine\n")
+
+
+def test_second_import_reports_handlers_to_add_or_remove(imported_copy: Path) -> None:
+    path = imported_copy / "sdk_shop/server.py"
+    text = path.read_text("utf-8")
+    text = text.replace("Add numbers.", "Add two numbers.").replace(
+        "@mcp.prompt()",
+        "@mcp.tool()\ndef late(a: int) -> int:\n    return a\n\n\n@mcp.prompt()",
+    )
+    text = text.replace("@mcp.tool()\ndef renamed", "def renamed")
+    path.write_text(text, "utf-8")
+    handlers = (imported_copy / "handlers/shop.py").read_bytes()
+    output = import_server(imported_copy, "sdk_shop.server")
+    assert "changed: `add`: description" in output
+    assert 'add `@adapt(sdk_shop.server.late, source="sdk_shop.server:late")' in output
+    assert "removed: `renamed`" in output
+    assert "remove `renamed` from handlers/shop.py" in output
+    assert (imported_copy / "handlers/shop.py").read_bytes() == handlers
+    assert read_handlers(imported_copy)["late"] is None
+    with (imported_copy / "handlers/shop.py").open("a") as file:
+        file.write(
+            '\n\n@adapt(sdk_shop.server.late, source="sdk_shop.server:late")\n'
+            "def late(**arguments: Any) -> Any: ...\n"
+        )
+    import_server(imported_copy, "sdk_shop.server")
+    assert read_handlers(imported_copy)["late"] == "handlers.shop:late"
+
+
+def test_own_fields_stay_after_an_import(imported_copy: Path) -> None:
+    path = imported_copy / "specs/shop/add.yaml"
+    text = path.read_text("utf-8").replace("handlers.shop:add", "handlers.own:add")
+    path.write_text(f"{text}permission: math\n", "utf-8")
+    (imported_copy / "handlers/own.py").write_text(
+        "def add(a, b=2): return a\n", "utf-8"
+    )
+    import_server(imported_copy, "sdk_shop.server")
+    assert read_handlers(imported_copy)["add"] == "handlers.own:add"
+    assert "permission: math" in path.read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("def add(a: int", "def add(c: int", "no required parameter `a`"),
+        ("def add(a: int", "def plus(a: int", "has no function `add`"),
+        ("def order(order: Order, ", "def order(", "no required parameter `order`"),
+        ("def policy()", "def policy(x: str)", "requires `x`"),
+        ("def review(item", "def review(thing", "no parameter `item`"),
+    ],
+)
+def test_check_compares_adapted_function_signatures(
+    imported_copy: Path, old: str, new: str, message: str
+) -> None:
+    path = imported_copy / "sdk_shop/server.py"
+    text = path.read_text("utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new), "utf-8")
+    output = run_toolcast(imported_copy, "check", code=1)
+    assert message in output
+    assert "sdk_shop/server.py" in output
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("register_catalog.find", "register_catalog.fnd", "did you mean `find`?"),
+        ("register_catalog.find", "register.find", "has no function `register`"),
+        ("sdk_shop.catalog:register_catalog.find", "sdk_shop.cat:x", "no module"),
+        ("sdk_shop.catalog:register_catalog.find", "other.lib:x", ""),
+    ],
+)
+def test_missing_adapter_source_is_a_finding(
+    imported_copy: Path, old: str, new: str, message: str
+) -> None:
+    path = imported_copy / "handlers/shop.py"
+    path.write_text(path.read_text("utf-8").replace(old, new), "utf-8")
+    # Modules of other distributions are not checked.
+    output = run_toolcast(imported_copy, "check", code=1 if message else 0)
+    assert message in output
+    assert ("handler/not-found" in output) == bool(message)
+
+
+def test_live_import_includes_resources_and_prompts(project: Path) -> None:
+    """A listing has no content, so their handlers are stubs; tools have no handler."""
+    command = f"{sys.executable} -m sdk_shop.server"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", str(project))
+        arguments = ("--mcp-stdio", command, "--toolset", "shop")
+        output = run_import(project, *arguments)
+        assert "handlers of resources and prompts are stubs" in output
+        handlers = read_handlers(project)
+        assert handlers["add"] is None
+        assert {handlers[name] for name in ("policy", "item", "review")} == {
+            "handlers.shop:policy",
+            "handlers.shop:item",
+            "handlers.shop:review",
+        }
+        run_toolcast(project, "generate")
+        assert "no change" in run_toolcast(project, "verify", "--mcp-stdio", command)
+
+
+def make_python_server(*functions: ServerFunction, **members: object) -> PythonServer:
+    """Return the description of a FastMCP server."""
+    values = {
+        "module": "shop",
+        "attribute": "mcp",
+        "is_factory": False,
+        "library": "fastmcp",
+        "version": "4.2.3",
+        "is_supported": True,
+        "has_lifespan": False,
+        "functions": functions,
+    }
+    return PythonServer(**{**values, **members})  # type: ignore[arg-type]
+
+
+def plan_module(root: Path, server: PythonServer | None) -> str:
+    """Return the handlers module of a server with a tool, a resource and a prompt."""
+    tool = {"name": 'a"; import os', "inputSchema": {}}
+    listing = ServerListing(
+        "shop",
+        tools=({"name": "both", "inputSchema": {}}, tool),
+        resources=({"name": "shop", "uri": "shop://a"},),
+        prompts=({"name": "both"},),
+    )
+    empty = Workspace(str(root), (), ())
+    plan = plan_handlers(empty, None, "shop", listing, server)
+    text = plan.files["handlers/shop.py"].decode()
+    ast.parse(text)
+    return text + "\n".join(plan.notes)
+
+
+def test_handlers_module_is_valid_with_any_names(tmp_path: Path) -> None:
+    text = plan_module(
+        tmp_path,
+        make_python_server(
+            ServerFunction("tool", "both", "nested", "shop", "f.both", "", "f", ()),
+            ServerFunction("tool", 'a"; import os', "object"),
+            ServerFunction("prompt", "both", "method", "shop", "A.both"),
+            ServerFunction("resource", "shop://a", "none"),
+        ),
+    )
+    assert '@adapt(SERVER, "both", source="shop:f.both", kind="tool")' in text
+    assert "def both_prompt(" in text
+    # `shop` is the name of the imported module.
+    assert "def shop_resource(" in text
+    assert "\nimport os" not in text
+    assert "resource `shop://a` is a stub: another server" in text
+
+
+def test_handlers_for_unsupported_libraries_are_stubs(tmp_path: Path) -> None:
+    server = make_python_server(is_supported=False, version="3.4.11", attribute="mcp")
+    text = plan_module(tmp_path, server)
+    assert "adapt" not in text
+    assert text.count("raise NotImplementedError") == 4
+    assert text.count("FastMCP 3.4.11 needs mcp 1") == 1
+
+
+def test_interpreter_that_does_not_exist_is_an_error(project: Path) -> None:
+    arguments = ("--interpreter", os.path.join("missing", "python"))
+    output = import_server(project, "plain_shop.server", *arguments, code=2)
+    assert "missing/python: No such file" in output
+
+
+def test_python_is_not_combined_with_other_sources(project: Path) -> None:
+    (project / "tools.json").write_text("[]", "utf-8")
+    output = import_server(project, "plain_shop.server", "tools.json", code=2)
+    assert "--python is combined with other sources" in output

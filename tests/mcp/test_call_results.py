@@ -1,0 +1,185 @@
+"""MCP results of tool responses, sealed request state and request tracing."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from mcp.shared.exceptions import MCPError
+
+from toolcast_runtime.core.context import CALLER, Caller, ToolResponse
+from toolcast_runtime.mcp import sdk_server
+from toolcast_runtime.mcp.results import (
+    answer_with_state,
+    build_call_result,
+    escape_surrogates,
+    is_handshake_version,
+    reject_cursor,
+)
+
+TEXT = {"type": "text", "text": "a"}
+
+
+@pytest.mark.parametrize(
+    ("response", "structured", "texts", "value", "is_error"),
+    [
+        (ToolResponse({"n": 1}), True, ['{"n": 1}'], {"n": 1}, False),
+        (ToolResponse({"n": "é"}), False, ['{"n": "é"}'], None, False),
+        (ToolResponse({"n": 1}, content=[TEXT]), True, ["a"], {"n": 1}, False),
+        (ToolResponse({"n": 1}, content=[TEXT]), False, ["a"], None, False),
+        (ToolResponse(error="it is late"), True, ["it is late"], None, True),
+        (ToolResponse(error="late", content=[TEXT]), True, ["a"], None, True),
+        (ToolResponse(error="\ud800"), True, ["\\ud800"], None, True),
+    ],
+)
+def test_tool_response_becomes_text_and_structured_content(
+    response: ToolResponse,
+    structured: bool,
+    texts: list[str],
+    value: Any,
+    is_error: bool,
+) -> None:
+    result: Any = build_call_result(response, structured=structured)
+    assert [block.text for block in result.content] == texts
+    assert result.structured_content == value
+    assert bool(result.is_error) is is_error
+
+
+@pytest.mark.parametrize(
+    ("response", "texts", "value"),
+    [
+        (ToolResponse({"n": 1}), [], {"n": 1}),
+        (ToolResponse(0, content=[TEXT]), [], 0),
+        (ToolResponse({"n": 1}, note="Left out."), ["Left out."], {"n": 1}),
+        # The server adds `"structuredContent": null`, which the SDK's model omits.
+        (ToolResponse(None), [], None),
+        (ToolResponse(None, content=[TEXT]), [], None),
+    ],
+)
+def test_structured_only_result_does_not_repeat_the_value_as_text(
+    response: ToolResponse, texts: list[str], value: Any
+) -> None:
+    """With `send="structured"` only content blocks and notes are sent as text."""
+    result: Any = build_call_result(response, structured=True, send="structured")
+    assert [block.text for block in result.content] == texts
+    assert result.structured_content == value
+
+
+def test_lone_surrogate_is_escaped() -> None:
+    assert escape_surrogates("a\udc00é") == "a\\udc00é"
+
+
+@pytest.mark.parametrize(
+    ("revision", "expected"),
+    [("2025-06-18", True), ("2025-11-25", True), ("2026-07-28", False)],
+)
+def test_versions_before_2026_07_28_are_handshake_versions(
+    revision: str, expected: bool
+) -> None:
+    assert is_handshake_version(revision) is expected
+
+
+@pytest.mark.parametrize(
+    ("state", "result_type", "expected"),
+    [
+        (None, None, "answered None"),
+        (None, "complete", "answered None"),
+        (None, "input_required", "sealed"),
+        ("s", "input_required", "opened"),
+    ],
+)
+async def test_request_state_is_sealed_for_the_client_and_opened_on_return(
+    state: str | None, result_type: str | None, expected: str
+) -> None:
+    """Only results that require input are sealed; a received state is opened first."""
+    result = SimpleNamespace(result_type=result_type, text="answered None")
+
+    async def answer(opened: str | None) -> Any:
+        assert opened is None
+        return result
+
+    async def sealed(*_: Any) -> Any:
+        return SimpleNamespace(text="sealed")
+
+    async def opened(*_: Any) -> Any:
+        return SimpleNamespace(text="opened")
+
+    seal: Any = SimpleNamespace(seal_result=sealed, answer_with_opened_state=opened)
+    context: Any = None
+    final = await answer_with_state(lambda: seal, context, state, answer)
+    assert final.text == expected
+
+
+def test_any_cursor_is_rejected_because_lists_have_one_page() -> None:
+    reject_cursor(None)
+    reject_cursor(SimpleNamespace(cursor=None))  # type: ignore[arg-type]
+    with pytest.raises(MCPError, match="the list has one page"):
+        reject_cursor(SimpleNamespace(cursor=""))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("meta", "is_metrics_loaded", "is_traced", "method", "expected"),
+    [
+        (None, False, False, "tools/call", "plain"),
+        ({}, False, False, "tools/call", "plain"),
+        ({"other": 1}, False, False, "tools/list", "listed"),
+        ({"traceparent": "x"}, False, False, "tools/call", "observed"),
+        (None, True, False, "tools/call", "observed"),
+        (None, False, True, "tools/call", "observed"),
+    ],
+)
+async def test_request_is_traced_if_it_has_a_traceparent_or_telemetry_is_loaded(
+    monkeypatch: pytest.MonkeyPatch,
+    meta: Any,
+    is_metrics_loaded: bool,
+    is_traced: bool,
+    method: str,
+    expected: str,
+) -> None:
+    """Every request sets the caller with its id, session and declared headers."""
+    modules = {"opentelemetry.metrics": 1} if is_metrics_loaded else {}
+    monkeypatch.setattr(sdk_server, "sys", SimpleNamespace(modules=modules))
+    monkeypatch.setattr(sdk_server, "is_tracing_enabled", lambda: is_traced)
+    http = SimpleNamespace(headers=("X-Who", "X-None"))
+    served: Any = SimpleNamespace(http=http)
+    middleware = sdk_server._RequestMiddleware(served, None, takes_raw_json=False)
+    callers: list[Caller] = []
+
+    async def observed(ctx: Any, call_next: Any) -> str:
+        return "observed"
+
+    async def listed(call_next: Any, ctx: Any) -> str:
+        return "listed"
+
+    async def plain(ctx: Any) -> str:
+        callers.append(CALLER.get())
+        return "plain"
+
+    vars(middleware).update(_observed=observed, _list_tools=listed, server=None)
+    ctx: Any = SimpleNamespace(
+        method=method,
+        meta=meta,
+        request_id=7,
+        request=SimpleNamespace(
+            scope={}, headers={"x-who": "me", "x-other": "x", "mcp-session-id": "s"}
+        ),
+    )
+    assert await middleware(ctx, plain) == expected
+    assert CALLER.get() == Caller()
+    for caller in callers:
+        assert (caller.request_id, caller.session) == (7, "s")
+        assert caller.headers == {"x-who": "me"}
+
+
+async def test_telemetry_session_ends_with_the_server_lifespan() -> None:
+    served: Any = SimpleNamespace(http=None)
+    middleware = sdk_server._RequestMiddleware(served, None, takes_raw_json=False)
+    async with middleware.lifespan(None):
+        pass
+    ended: list[int] = []
+    observed = SimpleNamespace(end_session=lambda: ended.append(1))
+    vars(middleware)["_observed"] = observed
+    async with middleware.lifespan(None):
+        assert not ended
+    assert ended == [1]

@@ -1,0 +1,237 @@
+"""Boundary values of a server's options, state keys, list cache and progress values."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from generated.kirishima.mcp_server import SERVER
+from toolcast_runtime.core.context import Caller, calling_as
+from toolcast_runtime.http import runner
+from toolcast_runtime.mcp import request_state as seals
+from toolcast_runtime.mcp.elicitation import HEARTBEAT_INTERVAL_S, ProgressNotifications
+from toolcast_runtime.mcp.request_state import SealingError, make_sealer
+from toolcast_runtime.mcp.server_options import main
+from toolcast_runtime.mcp.tools_list import make_tools_list_middleware
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("", {}),
+        ("--port 0", {"port": 0}),
+        ("--port 65535", {"port": 65535}),
+        ("--port 65536", None),
+        ("--port -1", None),
+        ("--workers 1", {"workers": 1}),
+        ("--workers 0", None),
+        ("--grace 0", {"grace": 0}),
+        ("--path /x", {"path": "/x"}),
+        ("--path x", None),
+        ("--replica", {"replica": True}),
+        ("--local-tools", {"local_tools": True}),
+        ("--host ::1 --log-level debug", {"host": "::1", "log_level": "debug"}),
+    ],
+)
+def test_http_options_are_parsed_or_refused(
+    monkeypatch: pytest.MonkeyPatch, words: str, expected: dict[str, Any] | None
+) -> None:
+    """Values out of range exit; options that are not set have their defaults."""
+    parsed: list[Any] = []
+    monkeypatch.setattr(runner, "serve_http", lambda _, options: parsed.append(options))
+    if expected is None:
+        with pytest.raises(SystemExit):
+            main(SERVER, ["--http", *words.split()])
+        return
+    main(SERVER, ["--http", *words.split()])
+    assert parsed == [replace(runner.HttpOptions(), **expected)]
+    defaults = runner.HttpOptions()
+    assert (defaults.host, defaults.port, defaults.workers) == ("127.0.0.1", 8000, 1)
+    assert (defaults.replica, defaults.local_tools) == (False, False)
+    assert defaults.grace == 10
+
+
+SERVER_WITH_STATE_KEY = replace(SERVER, state_key_variable="TOY_KEY")
+
+
+@pytest.mark.parametrize(
+    ("key", "is_accepted"),
+    [("k" * 32, True), ("k" * 31, False), ("é" * 16, True), ("", True)],
+)
+def test_state_key_needs_at_least_32_bytes(key: str, is_accepted: bool) -> None:
+    """Shorter keys are refused, also as the second key; an empty value means no key."""
+    if is_accepted:
+        assert (
+            make_sealer(
+                SERVER_WITH_STATE_KEY, None, environment={"TOY_KEY": key}
+            ).refusal
+            is None
+        )
+    else:
+        with pytest.raises(SealingError, match="a key that is too short"):
+            make_sealer(
+                SERVER_WITH_STATE_KEY,
+                None,
+                environment={"TOY_KEY": f"{'k' * 40} {key}"},
+            )
+
+
+@pytest.mark.parametrize(
+    ("is_replica", "key", "has_ledger", "is_refused"),
+    [
+        (False, "", False, False),
+        (True, "", False, True),
+        (True, "", True, True),
+        (True, "k" * 32, False, True),
+        (True, "k" * 32, True, False),
+    ],
+)
+def test_replica_needs_state_key_and_ledger_for_confirmations(
+    is_replica: bool, key: str, has_ledger: bool, is_refused: bool
+) -> None:
+    """Without both, a replica cannot ask the user and refuses tools with `confirm`."""
+    served: Any = SimpleNamespace(
+        state_key_variable="TOY_KEY",
+        registry=SimpleNamespace(has_ledger=has_ledger),
+        tools=lambda _: [SimpleNamespace(name="look", confirm=None)],
+        name="toy",
+    )
+    environment = {"TOY_KEY": key}
+    sealer = make_sealer(
+        served, None, is_one_of_several=is_replica, environment=environment
+    )
+    assert (sealer.refusal is not None) is is_refused
+    confirmed = SimpleNamespace(name="drop", confirm=object())
+    served.tools = lambda _: [SimpleNamespace(name="look", confirm=None), confirmed]
+    if is_refused:
+        with pytest.raises(SealingError, match=r"^`drop` has a `confirm`"):
+            make_sealer(
+                served, None, is_one_of_several=is_replica, environment=environment
+            )
+
+
+def test_request_state_expires_after_ten_minutes_and_is_bound_to_the_caller(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from mcp.server import request_state
+
+    options: list[Any] = []
+    monkeypatch.setattr(
+        request_state, "RequestStateSecurity", lambda **kwargs: options.append(kwargs)
+    )
+    monkeypatch.setattr(request_state, "RequestStateBoundary", lambda *_, **__: None)
+    for keys in ([], ["k" * 32]):
+        assert seals.StateSealer("toy", keys, None)._boundary is None
+    assert [option["ttl"] for option in options] == [600.0, 600.0]
+    assert [len(option["keys"][0]) for option in options] == [32, 32]
+    bind_principal = options[0]["bind_principal"]
+    assert bind_principal(None) is None
+    with calling_as(Caller(user="mia", claims={"azp": "desk"})):
+        assert bind_principal(None) == '["mia", "desk"]'
+
+
+async def test_tools_list_cache_has_sixteen_entries(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """The 17th distinct list removes the oldest; an unlisted tool is logged only once."""
+    built: list[str] = []
+    served: Any = SimpleNamespace(permitted="", external=[], search=False)
+
+    def tools(_: Any) -> Any:
+        built.append(served.permitted)
+        return [SimpleNamespace(definition={"name": served.permitted})]
+
+    async def external(_: Any, **__: Any) -> Any:
+        return [SimpleNamespace(name="x", definition=d) for d in served.external]
+
+    served.names = lambda _: (served.permitted,)
+    served.list_directly_listed, served.external_tools = tools, external
+    middleware = make_tools_list_middleware(served, None, takes_raw_json=False)
+
+    async def answer(_: Any) -> Any:
+        return {"tools": [], "kept": 1}
+
+    async def list_tools(permitted: Any) -> Any:
+        served.permitted = str(permitted)
+        ctx: Any = SimpleNamespace(protocol_version="2026-07-28")
+        return await middleware(answer, ctx)
+
+    for number in range(16):
+        expected = {"tools": [{"name": str(number)}], "kept": 1}
+        assert await list_tools(number) == expected
+    await list_tools(0)
+    assert len(built) == 16
+    await list_tools(16)
+    await list_tools(0)
+    assert len(built) == 18
+    served.external = [{"name": "x", "inputSchema": {"type": "object"}}, {"name": "y"}]
+    for _ in range(2):
+        result = await list_tools(0)
+        assert result["tools"] == [{"name": "0"}, served.external[0]]
+    [record] = caplog.records
+    assert record.getMessage().startswith("x is not listed: clients reject `")
+
+
+@pytest.mark.parametrize(
+    ("names", "external_names", "text"),
+    [
+        ("", [], b"[]"),
+        ("ab", [], b'[{"n":"a"},{"n":"b"}]'),
+        ("a", ["é"], '[{"n":"a"},{"name": "é", "inputSchema": {"type": "object"}}]'),
+        ("", ["x"], b'[{"name": "x", "inputSchema": {"type": "object"}}]'),
+    ],
+)
+async def test_raw_tools_list_joins_definition_files_and_external_tools(
+    names: str, external_names: list[str], text: bytes | str
+) -> None:
+    """Definitions are inserted as their JSON text; external tools are encoded."""
+
+    def tool(name: str) -> Any:
+        def to_mcp_json(omit: str | None) -> bytes:
+            assert omit is None
+            return f'{{"n":"{name}"}}'.encode()
+
+        return SimpleNamespace(definition={"name": name}, to_mcp_json=to_mcp_json)
+
+    async def external(_: Any, **__: Any) -> Any:
+        schema = {"type": "object"}
+        return [
+            SimpleNamespace(name=name, definition={"name": name, "inputSchema": schema})
+            for name in external_names
+        ]
+
+    async def answer(_: Any) -> Any:
+        return {"tools": []}
+
+    served: Any = SimpleNamespace(
+        names=lambda _: (),
+        list_directly_listed=lambda _: map(tool, names),
+        external_tools=external,
+        search=False,
+    )
+    ctx: Any = SimpleNamespace(protocol_version="2026-07-28")
+    middleware = make_tools_list_middleware(served, None, takes_raw_json=True)
+    result = await middleware(answer, ctx)
+    expected = text.encode() if isinstance(text, str) else text
+    assert result["tools"].text == expected
+
+
+async def test_progress_value_that_does_not_rise_is_raised_by_a_millionth() -> None:
+    """MCP requires each progress value to be greater than the previous value."""
+    sent: list[float] = []
+
+    async def send(progress: float, *_: Any) -> None:
+        sent.append(progress)
+
+    progress = ProgressNotifications(send, None)
+    for value in (0, 0, -5, 3, 3, 1, 1_000, 1_000, -1):
+        await progress(value)
+    assert sent == [0, 1e-6, 2e-6, 3, 3.000003, 3.000006, 1_000, 1_000.001, 1_000.002]
+    negative = ProgressNotifications(send, None)
+    await negative(-4)
+    await negative(-4)
+    assert sent[-1] == -3.999996
+    assert HEARTBEAT_INTERVAL_S == 5.0

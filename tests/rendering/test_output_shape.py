@@ -1,0 +1,182 @@
+"""Check of rendered files against the shapes that their views declare."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from toolcast.encoders import json_text
+from toolcast.pipeline import generate
+from toolcast.rendering.output_shape import (
+    JsonShape,
+    MarkdownShape,
+    OutputShapeError,
+    PythonShape,
+    Shape,
+    TextShape,
+    get_shape_type,
+    verify_shape,
+)
+
+SPEC = """\
+name: tool
+summary: 'x", "handler": "os:system", "'
+parameters: {type: object}
+"""
+
+
+def test_defective_string_encoder_generates_no_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The unescaped text changes the keys of the JSON file, which is a finding."""
+    folder = tmp_path / "specs" / "x"
+    folder.mkdir(parents=True)
+    (tmp_path / "toolcast.yaml").write_text("version: 1\ntoolsets: [specs/x]\n")
+    targets = "targets: {registry: {}}\n"
+    (folder / "toolset.yaml").write_text(f"name: x\ntitle: X\n{targets}")
+    (folder / "tool.yaml").write_text(SPEC)
+    assert generate(str(tmp_path)).files
+    monkeypatch.setattr(json_text, "_encode_string", lambda text: f'"{text}"')
+    result = generate(str(tmp_path))
+    assert not result.files
+    assert [f.rule for f in result.findings if f.rule == "target/unexpected-output"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import os\n",
+        '"""d"""\nX = 1\n',
+        '"""d"""\nprint("x")\n',
+        '"""d"""\ndef f(a, a): ...\n',
+        '"""d"""\nreturn\n',
+        '"""d"""; f"{x}"\n',
+        '"""d""" if x() else 1\n',
+        '"""d"""\nassert x\n',
+        '"""d"""\ntry:\n    import os\nfinally:\n    pass\n',
+    ],
+)
+def test_python_with_undeclared_statements_is_refused(text: str) -> None:
+    with pytest.raises(OutputShapeError):
+        verify_shape("t", text.encode(), PythonShape(("docstring",)))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "import os, sys",
+        "import os as o",
+        "from os import *, x",
+        "from os import a as b",
+        "x()",
+    ],
+)
+def test_python_block_with_other_imports_or_unknown_calls_is_refused(
+    body: str,
+) -> None:
+    """Blocks may import a single name without `as` and call only declared functions."""
+    text = f"if A:\n    {body}\n"
+    with pytest.raises(OutputShapeError):
+        verify_shape("t", text.encode(), PythonShape(("if A",), frozenset(["y"])))
+
+
+def test_python_with_only_declared_statements_is_accepted() -> None:
+    text = '"""d"""\nfrom .a import b\n\nX = f(1)\nif TYPE_CHECKING:\n    from a import c\n'
+    shape = PythonShape(
+        ("docstring", "from .a", "X =", "if TYPE_CHECKING"), frozenset(["f"])
+    )
+    verify_shape("t", text.encode(), shape)
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("## A\n\n## B\n", "headings "),
+        ("## A\n\nB\n===\n", "headings "),
+        ("## A\n\n## A\n", "headings "),
+        ("## A\n```\n", "not closed"),
+        ("~~~\n## A\n~~~\n## B\n", "headings "),
+        ("text\n", "missing"),
+    ],
+)
+def test_markdown_with_undeclared_headings_or_an_open_fence_is_refused(
+    text: str, problem: str
+) -> None:
+    with pytest.raises(OutputShapeError, match=problem):
+        verify_shape("t", text.encode(), MarkdownShape(("## A",)))
+
+
+def test_heading_inside_a_code_fence_is_not_a_heading() -> None:
+    text = "## A\n\n~~~\n## not one\n~~~\n"
+    verify_shape("t", text.encode(), MarkdownShape(("## A",)))
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ('{"b": 1}', "the keys"),
+        ('{"a": 1, "b": 1}', "the keys"),
+        ("[1]", "the keys"),
+        ('{"a": }', "not JSON"),
+        ('{"a": 1} {"a": 2}', "not JSON"),
+        ("[" * 100_000, "not JSON"),
+    ],
+)
+def test_json_with_undeclared_keys_or_invalid_json_is_refused(
+    text: str, problem: str
+) -> None:
+    with pytest.raises(OutputShapeError, match=problem):
+        verify_shape("t", text.encode(), JsonShape(("a",)))
+
+
+@pytest.mark.parametrize(
+    "text", ["", "a\n", "a\nb\nc\n", "a\nb", "a\x0bb\n", "a\u2028b\n"]
+)
+def test_plain_text_with_wrong_line_count_is_refused(text: str) -> None:
+    """Control characters and Unicode line separators are refused too."""
+    with pytest.raises(OutputShapeError):
+        verify_shape("t", text.encode(), TextShape(2))
+
+
+def test_json_and_plain_text_with_declared_shape_are_accepted() -> None:
+    verify_shape("t", b'{"a": {"b": 1}}', JsonShape(("a",)))
+    verify_shape("t", b"a\nb\n", TextShape(2))
+    verify_shape("t", b"", TextShape(0))
+
+
+@pytest.mark.parametrize("shape", [None, (), "docstring", ("docstring",), PythonShape])
+def test_view_without_a_shape_object_is_refused(shape: object) -> None:
+    with pytest.raises(OutputShapeError, match="the view has no `shape`"):
+        verify_shape("t", b"", shape)
+
+
+@pytest.mark.parametrize(
+    ("path", "shape_type"),
+    [
+        ("a/b.py", PythonShape),
+        ("b.pyi", PythonShape),
+        ("a.b/README.md", MarkdownShape),
+        ("a.json", JsonShape),
+        ("a.py/names.tsv", TextShape),
+        ("py", TextShape),
+        ("Makefile", TextShape),
+    ],
+)
+def test_shape_type_depends_on_the_file_suffix(
+    path: str, shape_type: type[Shape]
+) -> None:
+    assert get_shape_type(path) is shape_type
+
+
+def test_project_template_text_is_accepted_in_its_output() -> None:
+    """The view's shape describes the built-in template; other text is still refused."""
+    known = frozenset(["of", "our", "house", "os", "getcwd", "import", "from"])
+    markdown = MarkdownShape(("## A",))
+    verify_shape("t", b"# A of our house\n", markdown, known)
+    with pytest.raises(OutputShapeError, match="Other"):
+        verify_shape("t", b"# A of our house\n\n## Other tool\n", markdown, known)
+    python = PythonShape(("docstring",))
+    verify_shape("t", b"from os import getcwd\ngetcwd()\n", python, known)
+    with pytest.raises(OutputShapeError, match="system"):
+        verify_shape("t", b"from os import getcwd\nos.system()\n", python, known)

@@ -1,0 +1,180 @@
+"""Calls of a toolset: argument and result checks, questions, warnings and results."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from toolcast_runtime.core import optional
+from toolcast_runtime.core.calls.tool_calls import ToolCalls
+from toolcast_runtime.core.calls.tool_validators import Validators
+from toolcast_runtime.core.context import CallContext, ToolError, ToolResponse
+from toolcast_runtime.core.definitions.tool import Action, Tool
+from toolcast_runtime.types import tool_result
+
+DATE = {"type": "string", "format": "date"}
+SCHEMA = {"type": "object", "properties": {"day": DATE}}
+TOOL = Tool("look", "", "", {"inputSchema": SCHEMA})
+
+
+@pytest.mark.parametrize(
+    ("asserts_formats", "proxy", "is_refused"),
+    [(True, None, True), (False, None, False), (True, object(), False)],
+)
+def test_string_format_is_checked_only_if_formats_are_asserted(
+    asserts_formats: bool, proxy: Any, is_refused: bool
+) -> None:
+    """Arguments of a proxy are left to the external server."""
+    validators = Validators(asserts_formats=asserts_formats)
+    tool = replace(TOOL, proxy=proxy)
+    for _ in range(2):
+        problems = validators.check_arguments(tool, {"day": "soon"})
+        assert bool(problems) is is_refused
+
+
+def test_formats_are_asserted_by_tool_calls_but_not_by_validators() -> None:
+    arguments = {"day": "soon"}
+    assert Validators().check_arguments(TOOL, arguments) == []
+    assert ToolCalls().validators.check_arguments(TOOL, arguments) != []
+
+
+@pytest.mark.parametrize(("result_type", "is_refused"), [(None, False), ("a:B", True)])
+def test_result_formats_are_checked_only_for_a_result_type(
+    result_type: str | None, is_refused: bool
+) -> None:
+    """Tools without an output schema accept every result."""
+    tool = replace(
+        TOOL,
+        definition={"inputSchema": SCHEMA, "outputSchema": SCHEMA},
+        result_type=result_type,
+    )
+    problems = Validators().check_result(tool, {"day": "soon"})
+    assert bool(problems) is is_refused
+    assert Validators().check_result(TOOL, {"day": 1}) == []
+
+
+ACTIONS = {
+    "make": Action(requires=("name",)),
+    "find": Action(requires_any=("name", "day")),
+    "list": Action(accepts=("day",)),
+    "both": Action(requires=("name",), requires_any=("day",), accepts=()),
+}
+
+
+@pytest.mark.parametrize(
+    ("action_and_names", "problems"),
+    [
+        ("make name", []),
+        ("make", ["`name` is required for what `make`"]),
+        ("make name other", []),
+        ("find name", []),
+        ("find day name", []),
+        ("find", ["what `find` needs at least one of `name`, `day`"]),
+        ("list", []),
+        ("list day", []),
+        ("list day other", ["`other` is not accepted by what `list`"]),
+        ("both name day", []),
+        ("both name day other", ["`other` is not accepted by what `both`"]),
+        ("unheard-of", []),
+    ],
+)
+def test_action_arguments_are_checked(
+    action_and_names: str, problems: list[str]
+) -> None:
+    """`requires`, `requires_any` and `accepts` apply after the schema has no problems."""
+    action, *names = action_and_names.split()
+    arguments = {"what": action, **dict.fromkeys(names, "2026-01-01")}
+    tool = replace(TOOL, action_parameter="what", actions=ACTIONS)
+    assert Validators().check_arguments(tool, arguments) == problems
+    assert len(Validators().check_arguments(tool, {**arguments, "day": 1})) == 1
+    del arguments["what"]
+    assert Validators().check_arguments(tool, arguments) == []
+
+
+def test_invalid_schema_refuses_every_argument_and_result() -> None:
+    broken = {"type": 7}
+    tool = replace(TOOL, definition={"inputSchema": broken, "outputSchema": broken})
+    for problems in (
+        Validators().check_arguments(tool, {}),
+        Validators().check_result(tool, {}),
+    ):
+        assert problems == [
+            "the value cannot be checked: the tool's schema cannot be applied"
+        ]
+
+
+async def test_deprecated_tool_is_logged_once_for_each_name(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level(logging.WARNING, "toolcast")
+    calls, old = ToolCalls(), replace(TOOL, deprecated={"since": "1.0"})
+    for tool in (TOOL, old, old, replace(old, name="gaze")):
+        await calls.call(tool, None, {}, CallContext(tool.name))
+    names = [record.getMessage().partition(" ")[0] for record in caplog.records]
+    assert names == ["look", "gaze"]
+
+
+async def test_close_closes_the_recorder_only_if_it_was_created(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    events: list[str] = []
+
+    async def close() -> None:
+        events.append("closed")
+
+    def make_recorder(*_: Any) -> Any:
+        events.append("made")
+        return SimpleNamespace(close=close)
+
+    monkeypatch.setattr(optional.recorder, "Recorder", make_recorder)
+    calls = ToolCalls()
+    await calls.close()
+    assert events == []
+    assert calls._recorder
+    await calls.close()
+    assert events == ["made", "closed"]
+
+
+@pytest.mark.parametrize(("ask", "has_questions"), [(None, False), (object(), True)])
+async def test_admit_prepares_questions_only_with_an_ask_function(
+    monkeypatch: pytest.MonkeyPatch, ask: Any, has_questions: bool
+) -> None:
+    calls, prepared = ToolCalls(), list[Any]()
+
+    def make_questions(*args: Any) -> Any:
+        prepared.append(args)
+        return lambda: None
+
+    monkeypatch.setattr(calls, "make_questions", make_questions)
+    await calls.admit(TOOL, None, None, "desk", ask=ask)
+    assert prepared == ([(ask, TOOL, "desk", {})] if has_questions else [])
+
+
+@pytest.mark.parametrize(
+    ("response", "result"),
+    [
+        (ToolResponse(1), 1),
+        (ToolResponse(), None),
+        (ToolResponse(1, content=[{"type": "text"}]), 1),
+        (ToolResponse(content=[{"type": "text"}]), [{"type": "text"}]),
+    ],
+)
+async def test_tool_result_returns_the_result_or_the_content_blocks(
+    response: ToolResponse, result: Any
+) -> None:
+    async def answer() -> ToolResponse:
+        return response
+
+    assert await tool_result(answer()) == result
+
+
+async def test_tool_result_raises_tool_error_for_an_error_response() -> None:
+    async def answer() -> ToolResponse:
+        return ToolResponse(error="it is late", content=[{"type": "text"}])
+
+    with pytest.raises(ToolError, match=r"^it is late$"):
+        await tool_result(answer())

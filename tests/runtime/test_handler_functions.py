@@ -1,0 +1,142 @@
+"""Origin of handler functions: only those of the handlers package are loaded."""
+
+from __future__ import annotations
+
+import functools
+import sys
+import types
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.runtime.kept_ledger import Kept
+from toolcast_runtime.core.calls.handlers import load_function
+from toolcast_runtime.core.calls.tool_calls import ToolCalls
+from toolcast_runtime.core.context import CallContext
+from toolcast_runtime.core.definitions.tool import Tool
+
+PACKAGE = "own_handlers"
+SOURCE = """
+import functools, os, subprocess
+from os import system
+
+def own(text=""): return text
+def wrapped(function):
+    @functools.wraps(function)
+    def wrapper(**arguments): return function(**arguments)
+    return wrapper
+class Shell(subprocess.Popen): ...
+class Deeper(Shell):
+    def act(self): ...
+class Safe(subprocess.Popen):
+    def __init__(self, text=""): ...
+class Box:
+    def act(self, text=""): return text
+    def __call__(self, text=""): return text
+
+alias = subprocess.getoutput
+klass = subprocess.Popen
+part = functools.partial(os.system, "true")
+nested = functools.partial(functools.partial(subprocess.run), check=True)
+looked_through = functools.lru_cache(subprocess.getoutput)
+evaluate = eval
+method = subprocess.Popen.communicate
+
+own_part = functools.partial(own, "x")
+cached = functools.lru_cache(own)
+decorated = wrapped(own)
+instance = Box()
+bound = instance.act
+unbound = Box.act
+made = lambda text="": text
+foreign_in_own = wrapped(subprocess.getoutput)
+"""
+FOREIGN = (
+    "Shell Deeper system alias klass part nested looked_through evaluate method".split()
+)
+OWN = "own own_part cached decorated instance bound unbound made foreign_in_own Box Safe".split()
+
+
+@pytest.fixture
+def package(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Importable handlers package with own functions and functions of other packages."""
+    module = types.ModuleType(PACKAGE)
+    exec(SOURCE, module.__dict__)
+    monkeypatch.setitem(sys.modules, PACKAGE, module)
+    yield
+
+
+@pytest.mark.parametrize("name", FOREIGN)
+@pytest.mark.usefixtures("package")
+def test_function_from_another_package_is_refused_as_handler(name: str) -> None:
+    """Imports, aliases, partials and inherited constructors do not hide the origin."""
+    with pytest.raises(ImportError, match=f"outside of `{PACKAGE}`; name a function"):
+        load_function(f"{PACKAGE}:{name}", PACKAGE)
+
+
+@pytest.mark.parametrize("name", OWN)
+@pytest.mark.usefixtures("package")
+def test_function_in_the_handlers_package_is_loaded(name: str) -> None:
+    assert callable(load_function(f"{PACKAGE}:{name}", PACKAGE))
+
+
+class Layer:
+    """Callable of another package that wraps a function."""
+
+    def __init__(self, wrapped: Any) -> None:
+        self.__wrapped__ = wrapped
+
+    def __call__(self) -> None: ...
+
+
+@pytest.mark.parametrize(("layers", "is_accepted"), [(49, True), (50, False)])
+@pytest.mark.usefixtures("package")
+def test_function_with_fifty_wrappers_is_refused(
+    layers: int, is_accepted: bool
+) -> None:
+    function = sys.modules[PACKAGE].own
+    for _ in range(layers):
+        function = Layer(function)
+    sys.modules[PACKAGE].layered = function  # type: ignore[attr-defined]
+    if is_accepted:
+        load_function(f"{PACKAGE}:layered", PACKAGE)
+    else:
+        with pytest.raises(ImportError, match=f"it is defined in `{__name__}`"):
+            load_function(f"{PACKAGE}:layered", PACKAGE)
+
+
+@pytest.mark.parametrize("package", ["other", "own", "own_handlers.inner", None])
+@pytest.mark.usefixtures("package")
+def test_module_outside_the_handlers_package_is_not_imported(
+    package: str | None,
+) -> None:
+    """The error is the refusal, although the module does not exist."""
+    reason = (
+        f"outside of `{package}`" if package else "no package of handlers is declared"
+    )
+    with pytest.raises(ImportError, match=f"is refused: .*{reason}"):
+        load_function("absent_module_of_nobody:own", package)
+
+
+@pytest.mark.usefixtures("package")
+async def test_refused_handler_origin_is_logged_but_not_sent_to_the_caller(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    tool = Tool("t", "", "", {"inputSchema": {}}, handler=f"{PACKAGE}:system")
+    calls = ToolCalls(handlers=PACKAGE)
+    response = await calls.call(tool, None, {}, CallContext("t"))
+    assert response.error is not None and "posix" not in response.error
+    assert "own_handlers:system is refused: it is defined in `posix`" in caplog.text
+
+
+async def test_ledger_sink_from_another_package_prevents_the_call(
+    tmp_path: Path, handlers: Any
+) -> None:
+    runs: list[int] = []
+    handlers.work = lambda: runs.append(1)
+    handlers.sink = functools.partial(print)
+    kept = Kept(tmp_path / "unused", f"{handlers.__name__}:sink")
+    assert "cannot be written" in ((await kept.call("work")).error or "")
+    assert runs == []
