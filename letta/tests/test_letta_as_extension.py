@@ -83,7 +83,11 @@ def test_exposure_without_attachment_has_the_specs_reason() -> None:
     found = build_exposures(workspace, ren)
     reason = "Ren reads portraits in her core memory."
     assert found["read_all_portraits"].targets["letta"] == reason
-    assert found["read_pending_thoughts"].targets["letta"].startswith("The agent that begins")
+    assert (
+        found["read_pending_thoughts"]
+        .targets["letta"]
+        .startswith("The agent that begins")
+    )
 
 
 def test_watch_includes_an_editable_extensions_source() -> None:

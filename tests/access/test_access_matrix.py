@@ -159,7 +159,10 @@ def test_prompt_docs_for_restricted_client_omit_denied_tools() -> None:
     bullet = re.escape("- **manage_prompt**: ") + r".*\n"
     cut = re.sub(bullet, "", section)
     cut = re.sub(
-        r"### manage_prompt\n.*?\n\n(?=Changes to your prompt)", "", cut, flags=re.DOTALL
+        r"### manage_prompt\n.*?\n\n(?=Changes to your prompt)",
+        "",
+        cut,
+        flags=re.DOTALL,
     )
     assert prompts.section("identity", "copilot") == cut
 
