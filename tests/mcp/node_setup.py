@@ -10,9 +10,13 @@ deleted at any time. Without it, tests marked `node` are skipped.
 
 from __future__ import annotations
 
+import json
+import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from tests.node_programs import (
     cache_folder,
@@ -22,7 +26,7 @@ from tests.node_programs import (
     set_up,
 )
 
-__all__ = ["NodeTools", "installed"]
+__all__ = ["NodeTools", "installed", "run_inspector"]
 
 PACKAGES = (
     "@modelcontextprotocol/conformance@0.2.0-alpha.12",
@@ -62,6 +66,15 @@ def installed() -> NodeTools | None:
     if not all(path.exists() for path in (node, npm, *scripts)):
         return None
     return NodeTools(*((str(node), str(script)) for script in scripts))
+
+
+def run_inspector(inspector: Sequence[str], folder: Path, *arguments: str) -> Any:
+    """Run the MCP Inspector in a folder, and return the result of its request."""
+    command = [*inspector, "--cli", "--format", "json", *arguments]
+    run = subprocess.run(command, capture_output=True, text=True, cwd=folder)
+    assert run.returncode == 0, run.stderr
+    answer = json.loads(run.stdout)
+    return answer.get("result", answer)
 
 
 def main() -> int:

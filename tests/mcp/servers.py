@@ -260,10 +260,7 @@ class HttpServer:
 
 @contextmanager
 def http_server(
-    root: Path,
-    package: str,
-    *arguments: str,
-    env: Mapping[str, str] | None = None,
+    root: Path, package: str, *arguments: str, env: Mapping[str, str] | None = None
 ) -> Iterator[HttpServer]:
     """Start a server of the project at `root` on a free port, and stop it at the end."""
     process = start(

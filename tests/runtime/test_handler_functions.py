@@ -93,9 +93,7 @@ class Layer:
 
 @pytest.mark.parametrize(("layers", "is_accepted"), [(49, True), (50, False)])
 @pytest.mark.usefixtures("package")
-def test_function_with_fifty_wrappers_is_refused(
-    layers: int, is_accepted: bool
-) -> None:
+def test_function_with_50_wrappers_is_refused(layers: int, is_accepted: bool) -> None:
     function = sys.modules[PACKAGE].own
     for _ in range(layers):
         function = Layer(function)
@@ -109,9 +107,7 @@ def test_function_with_fifty_wrappers_is_refused(
 
 @pytest.mark.parametrize("package", ["other", "own", "own_handlers.inner", None])
 @pytest.mark.usefixtures("package")
-def test_module_outside_the_handlers_package_is_not_imported(
-    package: str | None,
-) -> None:
+def test_module_outside_handlers_package_is_not_imported(package: str | None) -> None:
     """The error is the refusal, although the module does not exist."""
     reason = (
         f"outside of `{package}`" if package else "no package of handlers is declared"

@@ -50,8 +50,7 @@ def assert_refused(
 
 
 @pytest.mark.parametrize(
-    "module",
-    ["toolcast_runtime.consent", "toolcast_runtime.consent.confirmation"],
+    "module", ["toolcast_runtime.consent", "toolcast_runtime.consent.confirmation"]
 )
 @pytest.mark.parametrize("condition", [{}, {"when": {"required": ["x"]}}])
 def test_tool_with_confirm_is_refused_without_the_consent_part(
