@@ -26,7 +26,7 @@ from tests.node_programs import (
     set_up,
 )
 
-__all__ = ["NodeTools", "installed", "run_inspector"]
+__all__ = ["NodeTools", "find_node_tools", "run_inspector"]
 
 PACKAGES = (
     "@modelcontextprotocol/conformance@0.2.0-alpha.12",
@@ -53,7 +53,7 @@ def get_folder() -> Path:
     return cache_folder("toolcast-node", "TOOLCAST_NODE")
 
 
-def installed() -> NodeTools | None:
+def find_node_tools() -> NodeTools | None:
     """Return the commands, or None if a program is not installed."""
     node, npm = node_and_npm(get_folder())
     modules = get_folder() / "node_modules" / "@modelcontextprotocol"
@@ -81,7 +81,7 @@ def main() -> int:
     """Install the missing programs."""
     target = get_folder()
     commands = [install_node(target), install_packages(target, *PACKAGES)]
-    return set_up(target, lambda: installed() is not None, commands)
+    return set_up(target, lambda: find_node_tools() is not None, commands)
 
 
 if __name__ == "__main__":

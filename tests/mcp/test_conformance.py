@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.mcp.node_setup import NodeTools, installed, run_inspector
+from tests.mcp.node_setup import NodeTools, find_node_tools, run_inspector
 from tests.mcp.projects import generate_project
 from tests.mcp.servers import LEGACY, MODERN, HttpServer, http_server
 from tests.repository import TOOLSETS
@@ -104,7 +104,7 @@ LISTED_TOOLS = ["json_schema_2020_12_tool", "test_header"]
 @pytest.fixture(scope="module")
 def node() -> NodeTools:
     """Commands of the installed Node.js programs."""
-    tools = installed()
+    tools = find_node_tools()
     if tools is None:
         pytest.skip("the Node.js clients are not set up: make test-node does it")
     return tools

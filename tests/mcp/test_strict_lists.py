@@ -14,7 +14,7 @@ import pytest
 from mcp import Client, StdioServerParameters
 
 from tests.conftest import Project
-from tests.mcp.node_setup import installed, run_inspector
+from tests.mcp.node_setup import find_node_tools, run_inspector
 from tests.mcp.servers import ERAS, LEGACY, MODERN, http_server, stdio_server
 
 TOOL = (
@@ -150,7 +150,7 @@ def test_generated_tests_fail_on_strict_type_errors_without_a_suppression(
 
 @pytest.mark.node
 def test_inspector_lists_every_tool_in_both_versions(project: Project) -> None:
-    node = installed()
+    node = find_node_tools()
     if node is None or shutil.which("node") is None:
         pytest.skip("the Node.js clients are not set up: make test-node does it")
     server = [sys.executable, "-m", "generated.toy.mcp_server"]

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.runtime.kept_ledger import Kept
+from tests.runtime.file_ledger import FileLedger
 from toolcast_runtime.core.calls.handlers import load_function
 from toolcast_runtime.core.calls.tool_calls import ToolCalls
 from toolcast_runtime.core.context import CallContext
@@ -133,6 +133,6 @@ async def test_ledger_sink_from_another_package_prevents_the_call(
     runs: list[int] = []
     handlers.work = lambda: runs.append(1)
     handlers.sink = functools.partial(print)
-    kept = Kept(tmp_path / "unused", f"{handlers.__name__}:sink")
-    assert "cannot be written" in ((await kept.call("work")).error or "")
+    file_ledger = FileLedger(tmp_path / "unused", f"{handlers.__name__}:sink")
+    assert "cannot be written" in ((await file_ledger.call("work")).error or "")
     assert runs == []

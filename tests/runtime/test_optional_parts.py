@@ -281,7 +281,7 @@ from pathlib import Path
 if {at_once}:
     sys.meta_path.insert(0, Breaks())
 from tests.oauth.shop import serving
-from tests.mcp.servers import MODERN, sent
+from tests.mcp.servers import MODERN, encode_requests
 from tests.runtime.packages import Package, definition
 from toolcast_runtime import Registry
 from toolcast_runtime import Client
