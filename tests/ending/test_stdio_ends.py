@@ -16,7 +16,7 @@ import pytest
 
 from tests.ending.conftest import TIMEOUT_S, SlowProject, measure_exit
 from tests.forked_servers import Process, start
-from tests.mcp.servers import ERAS, LEGACY, MODERN, sent
+from tests.mcp.servers import ERAS, LEGACY, MODERN, encode_requests
 
 SLOW = pytest.mark.slow
 # One process serves both protocol eras; the fast suite runs one, since each test waits.
@@ -31,7 +31,7 @@ ENDLESS_TOOLS = pytest.mark.parametrize(
 def encode_calls(era: str, *tools: str) -> bytes:
     """Return the messages of a client that calls these tools at once."""
     calls = [("tools/call", {"name": tool, "arguments": {}}) for tool in tools]
-    return sent(era, *calls).encode()
+    return encode_requests(era, *calls).encode()
 
 
 def build_command(grace: int) -> list[str]:
