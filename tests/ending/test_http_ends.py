@@ -162,8 +162,6 @@ async def call_until_refused(port: int, is_kept: bool, answer: asyncio.Event) ->
     body, more = rpc("tools/call", {"name": "quick", "arguments": {}})
     headers = {
         "Host": "localhost",
-        "Accept": "application/json, text/event-stream",
-        "Content-Type": "application/json",
         "Connection": "keep-alive" if is_kept else "close",
         "Content-Length": str(len(body)),
         **more,

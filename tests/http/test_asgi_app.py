@@ -41,8 +41,6 @@ async def list_tools(
     body, headers = rpc("tools/list")
     headers |= {
         "Authorization": f"Bearer {ENVIRONMENT[variable]}",
-        "Accept": "application/json, text/event-stream",
-        "Content-Type": "application/json",
         "Host": host,
     }
     return await client.post(path, content=body, headers=headers)

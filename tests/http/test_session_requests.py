@@ -205,7 +205,7 @@ def test_session_manager_is_created_only_with_a_state_key_and_limits_sessions_to
         replace(server.http, max_body=77), "127.0.0.1", {}
     )
     app.build_http_app(server, listening)
-    assert {manager.max_request_body_size for manager in managers} == {77}
+    assert {m.max_request_body_size for m in managers} == {77}
     assert {manager.max_sessions for manager in managers} == {200}
     security = {
         manager.security_settings.enable_dns_rebinding_protection
