@@ -17,7 +17,7 @@ from typing import Any
 
 from tests.forked_servers import Process, start
 
-__all__ = ["Response", "RunningServer", "ROOT", "rpc", "run_server"]
+__all__ = ["Response", "Server", "ROOT", "rpc", "run_server"]
 
 ROOT = Path(__file__).parents[2]
 _STATELESS_VERSION = "2026-07-28"
@@ -45,7 +45,7 @@ class Response:
 
 
 @dataclass
-class RunningServer:
+class Server:
     """A server process that accepts requests."""
 
     process: Process
@@ -129,7 +129,7 @@ def run_server(
     package: str = "generated.kirishima",
     root: Path = ROOT,
     env: Mapping[str, str] | None = None,
-) -> Iterator[RunningServer]:
+) -> Iterator[Server]:
     """Start a server on a free loopback port; terminate it on exit."""
     process = start(
         root,
@@ -144,7 +144,7 @@ def run_server(
     )
     try:
         assert process.stderr is not None
-        server = RunningServer(process, 0)
+        server = Server(process, 0)
         for line in process.stderr:
             server.lines.append(line)
             started = re.search(rb"running on http://[^ ]*:(\d+)", line)

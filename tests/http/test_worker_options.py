@@ -68,10 +68,7 @@ def test_worker_applies_host_log_client_path_and_grace_options(
     used: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     build_worker(monkeypatch)
-    assert (used["host"], used["logs"]) == (
-        "127.0.0.1",
-        ("text", "info"),
-    )
+    assert (used["host"], used["logs"]) == ("127.0.0.1", ("text", "info"))
     assert used["server"].external is True
     assert used["settings"] is used["server"].http
     build_worker(

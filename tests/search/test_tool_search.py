@@ -314,11 +314,7 @@ def test_search_returns_only_tools_that_the_caller_may_call(tmp_path: Path) -> N
         assert server.count_unlisted_tools("desk") == 2
     assert server.count_unlisted_tools("desk") == 3
     _, found = run_client(server, "auto", ("search_tools", {"query": "wiki page user"}))
-    assert sorted(read_names(found)) == [
-        "archive_page",
-        "delete_page",
-        "find_user",
-    ]
+    assert sorted(read_names(found)) == ["archive_page", "delete_page", "find_user"]
 
 
 def test_external_server_tools_can_be_searched_and_called(tmp_path: Path) -> None:
