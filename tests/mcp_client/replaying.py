@@ -91,7 +91,7 @@ def answer(message: dict[str, object]) -> None:
                 '"resultType":"complete","ttlMs":0,"cacheScope":"private"}'
             )
             return
-    if method == "initialize":
+    if method == "initialize" and "stateless" not in WORDS:
         send(
             f'"id":{number},"result":{{"protocolVersion":"2025-11-25",'
             f'"capabilities":{capabilities()},"serverInfo":{INFO},'
@@ -143,6 +143,8 @@ def main() -> None:
         sys.exit(1)
     if "watches" in WORDS:
         threading.Thread(target=watch, daemon=True).start()
+    if "slow" in WORDS:
+        time.sleep(1.5)
     for line in sys.stdin:
         message = json.loads(line)
         if "id" in message and "method" in message:

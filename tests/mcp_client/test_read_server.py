@@ -168,6 +168,15 @@ def test_a_server_that_ends_at_an_unknown_method_is_started_again(odd: Path) -> 
     assert len(read_server(replaying(odd, "dies")).tools) == 3
 
 
+def test_a_server_that_starts_slowly_keeps_the_version_of_the_first_request(
+    odd: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It reads `server/discover` after its timeout, and then rejects `initialize`."""
+    monkeypatch.setattr("toolcast.mcp_client.read_server._DISCOVER_TIMEOUT_S", 1.0)
+    listing = read_server(replaying(odd, "modern", "stateless", "slow"))
+    assert (listing.protocol, len(listing.tools)) == ("2026-07-28", 3)
+
+
 def test_noise_is_told_and_a_question_of_the_server_does_no_harm(odd: Path) -> None:
     server = replaying(odd, "noise", "asks", env={"KEY": "${SECRET}"})
     found = read_server(server, environment={"SECRET": "swordfish"})
