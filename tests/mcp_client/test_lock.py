@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.external.conftest import until
+from tests.external.conftest import wait_until
 from tests.mcp_client.test_read_server import CORPUS, REPLAYING, replaying
 from tests.program import toolcast
 from toolcast.diff.listing_changes import compare_listings
@@ -165,7 +165,7 @@ async def test_what_reaches_no_caller_is_told_when_it_changed(
     tools = locked([file], [LISTED])
     assert {tool.name for tool in await tools.list_tools()} == {"send", "list"}
     line = f"differs from its lock: {BESIDES[kind]}; it never reaches clients"
-    await until(lambda: line in caplog.text)
+    await wait_until(lambda: line in caplog.text)
 
 
 @pytest.mark.parametrize("telling", [True, False], ids=["told", "not told"])
@@ -183,7 +183,7 @@ async def test_what_changes_in_a_session_is_refused(
     held = await tools.find_tool("send")
     assert held is not None
     file.write_text(json.dumps(pulled("schema")), "utf-8")
-    await until(lambda: "`send` changed in" in caplog.text)
+    await wait_until(lambda: "`send` changed in" in caplog.text)
     answer = await tools.call_tool(held, {}, CallContext("send"))
     assert answer.error is not None
     assert {tool.name for tool in await tools.list_tools()} == {"list"}

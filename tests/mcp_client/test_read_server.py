@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from tests.external.conftest import processes
-from tests.external.servers.running import HttpServer
+from tests.external.conftest import find_processes
+from tests.external.servers.http_servers import run_personal_server
 from tests.module_graph import ROOT
 from toolcast.mcp_client.connections import find_error_line
 from toolcast.mcp_client.declared_servers import parse_command_server, parse_url_server
@@ -212,7 +212,7 @@ def test_what_a_server_started_ends_with_it(odd: Path) -> None:
     read_server(replaying(odd, "forks"))
     # Who is killed takes a moment to go.
     end = time.monotonic() + 5
-    while processes(str(odd)):
+    while find_processes(str(odd)):
         assert time.monotonic() < end
         time.sleep(0.02)
 
@@ -329,11 +329,8 @@ def test_where_nobody_listens_is_told() -> None:
 
 @pytest.mark.slow
 def test_a_server_of_the_newest_revision_is_read_over_http() -> None:
-    server = HttpServer.started()
-    try:
+    with run_personal_server() as server:
         found = read_server(parse_url_server(server.url))
-    finally:
-        server.end()
     assert found.protocol == "2026-07-28"
     assert found.tools
 

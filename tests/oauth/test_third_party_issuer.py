@@ -16,7 +16,7 @@ import pytest
 from mcp.shared.auth import OAuthClientInformationFull
 from mcp_types import TextContent
 
-from tests.external.third_party_setup import installed
+from tests.external.third_party_setup import find_installed
 from tests.oauth.agent import Browser, agent
 from tests.oauth.shop import DESK, PUBLIC, SCOPES, serving
 
@@ -27,7 +27,9 @@ if TYPE_CHECKING:
 
 pytestmark = [
     pytest.mark.servers,
-    pytest.mark.skipif(installed() is None, reason="not set up: make test-servers"),
+    pytest.mark.skipif(
+        find_installed() is None, reason="not set up: make test-servers"
+    ),
 ]
 BACK = "http://127.0.0.1/back"
 
@@ -35,7 +37,7 @@ BACK = "http://127.0.0.1/back"
 @contextmanager
 def oidc_provider(token_format: str) -> Iterator[str]:
     """The issuer's URL."""
-    there = installed()
+    there = find_installed()
     assert there is not None
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
