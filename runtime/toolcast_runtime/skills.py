@@ -189,7 +189,7 @@ def _link_section_file(section: SkillSection) -> Iterator[str]:
 
 
 def _document_tools(section: SkillSection) -> Iterator[str]:
-    """Yield the complete documentation of a section's tools, for its own file."""
+    """Yield the Markdown lines that document all tools of a section in a separate file."""
     yield from map(_bullet, section.tools)
     for tool in section.tools:
         if tool.usage:

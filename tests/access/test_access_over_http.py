@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.access.matrix import CLIENTS, allows, cells, get_names
-from tests.http.serving import Served, served
+from tests.http.serving import RunningServer, run_server
 
 TOKENS = {f"KIRISHIMA_TOKEN_{c.upper()}": f"{c}-token-a81" for c in CLIENTS}
 ADMIN = "admin-token-c7f"
@@ -21,9 +21,9 @@ pytestmark = [pytest.mark.timeout(180), pytest.mark.usefixtures("server_url")]
 
 
 @pytest.fixture(scope="module")
-def server(server_url: str) -> Iterator[Served]:
+def server(server_url: str) -> Iterator[RunningServer]:
     environment = {**TOKENS, "KIRISHIMA_ADMIN_TOKEN": ADMIN}
-    with served(
+    with run_server(
         env={**environment, "KIRISHIMA_PERSONAL_MCP_URL": server_url}
     ) as running:
         yield running
@@ -41,9 +41,9 @@ def path_for(client: str) -> str:
 @both_protocols
 @cells
 def test_only_allowed_tools_are_listed(
-    server: Served, client: str, tool: str, stateless: bool
+    server: RunningServer, client: str, tool: str, stateless: bool
 ) -> None:
-    answer = server.ask(
+    answer = server.request(
         path_for(client), "tools/list", token=token_for(client), modern=stateless
     )
     assert (tool in get_names(answer.message["result"]["tools"])) == allows(
@@ -54,10 +54,10 @@ def test_only_allowed_tools_are_listed(
 @both_protocols
 @cells
 def test_call_to_a_denied_tool_is_invalid_params_error(
-    server: Served, client: str, tool: str, stateless: bool
+    server: RunningServer, client: str, tool: str, stateless: bool
 ) -> None:
     call = {"name": tool, "arguments": {"action": "nonsense"}}
-    answer = server.ask(
+    answer = server.request(
         path_for(client), "tools/call", call, token=token_for(client), modern=stateless
     ).message
     if allows(client, tool):
@@ -70,20 +70,20 @@ def test_call_to_a_denied_tool_is_invalid_params_error(
 
 @cells
 def test_request_without_the_client_token_is_unauthorized(
-    server: Served, client: str, tool: str
+    server: RunningServer, client: str, tool: str
 ) -> None:
     call = {"name": tool, "arguments": {"action": "nonsense"}}
     tokens = [None, ADMIN, *(token_for(other) for other in CLIENTS if other != client)]
     for token in tokens:
         for method, params in (("tools/list", {}), ("tools/call", call)):
-            answer = server.ask(path_for(client), method, params, token=token)
+            answer = server.request(path_for(client), method, params, token=token)
             assert answer.status == 401
             assert tool not in answer.body.decode()
 
 
 @cells
 def test_admin_list_contains_only_tools_allowed_to_the_client(
-    server: Served, client: str, tool: str
+    server: RunningServer, client: str, tool: str
 ) -> None:
     headers = {"Authorization": f"Bearer {ADMIN}"}
     answer = server.send("/api/admin/list-mcp-tools", b"", headers, "GET")

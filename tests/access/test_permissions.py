@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import Project
-from tests.http.serving import served
+from tests.http.serving import run_server
 from tests.runtime.packages import Package, definition
 from toolcast_runtime import AccessError, Client, OverrideFile, Registry
 
@@ -128,14 +128,18 @@ def test_every_interface_returns_only_permitted_tools(project: Project) -> None:
 
 @pytest.mark.parametrize("stateless", [False, True], ids=["legacy", "modern"])
 def test_endpoints_offer_permitted_tools(project: Project, stateless: bool) -> None:
-    with served(package="generated.toy", root=project.root) as server:
+    with run_server(package="generated.toy", root=project.root) as server:
         for path, permitted in (("/mcp/", True), ("/mcp/guest/", False)):
-            result = server.ask(path, "tools/list", modern=stateless).message["result"]
+            result = server.request(path, "tools/list", modern=stateless).message[
+                "result"
+            ]
             names = {tool["name"] for tool in result["tools"]}
             assert names == ({*TOOLS} if permitted else {"look"})
             for name in ("open_door", "unlock_door", "greet"):
                 call = {"name": name, "arguments": {}}
-                answer = server.ask(path, "tools/call", call, modern=stateless).message
+                answer = server.request(
+                    path, "tools/call", call, modern=stateless
+                ).message
                 if permitted:
                     assert answer["result"]["content"][0]["text"] == "done"
                 else:

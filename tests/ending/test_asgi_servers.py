@@ -16,7 +16,7 @@ import pytest
 
 from tests.ending.conftest import Slow
 from tests.ending.test_http_ends import Call
-from tests.http.serving import Served
+from tests.http.serving import RunningServer
 from tests.mcp.servers import ERAS, MODERN
 
 APP = "generated.slow.mcp_server:app"
@@ -56,7 +56,7 @@ SERVERS = [
 
 
 @contextmanager
-def run_server(slow: Slow, command: list[str]) -> Iterator[Served]:
+def run_server(slow: Slow, command: list[str]) -> Iterator[RunningServer]:
     """Start an ASGI server on a free port, and yield it when it answers."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -76,7 +76,7 @@ def run_server(slow: Slow, command: list[str]) -> Iterator[Served]:
         stderr=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
     )
-    running = Served(process, port)
+    running = RunningServer(process, port)
     try:
         deadline = time.monotonic() + START_TIMEOUT_S
         while True:

@@ -13,7 +13,7 @@ from tests.ending.conftest import Slow, waited
 from tests.ending.test_http_ends import server as http_server
 from tests.ending.test_stdio_ends import answers, ask, end, lines
 from tests.ending.test_stdio_ends import server as stdio_server
-from tests.http.serving import Served
+from tests.http.serving import RunningServer
 from tests.mcp.servers import LEGACY, MODERN
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="os.fork is missing")
@@ -31,9 +31,9 @@ def children(slow: Slow) -> Iterator[list[int]]:
         os.kill(pid, signal.SIGKILL)
 
 
-def call(running: Served, tool: str) -> str:
+def call(running: RunningServer, tool: str) -> str:
     params = {"name": tool, "arguments": {}}
-    message = running.ask("/mcp/", "tools/call", params, modern=True).message
+    message = running.request("/mcp/", "tools/call", params, modern=True).message
     text: str = message["result"]["content"][0]["text"]
     return text
 

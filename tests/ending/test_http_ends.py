@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from tests.ending.conftest import Slow, waited
-from tests.http.serving import Served, rpc, served
+from tests.http.serving import RunningServer, rpc, run_server
 
 SLOW = pytest.mark.slow
 WORKERS = pytest.mark.parametrize("workers", [pytest.param(1, marks=SLOW), 2])
@@ -26,10 +26,12 @@ CLOSED_WITHIN = 15.0
 
 
 @contextmanager
-def server(slow: Slow, grace: int, workers: int) -> Iterator[Served]:
+def server(slow: Slow, grace: int, workers: int) -> Iterator[RunningServer]:
     words = ("--grace", str(grace), "--workers", str(workers))
     env = slow.environment
-    with served(*words, package="generated.slow", root=slow.root, env=env) as running:
+    with run_server(
+        *words, package="generated.slow", root=slow.root, env=env
+    ) as running:
         yield running
 
 
@@ -38,7 +40,7 @@ class Call(threading.Thread):
 
     def __init__(
         self,
-        running: Served,
+        running: RunningServer,
         slow: Slow,
         tool: str,
         *,
@@ -55,7 +57,7 @@ class Call(threading.Thread):
         given: dict[str, Any] = {"name": self._tool, "arguments": {}}
         while not self.answer:
             try:
-                answer = self._running.ask(
+                answer = self._running.request(
                     "/mcp/",
                     "tools/call",
                     given,
@@ -224,7 +226,7 @@ def test_a_second_signal_ends_at_once(slow: Slow, workers: int) -> None:
 def test_an_idle_server_ends_with_0(slow: Slow, workers: int) -> None:
     with server(slow, 10, workers) as running:
         Call(running, slow, "quick").join(30)
-        code = running.end()
+        code = running.stop()
     assert code == 0
     assert slow.told in (["atexit"], ["atexit", "atexit"])[:workers]
 
@@ -234,7 +236,7 @@ def test_a_port_that_is_taken_is_a_failure(slow: Slow) -> None:
         words = ("--port", str(running.port))
         with (
             pytest.raises(AssertionError),
-            served(
+            run_server(
                 *words, package="generated.slow", root=slow.root, env=slow.environment
             ) as second,
         ):

@@ -1,4 +1,4 @@
-"""A generated server over HTTP as a real process, and raw requests to it."""
+"""Start a generated server over HTTP as a process and send raw requests to it."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from typing import Any
 
 from tests.forked_servers import Process, start
 
-__all__ = ["Answer", "Served", "ROOT", "rpc", "served"]
+__all__ = ["Response", "RunningServer", "ROOT", "rpc", "run_server"]
 
 ROOT = Path(__file__).parents[2]
-_MODERN = "2026-07-28"
-_PATIENCE = 60.0
+_STATELESS_VERSION = "2026-07-28"
+_TIMEOUT_S = 60.0
 
 
 @dataclass(frozen=True)
-class Answer:
-    """What came back."""
+class Response:
+    """An HTTP response."""
 
     status: int
     headers: Mapping[str, str]
@@ -34,15 +34,15 @@ class Answer:
 
     @property
     def message(self) -> dict[str, Any]:
-        """The JSON of the body, or of its last event."""
+        """The JSON of the body or of its last server-sent event."""
         events = re.findall(rb"^data: ?(\{.*?)\r?$", self.body, re.MULTILINE)
-        found: dict[str, Any] = json.loads(events[-1] if events else self.body)
-        return found
+        message: dict[str, Any] = json.loads(events[-1] if events else self.body)
+        return message
 
 
 @dataclass
-class Served:
-    """A running server."""
+class RunningServer:
+    """A server process that accepts requests."""
 
     process: Process
     port: int
@@ -50,7 +50,7 @@ class Served:
 
     @property
     def log(self) -> str:
-        """What it wrote to stderr so far."""
+        """The text that the process has written to stderr."""
         return b"".join(self.lines).decode()
 
     def send(
@@ -59,22 +59,22 @@ class Served:
         body: bytes = b"",
         headers: Mapping[str, str] | None = None,
         method: str = "POST",
-    ) -> Answer:
-        """One request; a header that is given replaces the usual one of its name."""
+    ) -> Response:
+        """Send a request; `headers` override the default headers."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
-        usual = {
+        defaults = {
             "Content-Type": "application/json",
             "Accept": "application/json, text/event-stream",
         }
         try:
-            connection.request(method, path, body, {**usual, **(headers or {})})
+            connection.request(method, path, body, {**defaults, **(headers or {})})
             response = connection.getresponse()
-            found = {name.lower(): value for name, value in response.getheaders()}
-            return Answer(response.status, found, response.read())
+            received = {name.lower(): value for name, value in response.getheaders()}
+            return Response(response.status, received, response.read())
         finally:
             connection.close()
 
-    def ask(
+    def request(
         self,
         path: str,
         method: str,
@@ -82,68 +82,68 @@ class Served:
         *,
         token: str | None = None,
         modern: bool = False,
-    ) -> Answer:
-        """One JSON-RPC request of either protocol era."""
+    ) -> Response:
+        """Send a JSON-RPC request of the handshake or the stateless protocol."""
         body, headers = rpc(method, params, modern=modern)
         if token is not None:
             headers["Authorization"] = f"Bearer {token}"
         return self.send(path, body, headers)
 
     def wait_for_log(self, text: str, after: int = 0) -> None:
-        """Waits until the log has a text after its first so many lines."""
-        deadline = time.monotonic() + _PATIENCE
+        """Wait until the log contains a text after its first `after` lines."""
+        deadline = time.monotonic() + _TIMEOUT_S
         while text not in b"".join(self.lines[after:]).decode():
             assert time.monotonic() < deadline, self.log
             time.sleep(0.02)
 
-    def end(self) -> int:
-        """Asks it to end, and gives the code that it ends with."""
+    def stop(self) -> int:
+        """Terminate the process and return its exit code."""
         self.process.terminate()
-        return self.process.wait(_PATIENCE)
+        return self.process.wait(_TIMEOUT_S)
 
 
 def rpc(
     method: str, params: Mapping[str, Any] | None = None, *, modern: bool = False
 ) -> tuple[bytes, dict[str, str]]:
-    """The body and the headers of a request."""
-    given = dict(params or {})
-    headers = {"MCP-Protocol-Version": _MODERN if modern else "2025-11-25"}
+    """Return the body and the headers of a JSON-RPC request."""
+    params = dict(params or {})
+    headers = {"MCP-Protocol-Version": _STATELESS_VERSION if modern else "2025-11-25"}
     if modern:
-        given["_meta"] = {
-            "io.modelcontextprotocol/protocolVersion": _MODERN,
+        params["_meta"] = {
+            "io.modelcontextprotocol/protocolVersion": _STATELESS_VERSION,
             "io.modelcontextprotocol/clientInfo": {"name": "tests", "version": "1"},
             "io.modelcontextprotocol/clientCapabilities": {},
-            **given.get("_meta", {}),
+            **params.get("_meta", {}),
         }
         headers["Mcp-Method"] = method
-        if name := given.get("name", given.get("uri")):
+        if name := params.get("name", params.get("uri")):
             headers["Mcp-Name"] = name
-    message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": given}
+    message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
     return json.dumps(message).encode(), headers
 
 
 @contextmanager
-def served(
-    *words: str,
+def run_server(
+    *options: str,
     package: str = "generated.kirishima",
     root: Path = ROOT,
     env: Mapping[str, str] | None = None,
-) -> Iterator[Served]:
-    """A server on a free loopback port; ended afterwards."""
+) -> Iterator[RunningServer]:
+    """Start a server on a free loopback port; terminate it on exit."""
     process = start(
         root,
         f"{package}.mcp_server",
         "--http",
         "--port",
         "0",
-        *words,
+        *options,
         env={**os.environ, **(env or {})},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
     )
     try:
         assert process.stderr is not None
-        server = Served(process, 0)
+        server = RunningServer(process, 0)
         for line in process.stderr:
             server.lines.append(line)
             started = re.search(rb"running on http://[^ ]*:(\d+)", line)
@@ -152,13 +152,13 @@ def served(
                 break
         assert server.port, server.log
 
-        def keep() -> None:
+        def collect_log() -> None:
             assert process.stderr is not None
             for line in process.stderr:
                 server.lines.append(line)
 
-        threading.Thread(target=keep, daemon=True).start()
-        if "--workers" in words:
+        threading.Thread(target=collect_log, daemon=True).start()
+        if "--workers" in options:
             server.wait_for_log("Application startup complete")
         yield server
     finally:

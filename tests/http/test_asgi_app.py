@@ -1,4 +1,4 @@
-"""The application of a generated module, under any ASGI server and mounted in another one."""
+"""`app` of a generated module: under an ASGI server and mounted in another application."""
 
 from __future__ import annotations
 
@@ -15,31 +15,32 @@ from starlette.applications import Starlette
 from starlette.routing import Mount
 
 from generated.molecule.mcp_server import app
-from tests.http.serving import ROOT, Served, rpc
+from tests.http.serving import ROOT, RunningServer, rpc
 
 MODULE = "generated.molecule.mcp_server"
 CLIENTS = [
     (endpoint.path, endpoint.token_variable)
     for endpoint in app._server.http.endpoints  # type: ignore[union-attr]
 ]
-OPEN = {
+ENVIRONMENT = {
     **{variable: f"{variable.lower()}-secret" for _, variable in CLIENTS},
     "MOLECULE_ALLOWED_HOSTS": "tools.example.org",
 }
 
 
 @pytest.fixture
-def opened(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in OPEN.items():
+def environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Set the tokens and allowed hosts that the application requires."""
+    for name, value in ENVIRONMENT.items():
         monkeypatch.setenv(name, value)
 
 
-async def listed(
+async def list_tools(
     client: httpx.AsyncClient, path: str, variable: str, host: str = "tools.example.org"
 ) -> httpx.Response:
     body, headers = rpc("tools/list")
     headers |= {
-        "Authorization": f"Bearer {OPEN[variable]}",
+        "Authorization": f"Bearer {ENVIRONMENT[variable]}",
         "Accept": "application/json, text/event-stream",
         "Content-Type": "application/json",
         "Host": host,
@@ -47,40 +48,42 @@ async def listed(
     return await client.post(path, content=body, headers=headers)
 
 
-@pytest.mark.usefixtures("opened")
-@pytest.mark.parametrize("below", ["/platform", ""])
-def test_mounted_it_answers_to_its_hosts_and_tokens(below: str) -> None:
-    outer = Starlette(routes=[Mount(below or "/", app)], lifespan=app.lifespan)
+@pytest.mark.usefixtures("environment")
+@pytest.mark.parametrize("prefix", ["/platform", ""])
+def test_mounted_application_checks_hosts_and_tokens(prefix: str) -> None:
+    outer = Starlette(routes=[Mount(prefix or "/", app)], lifespan=app.lifespan)
     path, variable = CLIENTS[0]
 
-    async def asked() -> list[httpx.Response]:
+    async def send_requests() -> list[httpx.Response]:
         transport = httpx.ASGITransport(outer)
         async with (
             outer.router.lifespan_context(outer),
             httpx.AsyncClient(transport=transport, base_url="http://x") as client,
         ):
             return [
-                await listed(client, below + path, variable),
-                await listed(client, below + path, variable, "evil.example.org"),
-                await client.post(below + path, headers={"Host": "tools.example.org"}),
-                await client.get(f"{below}/health"),
-                await client.get(f"{below}/elsewhere"),
+                await list_tools(client, prefix + path, variable),
+                await list_tools(client, prefix + path, variable, "evil.example.org"),
+                await client.post(prefix + path, headers={"Host": "tools.example.org"}),
+                await client.get(f"{prefix}/health"),
+                await client.get(f"{prefix}/elsewhere"),
             ]
 
-    answers = asyncio.run(asked())
+    answers = asyncio.run(send_requests())
     assert [answer.status_code for answer in answers] == [200, 421, 401, 200, 404]
     assert '"tools"' in answers[0].text
 
 
-def test_mounted_without_its_lifespan_it_says_what_to_do() -> None:
+def test_mounted_application_without_its_lifespan_answers_503_with_help() -> None:
     outer = Starlette(routes=[Mount("/platform", app)])
 
-    async def asked() -> httpx.Response:
+    async def send_requests() -> httpx.Response:
         transport = httpx.ASGITransport(outer)
-        async with httpx.AsyncClient(transport=transport, base_url="http://x") as one:
-            return await one.get("/platform/health")
+        async with httpx.AsyncClient(
+            transport=transport, base_url="http://x"
+        ) as client:
+            return await client.get("/platform/health")
 
-    answer = asyncio.run(asked())
+    answer = asyncio.run(send_requests())
     assert answer.status_code == 503
     assert "lifespan=app.lifespan" in answer.json()["help"]
 
@@ -88,14 +91,14 @@ def test_mounted_without_its_lifespan_it_says_what_to_do() -> None:
 @pytest.mark.parametrize(
     "missing", [*(v for _, v in CLIENTS), "MOLECULE_ALLOWED_HOSTS"]
 )
-def test_it_does_not_start_open(
-    missing: str, opened: None, monkeypatch: pytest.MonkeyPatch
+def test_startup_fails_without_tokens_or_allowed_hosts(
+    missing: str, environment: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv(missing)
     received = [{"type": "lifespan.startup"}]
     sent: list[Mapping[str, object]] = []
 
-    async def run() -> None:
+    async def start() -> None:
         async def receive() -> dict[str, str]:
             return received.pop()
 
@@ -105,12 +108,12 @@ def test_it_does_not_start_open(
 
         await app({"type": "lifespan"}, receive, send)
 
-    asyncio.run(run())
+    asyncio.run(start())
     assert [message["type"] for message in sent] == ["lifespan.startup.failed"]
     assert missing in str(sent[0]["message"])
 
 
-def test_importing_it_builds_nothing() -> None:
+def test_importing_the_module_does_not_load_server_libraries() -> None:
     code = f"import sys, {MODULE}; print(*sorted(sys.modules))"
     done = subprocess.run(
         [sys.executable, "-c", code],
@@ -124,29 +127,29 @@ def test_importing_it_builds_nothing() -> None:
 
 
 @pytest.mark.slow
-def test_uvicorn_runs_it_and_ends_it() -> None:
+def test_application_runs_and_shuts_down_under_uvicorn() -> None:
     command = [sys.executable, "-m", "uvicorn", f"{MODULE}:app", "--port", "0"]
     process = subprocess.Popen(
-        command, cwd=ROOT, env={**os.environ, **OPEN}, stderr=subprocess.PIPE
+        command, cwd=ROOT, env={**os.environ, **ENVIRONMENT}, stderr=subprocess.PIPE
     )
     try:
         assert process.stderr is not None
         port = 0
         for line in process.stderr:
-            found = re.search(rb"running on http://127.0.0.1:(\d+)", line)
-            if found:
-                port = int(found[1])
+            match = re.search(rb"running on http://127.0.0.1:(\d+)", line)
+            if match:
+                port = int(match[1])
                 break
-        served = Served(process, port)
+        server = RunningServer(process, port)
         path, variable = CLIENTS[0]
-        answer = served.ask(path, "tools/list", token=OPEN[variable])
+        answer = server.request(path, "tools/list", token=ENVIRONMENT[variable])
         assert answer.status == 200
         assert answer.message["result"]["tools"]
-        assert served.ask(path, "tools/list").status == 401
+        assert server.request(path, "tools/list").status == 401
         process.terminate()
-        rest = process.stderr.read()
+        log = process.stderr.read()
         process.wait(30)
     finally:
         process.kill()
         process.communicate()
-    assert b"Application shutdown complete" in rest
+    assert b"Application shutdown complete" in log

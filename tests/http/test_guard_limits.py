@@ -1,4 +1,4 @@
-"""What a guard lets through at each of its limits, and a step beyond them."""
+"""Requests at each limit of the HTTP guard and one step beyond it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.http.test_http_pieces import HOST, RIGHT, Asked, piece
+from tests.http.test_partial_requests import HOST, VALID_TOKEN, GuardedApp, body_message
 from toolcast_runtime.http.request_limits import (
     AllowedHosts,
     count_values,
@@ -19,27 +19,33 @@ from toolcast_runtime.http.request_limits import (
 @pytest.mark.parametrize(
     ("pieces", "status"),
     [
-        ([piece(b"1" * 10)], 200),
-        ([piece(b"1" * 11)], 413),
-        ([piece(b"1" * 10, more=True), piece(b"")], 200),
-        ([piece(b"1" * 10, more=True), piece(b"2")], 413),
-        ([piece(b"1" * 11, more=True)], 413),
+        ([body_message(b"1" * 10)], 200),
+        ([body_message(b"1" * 11)], 413),
+        ([body_message(b"1" * 10, more=True), body_message(b"")], 200),
+        ([body_message(b"1" * 10, more=True), body_message(b"2")], 413),
+        ([body_message(b"1" * 11, more=True)], 413),
         ([{"type": "http.request"}], 200),
     ],
 )
-async def test_a_body_is_as_long_as_it_may_be(pieces: list[Any], status: int) -> None:
-    asked = Asked(*pieces)
-    assert await asked.by(HOST, RIGHT) == [status]
-    whole = b"".join(one.get("body", b"") for one in pieces)
-    assert asked.body == (whole if status == 200 else None)
+async def test_body_may_have_exactly_the_maximum_size(
+    pieces: list[Any], status: int
+) -> None:
+    """A longer body is answered with 413."""
+    app = GuardedApp(*pieces)
+    assert await app.handle(HOST, VALID_TOKEN) == [status]
+    expected = b"".join(piece.get("body", b"") for piece in pieces)
+    assert app.body == (expected if status == 200 else None)
 
 
 @pytest.mark.parametrize(
     ("length", "status"), [(b"10", 200), (b"11", 413), (b"0" * 19 + b"1" + b"9", 200)]
 )
-async def test_a_length_is_as_it_may_be(length: bytes, status: int) -> None:
-    asked = Asked(piece(b"1"))
-    assert await asked.by(HOST, RIGHT, (b"content-length", length)) == [status]
+async def test_declared_length_over_the_maximum_is_answered_with_413(
+    length: bytes, status: int
+) -> None:
+    """A number of more than 20 digits is ignored."""
+    app = GuardedApp(body_message(b"1"))
+    assert await app.handle(HOST, VALID_TOKEN, (b"content-length", length)) == [status]
 
 
 @pytest.mark.parametrize(
@@ -63,7 +69,7 @@ async def test_a_length_is_as_it_may_be(length: bytes, status: int) -> None:
         (["a"], "b", False),
     ],
 )
-def test_a_host_is_one_of_the_names(
+def test_host_header_must_match_an_allowed_host_and_its_port(
     hosts: list[str], header: str | None, expected: bool
 ) -> None:
     assert AllowedHosts(hosts).allows_host(header) is expected
@@ -84,12 +90,15 @@ def test_a_host_is_one_of_the_names(
         ("", False),
     ],
 )
-def test_an_origin_may_send_requests(header: str | None, expected: bool) -> None:
+def test_origin_must_be_declared_or_an_http_url_of_an_allowed_host(
+    header: str | None, expected: bool
+) -> None:
     hosts = AllowedHosts(["a"], ["https://page.EXAMPLE/"])
     assert hosts.allows_origin(header) is expected
 
 
-def test_a_text_is_counted_to_its_limits() -> None:
+def test_nesting_and_values_are_counted_only_to_just_above_the_limit() -> None:
+    """Brackets and commas inside strings do not count."""
     assert measure_nesting(b"[" * 200) == measure_nesting(b"[]" * 200) == 200
     assert measure_nesting(b"[" * 201) == 201
     assert measure_nesting(b"[" * 300) == 201
@@ -103,16 +112,20 @@ def test_a_text_is_counted_to_its_limits() -> None:
     assert count_values(b'["' + b"," * 20_000 + b'", {}]') == 4
 
 
-async def test_a_body_is_given_again_and_then_what_comes() -> None:
-    async def later() -> dict[str, Any]:
+async def test_replayed_body_is_followed_by_later_messages() -> None:
+    async def receive_disconnect() -> dict[str, Any]:
         return {"type": "http.disconnect"}
 
-    again = replay_body(b"abc", later)
-    assert await again() == {"type": "http.request", "body": b"abc", "more_body": False}
-    assert (await again())["type"] == "http.disconnect"
+    receive = replay_body(b"abc", receive_disconnect)
+    assert await receive() == {
+        "type": "http.request",
+        "body": b"abc",
+        "more_body": False,
+    }
+    assert (await receive())["type"] == "http.disconnect"
 
 
-def test_a_message_is_an_object() -> None:
+def test_message_that_is_not_a_json_object_is_parsed_as_empty() -> None:
     assert parse_message(b'{"id": 1}') == {"id": 1}
     for body in (b"[1]", b"{", b"\xff", b""):
         assert parse_message(body) == {}

@@ -1,4 +1,4 @@
-"""The endpoints of a server that listens on loopback: who gets in, with what."""
+"""Endpoints of a loopback server: tokens, hosts, origins, methods and log lines."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.http.serving import Served, served
+from tests.http.serving import RunningServer, rpc, run_server
 
 TOKENS = {
     "KIRISHIMA_TOKEN_INTERNAL": "internal-3f1c",
@@ -25,34 +25,35 @@ ADMIN = "/api/admin/list-mcp-tools"
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[Served]:
-    with served("--log-format", "json", env=TOKENS) as running:
+def server() -> Iterator[RunningServer]:
+    with run_server("--log-format", "json", env=TOKENS) as running:
         yield running
 
 
-def token_of(client: str) -> str:
+def get_token(client: str) -> str:
+    """Return the token of a client."""
     return TOKENS[f"KIRISHIMA_TOKEN_{client.upper()}"]
 
 
 @pytest.mark.parametrize("modern", [False, True], ids=["legacy", "modern"])
 @pytest.mark.parametrize("slash", ["", "/"])
 @pytest.mark.parametrize("client", ENDPOINTS)
-def test_each_client_is_served_at_its_path(
-    server: Served, client: str, slash: str, modern: bool
+def test_each_client_lists_its_tools_at_its_path_with_or_without_slash(
+    server: RunningServer, client: str, slash: str, modern: bool
 ) -> None:
     path = ENDPOINTS[client].rstrip("/") + slash
-    answer = server.ask(path, "tools/list", token=token_of(client), modern=modern)
+    answer = server.request(path, "tools/list", token=get_token(client), modern=modern)
     assert answer.status == 200, answer.body
     assert "memory" in str(answer.message) or client == "copilot"
 
 
 @pytest.mark.parametrize("owner", [*ENDPOINTS, "admin"])
 @pytest.mark.parametrize("client", ENDPOINTS)
-def test_a_token_opens_its_own_endpoint_alone(
-    server: Served, client: str, owner: str
+def test_token_is_valid_only_for_its_own_endpoint(
+    server: RunningServer, client: str, owner: str
 ) -> None:
-    token = TOKENS["KIRISHIMA_ADMIN_TOKEN"] if owner == "admin" else token_of(owner)
-    answer = server.ask(ENDPOINTS[client], "tools/list", token=token)
+    token = TOKENS["KIRISHIMA_ADMIN_TOKEN"] if owner == "admin" else get_token(owner)
+    answer = server.request(ENDPOINTS[client], "tools/list", token=token)
     assert answer.status == (200 if owner == client else 401)
     if owner != client:
         challenge = answer.headers["www-authenticate"]
@@ -78,8 +79,8 @@ def test_a_token_opens_its_own_endpoint_alone(
         "Bearer internal-3f1c, Bearer internal-3f1c",
     ],
 )
-def test_without_the_right_token_nobody_gets_in(
-    server: Served, authorization: str | None
+def test_request_without_the_exact_bearer_token_is_answered_with_401(
+    server: RunningServer, authorization: str | None
 ) -> None:
     headers = {} if authorization is None else {"Authorization": authorization}
     answer = server.send("/mcp/", b"{}", headers)
@@ -87,35 +88,37 @@ def test_without_the_right_token_nobody_gets_in(
     assert answer.headers["www-authenticate"].startswith("Bearer realm=")
 
 
-def test_the_scheme_s_case_does_not_matter(server: Served) -> None:
-    headers = {"Authorization": f"bEARER {token_of('internal')}"}
+def test_bearer_scheme_is_case_insensitive(server: RunningServer) -> None:
+    headers = {"Authorization": f"bEARER {get_token('internal')}"}
     assert server.send("/mcp/", b"{}", headers).status != 401
 
 
-def test_administrators_see_who_has_which_tool(server: Served) -> None:
-    for token in (None, *(token_of(client) for client in ENDPOINTS)):
+def test_admin_listing_shows_each_clients_tools_to_the_admin_token_only(
+    server: RunningServer,
+) -> None:
+    for token in (None, *(get_token(client) for client in ENDPOINTS)):
         headers = {} if token is None else {"Authorization": f"Bearer {token}"}
         assert server.send(ADMIN, b"", headers, "GET").status == 401
-    right = {"Authorization": f"Bearer {TOKENS['KIRISHIMA_ADMIN_TOKEN']}"}
-    answer = server.send(ADMIN, b"", right, "GET")
+    authorized = {"Authorization": f"Bearer {TOKENS['KIRISHIMA_ADMIN_TOKEN']}"}
+    answer = server.send(ADMIN, b"", authorized, "GET")
     assert answer.status == 200
-    shown = json.loads(answer.body)
-    assert shown["server"] == "kirishima"
-    names = {c: [t["name"] for t in e["tools"]] for c, e in shown["clients"].items()}
+    listing = json.loads(answer.body)
+    assert listing["server"] == "kirishima"
+    names = {c: [t["name"] for t in e["tools"]] for c, e in listing["clients"].items()}
     assert names["copilot"] == ["get_personality", "github_issue"]
     assert names["external"] == ["memory"]
-    assert shown["clients"]["copilot"]["path"] == "/mcp/copilot/"
-    assert server.send(ADMIN, b"", right, "POST").status == 405
+    assert listing["clients"]["copilot"]["path"] == "/mcp/copilot/"
+    assert server.send(ADMIN, b"", authorized, "POST").status == 405
 
 
-def test_health_is_for_everybody(server: Served) -> None:
+def test_health_needs_no_token_and_accepts_any_host(server: RunningServer) -> None:
     answer = server.send("/health", method="GET", headers={"Host": "10.0.0.7"})
     assert (answer.status, json.loads(answer.body)) == (200, {"status": "ok"})
 
 
-@pytest.mark.parametrize("path", ["/", "/mcp/nobody/", "/mcp/internal/", "/mcp//"])
-def test_other_paths_are_not_there(server: Served, path: str) -> None:
-    assert server.ask(path, "tools/list", token=token_of("internal")).status == 404
+@pytest.mark.parametrize("path", ["/", "/mcp/unknown/", "/mcp/internal/", "/mcp//"])
+def test_unknown_paths_are_answered_with_404(server: RunningServer, path: str) -> None:
+    assert server.request(path, "tools/list", token=get_token("internal")).status == 404
 
 
 @pytest.mark.parametrize(
@@ -134,27 +137,30 @@ def test_other_paths_are_not_there(server: Served, path: str) -> None:
         ({"Host": "[::1]:8000", "Origin": "http://[::1]:8000"}, 200),
     ],
 )
-def test_pages_of_elsewhere_are_refused(
-    server: Served, headers: dict[str, str], status: int
+def test_foreign_hosts_and_origins_are_refused(
+    server: RunningServer, headers: dict[str, str], status: int
 ) -> None:
-    from tests.http.serving import rpc
 
     body, usual = rpc("tools/list")
-    right = {"Authorization": f"Bearer {token_of('internal')}"}
-    assert server.send("/mcp/", body, {**usual, **right, **headers}).status == status
+    authorized = {"Authorization": f"Bearer {get_token('internal')}"}
+    assert (
+        server.send("/mcp/", body, {**usual, **authorized, **headers}).status == status
+    )
 
 
 @pytest.mark.parametrize("method", ["GET", "DELETE", "PUT", "OPTIONS"])
-def test_an_endpoint_takes_posts_alone(server: Served, method: str) -> None:
-    right = {"Authorization": f"Bearer {token_of('internal')}"}
-    answer = server.send("/mcp/", b"", right, method)
+def test_endpoint_allows_only_post(server: RunningServer, method: str) -> None:
+    authorized = {"Authorization": f"Bearer {get_token('internal')}"}
+    answer = server.send("/mcp/", b"", authorized, method)
     assert (answer.status, answer.headers["allow"]) == (405, "POST")
 
 
-def test_each_request_is_one_line_of_json(server: Served) -> None:
+def test_json_log_has_one_object_per_line_without_query_strings(
+    server: RunningServer,
+) -> None:
     before = len(server.lines)
-    let_in = {"Authorization": f"Bearer {token_of('copilot')}"}
-    server.send("/mcp/copilot/?secret=query-7c", b"{}", let_in)
+    authorized = {"Authorization": f"Bearer {get_token('copilot')}"}
+    server.send("/mcp/copilot/?secret=query-7c", b"{}", authorized)
     server.wait_for_log('"path": "/mcp/copilot/"', before)
     assert "query-7c" not in server.log
     for line in server.log.splitlines():
@@ -162,18 +168,20 @@ def test_each_request_is_one_line_of_json(server: Served) -> None:
         assert {"time", "level", "name", "message"} <= set(record)
 
 
-def test_each_call_is_one_line_and_its_request_none(server: Served) -> None:
+def test_call_is_logged_once_without_a_line_for_its_request(
+    server: RunningServer,
+) -> None:
     call = {"name": "get_personality", "arguments": {}}
-    # What earlier requests have to say comes before the line of this one.
+    # Log lines of earlier requests are written before the line of this request.
     before = len(server.lines)
-    let_in = {"Authorization": f"Bearer {token_of('external')}"}
-    server.send("/mcp/external/", b"{}", let_in)
+    authorized = {"Authorization": f"Bearer {get_token('external')}"}
+    server.send("/mcp/external/", b"{}", authorized)
     server.wait_for_log('"path": "/mcp/external/"', before)
     before = len(server.lines)
-    server.ask("/mcp/", "tools/call", call, token=token_of("internal"))
+    server.request("/mcp/", "tools/call", call, token=get_token("internal"))
     server.wait_for_log('"tool": "get_personality"', before)
     lines = [json.loads(line) for line in server.lines[before:]]
-    # Lines about requests of other tests, at other paths, can be late.
+    # Lines about requests of other tests, at other paths, can still arrive.
     records = [
         line
         for line in lines
@@ -181,8 +189,8 @@ def test_each_call_is_one_line_and_its_request_none(server: Served) -> None:
     ]
     assert len(records) == 1, records
     record = records[0]
-    told = {name: record[name] for name in ("tool", "client", "user", "outcome")}
-    assert told == {
+    fields = {name: record[name] for name in ("tool", "client", "user", "outcome")}
+    assert fields == {
         "tool": "get_personality",
         "client": "internal",
         "user": None,
@@ -191,14 +199,14 @@ def test_each_call_is_one_line_and_its_request_none(server: Served) -> None:
     assert (record["name"], record["request_id"]) == ("toolcast.calls", "1")
 
 
-def test_each_endpoint_is_named_with_its_address(server: Served) -> None:
+def test_startup_log_has_the_url_of_each_endpoint(server: RunningServer) -> None:
     lines = [json.loads(line) for line in server.log.splitlines()]
     urls = {line["client"]: line["url"] for line in lines if "url" in line}
-    at = f"http://127.0.0.1:{server.port}"
-    assert urls == {client: at + path for client, path in ENDPOINTS.items()}
+    base = f"http://127.0.0.1:{server.port}"
+    assert urls == {client: base + path for client, path in ENDPOINTS.items()}
 
 
-def test_lines_for_machines_have_no_codes_for_terminals(server: Served) -> None:
+def test_json_log_contains_no_terminal_escape_codes(server: RunningServer) -> None:
     lines = [json.loads(line) for line in server.log.splitlines()]
     assert any("Uvicorn running" in line["message"] for line in lines)
     for line in lines:

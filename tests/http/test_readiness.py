@@ -1,4 +1,4 @@
-"""`/ready`: 200 when calls can be answered, 503 when not, and never why."""
+"""`/ready`: 200 if calls can be answered, otherwise 503 without the cause."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from toolcast_runtime.ledger import LedgerSettings
 from toolcast_runtime.mcp import McpServer
 
 HTTP = HttpSettings((Endpoint("/mcp/", None, "READY_TOKEN"),), "ADMIN", "READY_HOSTS")
-WHOLE = {
+READY = {
     "status": "ready",
     "handlers": "ok",
     "lifespan": "ok",
@@ -37,8 +37,8 @@ WHOLE = {
 SECRET = "hunter2-hunter2"
 
 
-def asked(registry: Registry, times: int = 1) -> list[Any]:
-    """What `/ready` answers, within the application's lifespan."""
+def request_readiness(registry: Registry, times: int = 1) -> list[Any]:
+    """Return the status and body of `/ready` for each of some requests."""
     server = McpServer(registry, name="s", http=HTTP)
     app = build_http_app(server, ListenSettings.from_environment(HTTP, "127.0.0.1", {}))
 
@@ -47,21 +47,25 @@ def asked(registry: Registry, times: int = 1) -> list[Any]:
         async with (
             registry,
             app.lifespan_context(app),
-            httpx.AsyncClient(transport=transport, base_url="http://10.0.0.7") as one,
+            httpx.AsyncClient(
+                transport=transport, base_url="http://10.0.0.7"
+            ) as client,
         ):
             found = []
             for _ in range(times):
-                answer = await one.get("/ready")
+                answer = await client.get("/ready")
                 assert answer.headers["cache-control"] == "no-store"
-                assert (await one.get("/health")).json() == {"status": "ok"}
+                assert (await client.get("/health")).json() == {"status": "ok"}
                 found.append((answer.status_code, answer.json()))
             return found
 
     return asyncio.run(answers())
 
 
-def made(folder: Path, source: str, *, persistent: bool = False) -> tuple[Any, str]:
-    """A package of one tool, and that of its handler."""
+def make_package(
+    folder: Path, source: str, *, persistent: bool = False
+) -> tuple[Any, str]:
+    """Write a package with one tool and return it with its handlers' package name."""
     package = Package(folder)
     name = package.name
     package.write(
@@ -71,17 +75,17 @@ def made(folder: Path, source: str, *, persistent: bool = False) -> tuple[Any, s
     return package.load(), name
 
 
-def test_it_answers_everybody_that_it_is_ready() -> None:
+def test_ready_needs_no_token_and_accepts_any_host() -> None:
     assert SERVER.http is not None
     listening = ListenSettings.from_environment(SERVER.http, "127.0.0.1", {})
     with TestClient(
         build_http_app(SERVER, listening), base_url="http://10.0.0.7"
     ) as client:
         answer = client.get("/ready")
-    shown = answer.json()
+    body = answer.json()
     assert answer.status_code == 200
-    assert set(shown.pop("external_servers")) <= {"unused", "up", "down"}
-    assert shown == {k: v for k, v in WHOLE.items() if k != "external_servers"}
+    assert set(body.pop("external_servers")) <= {"unused", "up", "down"}
+    assert body == {k: v for k, v in READY.items() if k != "external_servers"}
 
 
 @pytest.mark.parametrize(
@@ -95,58 +99,59 @@ def test_it_answers_everybody_that_it_is_ready() -> None:
     ],
     ids=["import", "syntax", "exit", "no function", "empty"],
 )
-def test_a_handler_that_cannot_be_imported(
+def test_unimportable_handler_makes_server_not_ready_and_is_logged(
     tmp_path: Path, source: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    package, name = made(tmp_path, source)
-    answer = asked(Registry(package, handlers=name))
-    assert answer == [(503, {**WHOLE, "status": "not ready", "handlers": "failed"})]
+    package, name = make_package(tmp_path, source)
+    answer = request_readiness(Registry(package, handlers=name))
+    assert answer == [(503, {**READY, "status": "not ready", "handlers": "failed"})]
     assert "the handler of work cannot be imported" in caplog.text
 
 
-def test_handlers_are_imported_before_the_first_call(tmp_path: Path) -> None:
-    package, name = made(tmp_path, "def work(): return 1\n")
+def test_readiness_check_imports_the_handlers(tmp_path: Path) -> None:
+    package, name = make_package(tmp_path, "def work(): return 1\n")
     assert f"{name}.work" not in sys.modules
-    assert asked(Registry(package, handlers=name)) == [(200, WHOLE)]
+    assert request_readiness(Registry(package, handlers=name)) == [(200, READY)]
     assert f"{name}.work" in sys.modules
 
 
-def test_a_ledger_that_cannot_be_opened_and_one_that_can(
+def test_server_is_ready_only_if_the_ledger_can_be_opened(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    package, name = made(tmp_path, "def work(): return 1\n", persistent=True)
+    """The failure is logged once and does not reveal the path."""
+    package, name = make_package(tmp_path, "def work(): return 1\n", persistent=True)
     path = tmp_path / "there" / "calls.sqlite3"
     settings = LedgerSettings("toy", "NO_SUCH_VARIABLE", path=str(path))
     registry = Registry(package, handlers=name, ledger=settings)
-    assert asked(registry) == [(200, WHOLE)]
+    assert request_readiness(registry) == [(200, READY)]
     with sqlite3.connect(path) as connection:
         connection.execute("PRAGMA user_version = 99")
-    broken = (503, {**WHOLE, "status": "not ready", "ledger": "failed"})
-    assert asked(registry, 2) == [broken, broken]
+    broken = (503, {**READY, "status": "not ready", "ledger": "failed"})
+    assert request_readiness(registry, 2) == [broken, broken]
     assert caplog.text.count("was written by a newer version") == 1
     assert str(path) not in json.dumps(broken)
 
 
-def test_a_ledger_that_can_be_read_and_not_written(tmp_path: Path) -> None:
-    package, name = made(tmp_path, "def work(): return 1\n", persistent=True)
+def test_ledger_that_cannot_be_written_makes_server_not_ready(tmp_path: Path) -> None:
+    package, name = make_package(tmp_path, "def work(): return 1\n", persistent=True)
     path = tmp_path / "calls.sqlite3"
     settings = LedgerSettings("toy", "NO_SUCH_VARIABLE", path=str(path))
     registry = Registry(package, handlers=name, ledger=settings)
-    assert asked(registry) == [(200, WHOLE)]
+    assert request_readiness(registry) == [(200, READY)]
     with sqlite3.connect(path) as connection:
         assert list(connection.execute("SELECT * FROM calls")) == []
         connection.execute(
             "CREATE TRIGGER full BEFORE INSERT ON calls"
             " BEGIN SELECT RAISE(ABORT, 'no space'); END"
         )
-    failed = {**WHOLE, "status": "not ready", "ledger": "failed"}
-    assert asked(registry) == [(503, failed)]
+    failed = {**READY, "status": "not ready", "ledger": "failed"}
+    assert request_readiness(registry) == [(503, failed)]
 
 
-def test_a_ledger_that_does_not_answer_in_time(
+def test_ledger_timeout_makes_server_not_ready_until_the_ledger_responds(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    package, name = made(tmp_path, "def work(): return 1\n", persistent=True)
+    package, name = make_package(tmp_path, "def work(): return 1\n", persistent=True)
     settings = LedgerSettings("toy", "NO_SUCH_VARIABLE", path=str(tmp_path / "a" / "b"))
     registry = Registry(package, handlers=name, ledger=settings)
     is_free = asyncio.Event()
@@ -154,43 +159,45 @@ def test_a_ledger_that_does_not_answer_in_time(
     monkeypatch.setattr("toolcast_runtime.http.app._READINESS_TIMEOUT_S", 0.01)
     monkeypatch.setattr("toolcast_runtime.http.app._READINESS_INTERVAL_S", 0)
     caplog.set_level("INFO", "toolcast.http")
-    late = (503, {**WHOLE, "status": "not ready", "ledger": "failed"})
-    assert asked(registry, 2) == [late, late]
+    not_ready = (503, {**READY, "status": "not ready", "ledger": "failed"})
+    assert request_readiness(registry, 2) == [not_ready, not_ready]
     assert caplog.text.count("not ready: the ledger did not answer within") == 1
     is_free.set()
-    assert asked(registry) == [(200, WHOLE)]
+    assert request_readiness(registry) == [(200, READY)]
 
 
-@pytest.mark.parametrize("there", [True, False])
-def test_a_ledger_that_is_a_function(tmp_path: Path, there: bool) -> None:
-    source = "def work(): return 1\n" + "def sink(record): ...\n" * there
-    package, name = made(tmp_path, source, persistent=True)
+@pytest.mark.parametrize("exists", [True, False])
+def test_missing_ledger_function_makes_server_not_ready(
+    tmp_path: Path, exists: bool
+) -> None:
+    source = "def work(): return 1\n" + "def sink(record): ...\n" * exists
+    package, name = make_package(tmp_path, source, persistent=True)
     settings = LedgerSettings("toy", "NO_SUCH_VARIABLE", sink=f"{name}.work:sink")
     registry = Registry(package, handlers=name, ledger=settings)
-    assert asked(registry)[0][0] == (200 if there else 503)
+    assert request_readiness(registry)[0][0] == (200 if exists else 503)
 
 
-def test_a_lifespan_that_does_not_run(tmp_path: Path) -> None:
+def test_server_without_a_running_lifespan_is_not_ready(tmp_path: Path) -> None:
     toolset = Toolset(tmp_path, LIFESPAN)
     server = McpServer(toolset.registry, name="s", http=HTTP)
     app = build_http_app(server, ListenSettings.from_environment(HTTP, "127.0.0.1", {}))
-    before = asked(toolset.make_registry())
-    assert before[0] == (200, WHOLE)
-    # Nobody has entered this one's: a program that mounts it has to.
+    before = request_readiness(toolset.make_registry())
+    assert before[0] == (200, READY)
+    # A program that mounts the application must enter its lifespan; this one does not.
     with TestClient(app, base_url="http://localhost") as client:
         answer = client.get("/ready")
     assert (answer.status_code, answer.json()["lifespan"]) == (503, "failed")
 
 
-def test_an_external_server_that_is_down_is_told_without_its_name(
+def test_readiness_counts_external_servers_by_state_without_names(
     tmp_path: Path,
 ) -> None:
-    package, name = made(tmp_path, "def work(): return 1\n")
+    package, name = make_package(tmp_path, "def work(): return 1\n")
     gone = ExternalServer("billing", sys.executable, ("-c", "raise SystemExit"))
     servers = ExternalTools([gone])
     registry = Registry(package, handlers=name, providers=[servers])
-    unused = (200, {**WHOLE, "external_servers": {"unused": 1}})
-    assert asked(registry) == [unused]
+    unused = (200, {**READY, "external_servers": {"unused": 1}})
+    assert request_readiness(registry) == [unused]
     asyncio.run(registry.list_tools())
     assert registry.get_single_toolset().get_server_states() == {"billing": "down"}
     asyncio.run(registry.close())
@@ -199,7 +206,7 @@ def test_an_external_server_that_is_down_is_told_without_its_name(
 def test_requests_within_the_interval_share_one_check(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    package, name = made(tmp_path, "def work(): return 1\n", persistent=True)
+    package, name = make_package(tmp_path, "def work(): return 1\n", persistent=True)
     settings = LedgerSettings("toy", "NO_SUCH_VARIABLE", path=str(tmp_path / "a" / "b"))
     registry = Registry(package, handlers=name, ledger=settings)
     checks = 0
@@ -212,19 +219,21 @@ def test_requests_within_the_interval_share_one_check(
 
     monkeypatch.setattr(registry.calls, "check_ledger", count_check)
     monkeypatch.setattr("toolcast_runtime.http.app._READINESS_INTERVAL_S", 600.0)
-    assert asked(registry, 20) == [(200, WHOLE)] * 20
+    assert request_readiness(registry, 20) == [(200, READY)] * 20
     assert checks == 1
     monkeypatch.setattr("toolcast_runtime.http.app._READINESS_INTERVAL_S", 0.0)
-    assert asked(registry, 5) == [(200, WHOLE)] * 5
+    assert request_readiness(registry, 5) == [(200, READY)] * 5
     assert checks == 6
 
 
-def test_mounted_it_is_not_ready_without_its_lifespan() -> None:
+def test_mounted_application_without_its_lifespan_is_not_ready() -> None:
     app = SERVER.asgi_app()
 
     async def get() -> httpx.Response:
         transport = httpx.ASGITransport(Starlette(routes=[Mount("/platform", app)]))
-        async with httpx.AsyncClient(transport=transport, base_url="http://x") as one:
-            return await one.get("/platform/ready")
+        async with httpx.AsyncClient(
+            transport=transport, base_url="http://x"
+        ) as client:
+            return await client.get("/platform/ready")
 
     assert asyncio.run(get()).status_code == 503

@@ -1,4 +1,4 @@
-"""Which requests are of a session, which begin one, and which stand alone."""
+"""Routing of MCP requests to a session or to the sessionless manager."""
 
 from __future__ import annotations
 
@@ -16,42 +16,44 @@ from toolcast_runtime.http import sessions as module
 from toolcast_runtime.http.endpoints import ListenSettings
 from toolcast_runtime.http.sessions import Sessions
 
-OLD = (b"mcp-protocol-version", b"2025-06-18")
-NEW = (b"mcp-protocol-version", b"2026-07-28")
-KEPT = (b"mcp-session-id", b"s1")
+HANDSHAKE = (b"mcp-protocol-version", b"2025-06-18")
+STATELESS = (b"mcp-protocol-version", b"2026-07-28")
+SESSION = (b"mcp-session-id", b"s1")
 
 
 class Manager:
-    """Answers requests with its name, or with another status."""
+    """A session manager that logs its name and request bodies."""
 
     def __init__(self, name: str, log: list[Any], status: int = 200) -> None:
         self.name = name
         self.log = log
         self.status = status
         self.more = False
-        self.waits: asyncio.Event | None = None
+        self.may_respond: asyncio.Event | None = None
 
     async def handle_request(self, scope: Any, receive: Any, send: Any) -> None:
         body = (await receive())["body"]
         self.log.append((self.name, scope["method"], body))
-        if self.waits is not None and scope["method"] == "POST":
-            await self.waits.wait()
+        if self.may_respond is not None and scope["method"] == "POST":
+            await self.may_respond.wait()
         await send({"type": "http.response.start", "status": self.status})
         await send({"type": "http.response.body", "more_body": self.more})
 
 
-class Served:
-    """Sessions, and what was asked of whom."""
+class RoutedSessions:
+    """`Sessions` over two managers, with the log of the requests that each received."""
 
     def __init__(self, status: int = 200) -> None:
         self.log: list[Any] = []
         self.sent: list[int] = []
-        self.kept = Manager("kept", self.log, status)
-        alone: Any = Manager("alone", self.log)
-        kept: Any = self.kept
-        self.sessions = Sessions(kept, alone)
+        self.session = Manager("session", self.log, status)
+        sessionless: Any = Manager("sessionless", self.log)
+        session: Any = self.session
+        self.sessions = Sessions(session, sessionless)
 
-    async def ask(self, value: Any, *headers: Any, method: str = "POST") -> list[Any]:
+    async def request(
+        self, value: Any, *headers: Any, method: str = "POST"
+    ) -> list[Any]:
         body = value if isinstance(value, bytes) else json.dumps(value).encode()
 
         async def receive() -> Any:
@@ -75,59 +77,69 @@ CALL = {"id": 1, "method": "tools/call"}
 
 
 @pytest.mark.parametrize(
-    ("value", "headers", "asked"),
+    ("value", "headers", "manager"),
     [
-        (CALL, [], "alone"),
-        (CALL, [KEPT], "kept"),
-        (CALL, [KEPT, OLD], "kept"),
-        (CALL, [KEPT, NEW], "alone"),
-        ({"method": "notifications/x"}, [KEPT], "kept"),
-        ({"id": 1, "result": {}}, [KEPT], "kept"),
-        (b"{", [KEPT], "kept"),
-        (initialize({}), [], "kept"),
-        (initialize({"form": {}}), [OLD], "kept"),
-        (initialize({"form": {}, "url": {}}), [], "kept"),
-        (initialize({"url": {}}), [], "alone"),
-        (initialize(None), [], "alone"),
-        (initialize({}), [NEW], "alone"),
-        (initialize({}, "other/initialize"), [], "alone"),
-        ({"method": "x", "params": ["initialize", "elicitation"]}, [], "alone"),
-        ({"method": "initialize", "params": ["elicitation"]}, [], "alone"),
-        ({**initialize({}), "params": {"capabilities": ["elicitation"]}}, [], "alone"),
-        ({"method": "initialize", "params": {"capabilities": {}}}, [], "alone"),
+        (CALL, [], "sessionless"),
+        (CALL, [SESSION], "session"),
+        (CALL, [SESSION, HANDSHAKE], "session"),
+        (CALL, [SESSION, STATELESS], "sessionless"),
+        ({"method": "notifications/x"}, [SESSION], "session"),
+        ({"id": 1, "result": {}}, [SESSION], "session"),
+        (b"{", [SESSION], "session"),
+        (initialize({}), [], "session"),
+        (initialize({"form": {}}), [HANDSHAKE], "session"),
+        (initialize({"form": {}, "url": {}}), [], "session"),
+        (initialize({"url": {}}), [], "sessionless"),
+        (initialize(None), [], "sessionless"),
+        (initialize({}), [STATELESS], "sessionless"),
+        (initialize({}, "other/initialize"), [], "sessionless"),
+        ({"method": "x", "params": ["initialize", "elicitation"]}, [], "sessionless"),
+        ({"method": "initialize", "params": ["elicitation"]}, [], "sessionless"),
+        (
+            {**initialize({}), "params": {"capabilities": ["elicitation"]}},
+            [],
+            "sessionless",
+        ),
+        ({"method": "initialize", "params": {"capabilities": {}}}, [], "sessionless"),
     ],
 )
-async def test_a_request_is_of_a_session_or_stands_alone(
-    value: Any, headers: list[Any], asked: str
+async def test_request_is_routed_by_session_id_version_and_elicitation_capability(
+    value: Any, headers: list[Any], manager: str
 ) -> None:
-    served = Served()
-    assert await served.ask(value, *headers) == [asked]
-    assert served.sent == [200]
+    """The session manager receives requests with a session id and handshakes of
+    clients that support form elicitation."""
+    routed = RoutedSessions()
+    assert await routed.request(value, *headers) == [manager]
+    assert routed.sent == [200]
     body = value if isinstance(value, bytes) else json.dumps(value).encode()
-    assert served.log[0][2] == body
+    assert routed.log[0][2] == body
 
 
-async def test_where_there_is_no_room_for_a_session_it_is_answered_without() -> None:
-    served = Served(503)
-    assert await served.ask(initialize({})) == ["kept", "alone"]
-    assert served.sent == [200]
-    assert served.log[1][2] == json.dumps(initialize({})).encode()
+async def test_initialize_is_answered_without_session_if_sessions_are_exhausted() -> (
+    None
+):
+    routed = RoutedSessions(503)
+    assert await routed.request(initialize({})) == ["session", "sessionless"]
+    assert routed.sent == [200]
+    assert routed.log[1][2] == json.dumps(initialize({})).encode()
 
 
-async def test_only_a_session_is_deleted() -> None:
-    served = Served()
-    assert await served.ask(b"", KEPT, method="DELETE") == ["kept"]
-    assert await served.ask(b"", method="DELETE") == ["kept"]
-    assert await served.ask(b"", KEPT, NEW, method="DELETE") == ["kept"]
-    assert served.sent == [200, 405, 405]
+async def test_delete_without_session_or_with_stateless_version_is_not_allowed() -> (
+    None
+):
+    routed = RoutedSessions()
+    assert await routed.request(b"", SESSION, method="DELETE") == ["session"]
+    assert await routed.request(b"", method="DELETE") == ["session"]
+    assert await routed.request(b"", SESSION, STATELESS, method="DELETE") == ["session"]
+    assert routed.sent == [200, 405, 405]
 
 
-async def test_a_call_whose_answer_nobody_reads_to_its_end_is_cancelled() -> None:
-    served = Served()
-    served.kept.more = True
-    await served.ask({**CALL, "id": "x"}, KEPT)
-    _, cancelled = served.log
-    assert cancelled[:2] == ("kept", "POST")
+async def test_call_is_cancelled_if_its_response_is_not_read_completely() -> None:
+    routed = RoutedSessions()
+    routed.session.more = True
+    await routed.request({**CALL, "id": "x"}, SESSION)
+    _, cancelled = routed.log
+    assert cancelled[:2] == ("session", "POST")
     assert json.loads(cancelled[2]) == {
         "jsonrpc": "2.0",
         "method": "notifications/cancelled",
@@ -135,28 +147,29 @@ async def test_a_call_whose_answer_nobody_reads_to_its_end_is_cancelled() -> Non
     }
 
 
-async def test_calls_of_sessions_are_bounded_and_waited_for() -> None:
-    served = Served()
-    served.kept.waits = asyncio.Event()
-    await served.sessions.wait_for_calls()
-    calls = [asyncio.create_task(served.ask(CALL, KEPT)) for _ in range(100)]
-    while len(served.log) < 100:
+async def test_at_most_100_session_calls_run_and_shutdown_waits_for_them() -> None:
+    """Further calls go to the sessionless manager."""
+    routed = RoutedSessions()
+    routed.session.may_respond = asyncio.Event()
+    await routed.sessions.wait_for_calls()
+    calls = [asyncio.create_task(routed.request(CALL, SESSION)) for _ in range(100)]
+    while len(routed.log) < 100:
         await asyncio.sleep(0)
-    assert (await served.ask(CALL, KEPT))[-1] == "alone"
-    served.kept.waits.set()
-    await served.sessions.wait_for_calls()
-    assert served.sent == [200] * 101
+    assert (await routed.request(CALL, SESSION))[-1] == "sessionless"
+    routed.session.may_respond.set()
+    await routed.sessions.wait_for_calls()
+    assert routed.sent == [200] * 101
     await asyncio.gather(*calls)
-    assert (await served.ask(CALL, KEPT))[-1] == "kept"
+    assert (await routed.request(CALL, SESSION))[-1] == "session"
 
 
-async def test_calls_that_do_not_end_are_waited_for_a_second(
+async def test_shutdown_waits_one_second_for_calls_that_do_not_end(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    served = Served()
-    served.kept.waits = asyncio.Event()
-    call = asyncio.create_task(served.ask(CALL, KEPT))
-    while not served.log:
+    routed = RoutedSessions()
+    routed.session.may_respond = asyncio.Event()
+    call = asyncio.create_task(routed.request(CALL, SESSION))
+    while not routed.log:
         await asyncio.sleep(0)
     waited: list[float] = []
 
@@ -165,9 +178,9 @@ async def test_calls_that_do_not_end_are_waited_for_a_second(
         waited.append(timeout)
 
     monkeypatch.setattr(module, "asyncio", SimpleNamespace(wait=wait))
-    await served.sessions.wait_for_calls()
+    await routed.sessions.wait_for_calls()
     assert waited == [1.0]
-    served.kept.waits.set()
+    routed.session.may_respond.set()
     monkeypatch.undo()
     await call
 
@@ -175,38 +188,46 @@ async def test_calls_that_do_not_end_are_waited_for_a_second(
 @pytest.mark.parametrize(
     ("variable", "stateless"), [("TOY_STATE_KEY", [True, False]), (None, [True])]
 )
-def test_two_hundred_sessions_are_kept_where_a_person_may_be_asked(
+def test_session_manager_is_created_only_with_a_state_key_and_limits_sessions_to_200(
     monkeypatch: pytest.MonkeyPatch, variable: str | None, stateless: list[bool]
 ) -> None:
-    """And of requests without one nothing is kept; hosts are the guard's matter."""
-    made: list[Any] = []
+    """Each manager uses the server's body limit; the guard checks hosts."""
+    managers: list[Any] = []
 
-    def manager(sdk: Any, **settings: Any) -> Any:
-        made.append(SimpleNamespace(**settings, handle_request=None))
-        return made[-1]
+    def create_manager(sdk: Any, **settings: Any) -> Any:
+        managers.append(SimpleNamespace(**settings, handle_request=None))
+        return managers[-1]
 
-    monkeypatch.setattr(app, "StreamableHTTPSessionManager", manager)
+    monkeypatch.setattr(app, "StreamableHTTPSessionManager", create_manager)
     server = replace(SERVER, external=False, state_key_variable=variable)
     assert server.http is not None
     listening = ListenSettings.from_environment(
         replace(server.http, max_body=77), "127.0.0.1", {}
     )
     app.build_http_app(server, listening)
-    assert {one.max_request_body_size for one in made} == {77}
-    assert {one.max_sessions for one in made} == {200}
-    security = {one.security_settings.enable_dns_rebinding_protection for one in made}
+    assert {manager.max_request_body_size for manager in managers} == {77}
+    assert {manager.max_sessions for manager in managers} == {200}
+    security = {
+        manager.security_settings.enable_dns_rebinding_protection
+        for manager in managers
+    }
     assert security == {False}
-    assert [one.stateless for one in made] == stateless * len(server.http.endpoints)
+    assert [manager.stateless for manager in managers] == stateless * len(
+        server.http.endpoints
+    )
 
 
-async def test_a_call_that_is_ended_ends_its_session() -> None:
-    served = Served()
-    served.kept.waits = asyncio.Event()
-    call = asyncio.create_task(served.ask(CALL, KEPT))
-    while not served.log:
+async def test_cancelling_a_call_deletes_its_session() -> None:
+    routed = RoutedSessions()
+    routed.session.may_respond = asyncio.Event()
+    call = asyncio.create_task(routed.request(CALL, SESSION))
+    while not routed.log:
         await asyncio.sleep(0)
     call.cancel()
     with pytest.raises(asyncio.CancelledError):
         await call
-    assert [one[:2] for one in served.log] == [("kept", "POST"), ("kept", "DELETE")]
-    assert served.sent == []
+    assert [entry[:2] for entry in routed.log] == [
+        ("session", "POST"),
+        ("session", "DELETE"),
+    ]
+    assert routed.sent == []

@@ -1,4 +1,4 @@
-"""Several toolsets on one server: who has what, and whose call it is."""
+"""One server for several toolsets: listings, call routing, tokens and lifespans."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ NOTES = """
     title: Notes
     instructions: Notes are short.
     handlers: desk_work
-    lifespan: desk_work.notes:opened
+    lifespan: desk_work.notes:lifespan
     dependencies: {db: "desk_work.notes:Db"}
     ledger: {path: notes.sqlite3}
     permissions: {write: Write notes.}
@@ -48,7 +48,7 @@ PLANS = """
     title: Plans
     instructions: Plans are long.
     handlers: desk_work
-    lifespan: desk_work.plans:opened
+    lifespan: desk_work.plans:lifespan
     dependencies: {db: "desk_work.plans:Db"}
     clients:
       assistant: {allow: "*", deny: [drop_plan]}
@@ -66,18 +66,18 @@ WORK = """
     from contextlib import contextmanager
     from toolcast_runtime import current_call
 
-    told = []
+    events = []
 
     class Db:
         name = "{toolset}"
 
     @contextmanager
-    def opened():
-        told.append("opened")
+    def lifespan():
+        events.append("opened")
         yield {{"db": Db()}}
-        told.append("closed")
+        events.append("closed")
 
-    def said(db, word=""):
+    def describe_call(db, word=""):
         return {{"from": db.name, "word": word, "client": current_call().client}}
 
     def guide(db):
@@ -99,6 +99,7 @@ PATHS = {"assistant": "/mcp/", "guest": "/mcp/guest/", "planner": "/mcp/planner/
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
+    """A generated project whose endpoint `desk` has the toolsets `notes` and `plans`."""
     project = Project(tmp_path_factory.mktemp("shared"))
     project.write("toolcast.yaml", WORKSPACE)
     project.write("desk_work/__init__.py", "")
@@ -114,9 +115,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
             spec += "    persistent: true\n" * (name == "write_note")
             spec += "    renamed_from: [add_note]\n" * (name == "write_note")
             project.write(f"specs/{toolset}/{name}.yaml", spec)
-            work += (
-                f"\n    def {name}(*, db, word=''):\n        return said(db, word)\n"
-            )
+            work += f"\n    def {name}(*, db, word=''):\n        return describe_call(db, word)\n"
         project.write(f"desk_work/{toolset}.py", work)
         project.write(
             f"specs/{toolset}/mcp_resources/{toolset}_guide.yaml",
@@ -146,12 +145,12 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
 
 @pytest.fixture(scope="module")
 def server(project: Project) -> McpServer:
-    found = importlib.import_module("shared_desk.desk.mcp_server").SERVER
-    assert isinstance(found, McpServer)
-    return found
+    server = importlib.import_module("shared_desk.desk.mcp_server").SERVER
+    assert isinstance(server, McpServer)
+    return server
 
 
-def test_a_runtime_of_another_level_is_told_before_anything_is_imported_from_it(
+def test_package_of_a_newer_runtime_level_raises_import_error(
     project: Project,
 ) -> None:
     package = project.root / "shared_desk/desk/__init__.py"
@@ -176,9 +175,9 @@ def client(server: McpServer) -> Iterator[TestClient]:
         yield client
 
 
-def ask(
+def request(
     client: TestClient,
-    who: str,
+    client_name: str,
     method: str,
     params: Mapping[str, Any] | None = None,
     token: str = "",
@@ -187,18 +186,18 @@ def ask(
     headers |= {
         "Content-Type": "application/json",
         "Accept": "application/json, text/event-stream",
-        "Authorization": f"Bearer {token or f'{who}-token'}",
+        "Authorization": f"Bearer {token or f'{client_name}-token'}",
     }
-    answer = client.post(PATHS[who], content=body, headers=headers)
+    answer = client.post(PATHS[client_name], content=body, headers=headers)
     if answer.status_code != 200:
         return answer.status_code
     data = [line for line in answer.text.splitlines() if line.startswith("data:")]
     return json.loads(data[-1][5:] if data else answer.text)
 
 
-def call(client: TestClient, who: str, name: str, **arguments: Any) -> Any:
+def call(client: TestClient, client_name: str, name: str, **arguments: Any) -> Any:
     params = {"name": name, "arguments": arguments}
-    answer = ask(client, who, "tools/call", params)
+    answer = request(client, client_name, "tools/call", params)
     if "error" in answer:
         return answer["error"]["message"]
     [block] = answer["result"]["content"]
@@ -207,28 +206,38 @@ def call(client: TestClient, who: str, name: str, **arguments: Any) -> Any:
     )
 
 
-@pytest.mark.parametrize("who", LISTS)
-def test_each_client_has_what_each_toolset_gives_it(
-    client: TestClient, server: McpServer, who: str
+@pytest.mark.parametrize("client_name", LISTS)
+def test_client_lists_the_tools_that_its_toolsets_grant(
+    client: TestClient, server: McpServer, client_name: str
 ) -> None:
-    listed = ask(client, who, "tools/list")["result"]["tools"]
-    assert [tool["name"] for tool in listed] == LISTS[who]
-    own = [one.registry for one in server.toolsets if who in one.registry.clients]
-    assert LISTS[who] == [name for one in own for name in one.names(who, target="mcp")]
+    listed = request(client, client_name, "tools/list")["result"]["tools"]
+    assert [tool["name"] for tool in listed] == LISTS[client_name]
+    registries = [
+        member.registry
+        for member in server.toolsets
+        if client_name in member.registry.clients
+    ]
+    assert LISTS[client_name] == [
+        name
+        for registry in registries
+        for name in registry.names(client_name, target="mcp")
+    ]
 
 
-@pytest.mark.parametrize("who", LISTS)
-def test_a_call_is_its_own_toolsets(client: TestClient, who: str) -> None:
+@pytest.mark.parametrize("client_name", LISTS)
+def test_call_runs_in_the_tools_own_toolset_or_is_unknown_to_the_client(
+    client: TestClient, client_name: str
+) -> None:
     for name in ("read_note", "write_note", "list_plans", "drop_plan"):
-        whose = "notes" if "note" in name else "plans"
-        answer = call(client, who, name, word="w")
-        if name in LISTS[who]:
-            assert answer == {"from": whose, "word": "w", "client": who}
+        toolset = "notes" if "note" in name else "plans"
+        answer = call(client, client_name, name, word="w")
+        if name in LISTS[client_name]:
+            assert answer == {"from": toolset, "word": "w", "client": client_name}
         else:
             assert answer == f"Unknown tool: {name}"
 
 
-def test_arguments_former_names_and_the_ledger_are_the_owners(
+def test_validation_former_names_and_ledger_follow_the_tools_toolset(
     client: TestClient, project: Project
 ) -> None:
     assert "`x` is not a parameter" in call(client, "planner", "list_plans", x=1)
@@ -239,31 +248,33 @@ def test_arguments_former_names_and_the_ledger_are_the_owners(
 
 @pytest.mark.rows(6)
 @pytest.mark.parametrize("owner", [*LISTS, "admin"])
-@pytest.mark.parametrize("who", LISTS)
-def test_a_token_opens_its_own_clients_path(
-    client: TestClient, who: str, owner: str
+@pytest.mark.parametrize("client_name", LISTS)
+def test_token_is_valid_only_for_its_own_clients_path(
+    client: TestClient, client_name: str, owner: str
 ) -> None:
-    answer = ask(client, who, "tools/list", token=f"{owner}-token")
-    assert (answer == 401) == (who != owner)
+    answer = request(client, client_name, "tools/list", token=f"{owner}-token")
+    assert (answer == 401) == (client_name != owner)
 
 
-def test_resources_prompts_and_skills_are_those_of_all(client: TestClient) -> None:
-    for who, guides in {
+def test_resources_prompts_and_skills_of_all_toolsets_are_listed_per_client(
+    client: TestClient,
+) -> None:
+    for client_name, guides in {
         "assistant": ["notes", "plans"],
         "guest": ["notes"],
         "planner": ["plans"],
     }.items():
-        listed = ask(client, who, "resources/list")["result"]["resources"]
+        listed = request(client, client_name, "resources/list")["result"]["resources"]
         skills = [f"skill://{g}/SKILL.md" for g in guides]
-        assert [one["uri"] for one in listed] == [
+        assert [entry["uri"] for entry in listed] == [
             *(f"desk://{g}/guide" for g in guides),
             *skills,
         ]
-        listed = ask(client, who, "skills/list")["result"]["skills"]
-        assert [one["uri"] for one in listed] == skills
+        listed = request(client, client_name, "skills/list")["result"]["skills"]
+        assert [entry["uri"] for entry in listed] == skills
         for guide in ("notes", "plans"):
             params = {"uri": f"desk://{guide}/guide"}
-            answer = ask(client, who, "resources/read", params)
+            answer = request(client, client_name, "resources/read", params)
             if guide in guides:
                 [contents] = answer["result"]["contents"]
                 assert contents["text"] == f"{guide}: the guide"
@@ -271,58 +282,62 @@ def test_resources_prompts_and_skills_are_those_of_all(client: TestClient) -> No
                 assert answer["error"]["message"] == "Resource not found"
             params = {"uri": f"skill://{guide}/SKILL.md"}
             for method in ("skills/get", "resources/read"):
-                assert ("result" in ask(client, who, method, params)) == (
+                assert ("result" in request(client, client_name, method, params)) == (
                     guide in guides
                 )
-    prompts = ask(client, "assistant", "prompts/list")["result"]["prompts"]
-    assert [one["name"] for one in prompts] == ["notes_hello", "plans_hello"]
+    prompts = request(client, "assistant", "prompts/list")["result"]["prompts"]
+    assert [prompt["name"] for prompt in prompts] == ["notes_hello", "plans_hello"]
 
 
-def test_it_says_what_it_is(client: TestClient, server: McpServer) -> None:
+def test_initialize_ready_and_admin_listing_describe_the_shared_server(
+    client: TestClient, server: McpServer
+) -> None:
     params = {
         "protocolVersion": "2025-11-25",
         "capabilities": {},
         "clientInfo": {"name": "tests", "version": "1"},
     }
-    shown = ask(client, "assistant", "initialize", params)["result"]
-    assert shown["serverInfo"]["title"] == "The desk"
-    assert shown["instructions"] == "Notes are short.\n\nPlans are long."
+    result = request(client, "assistant", "initialize", params)["result"]
+    assert result["serverInfo"]["title"] == "The desk"
+    assert result["instructions"] == "Notes are short.\n\nPlans are long."
     assert client.get("/ready").json()["status"] == "ready"
     headers = {"Authorization": "Bearer admin-token"}
     listed = client.get("/api/admin/list-mcp-tools", headers=headers).json()
     assert {
-        who: [tool["name"] for tool in entry["tools"]]
-        for who, entry in listed["clients"].items()
+        client_name: [tool["name"] for tool in entry["tools"]]
+        for client_name, entry in listed["clients"].items()
     } == LISTS
 
 
-def test_each_lifespan_is_opened_once_and_closed(client: TestClient) -> None:
+def test_each_toolset_lifespan_is_entered_once_per_server_start(
+    client: TestClient,
+) -> None:
     for toolset in ("notes", "plans"):
         work = importlib.import_module(f"desk_work.{toolset}")
-        assert work.told.count("opened") == work.told.count("closed") + 1
+        assert work.events.count("opened") == work.events.count("closed") + 1
 
 
 @pytest.mark.slow
-def test_its_module_serves_stdio_and_says_what_it_is(project: Project) -> None:
-    shown = request_tools_list(
+def test_generated_module_serves_stdio_and_prints_its_usage(project: Project) -> None:
+    result = request_tools_list(
         ["-m", "shared_desk.desk.mcp_server", "--client", "planner"],
         project.root,
         "2026-07-28",
     )
-    assert [tool["name"] for tool in json.loads(shown)] == LISTS["planner"]
-    told = project.run("-m", "shared_desk.desk.mcp_server", "--help").stdout
-    assert "python -m shared_desk.desk.mcp_server" in told
+    assert [tool["name"] for tool in json.loads(result)] == LISTS["planner"]
+    output = project.run("-m", "shared_desk.desk.mcp_server", "--help").stdout
+    assert "python -m shared_desk.desk.mcp_server" in output
 
 
-@pytest.mark.parametrize("lost", [0, 1])
-def test_its_generated_tests_hold_it_to_the_definitions(
-    server: McpServer, monkeypatch: pytest.MonkeyPatch, lost: int
+@pytest.mark.parametrize("missing_tools", [0, 1])
+def test_generated_snapshot_test_fails_if_a_tool_is_missing(
+    server: McpServer, monkeypatch: pytest.MonkeyPatch, missing_tools: int
 ) -> None:
     def listed(command: list[str], root: Path, revision: str) -> bytes:
         assert command[:2] == ["-m", "shared_desk.desk.mcp_server"]
         assert command[2:] == "--local-tools --no-lifespan --client assistant".split()
         assert (root / "shared_desk").is_dir()
-        return json.dumps(server.list_tools("assistant")[lost:]).encode()
+        return json.dumps(server.list_tools("assistant")[missing_tools:]).encode()
 
     generated = importlib.import_module("shared_desk.desk.test_snapshots")
     monkeypatch.setattr(
@@ -331,45 +346,51 @@ def test_its_generated_tests_hold_it_to_the_definitions(
     tests = generated.TestSnapshots()
     tests.test_resources_and_prompts_match_definitions("assistant")
     with (
-        pytest.raises(AssertionError, match=r"-.*read_note") if lost else nullcontext()
+        pytest.raises(AssertionError, match=r"-.*read_note")
+        if missing_tools
+        else nullcontext()
     ):
         tests.test_mcp_tools_list_is_exact("assistant", "2026-07-28")
 
 
 @pytest.mark.slow
-def test_preflight_tries_it_too(project: Project) -> None:
-    told = project.toolcast("check", "--preflight").stderr
+def test_preflight_reports_missing_settings_of_the_shared_server(
+    project: Project,
+) -> None:
+    output = project.toolcast("check", "--preflight").stderr
     assert (
         "toolcast.yaml:5:13: warning: handler/missing-setting: a setting that a server of"
         " `desk` needs is missing"
-    ) in told
-    assert "DESK_TOKEN_PLANNER" in told
+    ) in output
+    assert "DESK_TOKEN_PLANNER" in output
 
 
-def test_an_unknown_client_gets_nothing(server: McpServer) -> None:
+def test_unknown_client_has_no_tools_and_cannot_call(server: McpServer) -> None:
     with pytest.raises(LookupError, match="stranger"):
         server.registry.tools("stranger")
     with pytest.raises(LookupError):
         server.tools(None)
-    told = server.registry.call_tool_sync("read_note", {}, "stranger")
-    assert told.error == "unknown tool `read_note`"
+    output = server.registry.call_tool_sync("read_note", {}, "stranger")
+    assert output.error == "unknown tool `read_note`"
     assert server.registry.call_tool_sync("read_note", {}, None).error is not None
 
 
-def test_it_does_not_start_open(server: McpServer) -> None:
+def test_public_address_without_tokens_is_refused(server: McpServer) -> None:
     assert server.http is not None
     with pytest.raises(SettingsError, match="DESK_TOKEN_ASSISTANT, DESK_TOKEN_GUEST"):
         ListenSettings.from_environment(server.http, "0.0.0.0", {})
 
 
-def test_what_cannot_be_one_server_is_refused_at_load(server: McpServer) -> None:
+def test_toolsets_with_equal_tools_or_without_clients_cannot_be_combined(
+    server: McpServer,
+) -> None:
     notes, plans = server.toolsets
     tools = importlib.import_module("shared_desk.notes.tools")
-    lifespan = Lifespan("desk_work.notes:opened", ("db",))
-    open_ = Registry(tools, handlers="desk_work", lifespan=lifespan)
+    lifespan = Lifespan("desk_work.notes:lifespan", ("db",))
+    without_clients = Registry(tools, handlers="desk_work", lifespan=lifespan)
     with pytest.raises(DefinitionError, match="both have a tool `"):
-        servers = (notes, plans, replace(notes, registry=open_))
+        servers = (notes, plans, replace(notes, registry=without_clients))
         McpServer.combine("x", servers, name="x")
     with pytest.raises(DefinitionError, match="some of its toolsets have no clients"):
-        servers = (plans, replace(notes, registry=open_))
+        servers = (plans, replace(notes, registry=without_clients))
         McpServer.combine("x", servers, name="x")

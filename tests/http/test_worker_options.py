@@ -1,4 +1,4 @@
-"""What the command line says reaches the application of each process."""
+"""Command-line options that a worker process passes to its application."""
 
 from __future__ import annotations
 
@@ -11,33 +11,36 @@ from toolcast_runtime.http import SettingsError, runner
 
 
 @pytest.fixture
-def made(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """What the application is made of, instead of the application."""
-    given: dict[str, Any] = {}
+def settings_used(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """The arguments that the application of a worker is built from."""
+    used: dict[str, Any] = {}
 
     def listening(server: Any, settings: Any, host: str, *, several: bool) -> str:
-        given.update(server=server, settings=settings, host=host, several=several)
+        used.update(server=server, settings=settings, host=host, several=several)
         return "listening"
 
     def app(server: Any, listening: Any, *, is_one_of_several: bool) -> str:
-        given.update(listening=listening, is_one_of_several=is_one_of_several)
+        used.update(listening=listening, is_one_of_several=is_one_of_several)
         return "app"
 
     def ending(app: Any, ending: Any, registry: Any) -> str:
-        given.update(ending=vars(ending), app=app)
+        used.update(ending=vars(ending), app=app)
         return "ending app"
 
     monkeypatch.setattr(runner, "resolve_listen_settings", listening)
     monkeypatch.setattr(runner, "build_http_app", app)
     monkeypatch.setattr(runner, "wrap_lifespan", ending)
-    monkeypatch.setattr(runner, "write_logs", lambda *words: given.update(logs=words))
-    return given
+    monkeypatch.setattr(
+        runner, "write_logs", lambda *arguments: used.update(logs=arguments)
+    )
+    return used
 
 
-def worker(monkeypatch: pytest.MonkeyPatch, **options: Any) -> None:
+def build_worker(monkeypatch: pytest.MonkeyPatch, **options: Any) -> None:
+    """Build the application as a worker process with these options does."""
     server = "generated.kirishima.mcp_server"
-    given = json.dumps({"server": server, **options})
-    monkeypatch.setenv("TOOLCAST_HTTP_WORKER", given)
+    text = json.dumps({"server": server, **options})
+    monkeypatch.setenv("TOOLCAST_HTTP_WORKER", text)
     assert runner.worker_app() == "ending app"
 
 
@@ -51,24 +54,27 @@ def worker(monkeypatch: pytest.MonkeyPatch, **options: Any) -> None:
         ({"workers": 2, "replica": True}, True),
     ],
 )
-def test_one_process_alone_is_none_of_several(
-    made: dict[str, Any],
+def test_application_is_one_of_several_with_workers_or_as_a_replica(
+    settings_used: dict[str, Any],
     monkeypatch: pytest.MonkeyPatch,
     options: dict[str, Any],
     several: bool,
 ) -> None:
-    worker(monkeypatch, **options)
-    assert made["several"] is made["is_one_of_several"] is several
+    build_worker(monkeypatch, **options)
+    assert settings_used["several"] is settings_used["is_one_of_several"] is several
 
 
-def test_options_are_handed_on(
-    made: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+def test_worker_applies_host_log_client_path_and_grace_options(
+    settings_used: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    worker(monkeypatch)
-    assert (made["host"], made["logs"]) == ("127.0.0.1", ("text", "info"))
-    assert made["server"].external is True
-    assert made["settings"] is made["server"].http
-    worker(
+    build_worker(monkeypatch)
+    assert (settings_used["host"], settings_used["logs"]) == (
+        "127.0.0.1",
+        ("text", "info"),
+    )
+    assert settings_used["server"].external is True
+    assert settings_used["settings"] is settings_used["server"].http
+    build_worker(
         monkeypatch,
         host="::1",
         grace=7,
@@ -78,18 +84,20 @@ def test_options_are_handed_on(
         client="copilot",
         path="/own/",
     )
-    assert made["host"] == "::1"
-    assert {7, True} <= {*made["ending"].values()}
-    assert made["logs"] == ("json", "error")
-    assert made["server"].external is False
-    (endpoint,) = made["settings"].endpoints
+    assert settings_used["host"] == "::1"
+    assert {7, True} <= {*settings_used["ending"].values()}
+    assert settings_used["logs"] == ("json", "error")
+    assert settings_used["server"].external is False
+    (endpoint,) = settings_used["settings"].endpoints
     assert (endpoint.client, endpoint.path) == ("copilot", "/own/")
-    worker(monkeypatch, client="copilot")
-    assert [one.path for one in made["settings"].endpoints] == ["/mcp/"]
+    build_worker(monkeypatch, client="copilot")
+    assert [endpoint.path for endpoint in settings_used["settings"].endpoints] == [
+        "/mcp/"
+    ]
 
 
-def test_a_client_that_is_not_there_is_refused(
-    made: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+def test_client_without_endpoint_is_refused(
+    settings_used: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(SettingsError, match="the client `nobody` has no endpoint"):
-        worker(monkeypatch, client="nobody")
+        build_worker(monkeypatch, client="nobody")

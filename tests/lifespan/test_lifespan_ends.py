@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.http.serving import Served, served
+from tests.http.serving import RunningServer, run_server
 from tests.lifespan.conftest import Toolset
 from tests.lifespan.shop import Shop, write_shop
 from tests.mcp.servers import MODERN, sent
@@ -97,9 +97,9 @@ def test_stdio_server_prints_why_the_lifespan_failed(shop: Shop) -> None:
     assert err.count("\n") == 1
 
 
-def serve(shop: Shop, *, workers: int = 1) -> Served:
+def serve(shop: Shop, *, workers: int = 1) -> RunningServer:
     words = ("--workers", str(workers))
-    with served(
+    with run_server(
         *words, package="generated.shop", root=shop.root, env=shop.environment
     ) as running:
         # A ready server has started a lifespan; the other workers can
@@ -107,8 +107,8 @@ def serve(shop: Shop, *, workers: int = 1) -> Served:
         assert "opened" in shop.told
         shop.wait_for(lambda: shop.told.count("opened") == workers)
         given = {"name": "add", "arguments": {"text": "a"}}
-        assert b'"1"' in running.ask("/mcp/", "tools/call", given, modern=True).body
-        assert running.end() == 0
+        assert b'"1"' in running.request("/mcp/", "tools/call", given, modern=True).body
+        assert running.stop() == 0
     return running
 
 

@@ -43,7 +43,7 @@ class Server:
         self.app = app
         self.client = client
 
-    async def ask(
+    async def request(
         self,
         token: str | None,
         method: str = "tools/list",
@@ -62,10 +62,10 @@ class Server:
         self, token: str, tool: str, arguments: Any = None, **more: Any
     ) -> httpx.Response:
         more.update(name=tool, arguments=arguments or {})
-        return await self.ask(token, "tools/call", **more)
+        return await self.request(token, "tools/call", **more)
 
     async def tools(self, token: str, path: str = "/mcp/") -> list[str]:
-        answer = await self.ask(token, path=path)
+        answer = await self.request(token, path=path)
         return [tool["name"] for tool in told(answer)["result"]["tools"]]
 
 

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from starlette.middleware.base import BaseHTTPMiddleware
 
-from tests.http.serving import ROOT, Served
+from tests.http.serving import ROOT, RunningServer
 from tests.oauth.authorization_server import AuthorizationServer, authorization_server
 from tests.oauth.forged import by_hand
 from tests.oauth.served_shop import PLAIN
@@ -45,11 +45,13 @@ PATIENCE = 60.0
 
 
 @contextmanager
-def shop(folder: Path, issuer: str, descriptors: int = DESCRIPTORS) -> Iterator[Served]:
+def shop(
+    folder: Path, issuer: str, descriptors: int = DESCRIPTORS
+) -> Iterator[RunningServer]:
     words = [str(folder), issuer, str(descriptors)]
     command = [sys.executable, "-m", "tests.oauth.served_shop", *words]
     process = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE)
-    server = Served(process, 0)
+    server = RunningServer(process, 0)
     listens = threading.Event()
 
     def keep() -> None:
@@ -72,7 +74,7 @@ def shop(folder: Path, issuer: str, descriptors: int = DESCRIPTORS) -> Iterator[
 
 
 @contextmanager
-def crowd(server: Served) -> Iterator[None]:
+def crowd(server: RunningServer) -> Iterator[None]:
     """While so many callers ask in a tight loop; begins when they do."""
     words = [str(server.port), str(CALLERS), str(PATIENCE)]
     command = [sys.executable, "-m", "tests.oauth.crowd", *words]
@@ -87,7 +89,7 @@ def crowd(server: Served) -> Iterator[None]:
         callers.wait()
 
 
-def most_of_a_kind_in_a_second(server: Served) -> int:
+def most_of_a_kind_in_a_second(server: RunningServer) -> int:
     """Of all lines, but for those of requests that were let in."""
     told: Counter[tuple[str, str]] = Counter()
     for line in server.log.splitlines():
@@ -99,11 +101,11 @@ def most_of_a_kind_in_a_second(server: Served) -> int:
     return max(told.values())
 
 
-def answered(server: Served, token: str) -> list[tuple[int, int]]:
+def answered(server: RunningServer, token: str) -> list[tuple[int, int]]:
     """What a call and `/health` were answered, in each of some rounds."""
     return [
         (
-            server.ask("/mcp/", "tools/list", token=token).status,
+            server.request("/mcp/", "tools/list", token=token).status,
             server.send("/health", method="GET").status,
         )
         for _ in range(ROUNDS)
@@ -120,7 +122,7 @@ def test_bad_tokens_in_a_tight_loop(tmp_path: Path, token: str) -> None:
         shop(tmp_path, issuer.url) as server,
     ):
         issuer.active["known"] = {**issuer.claims(DESK), "active": True}
-        assert server.ask("/mcp/", "tools/list", token="known").status == 200
+        assert server.request("/mcp/", "tools/list", token="known").status == 200
         with crowd(server):
             assert answered(server, token) == [(200, 200)] * ROUNDS
             used = len(os.listdir(f"/proc/{server.process.pid}/fd"))
@@ -138,7 +140,7 @@ def test_an_issuer_that_hangs(tmp_path: Path) -> None:
         with shop(tmp_path, issuer) as server, crowd(server):
             assert answered(server, PLAIN) == [(200, 200)] * ROUNDS
             # Who cannot be known is told to come again, and is not cut off.
-            late = server.ask("/mcp/", "tools/list", token="perhaps")
+            late = server.request("/mcp/", "tools/list", token="perhaps")
             assert late.status == 503 and int(late.headers["retry-after"]) <= 30
             used = len(os.listdir(f"/proc/{server.process.pid}/fd"))
             assert used < MOST_USED
@@ -180,7 +182,7 @@ def test_honest_callers_at_once(tmp_path: Path, descriptors: int, least: int) ->
         assert told[b"HTTP/1.1 200 OK"] >= least
         rest = CALLERS - told[b"HTTP/1.1 200 OK"]
         assert told[b"HTTP/1.1 503 Service Unavailable"] == rest
-        assert server.ask("/mcp/", "tools/list", token=PLAIN).status == 200
+        assert server.request("/mcp/", "tools/list", token=PLAIN).status == 200
 
 
 class Introspection:
@@ -221,14 +223,14 @@ def test_a_token_is_asked_for_once_at_a_time(
         said = {**issuer.claims(DESK), "active": True}
         introspection = Introspection(monkeypatch, said)
         async with serving(registry, _asking(issuer), introspection=True) as server:
-            calls = [asyncio.create_task(server.ask("good")) for _ in range(20)]
+            calls = [asyncio.create_task(server.request("good")) for _ in range(20)]
             await _until(lambda: introspection.asked)
             await asyncio.sleep(0.05)
             introspection.answers.set()
             statuses = {each.status_code for each in await asyncio.gather(*calls)}
             assert (statuses, introspection.asked) == ({200}, ["good"])
             # A good one is asked for each time: it may have been revoked.
-            await server.ask("good")
+            await server.request("good")
             assert len(introspection.asked) == 2
 
     asyncio.run(works())
@@ -242,7 +244,7 @@ def test_a_refused_token_is_not_asked_for_again(
         introspection.answers.set()
         async with serving(registry, _asking(issuer), introspection=True) as server:
             for token in ("bad", "bad", "worse", "bad"):
-                assert (await server.ask(token)).status_code == 401
+                assert (await server.request(token)).status_code == 401
         assert introspection.asked == ["bad", "worse"]
 
     asyncio.run(works())
@@ -256,10 +258,11 @@ def test_of_many_tokens_few_are_asked_for_and_few_wait(
         introspection = Introspection(monkeypatch, said)
         async with serving(registry, _asking(issuer), introspection=True) as server:
             introspection.answers.set()
-            assert (await server.ask("known")).status_code == 200
+            assert (await server.request("known")).status_code == 200
             introspection.answers.clear()
             calls = [
-                asyncio.create_task(server.ask(f"bad {number}")) for number in range(99)
+                asyncio.create_task(server.request(f"bad {number}"))
+                for number in range(99)
             ]
             done, waiting = await asyncio.wait(calls, timeout=0.5)
             assert {each.result().status_code for each in done} == {503}
@@ -267,7 +270,7 @@ def test_of_many_tokens_few_are_asked_for_and_few_wait(
             assert len(waiting) == 24
             assert len(introspection.asked) == 1 + 8
             # Who was good before does not stand behind them.
-            known = asyncio.create_task(server.ask("known"))
+            known = asyncio.create_task(server.request("known"))
             await _until(lambda: len(introspection.asked) == 1 + 8 + 1)
             introspection.answers.set()
             assert (await known).status_code == 200
@@ -286,18 +289,18 @@ def test_tokens_for_others_have_no_questions_of_their_own(
         introspection = Introspection(monkeypatch, said)
         introspection.answers.set()
         async with serving(registry, _asking(issuer), introspection=True) as server:
-            assert (await server.ask("known")).status_code == 200
+            assert (await server.request("known")).status_code == 200
             introspection.answer = {**said, "aud": "https://other.example"}
             for number in range(24):
-                assert (await server.ask(f"other {number}")).status_code == 401
+                assert (await server.request(f"other {number}")).status_code == 401
             introspection.answers.clear()
             others = [
-                asyncio.create_task(server.ask(f"other {number}"))
+                asyncio.create_task(server.request(f"other {number}"))
                 for number in range(24)
             ]
             await _until(lambda: len(introspection.asked) == 25 + 8)
             introspection.answer = said
-            known = asyncio.create_task(server.ask("known"))
+            known = asyncio.create_task(server.request("known"))
             await _until(lambda: len(introspection.asked) == 25 + 8 + 1)
             introspection.answers.set()
             assert (await known).status_code == 200
@@ -436,13 +439,13 @@ def test_no_type_in_a_head_or_a_claim_is_a_fault_of_the_server(
                 token = by_hand(
                     issuer, DESK, {"typ": "at+jwt", "kid": "one"} | {name: value}
                 )
-                status = (await server.ask(token)).status_code
+                status = (await server.request(token)).status_code
                 assert status in (200, 401), (name, status)
                 forged = token.rpartition(".")[0] + ".AAAA"
-                assert (await server.ask(forged)).status_code == 401, name
+                assert (await server.request(forged)).status_code == 401, name
             for name in CLAIMS:
                 token = by_hand(issuer, DESK, {"kid": "one"}, **{name: value})
-                status = (await server.ask(token)).status_code
+                status = (await server.request(token)).status_code
                 assert status in (200, 401, 403), (name, status)
 
     asyncio.run(works())
@@ -462,7 +465,7 @@ def test_no_type_in_an_answer_of_introspection_is_a_fault_of_the_server(
     async def works() -> None:
         async with serving(registry, _asking(issuer), introspection=True) as server:
             for name in CLAIMS:
-                status = (await server.ask(name)).status_code
+                status = (await server.request(name)).status_code
                 assert status in (200, 401, 403), (name, status)
 
     asyncio.run(works())

@@ -85,7 +85,7 @@ def test_keys_that_are_not_right_open_nothing(
 
     async def works() -> None:
         async with serving(registry, environment(issuer)) as server:
-            answer = await server.ask(issuer.token(DESK))
+            answer = await server.request(issuer.token(DESK))
             assert answer.status_code == 503
             assert answer.headers["retry-after"] == "30"
 
@@ -102,7 +102,7 @@ def test_an_issuer_that_is_written_otherwise_is_named(
     async def works() -> None:
         async with serving(registry, given) as server:
             token = issuer.token(DESK, iss=f"{issuer.url}/")
-            assert (await server.ask(token)).status_code == 503
+            assert (await server.request(token)).status_code == 503
 
     asyncio.run(works())
     found = f"{issuer.url}/ does not publish metadata of this issuer: its metadata has the issuer"
@@ -120,7 +120,7 @@ def test_what_is_no_issuer_is_not_told(
 
     async def works() -> None:
         async with serving(registry, environment(issuer)) as server:
-            assert (await server.ask(issuer.token(DESK))).status_code == 503
+            assert (await server.request(issuer.token(DESK))).status_code == 503
 
     asyncio.run(works())
     assert "does not publish metadata of this issuer" in caplog.text
@@ -135,7 +135,7 @@ def test_keys_over_plain_http_from_another_host_are_not_fetched(
 
     async def works() -> None:
         async with serving(registry, environment(issuer)) as server:
-            assert (await server.ask(issuer.token(DESK))).status_code == 503
+            assert (await server.request(issuer.token(DESK))).status_code == 503
 
     asyncio.run(works())
 
@@ -146,10 +146,10 @@ def test_while_keys_cannot_be_fetched_nobody_gets_in(
     async def works() -> None:
         issuer.is_down = True
         async with serving(registry, environment(issuer)) as server:
-            answer = await server.ask(issuer.token(DESK))
+            answer = await server.request(issuer.token(DESK))
             assert answer.status_code == 503
             assert answer.headers["retry-after"] == "30"
-            many = [server.ask(issuer.token(DESK)) for _ in range(20)]
+            many = [server.request(issuer.token(DESK)) for _ in range(20)]
             assert {a.status_code for a in await asyncio.gather(*many)} == {503}
         # Three places for metadata, asked once and not for each token.
         assert len(issuer.asked) <= 3
@@ -192,9 +192,9 @@ def test_the_authorization_server_is_asked_for_each_token(
         async with serving(registry, given, introspection=True) as server:
             assert await server.tools("good") == ["who"]
             for token in ("other", "unsaid", "old", "odd", "unknown"):
-                assert (await server.ask(token)).status_code == 401
+                assert (await server.request(token)).status_code == 401
             issuer.is_down = True
-            assert (await server.ask("good")).status_code == 503
+            assert (await server.request("good")).status_code == 503
 
     asyncio.run(works())
 
@@ -215,7 +215,7 @@ def test_a_caller_who_goes_away_does_not_end_what_others_wait_for(
     async def works() -> None:
         async with serving(registry, environment(issuer)) as server:
             odd = issuer.token(DESK, headers={"kid": "odd"})
-            gone = asyncio.create_task(server.ask(odd))
+            gone = asyncio.create_task(server.request(odd))
             await _until(lambda: issuer.asked)
             gone.cancel()
             assert await server.tools(issuer.token(DESK)) == ["who"]
@@ -238,7 +238,7 @@ def test_slow_keys_hold_nobody_up_who_has_a_known_one(
             issuer.seconds = 1.0
             asked = len(issuer.asked)
             odd = issuer.token(DESK, headers={"kid": "odd"})
-            waits = asyncio.create_task(server.ask(odd))
+            waits = asyncio.create_task(server.request(odd))
             await _until(lambda: len(issuer.asked) > asked)
             began = time.monotonic()
             assert await server.tools(token) == ["who"]
@@ -257,7 +257,7 @@ def test_tokens_of_nobodys_make_no_requests(
         async with serving(registry, environment(issuer)) as server:
             assert await server.tools(issuer.token(DESK)) == ["who"]
             flood = [
-                server.ask(issuer.token(DESK, headers={"kid": f"kid {number}"}))
+                server.request(issuer.token(DESK, headers={"kid": f"kid {number}"}))
                 for number in range(50)
             ]
             assert {each.status_code for each in await asyncio.gather(*flood)} == {401}
@@ -279,7 +279,7 @@ def test_a_key_that_the_issuer_takes_back_holds_no_longer(
             issuer.keys["two"] = ec.generate_private_key(ec.SECP256R1())
             del issuer.keys["one"]
             monkeypatch.setattr(asking, "_KEY_REFRESH_INTERVAL_S", 0.0)
-            refused = await server.ask(stolen)
+            refused = await server.request(stolen)
             assert refused.status_code == 401 and "unknown key" in refused.text
 
     asyncio.run(works())
@@ -298,7 +298,7 @@ def test_keys_of_long_ago_hold_no_longer(
             issuer.is_down = True
             assert await server.tools(token) == ["who"]
             monkeypatch.setattr(asking, "_MAX_KEY_AGE_S", 0.0)
-            assert (await server.ask(token)).status_code == 503
+            assert (await server.request(token)).status_code == 503
             issuer.is_down = False
             monkeypatch.setattr(asking, "_MAX_KEY_AGE_S", 60.0)
             assert await server.tools(token) == ["who"]
@@ -317,7 +317,7 @@ def test_a_revoked_token_is_refused_at_once(
         async with serving(registry, given, introspection=True) as server:
             assert await server.tools(token) == ["who"]
             issuer.active[token]["active"] = False
-            assert (await server.ask(token)).status_code == 401
+            assert (await server.request(token)).status_code == 401
 
     with caplog.at_level(logging.DEBUG):
         asyncio.run(works())
@@ -361,7 +361,7 @@ def test_what_introspection_says_is_checked(
     async def works() -> None:
         given = with_introspection(issuer)
         async with serving(registry, given, introspection=True) as server:
-            assert (await server.ask("good")).status_code == status
+            assert (await server.request("good")).status_code == status
 
     asyncio.run(works())
 
@@ -377,11 +377,11 @@ def test_the_secret_is_in_a_file_that_changes(
         more = {"SHOP_OAUTH_CLIENT_SECRET": "", "SHOP_OAUTH_CLIENT_SECRET_FILE": file}
         given = with_introspection(issuer, **{k: str(v) for k, v in more.items()})
         async with serving(registry, given, introspection=True) as server:
-            assert (await server.ask("good")).status_code == 503
+            assert (await server.request("good")).status_code == 503
             file.write_text(f"{SECRET}\n")
-            assert (await server.ask("good")).status_code == 200
+            assert (await server.request("good")).status_code == 200
             file.unlink()
-            assert (await server.ask("good")).status_code == 503
+            assert (await server.request("good")).status_code == 503
 
     asyncio.run(works())
 

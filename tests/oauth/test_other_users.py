@@ -111,7 +111,7 @@ def test_a_kept_link_is_read_by_the_one_who_got_it(
 
             async def read(token: str, uri: str) -> Any:
                 method = "resources/read"
-                return told(await server.ask(token, method, modern=modern, uri=uri))
+                return told(await server.request(token, method, modern=modern, uri=uri))
 
             mia, ben = issuer.token(DESK), issuer.token(DESK, sub="ben")
             for token, others in ((mia, (ben, "plain")), ("plain", (mia, ben))):
@@ -125,7 +125,7 @@ def test_a_kept_link_is_read_by_the_one_who_got_it(
                 assert kept["result"]["contents"][0]["text"] == f"of {user}"
                 if modern:
                     assert kept["result"]["cacheScope"] == "private"
-                    listed = told(await server.ask(token, modern=True))
+                    listed = told(await server.request(token, modern=True))
                     assert listed["result"]["cacheScope"] == "private"
 
     asyncio.run(works())

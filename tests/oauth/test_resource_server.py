@@ -128,7 +128,7 @@ def test_a_token_that_is_not_good_here_is_refused(
     async def works() -> None:
         async with serving(registry, environment(issuer)) as server:
             token = make(issuer)
-            answer = await server.ask(token)
+            answer = await server.request(token)
             assert answer.status_code == 401
             challenge = answer.headers["www-authenticate"]
             assert f'resource_metadata="{METADATA}"' in challenge
@@ -182,7 +182,7 @@ def test_a_token_in_a_url_is_refused(
             for token in (good, "plain"):
                 path = f"/mcp/?{name}={token}"
                 for header in (None, good):
-                    answer = await server.ask(header, path=path)
+                    answer = await server.request(header, path=path)
                     assert answer.status_code == 400
                     challenge = answer.headers["www-authenticate"]
                     assert 'error="invalid_request"' in challenge
@@ -214,13 +214,13 @@ def test_without_a_token_or_scope_the_challenge_says_what_to_get(
 ) -> None:
     async def works() -> None:
         async with serving(registry, environment(issuer)) as server:
-            nobody = await server.ask(None)
+            nobody = await server.request(None)
             assert nobody.status_code == 401
             assert nobody.headers["www-authenticate"] == (
                 'Bearer realm="shop desk", scope="shop",'
                 f' resource_metadata="{METADATA}"'
             )
-            short = await server.ask(issuer.token(DESK, scope="money back"))
+            short = await server.request(issuer.token(DESK, scope="money back"))
             assert short.status_code == 403
             challenge = short.headers["www-authenticate"]
             assert 'error="insufficient_scope"' in challenge
@@ -270,7 +270,7 @@ def test_a_plain_token_stands_beside(
         async with serving(registry, given) as server:
             assert await server.tools("plain") == ["refund", "who"]
             assert await server.tools(issuer.token(DESK)) == ["who"]
-            assert (await server.ask("plain", path="/mcp/back/")).status_code == 401
+            assert (await server.request("plain", path="/mcp/back/")).status_code == 401
 
     asyncio.run(works())
 

@@ -18,7 +18,7 @@ import pytest
 from mcp.shared.exceptions import MCPError
 
 from tests.consent.counters import YES, HttpCounter, said
-from tests.http.serving import Answer, Served, rpc, served
+from tests.http.serving import Response, RunningServer, rpc, run_server
 from tests.oauth.agent import Browser, agent
 from tests.oauth.forged import by_hand, by_public_key, other_key, unsigned
 from tests.platform.clinic_runs import MONDAY, Clinic
@@ -72,21 +72,21 @@ def people() -> Iterator[Logins]:
 
 
 @pytest.fixture(scope="module")
-def running_server(clinic: Clinic, people: Logins) -> Iterator[Served]:
+def running_server(clinic: Clinic, people: Logins) -> Iterator[RunningServer]:
     """`python -m clinic_tools.practice.mcp_server --http`."""
     env = {**clinic.environment, **people.environment}
     port = people.public.rpartition(":")[2]
-    with served(
+    with run_server(
         "--port", port, package="clinic_tools.practice", root=clinic.project, env=env
     ) as server:
         yield server
-        assert server.end() == 0
+        assert server.stop() == 0
         # Each token begins with an encoded JSON object.
         assert "eyJ" not in server.log
 
 
 @contextmanager
-def run_uvicorn(clinic: Clinic, people: Logins, port: int) -> Iterator[Served]:
+def run_uvicorn(clinic: Clinic, people: Logins, port: int) -> Iterator[RunningServer]:
     """`uvicorn clinic_tools.practice.mcp_server:app`."""
     app = "clinic_tools.practice.mcp_server:app"
     env = {**os.environ, **clinic.environment, **people.environment}
@@ -102,10 +102,10 @@ def run_uvicorn(clinic: Clinic, people: Logins, port: int) -> Iterator[Served]:
         )
         try:
             clinic.wait_for(lambda: "Uvicorn running" in log.read_text())
-            running_server = Served(process, port)
+            running_server = RunningServer(process, port)
             yield running_server
             # uvicorn ends with the signal after everything is closed.
-            assert running_server.end() == -signal.SIGTERM
+            assert running_server.stop() == -signal.SIGTERM
         finally:
             process.kill()
             process.wait()
@@ -141,13 +141,15 @@ async def _log_in_and_step_up(people: Logins, mode: Mode, **more: Any) -> None:
     assert len(refused.asked) == 2
 
 
-def _assert_invalid_tokens_are_rejected(people: Logins, running_server: Served) -> None:
+def _assert_invalid_tokens_are_rejected(
+    people: Logins, running_server: RunningServer
+) -> None:
     to = f"{people.public}/mcp/"
     metadata = f'resource_metadata="{people.public}{AT}"'
     for what, (forged, why) in REFUSED.items():
         token = forged(people, to)
         for modern in (False, True):
-            answer = running_server.ask(
+            answer = running_server.request(
                 "/mcp/", "tools/list", token=token, modern=modern
             )
             challenge = answer.headers["www-authenticate"]
@@ -155,19 +157,24 @@ def _assert_invalid_tokens_are_rejected(people: Logins, running_server: Served) 
             assert 'error="invalid_token"' in challenge and why in challenge, what
             assert 'scope="staff"' in challenge and metadata in challenge
     for modern in (False, True):
-        nobody = running_server.ask("/mcp/", "tools/list", modern=modern)
+        nobody = running_server.request("/mcp/", "tools/list", modern=modern)
         assert nobody.status == 401
         assert "error" not in nobody.headers["www-authenticate"]
         short = people.token("ben", scope="billing records")
-        without = running_server.ask("/mcp/", "tools/list", token=short, modern=modern)
+        without = running_server.request(
+            "/mcp/", "tools/list", token=short, modern=modern
+        )
         challenge = without.headers["www-authenticate"]
         assert without.status == 403 and 'error="insufficient_scope"' in challenge
         assert 'scope="billing records staff"' in challenge and metadata in challenge
         good = people.token("ben")
         assert (
-            running_server.ask("/mcp/", "ping", token=good, modern=False).status == 200
+            running_server.request("/mcp/", "ping", token=good, modern=False).status
+            == 200
         )
-        query = running_server.ask(f"/mcp/?access_token={good}", "ping", modern=modern)
+        query = running_server.request(
+            f"/mcp/?access_token={good}", "ping", modern=modern
+        )
         assert query.status == 400
         assert running_server.send("/mcp/", method="GET").status == 401
         bearer = {"authorization": f"Bearer {good}"}
@@ -179,7 +186,7 @@ def _assert_invalid_tokens_are_rejected(people: Logins, running_server: Served) 
 
 
 def test_client_logs_in_and_requests_more_scopes(
-    clinic: Clinic, people: Logins, running_server: Served
+    clinic: Clinic, people: Logins, running_server: RunningServer
 ) -> None:
     left = clinic.cents_left()
     for mode in ("auto", "legacy"):
@@ -194,7 +201,7 @@ def test_client_logs_in_and_requests_more_scopes(
 
 
 def test_invalid_tokens_are_rejected_with_a_challenge(
-    people: Logins, running_server: Served
+    people: Logins, running_server: RunningServer
 ) -> None:
     _assert_invalid_tokens_are_rejected(people, running_server)
     running_server.wait_for_log("rejected a token: the token has expired")
@@ -224,7 +231,9 @@ def test_confirmation_is_answered_once_at_another_process_by_its_user(
     refund = {**REFUND, "amount": {"cents": 500, "currency": "EUR"}}
     left = clinic.cents_left()
 
-    def pay(at: Served, headers: dict[str, str], **answer: Any) -> dict[str, Any]:
+    def pay(
+        at: RunningServer, headers: dict[str, str], **answer: Any
+    ) -> dict[str, Any]:
         given = {"name": "refund_visit", "arguments": refund, "_meta": can, **answer}
         body, head = rpc("tools/call", given, modern=True)
         return at.send("/mcp/", body, {**head, **headers}).message
@@ -253,7 +262,7 @@ def test_confirmation_is_answered_once_at_another_process_by_its_user(
 
 
 def test_session_cannot_be_used_by_other_users_or_clients(
-    clinic: Clinic, people: Logins, running_server: Served
+    clinic: Clinic, people: Logins, running_server: RunningServer
 ) -> None:
     left = clinic.cents_left()
     url = f"{people.public}/mcp/"
@@ -292,15 +301,17 @@ def test_session_cannot_be_used_by_other_users_or_clients(
 
 @pytest.mark.parametrize("modern", [False, True])
 def test_call_cannot_be_cancelled_over_another_connection(
-    modern: bool, clinic: Clinic, people: Logins, running_server: Served
+    modern: bool, clinic: Clinic, people: Logins, running_server: RunningServer
 ) -> None:
     """Requests with the same call id or progress token have no effect on it."""
     began = clinic.told.count("export begun")
-    found: list[Answer] = []
+    found: list[Response] = []
 
-    def ask(user: str, method: str, params: dict[str, Any] | None = None) -> Answer:
+    def ask(user: str, method: str, params: dict[str, Any] | None = None) -> Response:
         token = people.token(user)
-        return running_server.ask("/mcp/", method, params, token=token, modern=modern)
+        return running_server.request(
+            "/mcp/", method, params, token=token, modern=modern
+        )
 
     def export() -> None:
         days = {"first": MONDAY, "last": "2026-12-02"}

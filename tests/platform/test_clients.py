@@ -17,7 +17,7 @@ import pytest
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 
-from tests.http.serving import served
+from tests.http.serving import run_server
 from tests.platform.clinic_runs import MONDAY, PATIENT, PNG, Clinic
 
 Mode = Literal["auto", "legacy"]
@@ -73,13 +73,13 @@ async def connect_client(
             yield client
         return
     package = f"clinic_tools.{toolset}"
-    with served(
+    with run_server(
         package=package, root=clinic.project, env=clinic.environment
     ) as running:
         url = f"http://127.0.0.1:{running.port}/mcp/"
         async with Client(url, mode=mode, elicitation_callback=person) as client:
             yield client
-        assert running.end() == 0
+        assert running.stop() == 0
 
 
 def get_text(result: types.CallToolResult) -> str:

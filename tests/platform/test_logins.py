@@ -19,7 +19,7 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import CallToolResult, TextContent
 
-from tests.http.serving import served
+from tests.http.serving import run_server
 from tests.platform.clinic_runs import MONDAY, PATIENT, Clinic
 from tests.platform.logins import PEOPLE, Logins, start_logins
 from tests.platform.test_clients import AutomaticUser, Mode, connect_client
@@ -131,13 +131,13 @@ def test_concurrent_http_users_see_only_their_own_tools_and_data(
     clinic: Clinic, people: Logins
 ) -> None:
     env = {**clinic.environment, **people.environment}
-    with served(
+    with run_server(
         package="clinic_tools.practice", root=clinic.project, env=env
     ) as running:
         base = f"http://127.0.0.1:{running.port}"
         for mode in ("auto", "legacy"):
             asyncio.run(_run_all_users(clinic, people, base, mode))
-        assert running.end() == 0
+        assert running.stop() == 0
         assert not any(part in running.log for part in people.token("mia").split("."))
     rows = read_ledger(clinic)
     assert {user for _, user, _ in rows} == set(PEOPLE)

@@ -11,7 +11,7 @@ from dataclasses import replace
 import pytest
 
 from tests.consent.terminals import in_terminal
-from tests.http.serving import served
+from tests.http.serving import run_server
 from tests.mcp.servers import ERAS, sent
 from tests.platform.clinic_runs import MONDAY, Clinic
 
@@ -63,7 +63,7 @@ def test_http_server_closes_the_pool_after_a_signal(
 ) -> None:
     words = ("--workers", str(workers))
     package = "clinic_tools.reception"
-    with served(
+    with run_server(
         *words, package=package, root=clinic.project, env=clinic.environment
     ) as web:
         clinic.wait_for(lambda: clinic.told == [OPENED] * workers)
@@ -77,7 +77,7 @@ def test_http_server_stops_a_running_export_after_a_signal(clinic: Clinic) -> No
     env = replace(clinic, pace=0.05).environment
     words = ("--grace", "1")
     package = "clinic_tools.records"
-    with served(*words, package=package, root=clinic.project, env=env) as web:
+    with run_server(*words, package=package, root=clinic.project, env=env) as web:
         call = {"name": "export_visits", "arguments": YEAR}
         caller = threading.Thread(
             target=web.ask, args=("/mcp/", "tools/call", call), kwargs={"modern": True}

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from tests.http.serving import served
+from tests.http.serving import run_server
 from tests.mcp.projects import generate_project
 from tests.mcp.servers import (
     ERAS,
@@ -455,7 +455,7 @@ def test_over_http_a_link_is_its_clients_alone(project: Path) -> None:
 def test_over_several_processes_the_content_of_a_link_is_in_the_answer(
     project: Path,
 ) -> None:
-    with served("--workers", "2", package="generated.shop", root=project) as server:
+    with run_server("--workers", "2", package="generated.shop", root=project) as server:
         staff = HttpServer(f"http://127.0.0.1:{server.port}/mcp/", [])
         for _ in range(6):
             called = staff.request(

@@ -279,7 +279,7 @@ given = {{"SHOP_PUBLIC_URL": "https://shop.example", "SHOP_OAUTH_ISSUER": "http:
 
 async def serve():
     async with serving(registry, given) as server:
-        print((await server.ask(None)).status_code, (await server.ask("x")).status_code)
+        print((await server.request(None)).status_code, (await server.request("x")).status_code)
 
 asyncio.run(serve())
 """

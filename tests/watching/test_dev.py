@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from tests.http.serving import Served
+from tests.http.serving import RunningServer
 from tests.mcp.node_setup import installed
 from toolcast.commands.generate.watch import find_watched_paths
 
@@ -74,15 +74,15 @@ def test_edit_break_mend_and_end(make_project: Callable[..., Any]) -> None:
         said = dev.says("/mcp/\n\n")
         found = re.search(rf"{re.escape(INSPECTOR)} http://127.0.0.1:(\d+)/mcp/", said)
         assert found, said
-        served = Served(dev.process, int(found[1]))
+        served = RunningServer(dev.process, int(found[1]))
 
         def summary() -> str:
-            listed = served.ask("/mcp/", "tools/list", modern=True).message
+            listed = served.request("/mcp/", "tools/list", modern=True).message
             return str(listed["result"]["tools"][0]["description"])
 
         def answer() -> str:
             params = {"name": "ping", "arguments": {}}
-            called = served.ask("/mcp/", "tools/call", params, modern=True).message
+            called = served.request("/mcp/", "tools/call", params, modern=True).message
             return str(called["result"]["content"][0]["text"])
 
         assert (summary(), answer()) == ("Answer at once.", "pong")

@@ -243,7 +243,12 @@ def _describe_client(costs: ClientCosts) -> dict[str, Any]:
 
 
 def _format_tables(tables: Sequence[_Table], by: str) -> Iterator[str]:
-    """Yield the lines of the tables, and a legend that explains their columns."""
+    """Yield the lines of the token tables, and a legend that explains their columns.
+
+    Args:
+        tables: the token counts, one table per toolset.
+        by: what a row counts: `client`, `section`, `tool` or `block`, as in the option `--by`.
+    """
     for table in tables:
         yield from _format_table(table, by)
         yield ""

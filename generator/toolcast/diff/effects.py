@@ -183,9 +183,9 @@ def _list_client_effects(
 
 
 def _list_shared_clients(before: Toolset, after: Toolset) -> Iterator[str]:
-    """Yield the names of the clients of both versions; "" if neither has clients.
+    """Yield the names of the clients that are in both versions.
 
-    Nothing is yielded if only one version has clients.
+    Yields "" if neither version has clients, and nothing if only one version has clients.
     """
     if not before.clients and not after.clients:
         yield ""

@@ -201,9 +201,13 @@ def _list_defaults(toolset: Toolset, extensions: tuple[str, ...]) -> Mapping[str
 
 
 def has_presence_event(node: Mapping[str, Any]) -> bool:
-    """Return whether a field declares the events `set` or `unset`.
+    """Return whether `toolcast diff` reports adding or removing a spec field as one change.
 
-    Adding or removing such a field is one change, without changes of nested fields.
+    The fields of the spec language declare this by the events `set` and `unset` in `change`.
+    Nested fields are then not compared.
+
+    Args:
+        node: the declaration of the field in the spec language.
     """
     events = node.get("change", {})
     return "set" in events or "unset" in events

@@ -269,7 +269,7 @@ class JsonSchema:
                     state[target] = True
                     stack.append((target, self._list_applied_paths(target)))
                 elif state[target]:
-                    # Every cycle contains a reference; the last one is reported.
+                    # A cycle needs at least one `$ref`; of several, the last `$ref` is reported.
                     cycle = [path for path, _ in stack]
                     cycle = cycle[cycle.index(target) :]
                     with_reference = [path for path in cycle if path in by_path]

@@ -499,7 +499,10 @@ def _get_string_keys(literal: ast.Dict) -> dict[str, ast.expr]:
 
 
 def _get_keys(container: _ScopedNode | None) -> _ScopedNode | None:
-    """Return a dictionary's keys as a list literal; other containers unchanged."""
+    """Convert a dictionary literal to a list literal of its keys.
+
+    Other literals, and None for an unknown container, are returned unchanged.
+    """
     if container is None or not isinstance(container[0], ast.Dict):
         return container
     keys = [key for key in container[0].keys if key is not None]

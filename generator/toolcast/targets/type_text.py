@@ -79,7 +79,7 @@ class TypePrinter:
         self._imports.setdefault(module, set()).update(names)
 
     def needs(self, module: str) -> bool:
-        """Return whether the generated module imports a name from another module."""
+        """Return whether the generated code uses a name that it must import from `module`."""
         return module in self._imports
 
     def encode_import(self, module: str) -> Code:

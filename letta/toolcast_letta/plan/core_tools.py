@@ -31,8 +31,9 @@ _MEMORY_CHANGING_TOOLS = (
     "memory_rethink",
     "memory_apply_patch",
 )
-# For each agent type: the purposes that need a built-in tool, each with its
-# alternatives. Only `memgpt` agents answer with a tool.
+# For each type of Letta agent: what an agent must be able to do, with the built-in tools
+# that do it. An agent needs one tool of each. Only `memgpt` agents need a tool to send
+# their answer; agents of other types answer with a message.
 _CORE_TOOLS: Mapping[str, tuple[tuple[str, tuple[str, ...]], ...]] = {
     kind: (
         ("to search earlier messages", ("conversation_search",)),

@@ -458,7 +458,7 @@ class Registry:
         return self.toolsets[0]
 
     def reserve_names(self, names: Iterable[str]) -> None:
-        """Prevent providers from offering tools with these names."""
+        """Reserve names, so that a provider omits its own tools with these names."""
         for toolset in self.toolsets:
             toolset.reserve_names(names)
 

@@ -99,7 +99,7 @@ class Toolset:
         return self._access
 
     def reserve_names(self, names: Iterable[str]) -> None:
-        """Prevent providers from offering tools with these names."""
+        """Reserve names, so that a provider omits its own tools with these names."""
         for provider in self.providers:
             provider.reserve_names({*names})
 

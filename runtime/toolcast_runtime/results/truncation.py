@@ -203,7 +203,12 @@ def _describe_next_call(
 def _build_too_large_error(
     tool: Tool, form: ResultForm, size: str, max_size: str
 ) -> ToolResponse:
-    _logger.warning("the result of %s is not sent: %s of %s", tool.name, size, max_size)
+    _logger.warning(
+        "the result of %s is too large to be sent: %s; the limit is %s",
+        tool.name,
+        size,
+        max_size,
+    )
     hint = ""
     if form.fields:
         hint = f", or select fewer properties with `{form.fields['parameter']}`"

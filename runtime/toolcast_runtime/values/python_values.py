@@ -490,7 +490,10 @@ class BytesEncoder(_ValueWalk):
         super().__init__(PythonValues(schema, _get_special_encoding))
 
     def encode(self, result: Any) -> Any:
-        """Return a result in which these bytes are strings; other values are unchanged."""
+        """Encode the bytes in a result whose schema names an encoding other than base64.
+
+        Other bytes and all other values are unchanged.
+        """
         return self.convert(result, [self._values.schema])
 
     def _list_applied_subschemas(

@@ -396,8 +396,8 @@ def _accepts_numbers(limits: ValueLimits, part: Mapping[str, Any]) -> bool:
     bounds = (("minimum", -1), ("maximum", 1))
     for (keyword, sign), sent in zip(bounds, limits.sent_bounds, strict=True):
         accepted = own_limits.get_bound(keyword, as_integer=only_integers)
-        # An unbounded sender is assumed to send safe integers, so the bound of safe
-        # integers rejects nothing.
+        # A sender without `maximum` (`minimum`) is assumed to send integers up to
+        # 2**53 - 1. A receiver that adds exactly this bound then rejects nothing.
         adds_safe_bound = (
             accepted == Bound(sign * MAX_SAFE_INTEGER) and sent.value == sign * math.inf
         )

@@ -148,11 +148,11 @@ class CallGrader:
     def _is_proved(
         self, version: SchemaVersion, *, only_declared: bool = False
     ) -> bool:
-        """Return whether a schema is proved to accept all values sent.
+        """Return whether a proof exists that the receiver accepts every value of the sender.
 
         Args:
-            version: the schema.
-            only_declared: assume that senders use no undeclared names.
+            version: the receiver's schema, with all changes or with one of them.
+            only_declared: assume that the sender sends declared properties only.
         """
         key = (id(version), only_declared)
         if key not in self._proofs:

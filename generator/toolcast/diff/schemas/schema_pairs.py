@@ -240,7 +240,15 @@ class SchemaPair(NamedTuple):
         *further_edits: Edit,
         **message_values: str,
     ) -> Difference:
-        """Return the difference between the entries of a key in a keyword's object."""
+        """Return the difference of one key in the object of a keyword, such as `properties`.
+
+        Args:
+            kind: the kind of the difference, which selects its message.
+            keyword: the keyword whose value is an object in both schemas.
+            key: the key; it can be absent from one schema.
+            further_edits: other edits that belong to the same difference.
+            message_values: the values of the placeholders in the message.
+        """
         before_path, after_path = (
             (*node.get_path(keyword), key) for node in self.nodes
         )

@@ -189,9 +189,11 @@ def _is_plain_text(text: str, start: int) -> bool:
 
 
 def _apply_tag(tag: re.Match[str], stack: list[tuple[str, bool]]) -> bool:
-    """Open or close an element on the stack; return False if it affects the page.
+    """Apply an HTML tag to the stack of open elements; return False to reject the tag.
 
-    An element may stay open if it hides nothing and has no attribute, such as `hidden`.
+    A tag is rejected if it can change how the rest of the page is displayed: a forbidden
+    element or attribute, an end tag without its start tag, or an end tag that leaves an
+    inner element open that hides text or has attributes.
     """
     name = tag["name"].lower()
     if name in _FORBIDDEN_ELEMENTS or _FORBIDDEN_ATTRIBUTE.search(tag["attributes"]):

@@ -1,20 +1,20 @@
-"""`/health` and honest callers are answered beside callers that mean harm."""
+"""Denial of service: slow, large, malformed or numerous requests do not block others."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
 import socket
 import statistics
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from tests.http.serving import Served, rpc, served
+from tests.http.serving import RunningServer, rpc, run_server
 from toolcast_runtime.http import request_limits
 from toolcast_runtime.http.connections import HEAD_TIMEOUT_S
 from toolcast_runtime.http.endpoints import Tokens
@@ -22,8 +22,8 @@ from toolcast_runtime.http.fairness import Turns
 from toolcast_runtime.http.request_limits import AllowedHosts, Guard
 
 DESCRIPTORS = 256
-# The promise is 100 ms; the machine may have other work.
-MOST_SECONDS = 0.5
+# The documented limit is 100 ms; the machine may be busy with other work.
+MAX_HEALTH_SECONDS = 0.5
 TOKENS = {
     "KIRISHIMA_TOKEN_INTERNAL": "internal-token",
     "KIRISHIMA_TOKEN_COPILOT": "copilot-token",
@@ -32,122 +32,133 @@ TOKENS = {
 
 
 @pytest.fixture
-def server() -> Iterator[Served]:
-    with served("--local-tools", env=TOKENS) as running:
+def server() -> Iterator[RunningServer]:
+    with run_server("--local-tools", env=TOKENS) as running:
         if sys.platform == "linux":
             import resource
 
-            few = (DESCRIPTORS, DESCRIPTORS)
-            resource.prlimit(running.process.pid, resource.RLIMIT_NOFILE, few)
+            limits = (DESCRIPTORS, DESCRIPTORS)
+            resource.prlimit(running.process.pid, resource.RLIMIT_NOFILE, limits)
         yield running
 
 
-def median_of_health(server: Served, times: int = 15) -> float:
-    taken = []
+def median_health_seconds(server: RunningServer, times: int = 15) -> float:
+    """Return the median duration of sequential `/health` requests."""
+    durations = []
     for _ in range(times):
         start = time.perf_counter()
         assert server.send("/health", method="GET").status == 200
-        taken.append(time.perf_counter() - start)
-    return statistics.median(taken)
+        durations.append(time.perf_counter() - start)
+    return statistics.median(durations)
 
 
 @contextlib.contextmanager
-def attacked(attack: Callable[[], None], threads: int = 4) -> Iterator[None]:
-    """While callers do something again and again."""
-    is_over = threading.Event()
+def repeat_in_threads(attack: Callable[[], None], threads: int = 4) -> Iterator[None]:
+    """Repeat an attack in some threads until the end of the context."""
+    stopped = threading.Event()
 
     def run() -> None:
-        while not is_over.is_set():
+        while not stopped.is_set():
             with contextlib.suppress(OSError):
                 attack()
 
-    runs = [threading.Thread(target=run, daemon=True) for _ in range(threads)]
-    for each in runs:
-        each.start()
+    attackers = [threading.Thread(target=run, daemon=True) for _ in range(threads)]
+    for thread in attackers:
+        thread.start()
     try:
         yield
     finally:
-        is_over.set()
-        for each in runs:
-            each.join(60)
+        stopped.set()
+        for thread in attackers:
+            thread.join(60)
 
 
 @contextlib.contextmanager
-def opened(
-    server: Served, count: int, text: bytes, pause: float = 0.0
+def open_connections(
+    server: RunningServer, count: int, text: bytes, pause: float = 0.0
 ) -> Iterator[list[socket.socket]]:
-    """Connections that have sent a text and wait, one after the other."""
+    """Yield open connections, opened one after the other, that have sent these bytes."""
     with contextlib.ExitStack() as stack:
         connections = []
         for _ in range(count):
-            one = socket.create_connection(("127.0.0.1", server.port), 10)
-            stack.enter_context(one)
+            connection = socket.create_connection(("127.0.0.1", server.port), 10)
+            stack.enter_context(connection)
             with contextlib.suppress(OSError):
-                one.sendall(text)
-            connections.append(one)
+                connection.sendall(text)
+            connections.append(connection)
             time.sleep(pause)
         yield connections
 
 
-HALF = {
+INCOMPLETE = {
     "nothing": b"",
-    "half a head": b"POST /mcp/ HTTP/1.1\r\nHost: loc",
-    "half a body without a token": (
+    "incomplete head": b"POST /mcp/ HTTP/1.1\r\nHost: loc",
+    "incomplete body without a token": (
         b"POST /mcp/ HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99\r\n\r\n{"
     ),
-    "half a body for health": (
+    "incomplete body for health": (
         b"POST /health HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99\r\n\r\n{"
     ),
 }
 
 
-# What all have in common is a connection that is kept; the slow tests have each.
+# All cases hold a connection open; the fast suite runs one of them.
 @pytest.mark.timeout(120)
 @pytest.mark.parametrize(
-    "what",
+    "case",
     [
-        pytest.param(what, marks=[] if what == "half a head" else [pytest.mark.slow])
-        for what in HALF
+        pytest.param(
+            case, marks=[] if case == "incomplete head" else [pytest.mark.slow]
+        )
+        for case in INCOMPLETE
     ],
 )
-def test_more_half_open_requests_than_descriptors(server: Served, what: str) -> None:
-    with opened(server, DESCRIPTORS + 44, HALF[what]):
-        assert median_of_health(server) < MOST_SECONDS
+def test_health_responds_with_more_incomplete_requests_than_descriptors(
+    server: RunningServer, case: str
+) -> None:
+    with open_connections(server, DESCRIPTORS + 44, INCOMPLETE[case]):
+        assert median_health_seconds(server) < MAX_HEALTH_SECONDS
     assert server.process.poll() is None
 
 
 @pytest.mark.timeout(120)
 @pytest.mark.slow
-def test_more_half_bodies_of_known_callers_than_descriptors(server: Served) -> None:
-    """Slowly, so that each is let in before the next one comes."""
-    text = HALF["half a body without a token"].replace(
+def test_tools_are_listed_with_more_incomplete_authenticated_bodies_than_descriptors(
+    server: RunningServer,
+) -> None:
+    """The pause lets the server admit each request before the next one."""
+    text = INCOMPLETE["incomplete body without a token"].replace(
         b"Content-Length", b"Authorization: Bearer internal-token\r\nContent-Length"
     )
-    with opened(server, DESCRIPTORS + 44, text, 0.005):
-        assert median_of_health(server, 1) < MOST_SECONDS
-        asked = server.ask("/mcp/", "tools/list", token="internal-token")
-        assert asked.status == 200
+    with open_connections(server, DESCRIPTORS + 44, text, 0.005):
+        assert median_health_seconds(server, 1) < MAX_HEALTH_SECONDS
+        response = server.request("/mcp/", "tools/list", token="internal-token")
+        assert response.status == 200
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(120)
-def test_a_head_that_does_not_end_is_given_up(server: Served) -> None:
-    with opened(server, 1, HALF["half a head"]) as (one,):
-        one.settimeout(HEAD_TIMEOUT_S + 20)
+def test_connection_with_incomplete_head_is_closed_after_the_head_timeout(
+    server: RunningServer,
+) -> None:
+    with open_connections(server, 1, INCOMPLETE["incomplete head"]) as (connection,):
+        connection.settimeout(HEAD_TIMEOUT_S + 20)
         start = time.monotonic()
         with contextlib.suppress(ConnectionResetError):
-            assert one.recv(1) == b""
+            assert connection.recv(1) == b""
         assert HEAD_TIMEOUT_S - 1 < time.monotonic() - start < HEAD_TIMEOUT_S + 15
 
 
 @pytest.mark.timeout(180)
-def test_health_beside_floods(server: Served) -> None:
-    """Bad tokens, bodies that are too large, and arguments that take long to check."""
+def test_health_responds_during_floods_of_bad_tokens_and_large_bodies(
+    server: RunningServer,
+) -> None:
+    """The bodies exceed the size limit or are slow to validate."""
 
-    def bad_token() -> None:
-        assert server.ask("/mcp/", "tools/list", token="wrong").status == 401
+    def send_bad_token() -> None:
+        assert server.request("/mcp/", "tools/list", token="wrong").status == 401
 
-    def large() -> None:
+    def send_large_body() -> None:
         headers = {"Authorization": "Bearer internal-token"}
         server.send("/mcp/", b"[" * 5_000_000, headers)
 
@@ -155,18 +166,22 @@ def test_health_beside_floods(server: Served) -> None:
     call = {"name": "memory", "arguments": {"action": "list", "limit": numbers}}
     body, headers = rpc("tools/call", call)
 
-    def costly() -> None:
+    def send_slow_arguments() -> None:
         server.send(
             "/mcp/", body, {**headers, "Authorization": "Bearer internal-token"}
         )
 
-    with attacked(bad_token, 2), attacked(large, 1), attacked(costly, 1):
-        assert median_of_health(server, 25) < MOST_SECONDS
+    with (
+        repeat_in_threads(send_bad_token, 2),
+        repeat_in_threads(send_large_body, 1),
+        repeat_in_threads(send_slow_arguments, 1),
+    ):
+        assert median_health_seconds(server, 25) < MAX_HEALTH_SECONDS
     assert server.process.poll() is None
 
 
 CHUNKED = b"POST %s HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
-PIECES = {
+CHUNK_FLOODS = {
     "chunks for health": (CHUNKED % b"/health", b"1\r\nx\r\n"),
     "chunks without a token": (CHUNKED % b"/mcp/", b"1\r\nx\r\n"),
 }
@@ -174,31 +189,35 @@ PIECES = {
 
 @pytest.mark.slow
 @pytest.mark.timeout(120)
-@pytest.mark.parametrize("what", PIECES)
-def test_health_beside_floods_of_short_pieces(server: Served, what: str) -> None:
-    """Some bytes each, and as much work as for a long text."""
-    head, piece = PIECES[what]
+@pytest.mark.parametrize("case", CHUNK_FLOODS)
+def test_health_responds_during_floods_of_one_byte_chunks(
+    server: RunningServer, case: str
+) -> None:
+    """Tiny chunks cost as much work as a long body."""
+    head, piece = CHUNK_FLOODS[case]
 
-    def pieces() -> None:
-        with socket.create_connection(("127.0.0.1", server.port), 10) as one:
-            one.sendall(head)
+    def send_chunks() -> None:
+        with socket.create_connection(("127.0.0.1", server.port), 10) as connection:
+            connection.sendall(head)
             end = time.monotonic() + 20
-            while time.monotonic() < end and not is_over:
-                one.sendall(piece * 10_000)
+            while time.monotonic() < end and not stopped:
+                connection.sendall(piece * 10_000)
 
-    is_over: list[bool] = []
-    with attacked(pieces, 4):
+    stopped: list[bool] = []
+    with repeat_in_threads(send_chunks, 4):
         try:
             time.sleep(0.5)
-            assert median_of_health(server, 5) < MOST_SECONDS
+            assert median_health_seconds(server, 5) < MAX_HEALTH_SECONDS
         finally:
-            is_over.append(True)
+            stopped.append(True)
 
 
 @pytest.mark.rows(2)
 @pytest.mark.parametrize("size", [1, 7, 1_000, 200_000])
-def test_bodies_of_short_pieces_are_read_whole(server: Served, size: int) -> None:
-    """Chunk by chunk, line by line, in one piece and in many, and one behind the other."""
+def test_chunked_and_plain_bodies_are_read_whatever_the_segment_size(
+    server: RunningServer, size: int
+) -> None:
+    """The requests are pipelined on one connection."""
     text = b'{"jsonrpc": "2.0", "id": 1,%b"method": "ping"}' % (b"\n" * 3_000)
     chunks = b"".join(b"1\r\n%c\r\n" % byte for byte in text) + b"0\r\n\r\n"
     more = (
@@ -210,30 +229,32 @@ def test_bodies_of_short_pieces_are_read_whole(server: Served, size: int) -> Non
     last = b"GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
     sent = chunked + plain % (len(text), more, text) + chunked + last
     sent = sent if size > 1 else plain % (len(text), more, text) + last
-    with socket.create_connection(("127.0.0.1", server.port), 10) as one:
-        one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, True)
-        for at in range(0, len(sent), size):
-            one.sendall(sent[at : at + size])
+    with socket.create_connection(("127.0.0.1", server.port), 10) as connection:
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, True)
+        for start in range(0, len(sent), size):
+            connection.sendall(sent[start : start + size])
         answers = b""
-        while part := one.recv(100_000):
+        while part := connection.recv(100_000):
             answers += part
     assert answers.count(b"HTTP/1.1 200 OK") == (4 if size > 1 else 2), answers
     assert answers.endswith(b'{"status":"ok"}')
 
 
-def test_a_head_of_too_many_lines_is_refused(server: Served) -> None:
+def test_request_head_with_too_many_lines_is_answered_with_400(
+    server: RunningServer,
+) -> None:
     for count, status in ((150, b"200"), (500, b"400")):
-        with opened(
+        with open_connections(
             server,
             1,
             b"GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
             + b"a:\r\n" * count
             + b"\r\n",
-        ) as (one,):
-            assert one.recv(12) == b"HTTP/1.1 " + status
+        ) as (connection,):
+            assert connection.recv(12) == b"HTTP/1.1 " + status
 
 
-async def test_a_body_that_does_not_end_is_given_up(
+async def test_body_not_received_within_the_timeout_is_answered_with_408(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     import asyncio
@@ -251,7 +272,7 @@ async def test_a_body_that_does_not_end_is_given_up(
             sent.append(message["status"])
 
     async def app(*_: object) -> None:
-        raise AssertionError("it was let through")
+        raise AssertionError("the guard called the application")
 
     scope = {"type": "http", "method": "POST", "headers": [(b"host", b"a")]}
     guarded = Guard(app, AllowedHosts(["a"]), None, "tests", ("POST",), 1_000)
@@ -260,7 +281,7 @@ async def test_a_body_that_does_not_end_is_given_up(
 
 
 @pytest.mark.parametrize(
-    ("header", "is_right"),
+    ("header", "is_valid"),
     [
         (b"Bearer t0k", True),
         (b"bearer   t0k ", True),
@@ -276,7 +297,9 @@ async def test_a_body_that_does_not_end_is_given_up(
         (b"Bearer " + b"t" * 60_000, False),
     ],
 )
-async def test_a_token_is_taken_as_it_is(header: bytes, is_right: bool) -> None:
+async def test_bearer_token_is_compared_without_stripping_unicode_spaces(
+    header: bytes, is_valid: bool
+) -> None:
     sent: list[int] = []
 
     async def receive() -> dict[str, object]:
@@ -295,10 +318,10 @@ async def test_a_token_is_taken_as_it_is(header: bytes, is_right: bool) -> None:
         app, AllowedHosts(["a"]), Tokens("T", ("t0k",)), "tests", ("POST",), 1_000
     )
     await guarded(scope, receive, send)
-    assert sent[0] == (200 if is_right else 401)
+    assert sent[0] == (200 if is_valid else 401)
 
 
-def test_a_host_is_taken_as_it_is() -> None:
+def test_host_is_compared_without_stripping_unicode_spaces() -> None:
     hosts = AllowedHosts(["localhost"])
     assert hosts.allows_host("localhost:80")
     assert not hosts.allows_host("localhost\xa0")
@@ -316,17 +339,20 @@ def test_a_host_is_taken_as_it_is() -> None:
     ],
     ids=["many", "too many", "lists", "objects", "text", "escaped text"],
 )
-def test_values_of_a_body_are_counted_before_it_is_read(
+def test_counted_values_exceed_the_limit_only_for_too_many_json_values(
     body: bytes, is_too_many: bool
 ) -> None:
+    """Brackets and commas inside strings do not count."""
     assert (
         request_limits.count_values(body) > request_limits.MAX_VALUES
     ) == is_too_many
 
 
-def test_a_body_of_too_many_values_is_refused(server: Served) -> None:
-    given = {"name": "memory", "arguments": {"action": "list", "x": [[]] * 20_000}}
-    body, headers = rpc("tools/call", given)
+def test_body_with_more_than_10000_values_is_answered_with_400(
+    server: RunningServer,
+) -> None:
+    call = {"name": "memory", "arguments": {"action": "list", "x": [[]] * 20_000}}
+    body, headers = rpc("tools/call", call)
     answer = server.send(
         "/mcp/", body, {**headers, "Authorization": "Bearer internal-token"}
     )
@@ -334,16 +360,23 @@ def test_a_body_of_too_many_values_is_refused(server: Served) -> None:
     assert "more than 10,000 values" in answer.message["error"]["message"]
 
 
-async def test_large_bodies_wait_for_no_name_that_is_not_resolved() -> None:
-    """The loop's own threads look names up, and whoever asks an issuer has one looked up."""
-    answers = threading.Event()
-    many = (os.cpu_count() or 1) + 8
-    waiting = (asyncio.to_thread(answers.wait, 20) for _ in range(many))
-    lookups = [asyncio.ensure_future(each) for each in waiting]
+async def test_large_bodies_are_parsed_while_the_default_executor_is_busy() -> None:
+    """Host name lookups for an issuer use the threads of the event loop's executor."""
+    executor = ThreadPoolExecutor(2)
+    loop = asyncio.get_running_loop()
+    loop.set_default_executor(executor)
+    busy, lookups_may_end = threading.Barrier(3), threading.Event()
+
+    def look_up() -> None:
+        busy.wait(60)
+        lookups_may_end.wait(60)
+
+    lookups = [loop.run_in_executor(None, look_up) for _ in range(2)]
     try:
-        await asyncio.sleep(0.1)
-        async with asyncio.timeout(5):
+        # Both threads of the executor have started when the third party arrives.
+        busy.wait(60)
+        async with asyncio.timeout(30):
             assert await Turns().run_in_thread(lambda: "read") == "read"
     finally:
-        answers.set()
+        lookups_may_end.set()
         await asyncio.gather(*lookups)

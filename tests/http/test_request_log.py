@@ -1,4 +1,4 @@
-"""The line that a request has in the log, and what the guard does with what is large."""
+"""The access log line of a request, and the guard's treatment of large bodies."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.http.test_http_pieces import HOST, piece
+from tests.http.test_partial_requests import HOST, body_message
 from toolcast_runtime.http import app
 from toolcast_runtime.http.fairness import Turns
 from toolcast_runtime.http.request_limits import ADMITTED, AllowedHosts, Guard
@@ -17,29 +17,30 @@ from toolcast_runtime.mcp.sdk_server import CALLED_KEY
 
 
 @pytest.mark.parametrize(
-    ("found", "status", "level", "kind"),
+    ("scope_values", "status", "level", "kind"),
     [
         ({}, 200, "INFO", True),
         ({ADMITTED: True}, 200, "INFO", False),
         ({ADMITTED: True}, None, "INFO", False),
-        # It has a line of its own.
+        # The call has a log line of its own.
         ({ADMITTED: True, CALLED_KEY: True}, 1, "DEBUG", False),
         ({CALLED_KEY: True}, 399, "DEBUG", True),
         ({CALLED_KEY: True}, 400, "INFO", True),
         ({CALLED_KEY: True}, None, "INFO", True),
     ],
 )
-async def test_a_request_has_a_line(
+async def test_access_log_line_has_method_path_status_and_duration(
     monkeypatch: pytest.MonkeyPatch,
-    found: dict[str, Any],
+    scope_values: dict[str, Any],
     status: int | None,
     level: str,
     kind: bool,
 ) -> None:
-    told: list[Any] = []
+    """Requests whose call was logged are on level DEBUG unless they failed."""
+    entries: list[Any] = []
     logger = SimpleNamespace(
         isEnabledFor=lambda _: True,
-        log=lambda *given, extra: told.append((given, extra)),
+        log=lambda *arguments, extra: entries.append((arguments, extra)),
     )
     monkeypatch.setattr(app, "_logger", logger)
     now = iter([2.0, 3.5004996])
@@ -54,44 +55,48 @@ async def test_a_request_has_a_line(
     async def send(message: Any) -> None:
         sent.append(message["type"])
 
-    scope = {"type": "http", "method": "POST", "path": "/mcp", **found}
+    scope = {"type": "http", "method": "POST", "path": "/mcp", **scope_values}
     await app._AccessLog(answer, "desk")(scope, None, send)  # type: ignore[arg-type]
     assert len(sent) == (0 if status is None else 2)
-    [((number, text, *words), extra)] = told
-    what = "no answer" if status is None else status
-    assert text % tuple(words) == f"POST /mcp {what} in 1500.5 ms"
+    [((number, text, *arguments), extra)] = entries
+    outcome = "no answer" if status is None else status
+    assert text % tuple(arguments) == f"POST /mcp {outcome} in 1500.5 ms"
     assert logging.getLevelName(number) == level
     assert (extra["client"], extra["status"]) == ("desk", status or 0)
-    # Those of who was let in are all told, of others one of a kind a second.
+    # Requests of admitted callers are all logged; others at most once a second per kind.
     assert (extra["kind"] is not None) is kind
 
 
-class _Noted(Turns):
+class RecordingTurns(Turns):
     def __init__(self) -> None:
         super().__init__()
-        self.waited: list[str] = []
+        self.waits: list[str] = []
 
     async def wait(self) -> None:
-        self.waited.append("a turn")
+        self.waits.append("a turn")
 
     async def run_in_thread(self, work: Any) -> Any:
-        self.waited.append("a thread")
+        self.waits.append("a thread")
         return work()
 
 
-async def _guarded(body: bytes, answers: list[dict[str, Any]]) -> _Noted:
+async def send_through_guard(
+    body: bytes, answers: list[dict[str, Any]]
+) -> RecordingTurns:
+    """Send a body to an application that answers with these messages; return its turns."""
+
     async def answer(scope: Any, receive: Any, send: Any) -> None:
         for message in answers:
             await send(message)
 
     async def receive() -> Any:
-        return piece(body)
+        return body_message(body)
 
     async def send(message: Any) -> None:
         sent.append(message)
 
     sent: list[Any] = []
-    turns = _Noted()
+    turns = RecordingTurns()
     hosts = AllowedHosts(["a"])
     guard = Guard(answer, hosts, None, "tests", ("POST",), 50_000, turns)
     scope = {"type": "http", "method": "POST", "headers": [HOST]}
@@ -101,23 +106,23 @@ async def _guarded(body: bytes, answers: list[dict[str, Any]]) -> _Noted:
 
 
 @pytest.mark.parametrize(
-    ("size", "waited"), [(10_000, []), (10_001, ["a thread", "a turn"])]
+    ("size", "waits"), [(10_000, []), (10_001, ["a thread", "a turn"])]
 )
-async def test_a_large_body_is_looked_at_in_a_thread(
-    size: int, waited: list[str]
+async def test_body_over_10000_bytes_is_parsed_in_a_thread(
+    size: int, waits: list[str]
 ) -> None:
-    turns = await _guarded(b'"' + b"a" * (size - 2) + b'"', [])
-    assert turns.waited == waited
+    turns = await send_through_guard(b'"' + b"a" * (size - 2) + b'"', [])
+    assert turns.waits == waits
 
 
-@pytest.mark.parametrize(("size", "waited"), [(262_144, []), (262_145, ["a turn"])])
-async def test_a_large_part_of_an_answer_waits_for_its_turn(
-    size: int, waited: list[str]
+@pytest.mark.parametrize(("size", "waits"), [(262_144, []), (262_145, ["a turn"])])
+async def test_response_part_over_256_kibibytes_waits_for_a_turn(
+    size: int, waits: list[str]
 ) -> None:
     start = {"type": "http.response.start", "status": 202}
     part = {"type": "http.response.body", "body": b"a" * size}
-    turns = await _guarded(b"{}", [start, part])
-    assert turns.waited == waited
+    turns = await send_through_guard(b"{}", [start, part])
+    assert turns.waits == waits
 
 
 @pytest.mark.parametrize(
@@ -130,25 +135,25 @@ async def test_a_large_part_of_an_answer_waits_for_its_turn(
         (b"[" + b"1," * 9_999 + b"1]", "the body has more than 10,000 values"),
     ],
 )
-async def test_what_is_deep_or_crowded_is_no_message(
+async def test_body_with_too_many_levels_or_values_is_an_invalid_request(
     body: bytes, problem: str | None
 ) -> None:
     sent: list[Any] = []
 
     async def answer(scope: Any, receive: Any, send: Any) -> None:
-        sent.append("taken")
+        sent.append("accepted")
 
     async def receive() -> Any:
-        return piece(body)
+        return body_message(body)
 
     async def send(message: Any) -> None:
         sent.append(message)
 
     hosts = AllowedHosts(["a"])
-    guard = Guard(answer, hosts, None, "tests", ("POST",), 50_000, _Noted())
+    guard = Guard(answer, hosts, None, "tests", ("POST",), 50_000, RecordingTurns())
     await guard({"type": "http", "method": "POST", "headers": [HOST]}, receive, send)
     if problem is None:
-        assert sent == ["taken"]
+        assert sent == ["accepted"]
     else:
         assert sent[0]["status"] == 400
         assert json.loads(sent[1]["body"]) == {

@@ -1,4 +1,4 @@
-"""What comes in pieces, late or never, and answers in as few pieces as can be."""
+"""Requests that arrive in parts, late or never, and responses written in few parts."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from toolcast_runtime.http.request_limits import ARRIVED, AllowedHosts, Guard
 HEAD = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n"
 
 
-class Asked:
-    """What a guarded application got, and what was answered."""
+class GuardedApp:
+    """An application behind a guard that records the body and the response statuses."""
 
     def __init__(self, *pieces: dict[str, Any], answer: int = 200) -> None:
         self._pieces = list(pieces)
@@ -31,7 +31,7 @@ class Asked:
         self.sent: list[int] = []
 
     async def receive(self) -> dict[str, Any]:
-        assert self._pieces, "nobody may wait for a body here"
+        assert self._pieces, "the guard must not wait for more of the body"
         await asyncio.sleep(0)
         return self._pieces.pop(0)
 
@@ -44,8 +44,8 @@ class Asked:
         await send({"type": "http.response.start", "status": self._answer})
         await send({"type": "http.response.body"})
 
-    async def by(self, *headers: tuple[bytes, bytes], **given: Any) -> list[int]:
-        """The statuses that a guard answers, which knows one token."""
+    async def handle(self, *headers: tuple[bytes, bytes], **scope: Any) -> list[int]:
+        """Send a request through a guard with one token; return the response statuses."""
         guarded = Guard(
             self.app,
             AllowedHosts(["a"]),
@@ -54,19 +54,19 @@ class Asked:
             ("POST",),
             10,
         )
-        scope = {"type": "http", "method": "POST", "headers": list(headers), **given}
+        scope = {"type": "http", "method": "POST", "headers": list(headers), **scope}
         await guarded(scope, self.receive, self.send)
         return self.sent
 
 
 HOST = (b"host", b"a")
-RIGHT = (b"authorization", b"Bearer t0k")
-WRONG = (b"authorization", b"Bearer t1k")
-LONG = (b"content-length", b"11")
-SHORT = (b"content-length", b"2")
+VALID_TOKEN = (b"authorization", b"Bearer t0k")
+WRONG_TOKEN = (b"authorization", b"Bearer t1k")
+TOO_LONG = (b"content-length", b"11")
+TOO_SHORT = (b"content-length", b"2")
 
 
-def piece(body: bytes, *, more: bool = False) -> dict[str, Any]:
+def body_message(body: bytes, *, more: bool = False) -> dict[str, Any]:
     return {"type": "http.request", "body": body, "more_body": more}
 
 
@@ -74,96 +74,99 @@ def piece(body: bytes, *, more: bool = False) -> dict[str, Any]:
     ("headers", "status"),
     [
         ([HOST], 401),
-        ([HOST, WRONG, LONG], 401),
-        ([HOST, RIGHT, WRONG], 401),
-        ([HOST, RIGHT, RIGHT], 401),
-        ([HOST, HOST, RIGHT], 421),
-        ([RIGHT], 421),
-        ([HOST, (b"host", b"b"), RIGHT], 421),
-        ([HOST, (b"origin", b"http://a"), (b"origin", b"http://a"), WRONG], 403),
-        ([HOST, RIGHT, LONG], 413),
+        ([HOST, WRONG_TOKEN, TOO_LONG], 401),
+        ([HOST, VALID_TOKEN, WRONG_TOKEN], 401),
+        ([HOST, VALID_TOKEN, VALID_TOKEN], 401),
+        ([HOST, HOST, VALID_TOKEN], 421),
+        ([VALID_TOKEN], 421),
+        ([HOST, (b"host", b"b"), VALID_TOKEN], 421),
+        ([HOST, (b"origin", b"http://a"), (b"origin", b"http://a"), WRONG_TOKEN], 403),
+        ([HOST, VALID_TOKEN, TOO_LONG], 413),
     ],
 )
-async def test_a_head_is_refused_before_anybody_waits_for_the_body(
+async def test_request_with_invalid_head_is_refused_without_reading_the_body(
     headers: list[tuple[bytes, bytes]], status: int
 ) -> None:
-    asked = Asked()
-    assert await asked.by(*headers) == [status]
-    assert asked.body is None
+    app = GuardedApp()
+    assert await app.handle(*headers) == [status]
+    assert app.body is None
 
 
-async def test_a_method_is_refused_after_the_token_and_before_the_body() -> None:
-    assert await Asked().by(HOST, WRONG, method="PUT") == [401]
-    assert await Asked().by(HOST, RIGHT, LONG, method="PUT") == [405]
+async def test_method_is_checked_after_the_token_and_before_the_length() -> None:
+    assert await GuardedApp().handle(HOST, WRONG_TOKEN, method="PUT") == [401]
+    assert await GuardedApp().handle(HOST, VALID_TOKEN, TOO_LONG, method="PUT") == [405]
 
 
-@pytest.mark.parametrize("length", [SHORT, (b"content-length", b"x")])
-async def test_a_length_that_is_not_right_is_not_believed(
+@pytest.mark.parametrize("length", [TOO_SHORT, (b"content-length", b"x")])
+async def test_body_size_is_measured_even_if_the_declared_length_is_wrong(
     length: tuple[bytes, bytes],
 ) -> None:
-    asked = Asked(piece(b"123456", more=True), piece(b"78901"))
-    assert await asked.by(HOST, RIGHT, length) == [413]
-    asked = Asked(piece(b"12"))
-    assert await asked.by(HOST, RIGHT, length, length) == [200]
+    app = GuardedApp(body_message(b"123456", more=True), body_message(b"78901"))
+    assert await app.handle(HOST, VALID_TOKEN, length) == [413]
+    app = GuardedApp(body_message(b"12"))
+    assert await app.handle(HOST, VALID_TOKEN, length, length) == [200]
 
 
-async def test_a_body_of_many_pieces_is_read_whole() -> None:
-    asked = Asked(*(piece(b"%d" % n, more=n < 9) for n in range(10)))
-    assert await asked.by(HOST, RIGHT) == [200]
-    assert asked.body == b"0123456789"
+async def test_body_in_ten_parts_is_joined() -> None:
+    app = GuardedApp(*(body_message(b"%d" % n, more=n < 9) for n in range(10)))
+    assert await app.handle(HOST, VALID_TOKEN) == [200]
+    assert app.body == b"0123456789"
 
 
-async def test_of_a_caller_that_goes_nothing_is_answered() -> None:
-    asked = Asked(piece(b"1", more=True), {"type": "http.disconnect"})
-    assert await asked.by(HOST, RIGHT) == []
-    assert asked.body is None
+async def test_disconnected_caller_gets_no_response() -> None:
+    app = GuardedApp(body_message(b"1", more=True), {"type": "http.disconnect"})
+    assert await app.handle(HOST, VALID_TOKEN) == []
+    assert app.body is None
 
 
 @pytest.mark.parametrize("has_arrived", [None, False])
-async def test_a_body_that_never_comes_is_given_up(
+async def test_missing_body_is_answered_with_408_after_the_timeout(
     monkeypatch: pytest.MonkeyPatch, has_arrived: bool | None
 ) -> None:
     monkeypatch.setattr(request_limits, "BODY_TIMEOUT_S", 0.05)
-    asked = Asked()
+    app = GuardedApp()
 
-    async def never() -> dict[str, Any]:
+    async def receive_nothing() -> dict[str, Any]:
         return cast(dict[str, Any], await asyncio.Future())
 
-    asked.receive = never  # type: ignore[method-assign]
-    told = {} if has_arrived is None else {ARRIVED: lambda: has_arrived}
+    app.receive = receive_nothing  # type: ignore[method-assign]
+    extensions = {} if has_arrived is None else {ARRIVED: lambda: has_arrived}
     async with asyncio.timeout(5):
-        assert await asked.by(HOST, RIGHT, extensions=told) == [408]
+        assert await app.handle(HOST, VALID_TOKEN, extensions=extensions) == [408]
 
 
-async def test_only_what_is_rpc_owes_a_request_its_answer() -> None:
+async def test_rpc_request_with_null_id_is_rejected_unless_the_path_is_not_rpc() -> (
+    None
+):
+    """A JSON-RPC notification, which has no id, is accepted."""
     null = b'{"id":null,"method":"x"}'
     for is_rpc, body, status in (
         (True, null, 400),
         (True, b'{"method":"x"}', 202),
         (False, null, 202),
     ):
-        asked = Asked(piece(body), answer=202)
+        app = GuardedApp(body_message(body), answer=202)
         guarded = Guard(
-            asked.app, AllowedHosts(["a"]), None, "t", ("POST",), 99, is_rpc=is_rpc
+            app.app, AllowedHosts(["a"]), None, "t", ("POST",), 99, is_rpc=is_rpc
         )
         scope = {"type": "http", "method": "POST", "headers": [HOST]}
-        await guarded(scope, asked.receive, asked.send)
-        assert asked.sent == [status]
+        await guarded(scope, app.receive, app.send)
+        assert app.sent == [status]
 
 
 App = Callable[[Any, Any, Any], Awaitable[None]]
 
 
 @asynccontextmanager
-async def connected(
+async def connect(
     app: App,
 ) -> AsyncIterator[tuple[BoundedProtocol, asyncio.StreamReader, asyncio.StreamWriter]]:
-    """A connection to the application, from both sides."""
-    made: list[BoundedProtocol] = []
+    """Open a connection to an application; yield its protocol, reader and writer."""
+    protocols: list[BoundedProtocol] = []
 
     def protocol() -> BoundedProtocol:
-        made.append(BoundedProtocol(config, ServerState(), {}))
-        return made[-1]
+        protocols.append(BoundedProtocol(config, ServerState(), {}))
+        return protocols[-1]
 
     config = uvicorn.Config(app, ws="none", log_config=None, access_log=False)
     config.load()
@@ -173,14 +176,14 @@ async def connected(
         port = server.sockets[0].getsockname()[1]
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         try:
-            yield made[0], reader, writer
+            yield protocols[0], reader, writer
         finally:
             writer.close()
-            made[0].transport.abort()
+            protocols[0].transport.abort()
 
 
-async def answering(scope: Any, receive: Any, send: Any) -> None:
-    """Answers with what was sent, and tells whether it was there from the beginning."""
+async def echo(scope: Any, receive: Any, send: Any) -> None:
+    """Respond with the body and whether it had arrived before the first read."""
     has_arrived = scope["extensions"][ARRIVED]()
     body = b""
     while True:
@@ -188,41 +191,45 @@ async def answering(scope: Any, receive: Any, send: Any) -> None:
         body += message["body"]
         if not message["more_body"]:
             break
-    said = b"%d %b" % (has_arrived, body)
-    length = (b"content-length", b"%d" % len(said))
+    response = b"%d %b" % (has_arrived, body)
+    length = (b"content-length", b"%d" % len(response))
     await send({"type": "http.response.start", "status": 200, "headers": [length]})
-    await send({"type": "http.response.body", "body": said})
+    await send({"type": "http.response.body", "body": response})
 
 
-def pieces_of(protocol: BoundedProtocol, monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """The sizes of what is written from now on, each of which may wake the caller up."""
+def record_writes(
+    protocol: BoundedProtocol, monkeypatch: pytest.MonkeyPatch
+) -> list[int]:
+    """Return a list that receives the size of each later write to the socket."""
     transport: Any = protocol.transport
-    below = transport._transport
+    inner = transport._transport
     sizes: list[int] = []
-    write = below.write
+    write = inner.write
 
-    def counted(data: bytes) -> None:
+    def count(data: bytes) -> None:
         if data:
             sizes.append(len(data))
         write(data)
 
-    monkeypatch.setattr(below, "write", counted)
+    monkeypatch.setattr(inner, "write", count)
     return sizes
 
 
-async def test_an_answer_goes_out_as_one_piece(monkeypatch: pytest.MonkeyPatch) -> None:
-    async with connected(answering) as (protocol, reader, writer):
+async def test_response_head_and_body_are_sent_in_one_write(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with connect(echo) as (protocol, reader, writer):
         writer.write(HEAD % 3 + b"abc")
         assert (await reader.readuntil(b"1 abc")).startswith(b"HTTP/1.1 200 ")
-        sizes = pieces_of(protocol, monkeypatch)
+        sizes = record_writes(protocol, monkeypatch)
         for _ in range(2):
             writer.write(HEAD % 3 + b"abc")
             await reader.readuntil(b"1 abc")
         assert len(sizes) == 2
 
 
-async def test_the_body_is_not_there_while_a_part_of_it_is_missing() -> None:
-    async with connected(answering) as (_, reader, writer):
+async def test_body_has_not_arrived_while_a_part_is_missing() -> None:
+    async with connect(echo) as (_, reader, writer):
         for end in (b"", b"c"):
             writer.write(HEAD % (2 + len(end)) + b"a")
             await writer.drain()
@@ -231,13 +238,13 @@ async def test_the_body_is_not_there_while_a_part_of_it_is_missing() -> None:
             assert (await reader.readuntil(b"ab" + end)).endswith(b"0 ab" + end)
 
 
-async def test_an_answer_without_a_body_is_sent() -> None:
+async def test_response_without_body_is_sent_immediately() -> None:
     async def empty(scope: Any, receive: Any, send: Any) -> None:
         headers = [(b"content-length", b"0")]
         await send({"type": "http.response.start", "status": 202, "headers": headers})
         await send({"type": "http.response.body"})
 
-    async with connected(empty) as (_, reader, writer):
+    async with connect(empty) as (_, reader, writer):
         for _ in range(2):
             writer.write(HEAD % 1 + b"a")
             async with asyncio.timeout(5):
@@ -245,8 +252,8 @@ async def test_an_answer_without_a_body_is_sent() -> None:
             assert head.startswith(b"HTTP/1.1 202 ")
 
 
-async def test_who_asks_whether_to_go_on_is_told_at_once() -> None:
-    async with connected(answering) as (_, reader, writer):
+async def test_expect_continue_is_answered_before_the_body_is_sent() -> None:
+    async with connect(echo) as (_, reader, writer):
         head = (HEAD % 3).removesuffix(b"\r\n") + b"Expect: 100-continue\r\n\r\n"
         writer.write(head)
         async with asyncio.timeout(5):
@@ -255,71 +262,71 @@ async def test_who_asks_whether_to_go_on_is_told_at_once() -> None:
             assert (await reader.readuntil(b" abc")).startswith(b"HTTP/1.1 200 ")
 
 
-async def test_the_head_of_a_stream_is_sent_at_once() -> None:
-    go_on = asyncio.Event()
+async def test_head_of_a_streamed_response_is_sent_before_its_body() -> None:
+    may_continue = asyncio.Event()
 
     async def streaming(scope: Any, receive: Any, send: Any) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": []})
-        await go_on.wait()
+        await may_continue.wait()
         await send({"type": "http.response.body", "body": b"end"})
 
-    async with connected(streaming) as (_, reader, writer):
+    async with connect(streaming) as (_, reader, writer):
         writer.write(HEAD % 1 + b"a")
         async with asyncio.timeout(5):
             await reader.readuntil(b"\r\n\r\n")
-            go_on.set()
+            may_continue.set()
             await reader.readuntil(b"end")
 
 
-async def test_an_answer_that_breaks_off_has_its_head() -> None:
+async def test_response_head_is_sent_even_if_the_application_then_fails() -> None:
     async def failing(scope: Any, receive: Any, send: Any) -> None:
         headers = [(b"content-length", b"9")]
         await send({"type": "http.response.start", "status": 200, "headers": headers})
         raise ValueError
 
-    async with connected(failing) as (_, reader, writer):
+    async with connect(failing) as (_, reader, writer):
         writer.write(HEAD % 1 + b"a")
         async with asyncio.timeout(5):
             assert (await reader.read()).startswith(b"HTTP/1.1 200 ")
 
 
-async def seconds_with_half_a_head(
+async def measure_incomplete_head(
     reader: asyncio.StreamReader, writer: asyncio.StreamWriter
 ) -> float:
-    """Until the server has closed the connection."""
-    begun = time.monotonic()
+    """Send an incomplete head; return the seconds until the server closes the connection."""
+    start = time.monotonic()
     writer.write(HEAD[:9])
     async with asyncio.timeout(5):
         assert await reader.read() == b""
-    return time.monotonic() - begun
+    return time.monotonic() - start
 
 
-async def test_a_head_is_late_when_it_is_after_the_last_answer(
+async def test_head_timeout_starts_again_after_each_response(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(connections, "HEAD_TIMEOUT_S", 0.6)
-    async with connected(answering) as (_, reader, writer):
+    async with connect(echo) as (_, reader, writer):
         for _ in range(3):
-            # Longer by themselves than a head may take alone.
+            # The three pauses together exceed the timeout of one head.
             await asyncio.sleep(0.3)
             writer.write(HEAD % 1 + b"a")
             await reader.readuntil(b"1 a")
-        assert 0.55 < await seconds_with_half_a_head(reader, writer) < 1.5
+        assert 0.55 < await measure_incomplete_head(reader, writer) < 1.5
 
 
-async def test_no_head_is_late_while_an_answer_is_on_its_way(
+async def test_head_timeout_does_not_run_while_a_response_is_pending(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(connections, "HEAD_TIMEOUT_S", 0.2)
 
     async def slow(scope: Any, receive: Any, send: Any) -> None:
         await asyncio.sleep(0.7)
-        await answering(scope, receive, send)
+        await echo(scope, receive, send)
 
-    async with connected(slow) as (_, reader, writer):
+    async with connect(slow) as (_, reader, writer):
         writer.write(HEAD % 1 + b"a")
         await reader.readuntil(b"1 a")
-        assert 0.15 < await seconds_with_half_a_head(reader, writer) < 1.0
+        assert 0.15 < await measure_incomplete_head(reader, writer) < 1.0
 
 
 @pytest.mark.parametrize(

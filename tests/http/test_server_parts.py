@@ -1,4 +1,4 @@
-"""What another target adds to a server: paths for administrators, work at the start, a guard."""
+"""Server parts of other targets: admin routes, background tasks and call guards."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ TOKEN = {"Authorization": "Bearer admin-token"}
 
 
 class Part:
-    """A part that notes what it is asked."""
+    """A server part that records its calls."""
 
     def __init__(self) -> None:
-        self.seen: list[Any] = []
+        self.events: list[Any] = []
         self.admin_routes = (AdminRoute("POST", "/api/admin/noted", self._answer),)
         self.background_tasks = (self._start,)
 
@@ -34,14 +34,14 @@ class Part:
         return AdminAnswer({"noted": request.body}, 202)
 
     async def _start(self) -> None:
-        self.seen.append("started")
+        self.events.append("started")
         try:
             await asyncio.Event().wait()
         finally:
-            self.seen.append("ended")
+            self.events.append("ended")
 
     def guard(self, tool_name: str, headers: Mapping[str, str]) -> str | None:
-        self.seen.append((tool_name, headers.get("x-who")))
+        self.events.append((tool_name, headers.get("x-who")))
         return "not now" if "x-who" in headers else None
 
 
@@ -50,7 +50,8 @@ def part() -> Part:
     return Part()
 
 
-def opened(part: Part) -> TestClient:
+def make_client(part: Part) -> TestClient:
+    """Return a client of a server with this part and an admin token."""
     added: ServerPart = part
     server = replace(SERVER, parts=(added,), external=False)
     assert server.http is not None
@@ -63,11 +64,11 @@ def opened(part: Part) -> TestClient:
 
 @pytest.fixture
 def client(part: Part) -> Iterator[TestClient]:
-    with opened(part) as client:
+    with make_client(part) as client:
         yield client
 
 
-def test_an_administrators_path_needs_the_token(client: TestClient) -> None:
+def test_admin_route_requires_the_admin_token(client: TestClient) -> None:
     assert client.post("/api/admin/noted", json=1).status_code == 401
     answer = client.post("/api/admin/noted", json=[1], headers=TOKEN)
     assert (answer.status_code, answer.json()) == (202, {"noted": [1]})
@@ -76,9 +77,10 @@ def test_an_administrators_path_needs_the_token(client: TestClient) -> None:
     assert client.get("/api/admin/noted", headers=TOKEN).status_code == 405
 
 
-def test_what_goes_wrong_there_stays_in_the_log(
+def test_exception_in_admin_route_is_logged_and_not_sent_to_the_client(
     client: TestClient, caplog: pytest.LogCaptureFixture
 ) -> None:
+    """An invalid JSON body is answered with 400."""
     answer = client.post("/api/admin/noted", content="{", headers=TOKEN)
     assert (answer.status_code, answer.json()) == (
         400,
@@ -90,27 +92,29 @@ def test_what_goes_wrong_there_stays_in_the_log(
     assert "hunter2" in caplog.text
 
 
-def test_a_guard_sees_each_call_and_may_refuse_it(
+def test_guard_receives_tool_name_and_headers_and_can_refuse_a_call(
     client: TestClient, part: Part
 ) -> None:
-    given = {"name": "get_personality", "arguments": {}}
-    for who, is_refused in (({}, False), ({"X-Who": "me"}, True)):
-        body, headers = rpc("tools/call", given)
+    params = {"name": "get_personality", "arguments": {}}
+    for extra, is_refused in (({}, False), ({"X-Who": "me"}, True)):
+        body, headers = rpc("tools/call", params)
         usual = {
             "Content-Type": "application/json",
             "Accept": "application/json, text/event-stream",
         }
-        answer = client.post("/mcp/", content=body, headers={**usual, **headers, **who})
+        answer = client.post(
+            "/mcp/", content=body, headers={**usual, **headers, **extra}
+        )
         assert answer.status_code == 200
         assert ("not now" in answer.text) == is_refused
-    assert part.seen[-2:] == [("get_personality", None), ("get_personality", "me")]
+    assert part.events[-2:] == [("get_personality", None), ("get_personality", "me")]
 
 
 @pytest.mark.parametrize(
     ("path", "status"),
     [("/mcp", 200), ("/mcp/", 200), ("/", 404), ("/mcp//", 404), ("/mcp/mcp", 404)],
 )
-def test_an_endpoint_is_at_its_path_with_and_without_a_slash(
+def test_endpoint_path_may_have_a_trailing_slash(
     client: TestClient, path: str, status: int
 ) -> None:
     body, headers = rpc("tools/list")
@@ -122,8 +126,8 @@ def test_an_endpoint_is_at_its_path_with_and_without_a_slash(
     assert answer.status_code == status
 
 
-def test_what_starts_with_the_server_ends_with_it(part: Part) -> None:
-    with opened(part) as client:
+def test_background_task_starts_and_stops_with_the_server(part: Part) -> None:
+    with make_client(part) as client:
         assert client.get("/health").json() == {"status": "ok"}
-        assert part.seen == ["started"]
-    assert part.seen == ["started", "ended"]
+        assert part.events == ["started"]
+    assert part.events == ["started", "ended"]

@@ -1,4 +1,4 @@
-"""What uvicorn is told, by one process and by several, and what a server is made of."""
+"""uvicorn settings of one process and of workers, and the options of an HTTP server."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from generated.kirishima.mcp_server import SERVER
-from tests.http.serving import ROOT, served
+from tests.http.serving import ROOT, run_server
 from toolcast_runtime.http import HttpSettings, runner
 from toolcast_runtime.http.runner import HttpOptions, serve_http, worker_app
 
@@ -23,91 +23,103 @@ APP: Any = object()
 
 
 @pytest.fixture
-def told(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """What is asked of uvicorn, which does nothing."""
-    world = SimpleNamespace(log=[], apps=[], settings=None)
+def fake_uvicorn(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The calls and settings that uvicorn and its helpers receive; nothing is started."""
+    calls = SimpleNamespace(log=[], apps=[], settings=None)
 
     class Server:
         def __init__(self, settings: Any) -> None:
             pass
 
         def run(self) -> None:
-            world.log.append("run")
+            calls.log.append("run")
 
     class Listener:
         def listen(self, queue: int) -> None:
-            world.log.append(("listen", queue))
+            calls.log.append(("listen", queue))
 
         def getsockname(self) -> Any:
             return "::1", 8123
 
     def config(app: Any, **settings: Any) -> Any:
-        world.settings = SimpleNamespace(app=app, **settings)
-        world.settings.bind_socket = Listener
-        return world.settings
+        calls.settings = SimpleNamespace(app=app, **settings)
+        calls.settings.bind_socket = Listener
+        return calls.settings
 
-    def made(server: Any, options: Any, ending: Any) -> Any:
-        world.apps.append((options, ending))
+    def build_app(server: Any, options: Any, ending: Any) -> Any:
+        calls.apps.append((options, ending))
         return APP, "listening"
 
     fake = SimpleNamespace(Config=config, Server=Server)
     monkeypatch.setattr(runner, "uvicorn", fake)
-    monkeypatch.setattr(runner, "write_logs", lambda *given: world.log.append(given))
+    monkeypatch.setattr(
+        runner, "write_logs", lambda *arguments: calls.log.append(arguments)
+    )
     monkeypatch.setattr(runner, "gc_freeze", contextlib.nullcontext)
     monkeypatch.setattr(runner, "get_connection_limit", lambda: 1_200)
-    monkeypatch.setattr(runner, "_build_app", made)
+    monkeypatch.setattr(runner, "_build_app", build_app)
     monkeypatch.setattr(
-        runner, "log_endpoints", lambda *given: world.log.append(("told", *given))
+        runner,
+        "log_endpoints",
+        lambda *arguments: calls.log.append(("endpoints", *arguments)),
     )
     monkeypatch.setattr(
-        runner, "run_workers", lambda *given: world.log.append(("supervise", given[2]))
+        runner,
+        "run_workers",
+        lambda *arguments: calls.log.append(("supervise", arguments[2])),
     )
     monkeypatch.setattr(runner.ProcessSignals, "install_handlers", lambda *_: None)
-    return world
+    return calls
 
 
-def test_one_process_serves_by_itself(told: Any) -> None:
+def test_single_process_runs_uvicorn_with_restrictive_settings(
+    fake_uvicorn: Any,
+) -> None:
     serve_http(SERVER, HttpOptions())
-    assert told.log == [("text", "info"), "run"]
-    settings = vars(told.settings)
+    assert fake_uvicorn.log == [("text", "info"), "run"]
+    settings = vars(fake_uvicorn.settings)
     assert settings["app"] is APP
     assert settings["backlog"] == 50
     assert settings["timeout_graceful_shutdown"] == 10
     assert (settings["host"], settings["port"]) == ("127.0.0.1", 8000)
-    # What a proxy says is not believed, and nothing is told of the server itself.
+    # Proxy headers are not trusted, and responses do not name the server software.
     for name in ("factory", "access_log", "proxy_headers", "server_header"):
         assert settings[name] is False
     assert (settings["log_config"], settings["ws"]) == (None, "none")
 
 
-def test_several_are_started_by_name(
-    told: Any, monkeypatch: pytest.MonkeyPatch
+def test_workers_share_a_socket_and_import_the_application_by_name(
+    fake_uvicorn: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TOOLCAST_HTTP_WORKER", "")
     options = HttpOptions(host="::1", workers=2, grace=3, log_level="error")
     serve_http(SERVER, options)
-    assert told.log == [
+    assert fake_uvicorn.log == [
         ("text", "error"),
         ("listen", 1_024),
-        ("told", "listening", "http://[::1]:8123"),
+        ("endpoints", "listening", "http://[::1]:8123"),
         ("supervise", 3),
     ]
-    assert (told.settings.factory, told.settings.workers) == (True, 2)
-    assert told.settings.app == "toolcast_runtime.http.runner:worker_app"
+    assert (fake_uvicorn.settings.factory, fake_uvicorn.settings.workers) == (True, 2)
+    assert fake_uvicorn.settings.app == "toolcast_runtime.http.runner:worker_app"
     assert worker_app() is APP
-    (_, first), (given, own) = told.apps
-    assert given == options
-    assert (first._is_worker, own._is_worker, own._grace) == (False, True, 3)
+    (_, supervisor_end), (worker_options, worker_end) = fake_uvicorn.apps
+    assert worker_options == options
+    assert (supervisor_end._is_worker, worker_end._is_worker, worker_end._grace) == (
+        False,
+        True,
+        3,
+    )
 
 
-def test_a_worker_is_told_all_options(
-    told: Any, monkeypatch: pytest.MonkeyPatch
+def test_worker_receives_all_options(
+    fake_uvicorn: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     options = HttpOptions(port=1, replica=True, client="a", path="/a", local_tools=True)
-    words = {**asdict(options), "server": "generated.kirishima.mcp_server"}
-    monkeypatch.setenv("TOOLCAST_HTTP_WORKER", json.dumps(words))
+    settings_json = {**asdict(options), "server": "generated.kirishima.mcp_server"}
+    monkeypatch.setenv("TOOLCAST_HTTP_WORKER", json.dumps(settings_json))
     worker_app()
-    assert told.apps[0][0] == options
+    assert fake_uvicorn.apps[0][0] == options
 
 
 @pytest.mark.parametrize(
@@ -119,34 +131,34 @@ def test_a_worker_is_told_all_options(
         (HttpOptions(local_tools=True), False, False),
     ],
 )
-def test_of_several_nothing_holds_for_one_alone(
+def test_application_is_built_as_one_of_several_with_workers_or_replicas(
     monkeypatch: pytest.MonkeyPatch, options: Any, several: bool, external: bool
 ) -> None:
-    made: list[Any] = []
+    """Local tools only disables external servers."""
+    arguments: list[Any] = []
 
     def listening_at(*_: Any, several: bool) -> str:
-        made.append(several)
+        arguments.append(several)
         return "listening"
 
     def http_app(server: Any, listening: Any, *, is_one_of_several: bool) -> None:
-        made.append((listening, is_one_of_several, server.external))
+        arguments.append((listening, is_one_of_several, server.external))
 
     monkeypatch.setattr(runner, "resolve_listen_settings", listening_at)
     monkeypatch.setattr(runner, "build_http_app", http_app)
     served: Any = runner.replace(SERVER, external=True)
     app, listening = runner._build_app(served, options, runner.ProcessSignals(1))
     assert callable(app) and listening == "listening"
-    assert made == [several, ("listening", several, external)]
+    assert arguments == [several, ("listening", several, external)]
 
 
-def test_a_body_has_four_mebibytes_at_most_unless_said_otherwise() -> None:
+def test_default_body_limit_is_four_mebibytes() -> None:
     assert HttpSettings((), "ADMIN", "HOSTS").max_body == 4 * 1024 * 1024
 
 
 @pytest.mark.parametrize("host", ["[::1]", "::1"])
-def test_ipv6_address_may_have_brackets(host: str) -> None:
-    """As in a URL."""
-    with served("--local-tools", "--host", host) as server:
+def test_ipv6_listen_address_may_have_brackets(host: str) -> None:
+    with run_server("--local-tools", "--host", host) as server:
         server.wait_for_log(f"http://[::1]:{server.port}/mcp/")
         with socket.create_connection(("::1", server.port), 10) as connection:
             connection.sendall(b"GET /ready HTTP/1.1\r\nHost: [::1]\r\n\r\n")
@@ -156,7 +168,7 @@ def test_ipv6_address_may_have_brackets(host: str) -> None:
 @pytest.mark.parametrize("seconds", [1, 0])
 def test_idle_connection_is_closed_after_the_keep_alive_time(seconds: int) -> None:
     with (
-        served("--local-tools", "--keep-alive", str(seconds)) as server,
+        run_server("--local-tools", "--keep-alive", str(seconds)) as server,
         socket.create_connection(("127.0.0.1", server.port), 10) as connection,
     ):
         connection.sendall(b"GET /ready HTTP/1.1\r\nHost: localhost\r\n\r\n")
@@ -168,16 +180,18 @@ def test_idle_connection_is_closed_after_the_keep_alive_time(seconds: int) -> No
 
 
 @pytest.mark.parametrize(
-    ("words", "error"),
+    ("settings_json", "error"),
     [
         (("--keep-alive", "5"), "--keep-alive requires --http"),
         (("--http", "--keep-alive", "-1"), "--keep-alive must not be negative"),
         (("--http", "--keep-alive", "x"), "invalid int value"),
     ],
 )
-def test_wrong_keep_alive_time_is_refused(words: tuple[str, ...], error: str) -> None:
+def test_invalid_keep_alive_option_is_refused(
+    settings_json: tuple[str, ...], error: str
+) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "generated.kirishima.mcp_server", *words],
+        [sys.executable, "-m", "generated.kirishima.mcp_server", *settings_json],
         cwd=ROOT,
         capture_output=True,
         text=True,

@@ -1,4 +1,4 @@
-"""Where a server listens, for whom, and what is missing for it: by its settings alone."""
+"""Listen settings from the environment: hosts, tokens, issuer, and missing values."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ LOCAL = ("127.0.0.1", "localhost", "::1")
 TOKENS = {"A": "a-token", "B": "b-token"}
 
 
-def _settings(**more: Any) -> HttpSettings:
+def _settings(**options: Any) -> HttpSettings:
     endpoints = (Endpoint("/a/", "a", "A"), Endpoint("/b/", "b", "B"))
-    given: dict[str, Any] = {"endpoints": endpoints, **more}
-    return HttpSettings(admin_variable="ADMIN", hosts_variable="HOSTS", **given)
+    values: dict[str, Any] = {"endpoints": endpoints, **options}
+    return HttpSettings(admin_variable="ADMIN", hosts_variable="HOSTS", **values)
 
 
 @pytest.mark.parametrize(
@@ -38,9 +38,10 @@ def _settings(**more: Any) -> HttpSettings:
         ("", {**TOKENS, "HOSTS": "x"}, ("x", *LOCAL)),
     ],
 )
-def test_hosts_are_those_that_are_named_and_its_own(
+def test_allowed_hosts_are_the_configured_ones_and_the_listen_host(
     host: str, environment: dict[str, str], hosts: tuple[str, ...]
 ) -> None:
+    """Local names are allowed too, unless the server listens on one public address."""
     listening = ListenSettings.from_environment(_settings(), host, environment)
     assert (listening.hosts, listening.host) == (hosts, host)
     assert {*listening.tokens} == environment.keys() - {"HOSTS"}
@@ -63,7 +64,7 @@ def test_hosts_are_those_that_are_named_and_its_own(
         ),
     ],
 )
-def test_what_is_missing_is_told(
+def test_missing_or_duplicate_tokens_and_hosts_are_refused(
     host: str, environment: dict[str, str], problems: list[str]
 ) -> None:
     with pytest.raises(SettingsError) as refused:
@@ -73,7 +74,7 @@ def test_what_is_missing_is_told(
     assert ("needs a token" in str(refused.value)) is ("needs a token" in problems[0])
 
 
-def test_an_authorization_server_stands_for_tokens() -> None:
+def test_oauth_without_issuer_still_requires_tokens_on_a_public_address() -> None:
     settings = _settings(oauth=OAuth("SHOP", ()))
     with pytest.raises(SettingsError) as refused:
         ListenSettings.from_environment(settings, "192.0.2.1", {})
@@ -93,18 +94,20 @@ def test_an_authorization_server_stands_for_tokens() -> None:
         ("", False),
     ],
 )
-def test_loopback_is_this_machine(host: str, expected: bool) -> None:
+def test_loopback_covers_localhost_127_addresses_and_ipv6(
+    host: str, expected: bool
+) -> None:
     assert is_loopback(host) is expected
 
 
-SET_UP = {
+ISSUER_ENVIRONMENT = {
     "SHOP_PUBLIC_URL": "https://shop.example:1/",
     "SHOP_OAUTH_ISSUER": "https://login.example",
 }
 
 
 @pytest.mark.parametrize(
-    ("given", "oauth", "problems"),
+    ("environment_changes", "oauth", "problems"),
     [
         ({}, {}, []),
         ({"SHOP_PUBLIC_URL": ""}, {}, ["the server's public URL: set SHOP_PUBLIC"]),
@@ -129,15 +132,15 @@ SET_UP = {
         ),
     ],
 )
-def test_an_issuer_is_set_up_by_the_environment(
-    given: dict[str, str], oauth: dict[str, Any], problems: list[str]
+def test_issuer_is_read_from_the_environment_and_problems_are_listed(
+    environment_changes: dict[str, str], oauth: dict[str, Any], problems: list[str]
 ) -> None:
     issuer, found = Issuer.from_environment(
-        OAuth("SHOP", (), **oauth), {**SET_UP, **given}
+        OAuth("SHOP", (), **oauth), {**ISSUER_ENVIRONMENT, **environment_changes}
     )
     assert len(found) == len(problems)
-    for problem, wanted in zip(found, problems, strict=True):
-        assert wanted in problem
+    for problem, expected in zip(found, problems, strict=True):
+        assert expected in problem
     if not problems:
         assert issuer.issuer == "https://login.example"
         assert issuer.public_url == "https://shop.example:1"
@@ -146,14 +149,15 @@ def test_an_issuer_is_set_up_by_the_environment(
         assert (issuer.credentials is None) is not oauth.get("introspection", False)
 
 
-def test_an_issuer_that_is_not_set_up_names_no_host() -> None:
+def test_issuer_without_environment_is_empty() -> None:
     issuer, _ = Issuer.from_environment(OAuth("SHOP", ()), {})
     assert (issuer.issuer, issuer.public_url, issuer.hosts) == ("", "", ())
 
 
-def test_a_scope_opens_the_endpoints_of_its_clients() -> None:
+def test_scope_grants_access_to_the_endpoints_of_its_clients() -> None:
+    """A scope without clients does not grant access to an endpoint with one."""
     issuer, _ = Issuer.from_environment(
-        OAuth("SHOP", (Scope("x"), Scope("y", ("a",)))), SET_UP
+        OAuth("SHOP", (Scope("x"), Scope("y", ("a",)))), ISSUER_ENVIRONMENT
     )
     assert [issuer.has_scope_for(client) for client in (None, "a", "b")] == [
         True,
@@ -162,7 +166,7 @@ def test_a_scope_opens_the_endpoints_of_its_clients() -> None:
     ]
 
 
-def test_each_endpoint_is_told_with_who_gets_in(
+def test_log_lists_each_endpoint_with_its_required_token(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     caplog.set_level(logging.INFO, "toolcast.http")

@@ -1,4 +1,4 @@
-"""What counts as large, so that it waits for its turn, and how long the turn of one keeps others."""
+"""Sizes from which values wait for a turn of the event loop, and how long they wait."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ import pytest
 from toolcast_runtime.http.fairness import Turns
 
 
-class _Noted(Turns):
-    waited = 0
+class CountingTurns(Turns):
+    wait_count = 0
 
     async def wait(self) -> None:
-        self.waited += 1
+        self.wait_count += 1
 
 
-class _Slotted:
+class SlotsWithDict:
     __slots__ = ("__dict__", "text", "unset")
 
     def __init__(self, text: str, **others: Any) -> None:
@@ -26,7 +26,7 @@ class _Slotted:
         vars(self).update(others)
 
 
-class _OneSlot:
+class SingleSlot:
     __slots__ = "text"
 
     def __init__(self, text: str) -> None:
@@ -57,49 +57,55 @@ _TEXT = "a" * 10_001
         ({_TEXT: 1}, True),
         ({"a": {"b": _TEXT}}, True),
         (MappingProxyType({"a": _TEXT}), True),
-        (_Slotted("a"), False),
-        (_Slotted(_TEXT), True),
-        (_Slotted("a", other=_TEXT), True),
-        (_Slotted("a", **{f"n{number}": 1 for number in range(248)}), False),
-        (_Slotted("a", **{f"n{number}": 1 for number in range(249)}), True),
-        (_OneSlot(_TEXT), True),
+        (SlotsWithDict("a"), False),
+        (SlotsWithDict(_TEXT), True),
+        (SlotsWithDict("a", other=_TEXT), True),
+        (SlotsWithDict("a", **{f"n{number}": 1 for number in range(248)}), False),
+        (SlotsWithDict("a", **{f"n{number}": 1 for number in range(249)}), True),
+        (SingleSlot(_TEXT), True),
         (SimpleNamespace(text=_TEXT), True),
         (SimpleNamespace(text="a"), False),
     ],
 )
-async def test_large_arguments_wait_for_their_turn(value: Any, is_large: bool) -> None:
-    turns = _Noted()
+async def test_arguments_wait_if_longer_than_10000_characters_or_250_values(
+    value: Any, is_large: bool
+) -> None:
+    turns = CountingTurns()
     await turns.wait_for(1, value)
-    assert turns.waited == is_large
+    assert turns.wait_count == is_large
 
 
 @pytest.mark.parametrize(("characters", "is_large"), [(100_000, 0), (100_001, 1)])
-async def test_an_answer_may_have_longer_texts(characters: int, is_large: int) -> None:
-    turns = _Noted()
-    await turns.wait_for_answer("a" * characters)
-    assert turns.waited == is_large
-
-
-@pytest.mark.parametrize(("is_busy", "rounds"), [(False, 1), (True, 5)])
-async def test_a_turn_comes_after_five_rounds_of_the_loop_at_the_latest(
-    is_busy: bool, rounds: int
+async def test_answers_wait_only_if_longer_than_100000_characters(
+    characters: int, is_large: int
 ) -> None:
+    turns = CountingTurns()
+    await turns.wait_for_answer("a" * characters)
+    assert turns.wait_count == is_large
+
+
+@pytest.mark.parametrize(("is_busy", "iterations"), [(False, 1), (True, 5)])
+async def test_turn_starts_after_at_most_five_loop_iterations(
+    is_busy: bool, iterations: int
+) -> None:
+    """When the loop is not busy, it starts after one iteration."""
     turns = Turns()
     turns._free_until = float("inf") if is_busy else 0.0
     waiting = asyncio.ensure_future(turns.wait())
     await asyncio.sleep(0)
-    gone = 0
+    count = 0
     while not waiting.done():
         await asyncio.sleep(0)
-        gone += 1
-    assert gone == rounds
+        count += 1
+    assert count == iterations
 
 
-@pytest.mark.parametrize(("took", "free"), [(0.001, 0.001), (0.002, 0.002), (3, 0.002)])
-def test_the_loop_is_free_for_as_long_as_the_last_turn_took(
-    took: float, free: float
+@pytest.mark.parametrize(
+    ("duration", "pause"), [(0.001, 0.001), (0.002, 0.002), (3, 0.002)]
+)
+def test_next_turn_waits_as_long_as_the_last_one_took_up_to_two_milliseconds(
+    duration: float, pause: float
 ) -> None:
-    """Up to two milliseconds."""
     turns, loop = Turns(), SimpleNamespace(time=lambda: 100.0)
-    turns._end_turn(100.0 - took, loop)  # type: ignore[arg-type]
-    assert turns._free_until == pytest.approx(100 + free)
+    turns._end_turn(100.0 - duration, loop)  # type: ignore[arg-type]
+    assert turns._free_until == pytest.approx(100 + pause)

@@ -1,4 +1,4 @@
-"""A server from its start to its end: the SDK's client, beyond loopback, traces."""
+"""A generated HTTP server process: SDK client, public addresses, startup log, traces."""
 
 from __future__ import annotations
 
@@ -12,15 +12,17 @@ from typing import Any
 import pytest
 from mcp import Client
 
-from tests.http.serving import ROOT, served
+from tests.http.serving import ROOT, run_server
 
 
-# Both eras of all of this toolset's tools: tests/mcp/test_repository_servers.py.
+# tests/mcp/test_repository_servers.py calls every tool in both protocol eras.
 @pytest.mark.parametrize(
     "mode", ["auto", pytest.param("legacy", marks=pytest.mark.slow)]
 )
-async def test_the_sdk_s_client_lists_and_calls(mode: Any) -> None:
-    with served("--local-tools") as server:
+async def test_sdk_client_lists_and_calls_the_tools_of_a_client_endpoint(
+    mode: Any,
+) -> None:
+    with run_server("--local-tools") as server:
         url = f"http://127.0.0.1:{server.port}/mcp/copilot/"
         async with Client(url, mode=mode) as client:
             listed = await client.list_tools()
@@ -30,14 +32,14 @@ async def test_the_sdk_s_client_lists_and_calls(mode: Any) -> None:
             assert called.is_error is not True
 
 
-def test_beyond_loopback_it_asks_for_tokens_and_names() -> None:
+def test_server_on_all_addresses_requires_tokens_and_allowed_hosts() -> None:
     tokens = {f"KIRISHIMA_TOKEN_{c}": c for c in ("INTERNAL", "COPILOT", "EXTERNAL")}
     names = {"KIRISHIMA_ALLOWED_HOSTS": "tools.example:80, other.example"}
-    words = ("--host", "0.0.0.0", "--local-tools")
-    with served(*words, env={**tokens, **names}) as server:
-        assert server.ask("/mcp/", "tools/list").status == 401
-        right = server.ask("/mcp/", "tools/list", token="INTERNAL")
-        assert right.status == 200
+    options = ("--host", "0.0.0.0", "--local-tools")
+    with run_server(*options, env={**tokens, **names}) as server:
+        assert server.request("/mcp/", "tools/list").status == 401
+        authorized = server.request("/mcp/", "tools/list", token="INTERNAL")
+        assert authorized.status == 200
         for host, status in (
             ("tools.example:80", 400),
             ("tools.example:81", 421),
@@ -49,7 +51,7 @@ def test_beyond_loopback_it_asks_for_tokens_and_names() -> None:
             assert answer.status == status
             if status == 421:
                 assert b"help: set KIRISHIMA_ALLOWED_HOSTS" in answer.body
-        # At most one line a second.
+        # The log has at most one such line a second.
         server.wait_for_log(
             "rejected a request to the host `tools.example:81`; help: if clients use this"
             " host, add it to KIRISHIMA_ALLOWED_HOSTS"
@@ -58,7 +60,7 @@ def test_beyond_loopback_it_asks_for_tokens_and_names() -> None:
 
 @pytest.mark.rows(1)
 @pytest.mark.parametrize(
-    ("env", "said"),
+    ("env", "problem"),
     [
         ({"KIRISHIMA_TOKEN_COPILOT": " "}, "set KIRISHIMA_TOKEN_INTERNAL, KIRISH"),
         (
@@ -68,25 +70,26 @@ def test_beyond_loopback_it_asks_for_tokens_and_names() -> None:
         ({"KIRISHIMA_CLIENTS_OVERRIDE": "absent.json"}, "absent.json cannot be read"),
     ],
 )
-def test_what_cannot_be_served_safely_does_not_start(
-    env: dict[str, str], said: str
+def test_server_with_missing_or_equal_tokens_or_bad_override_does_not_start(
+    env: dict[str, str], problem: str
 ) -> None:
-    words = ["--http", "--port", "0", "--host", "0.0.0.0"]
-    ran = subprocess.run(
-        [sys.executable, "-m", "generated.kirishima.mcp_server", *words],
+    """The error contains no token."""
+    options = ["--http", "--port", "0", "--host", "0.0.0.0"]
+    process = subprocess.run(
+        [sys.executable, "-m", "generated.kirishima.mcp_server", *options],
         cwd=ROOT,
         env={**os.environ, **env},
         capture_output=True,
         text=True,
         timeout=60,
     )
-    assert ran.returncode == 2
-    assert said in ran.stderr
-    assert "Traceback" not in ran.stderr
-    assert "5ecret" not in ran.stderr
+    assert process.returncode == 2
+    assert problem in process.stderr
+    assert "Traceback" not in process.stderr
+    assert "5ecret" not in process.stderr
 
 
-def test_calls_are_spans_where_opentelemetry_is_set_up(tmp_path: Path) -> None:
+def test_each_call_is_an_opentelemetry_span_without_arguments(tmp_path: Path) -> None:
     pytest.importorskip("opentelemetry.sdk")
     program = """
 import json
@@ -104,7 +107,7 @@ call_tool_sync("memory", {"action": "s3cret"}, "internal")
 print(json.dumps([[s.name, dict(s.attributes), s.status.status_code.name]
                   for s in kept.get_finished_spans()]))
 """
-    ran = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", program],
         cwd=ROOT,
         capture_output=True,
@@ -112,9 +115,9 @@ print(json.dumps([[s.name, dict(s.attributes), s.status.status_code.name]
         env={**os.environ, "KIRISHIMA_DATA": str(tmp_path)},
         timeout=60,
     )
-    assert ran.returncode == 0, ran.stderr
-    assert "s3cret" not in ran.stdout
-    (name, attributes, status), (other, invalid, failed) = json.loads(ran.stdout)
+    assert process.returncode == 0, process.stderr
+    assert "s3cret" not in process.stdout
+    (name, attributes, status), (other, invalid, failed) = json.loads(process.stdout)
     assert (name, status) == ("execute_tool get_personality", "UNSET")
     assert attributes == {
         "gen_ai.operation.name": "execute_tool",
@@ -126,26 +129,27 @@ print(json.dumps([[s.name, dict(s.attributes), s.status.status_code.name]
     assert invalid["error.type"] == "invalid"
 
 
-def test_it_tells_where_each_client_is_served_and_who_may_ask() -> None:
+def test_startup_log_names_each_endpoint_url_and_token_variable() -> None:
+    """The token itself is not logged."""
     token = {"KIRISHIMA_TOKEN_INTERNAL": "not-to-be-logged"}
-    with served(env=token) as server:
+    with run_server(env=token) as server:
         server.wait_for_log("serving `external`")
-        at = f"http://127.0.0.1:{server.port}/mcp"
-        known = (
-            f"serving `internal` at {at}/ with the token in KIRISHIMA_TOKEN_INTERNAL"
+        base = f"http://127.0.0.1:{server.port}/mcp"
+        expected = (
+            f"serving `internal` at {base}/ with the token in KIRISHIMA_TOKEN_INTERNAL"
         )
-        assert known in server.log
+        assert expected in server.log
         assert (
-            f"serving `copilot` at {at}/copilot/ without authentication:"
+            f"serving `copilot` at {base}/copilot/ without authentication:"
             " KIRISHIMA_TOKEN_COPILOT is not set" in server.log
         )
         assert "not-to-be-logged" not in server.log
 
 
-def test_it_tells_of_the_one_client_that_it_serves_alone() -> None:
-    with served("--client", "copilot", "--path", "/tools/") as server:
+def test_startup_log_of_a_single_client_server_names_only_its_endpoint() -> None:
+    with run_server("--client", "copilot", "--path", "/tools/") as server:
         server.wait_for_log("serving")
-        told = [line for line in server.log.splitlines() if "serving" in line]
-        assert len(told) == 1
+        lines = [line for line in server.log.splitlines() if "serving" in line]
+        assert len(lines) == 1
         url = f"http://127.0.0.1:{server.port}/tools/"
-        assert f"serving `copilot` at {url} without authentication" in told[0]
+        assert f"serving `copilot` at {url} without authentication" in lines[0]

@@ -1,4 +1,4 @@
-"""Bad input to every endpoint: the right error, and nothing in the log that was sent."""
+"""Invalid requests to every endpoint: their errors, and a log without request content."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.http.serving import Answer, Served, rpc, served
+from tests.http.serving import Response, RunningServer, rpc, run_server
 
 TOKENS = {
     "KIRISHIMA_TOKEN_INTERNAL": "internal-token-1c",
@@ -21,23 +21,23 @@ PATHS = {
     "/mcp/copilot/": "copilot-token-2d",
     "/mcp/external/": "external-token-3e",
 }
-# What callers send; none of it may stand in the log.
+# The log must not contain anything that callers send.
 MARK = "m4rk3r"
-MARKED = [MARK, *TOKENS.values()]
+SECRETS = [MARK, *TOKENS.values()]
 
 each_path = pytest.mark.parametrize("path", PATHS)
 eras = pytest.mark.parametrize("modern", [False, True], ids=["legacy", "modern"])
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[Served]:
-    with served("--log-format", "json", "--local-tools", env=TOKENS) as running:
+def server() -> Iterator[RunningServer]:
+    with run_server("--log-format", "json", "--local-tools", env=TOKENS) as running:
         yield running
-        # After everything that the tests of this module sent.
-        running.end()
+        # The log is checked once, after the last test of this module.
+        running.stop()
         for line in running.log.splitlines():
             record = json.loads(line)
-            # What is no HTTP is told without what it is.
+            # uvicorn reports invalid HTTP with a fixed text and not with the request.
             is_known = record["message"].startswith(
                 (
                     "Invalid HTTP request",
@@ -47,22 +47,27 @@ def server() -> Iterator[Served]:
             )
             assert record["level"] == "INFO" or is_known, record
             assert "exc_info" not in record, record
-            assert not any(mark in line for mark in MARKED), record
+            assert not any(mark in line for mark in SECRETS), record
 
 
-def sent(server: Served, path: str, body: bytes, *, modern: bool = False) -> Answer:
+def send_body(
+    server: RunningServer, path: str, body: bytes, *, modern: bool = False
+) -> Response:
+    """Send a body with the headers and the token of a valid request."""
     _, headers = rpc("tools/list", modern=modern)
     headers["Authorization"] = f"Bearer {PATHS[path]}"
     return server.send(path, body, headers)
 
 
-def test_a_call_that_failed_has_a_line_of_its_request(server: Served) -> None:
-    """One that was answered has that of the call alone."""
-    call = {"name": "nobody_has_it", "arguments": {}}
+def test_request_log_line_is_written_only_for_calls_with_error_status(
+    server: RunningServer,
+) -> None:
+    """Each call has a log line of its own; a request with status 200 adds none."""
+    call = {"name": "unknown_tool", "arguments": {}}
     token, start = PATHS["/mcp/"], len(server.lines)
     for modern, status in ((False, 200), (True, 400)):
         before = len(server.lines)
-        answer = server.ask("/mcp/", "tools/call", call, token=token, modern=modern)
+        answer = server.request("/mcp/", "tools/call", call, token=token, modern=modern)
         assert answer.status == status
         server.wait_for_log("outcome=refused", before)
     server.wait_for_log("POST /mcp/ 400 in", before)
@@ -70,15 +75,18 @@ def test_a_call_that_failed_has_a_line_of_its_request(server: Served) -> None:
 
 
 @each_path
-def test_a_wrong_token(server: Served, path: str) -> None:
-    answer = server.ask(path, "tools/list", {"note": MARK}, token=f"{MARK}-token")
+def test_wrong_token_is_answered_with_401(server: RunningServer, path: str) -> None:
+    answer = server.request(path, "tools/list", {"note": MARK}, token=f"{MARK}-token")
     assert answer.status == 401
     assert 'error="invalid_token"' in answer.headers["www-authenticate"]
 
 
 @each_path
 @pytest.mark.parametrize("is_declared", [True, False])
-def test_a_body_that_is_too_large(server: Served, path: str, is_declared: bool) -> None:
+def test_body_over_four_mebibytes_is_answered_with_413(
+    server: RunningServer, path: str, is_declared: bool
+) -> None:
+    """The limit applies to a declared length and to chunks."""
     size = 4 * 1024 * 1024 + 1
     headers = {"Authorization": f"Bearer {PATHS[path]}"}
     if is_declared:
@@ -89,7 +97,7 @@ def test_a_body_that_is_too_large(server: Served, path: str, is_declared: bool) 
     try:
         answer = server.send(path, body, headers)
     except (BrokenPipeError, ConnectionResetError):
-        return  # it had read enough, and hung up
+        return  # The server closed the connection before the body was sent.
     assert answer.status == 413
     assert answer.message["error"]["message"] == (
         "the body is larger than 4194304 bytes"
@@ -107,10 +115,10 @@ def test_a_body_that_is_too_large(server: Served, path: str, is_declared: bool) 
         (b'\xff\xfe{"m4rk3r": 1}', -32700),
     ],
 )
-def test_what_is_no_json(
-    server: Served, path: str, modern: bool, body: bytes, code: int
+def test_invalid_json_is_a_parse_error(
+    server: RunningServer, path: str, modern: bool, body: bytes, code: int
 ) -> None:
-    answer = sent(server, path, body, modern=modern)
+    answer = send_body(server, path, body, modern=modern)
     assert (answer.status, answer.message["error"]["code"]) == (400, code)
 
 
@@ -132,10 +140,10 @@ def test_what_is_no_json(
     ],
     ids=str,
 )
-def test_what_is_no_json_rpc(
-    server: Served, path: str, modern: bool, message: Any
+def test_invalid_json_rpc_message_is_answered_with_400(
+    server: RunningServer, path: str, modern: bool, message: Any
 ) -> None:
-    answer = sent(server, path, json.dumps(message).encode(), modern=modern)
+    answer = send_body(server, path, json.dumps(message).encode(), modern=modern)
     assert answer.status == 400, answer.body
     assert answer.message["error"]["code"] in (-32600, -32602)
 
@@ -144,27 +152,27 @@ def test_what_is_no_json_rpc(
 @eras
 @pytest.mark.parametrize("levels", [201, 10_000, 100_000])
 @pytest.mark.parametrize("opening", [b"[", b'{"a":'])
-def test_json_that_is_too_deep(
-    server: Served, path: str, modern: bool, levels: int, opening: bytes
+def test_json_nested_deeper_than_200_levels_is_answered_with_400(
+    server: RunningServer, path: str, modern: bool, levels: int, opening: bytes
 ) -> None:
     head = b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":'
     closing = b"]" if opening == b"[" else b"}"
     for body in (
         opening * levels,
         head + opening * levels + b'"m4rk3r"' + closing * levels + b"}",
-        # What was closed before does not make up for it.
+        # Brackets that were closed earlier do not count.
         b"[" + b"[]," * 300 + opening * levels + b"1" + closing * levels + b"]",
     ):
-        answer = sent(server, path, body, modern=modern)
+        answer = send_body(server, path, body, modern=modern)
         assert answer.status == 400
         assert answer.message["error"]["message"] == (
             "the body has more than 200 levels of nesting"
         )
 
 
-def test_brackets_in_texts_are_no_levels(server: Served) -> None:
+def test_brackets_inside_strings_do_not_count_as_nesting(server: RunningServer) -> None:
     call = {"name": "get_personality", "arguments": {"x": '[{"\\' * 10_000}}
-    answer = server.ask("/mcp/", "tools/call", call, token=PATHS["/mcp/"])
+    answer = server.request("/mcp/", "tools/call", call, token=PATHS["/mcp/"])
     assert answer.status == 200
     assert "`x` is not a parameter" in str(answer.message)
 
@@ -174,7 +182,9 @@ def test_brackets_in_texts_are_no_levels(server: Served) -> None:
 @pytest.mark.parametrize(
     "name", ["m4rk3r", "", "../m4rk3r", "memory\u0000", "x" * 10_000]
 )
-def test_an_unknown_tool(server: Served, path: str, modern: bool, name: str) -> None:
+def test_unknown_tool_is_named_in_the_error(
+    server: RunningServer, path: str, modern: bool, name: str
+) -> None:
     body, headers = rpc("tools/call", {"name": name, "arguments": {}}, modern=modern)
     if not name.isprintable() or len(name) > 1000:
         headers.pop("Mcp-Name", None)
@@ -182,7 +192,8 @@ def test_an_unknown_tool(server: Served, path: str, modern: bool, name: str) -> 
     answer = server.send(path, body, headers)
     error = answer.message["error"]
     if modern and "Mcp-Name" not in headers:
-        assert error["code"] == -32020  # the header has to agree with the body
+        # The stateless version requires the header to match the body.
+        assert error["code"] == -32020
     else:
         assert error == {"code": -32602, "message": f"Unknown tool: {name}"}
 
@@ -190,16 +201,16 @@ def test_an_unknown_tool(server: Served, path: str, modern: bool, name: str) -> 
 @each_path
 @eras
 @pytest.mark.parametrize("method", ["tools/m4rk3r", "prompts/list", "initialized"])
-def test_an_unknown_method(
-    server: Served, path: str, modern: bool, method: str
+def test_unknown_method_is_a_method_not_found_error(
+    server: RunningServer, path: str, modern: bool, method: str
 ) -> None:
-    answer = server.ask(path, method, token=PATHS[path], modern=modern)
+    answer = server.request(path, method, token=PATHS[path], modern=modern)
     assert answer.message["error"]["code"] == -32601
 
 
 @eras
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "problem"),
     [
         ({}, "`action` is required"),
         ({"action": "m4rk3r"}, "`action` must be one of"),
@@ -208,26 +219,27 @@ def test_an_unknown_method(
         ({"action": "get"}, "is required for action `get`"),
     ],
 )
-def test_wrong_arguments_are_the_model_s_to_read(
-    server: Served, modern: bool, arguments: Any, said: str
+def test_invalid_arguments_are_reported_in_an_error_result(
+    server: RunningServer, modern: bool, arguments: Any, problem: str
 ) -> None:
+    """The model can read a result and correct the call."""
     call = {"name": "memory", "arguments": arguments}
     for path in ("/mcp/", "/mcp/external/"):
-        answer = server.ask(
+        answer = server.request(
             path, "tools/call", call, token=PATHS[path], modern=modern
         ).message
         assert answer["result"]["isError"] is True
-        assert said in answer["result"]["content"][0]["text"]
+        assert problem in answer["result"]["content"][0]["text"]
 
 
 @each_path
 @eras
 @pytest.mark.parametrize("arguments", ["m4rk3r", [1], 7])
-def test_arguments_that_are_no_mapping(
-    server: Served, path: str, modern: bool, arguments: Any
+def test_arguments_that_are_not_an_object_are_invalid_params(
+    server: RunningServer, path: str, modern: bool, arguments: Any
 ) -> None:
     call = {"name": "memory", "arguments": arguments}
-    answer = server.ask(path, "tools/call", call, token=PATHS[path], modern=modern)
+    answer = server.request(path, "tools/call", call, token=PATHS[path], modern=modern)
     assert answer.message["error"]["code"] == -32602
 
 
@@ -240,8 +252,8 @@ def test_arguments_that_are_no_mapping(
         ({"MCP-Protocol-Version": "2099-01-01"}, (400,)),
     ],
 )
-def test_headers_that_fit_nothing(
-    server: Served, headers: dict[str, str], status: tuple[int, ...]
+def test_unsupported_content_type_accept_or_protocol_version_is_rejected(
+    server: RunningServer, headers: dict[str, str], status: tuple[int, ...]
 ) -> None:
     body, usual = rpc("tools/list")
     right = {"Authorization": f"Bearer {PATHS['/mcp/']}"}
@@ -253,15 +265,19 @@ def test_headers_that_fit_nothing(
     "origins",
     [("http://localhost", "http://evil.example"), ("http://localhost",) * 2],
 )
-def test_two_origins_are_no_origin(server: Served, origins: tuple[str, str]) -> None:
+def test_request_with_two_origin_headers_is_forbidden(
+    server: RunningServer, origins: tuple[str, str]
+) -> None:
     body, headers = rpc("tools/list")
     headers["Authorization"] = f"Bearer {PATHS['/mcp/']}"
-    # Names of headers are the same in any case, but not for a mapping.
+    # Header names ignore case, so two spellings of a dict key send the header twice.
     headers.update(zip(("Origin", "origin"), origins, strict=True))
     assert server.send("/mcp/", body, headers).status == 403
 
 
-def test_a_websocket_is_not_opened(server: Served) -> None:
+def test_websocket_upgrade_without_token_is_answered_with_401(
+    server: RunningServer,
+) -> None:
     upgrade = {
         "Connection": "Upgrade",
         "Upgrade": "websocket",
@@ -272,7 +288,9 @@ def test_a_websocket_is_not_opened(server: Served) -> None:
     assert answer.status == 401
 
 
-def test_administrators_get_errors_as_plain_as_these(server: Served) -> None:
+def test_admin_endpoint_rejects_wrong_tokens_and_invalid_bodies(
+    server: RunningServer,
+) -> None:
     path = "/api/admin/list-mcp-tools"
     assert (
         server.send(path, b"", {"Authorization": f"Bearer {MARK}"}, "GET").status == 401
@@ -287,6 +305,6 @@ def test_administrators_get_errors_as_plain_as_these(server: Served) -> None:
     assert server.send(path, b" " * 5_000_000, right, "GET").status == 413
 
 
-def test_the_server_is_well_afterwards(server: Served) -> None:
-    answer = server.ask("/mcp/", "tools/list", token=PATHS["/mcp/"])
+def test_server_still_lists_tools_after_invalid_requests(server: RunningServer) -> None:
+    answer = server.request("/mcp/", "tools/list", token=PATHS["/mcp/"])
     assert answer.status == 200

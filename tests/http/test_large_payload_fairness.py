@@ -1,4 +1,4 @@
-"""What large requests and answers cost is spread, so that others are answered meanwhile."""
+"""Work on large requests and responses does not block other requests for long."""
 
 from __future__ import annotations
 
@@ -22,22 +22,23 @@ from toolcast_runtime.http.endpoints import ListenSettings
 pytestmark = pytest.mark.slow
 
 CALLS = 20
-# A health check takes about so many turns of the loop from its connection to its answer.
-TURNS_OF_A_CHECK = 5
-# Without turns, all calls run in one piece, so that the longest wait is nearly all of the
-# processor time. A share does not depend on the machine.
+# A health check takes about five iterations of the event loop from connection to response.
+HEALTH_CHECK_ITERATIONS = 5
+# Without turns, all calls run without a break, and the longest wait is nearly all of the
+# processor time. Unlike a duration, a share does not depend on the machine.
 MAX_SHARE = 0.5
 
 LARGE = {
-    "a text": "x" * 3_000_000,
+    "text": "x" * 3_000_000,
     "names": {f"Name{number}": "value" for number in range(9_000)},
     "long names": {f"{'Ab' * 150}{number}": "v" for number in range(9_000)},
-    "a name of a value": {"name": "Ab" * 1_500_000, "value": "v"},
+    "value name": {"name": "Ab" * 1_500_000, "value": "v"},
 }
 
 
 @contextlib.asynccontextmanager
-async def opened() -> AsyncIterator[httpx.AsyncClient]:
+async def run_client() -> AsyncIterator[httpx.AsyncClient]:
+    """Yield a client of the application in this process."""
     server = replace(SERVER, external=False)
     assert server.http is not None
     app = build_http_app(
@@ -51,14 +52,14 @@ async def opened() -> AsyncIterator[httpx.AsyncClient]:
 
 
 @contextlib.asynccontextmanager
-async def longest_wait() -> AsyncIterator[list[float]]:
-    """The processor time that a check would have waited for others, longest last."""
+async def measure_waits() -> AsyncIterator[list[float]]:
+    """Yield the waits of health checks in seconds of processor time, sorted at the end."""
     waits = [0.0]
 
     async def watch() -> None:
         while True:
             start = time.thread_time()
-            for _ in range(TURNS_OF_A_CHECK):
+            for _ in range(HEALTH_CHECK_ITERATIONS):
                 await asyncio.sleep(0)
             waits.append(time.thread_time() - start)
             await asyncio.sleep(0.001)
@@ -79,35 +80,37 @@ def make_request(
     return client.build_request("POST", "/mcp/", content=body, headers=headers)
 
 
-async def at_once(
+async def call_in_parallel(
     tool: str, arguments: Any, *, modern: bool
 ) -> tuple[list[str], float]:
-    """Call a tool in parallel; return the answers and the longest wait's share of the time.
+    """Call a tool in parallel; return the responses and the longest wait's share of the time.
 
-    The clients share the loop with the server, so their requests are made before the wait is
-    measured, and their answers are decoded after it.
+    The clients share the event loop with the server, so their requests are built before the
+    wait is measured, and their responses are decoded after it.
     """
-    async with opened() as client:
+    async with run_client() as client:
         await client.send(make_request(client, tool, {}, modern=modern))
         requests = [
             make_request(client, tool, arguments, modern=modern) for _ in range(CALLS)
         ]
-        async with longest_wait() as waits:
+        async with measure_waits() as waits:
             answers = await asyncio.gather(*map(client.send, requests))
             share = max(waits) / sum(waits)
     return [answer.text for answer in answers], share
 
 
-@pytest.mark.parametrize(("modern", "what"), [*zip(cycle([False, True]), LARGE)])
-async def test_large_arguments(what: str, modern: bool) -> None:
-    given = {"action": "create", "memory": LARGE[what]}
-    answers, share = await at_once("memory", given, modern=modern)
+@pytest.mark.parametrize(("modern", "case"), [*zip(cycle([False, True]), LARGE)])
+async def test_calls_with_large_arguments_block_others_for_less_than_half_the_time(
+    case: str, modern: bool
+) -> None:
+    arguments = {"action": "create", "memory": LARGE[case]}
+    answers, share = await call_in_parallel("memory", arguments, modern=modern)
     assert all("are not valid" in answer for answer in answers)
     assert share < MAX_SHARE
 
 
 @pytest.mark.parametrize("modern", [False, True])
-async def test_large_answers(
+async def test_calls_with_large_results_block_others_for_less_than_half_the_time(
     modern: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     guide = tmp_path / "guide.toml"
@@ -118,6 +121,6 @@ async def test_large_answers(
         encoding="utf-8",
     )
     monkeypatch.setenv("KIRISHIMA_STYLE_GUIDE", str(guide))
-    answers, share = await at_once("get_personality", {}, modern=modern)
+    answers, share = await call_in_parallel("get_personality", {}, modern=modern)
     assert all(tone in answer for answer in answers)
     assert share < MAX_SHARE

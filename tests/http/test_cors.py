@@ -1,4 +1,4 @@
-"""Web pages use a server if their origin is declared or is an allowed host (CORS)."""
+"""CORS: web pages of declared origins and of allowed hosts can call a server."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import httpx
 import pytest
 
 from tests.catalog.browser_setup import find_chromium
-from tests.http.serving import rpc, served
+from tests.http.serving import rpc, run_server
 from tests.mcp.projects import generate_project
 from tests.runtime.packages import Package, definition
 from toolcast_runtime import Registry
@@ -81,7 +81,7 @@ async def list_tools(
 
 
 @pytest.mark.parametrize("origin", [PAGE, EXTENSION, "null", LOCAL])
-async def test_allowed_pages_need_a_token_only_for_the_request_itself(
+async def test_preflight_of_an_allowed_origin_needs_no_token_but_the_request_does(
     tmp_path: Path, origin: str
 ) -> None:
     async with make_client(tmp_path, token="t-123456789012") as client:
@@ -102,7 +102,9 @@ async def test_allowed_pages_need_a_token_only_for_the_request_itself(
 
 
 @pytest.mark.parametrize("origin", FOREIGN)
-async def test_other_pages_are_rejected(tmp_path: Path, origin: str) -> None:
+async def test_other_origins_are_forbidden_without_cors_headers(
+    tmp_path: Path, origin: str
+) -> None:
     async with make_client(tmp_path) as client:
         for answer in (
             await preflight(client, origin),
@@ -112,14 +114,18 @@ async def test_other_pages_are_rejected(tmp_path: Path, origin: str) -> None:
             assert not [n for n in answer.headers if n.startswith("access-control")]
 
 
-async def test_any_host_does_not_mean_any_page(tmp_path: Path) -> None:
+async def test_wildcard_allowed_host_does_not_allow_every_origin(
+    tmp_path: Path,
+) -> None:
     async with make_client(tmp_path, hosts="*") as client:
         answer = await preflight(client, FOREIGN[0])
         assert "access-control-allow-origin" not in answer.headers
         assert (await preflight(client, PAGE)).status_code == 200
 
 
-async def test_pages_can_read_unknown_paths_and_other_methods(tmp_path: Path) -> None:
+async def test_404_and_405_responses_have_cors_headers_for_an_allowed_origin(
+    tmp_path: Path,
+) -> None:
     async with make_client(tmp_path) as client:
         missing = await client.get(
             "/.well-known/oauth-protected-resource", headers={"Origin": PAGE}
@@ -130,7 +136,9 @@ async def test_pages_can_read_unknown_paths_and_other_methods(tmp_path: Path) ->
         assert answer.headers["access-control-allow-origin"] == PAGE
 
 
-async def test_two_origins_are_rejected(tmp_path: Path) -> None:
+async def test_request_with_two_origin_headers_gets_no_cors_headers(
+    tmp_path: Path,
+) -> None:
     async with make_client(tmp_path) as client:
         headers = [("Origin", PAGE), ("Origin", LOCAL)]
         answer = await client.post("/mcp", headers=headers)
@@ -183,7 +191,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("evil.example", "right-token-123456", "blocked: TypeError"),
     ],
 )
-def test_chromium_lets_declared_and_local_pages_call(
+def test_chromium_allows_requests_of_declared_and_local_pages_only(
     project: Path, tmp_path: Path, host: str, token: str, result: str
 ) -> None:
     page_folder = tmp_path
@@ -201,18 +209,18 @@ def test_chromium_lets_declared_and_local_pages_call(
     generate_project(project)
     env = {"PAGES_TOKEN": "right-token-123456"}
     try:
-        with served(package="generated.pages", root=project, env=env) as server:
+        with run_server(package="generated.pages", root=project, env=env) as server:
             text = SCRIPT.replace("PORT", str(server.port)).replace("TOKEN", token)
             (page_folder / "index.html").write_text(text)
-            shown = open_page(f"http://{host}:{port}/")
+            page_text = open_page(f"http://{host}:{port}/")
     finally:
         pages.shutdown()
         pages.server_close()
-    assert shown.startswith(result)
+    assert page_text.startswith(result)
 
 
 def open_page(url: str) -> str:
-    """Return what a page shows in Chromium after its request."""
+    """Open a page in Chromium and return its text after its request."""
     from playwright.sync_api import sync_playwright
 
     rules = "--host-resolver-rules=MAP *.example 127.0.0.1"
