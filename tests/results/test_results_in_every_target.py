@@ -360,9 +360,7 @@ async def test_proxied_tool_result_is_shortened(
 async def test_external_result_is_shortened(
     open_tools: OpenTools, tmp_path: Path, send: str
 ) -> None:
-    server = odd_server(
-        "well", result={"send": send, "budget": {"characters": 400}}
-    )
+    server = odd_server("well", result={"send": send, "budget": {"characters": 400}})
     package = Package(tmp_path, definition("mine")).load()
     registry = Registry(package, providers=[open_tools(server)])
     tool = await registry.find_tool("echo")
