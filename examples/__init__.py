@@ -1,1 +1,1 @@
-"""Hand-written handlers of the example toolsets, runnable with embedded defaults."""
+"""Handlers of the example toolsets; they run without external services."""

@@ -1,6 +1,5 @@
 """Handlers of the kirishima toolset.
 
-One module a tool holds the function that the tool's spec names. It gets exactly the
-arguments that the caller sent, checked against the spec, and answers with a JSON value
-or raises a ToolError whose words are meant for the model.
+Each tool has a module with its handler. A handler receives the validated arguments of a
+call and returns a JSON value, or raises a ToolError with a message for the model.
 """

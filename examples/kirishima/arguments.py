@@ -1,4 +1,4 @@
-"""What JSON Schema cannot check of an argument."""
+"""Checks of arguments that JSON Schema cannot express."""
 
 from __future__ import annotations
 
@@ -6,24 +6,24 @@ from typing import TypeVar
 
 from toolcast_runtime import ToolError
 
-__all__ = ["clean_text", "needed", "row_id"]
+__all__ = ["clean_text", "require", "parse_row_id"]
 
 Value = TypeVar("Value")
 
 
-def needed(value: Value | None, parameter: str) -> Value:
-    """The value, or a ToolError when the caller left the parameter out."""
+def require(value: Value | None, parameter: str) -> Value:
+    """Return the value, or raise a ToolError if the parameter was omitted."""
     if value is None:
         raise ToolError(f"`{parameter}` is required for this action.")
     return value
 
 
 def clean_text(value: str, parameter: str) -> str:
-    """The text without surrounding space.
+    r"""Return the text without surrounding whitespace.
 
     Raises:
-        ToolError: nothing is left, or the text cannot be stored: JSON can spell halves
-            of characters (`\\ud800`) that no file can hold.
+        ToolError: the text is blank, or contains a surrogate (`\\ud800` in JSON), which
+            cannot be encoded.
     """
     text = value.replace("\x00", " ").strip()
     if not text:
@@ -31,19 +31,19 @@ def clean_text(value: str, parameter: str) -> str:
     try:
         text.encode()
     except UnicodeEncodeError as error:
-        raise ToolError(f"`{parameter}` contains half a character.") from error
+        raise ToolError(f"`{parameter}` contains an invalid character.") from error
     return text
 
 
-def row_id(value: str, parameter: str) -> int:
-    """The row number that an identifier stands for.
+def parse_row_id(value: str, parameter: str) -> int:
+    """Return the row number of an identifier.
 
     Raises:
-        ToolError: the text is no identifier that any answer ever gave.
+        ToolError: the text does not have the format of an identifier.
     """
     if not (value.isascii() and value.isdigit() and len(value) <= 18):
         raise ToolError(
-            f"`{parameter}` must be an identifier as an earlier answer gave it, "
+            f"`{parameter}` must be an identifier from an earlier result, "
             f"not {value!r}."
         )
     return int(value)

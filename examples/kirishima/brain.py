@@ -1,7 +1,7 @@
-"""A brain in sixty lines: message -> tools and prompt -> model -> calls -> answer.
+"""An agent loop: select tools for a message, query the model, run its tool calls.
 
-Kirishima's loop against any OpenAI-compatible endpoint. It calls tools as functions, its own
-and those of external servers alike, and speaks HTTP with the model only.
+It works with any OpenAI-compatible endpoint, and calls local tools and tools of
+external servers as functions.
 """
 
 from __future__ import annotations
@@ -18,31 +18,32 @@ import httpx
 from generated.kirishima import prompts, registry
 
 from .get_personality import CALLING_MODEL
-from .manage_prompt import lines_in_force
+from .manage_prompt import list_active_lines
 
-MOST_TURNS = 8
-OWN_CLIENT = "internal"
+MAX_TURNS = 8
+DEFAULT_CLIENT = "internal"
 
 
-async def think(
-    message: str, *, history: Sequence[str] = (), client: str = OWN_CLIENT
+async def respond(
+    message: str, *, history: Sequence[str] = (), client: str = DEFAULT_CLIENT
 ) -> str:
-    """The model's answer to a message, once it has called what it wanted to call.
+    """Return the model's answer to a message after it has called tools.
 
-    `BRAIN_URL`, `BRAIN_MODEL` and `BRAIN_KEY` name the endpoint, such as Ollama's
-    `http://127.0.0.1:11434/v1`, the model, and its key where one is needed.
+    The environment variables `BRAIN_URL` (such as Ollama's
+    `http://127.0.0.1:11434/v1`), `BRAIN_MODEL` and `BRAIN_KEY` set the endpoint, the
+    model and an optional API key.
 
     Raises:
-        httpx.HTTPError: the endpoint cannot be reached, or refuses.
-        RuntimeError: the model still calls tools after `MOST_TURNS` turns.
+        httpx.HTTPError: the endpoint cannot be reached or returns an error.
+        RuntimeError: the model still calls tools after `MAX_TURNS` turns.
     """
     catalog = await registry.get_routed_tools_catalog(client)
     names = await registry.route_tools(message, catalog, history=history)
     tools = await registry.get_always_tools(client)
     tools += await registry.get_openai_tools_by_names(names, client)
-    offered = [tool["function"]["name"] for tool in tools]
-    said: list[dict[str, Any]] = [
-        {"role": "system", "content": system_prompt(offered, client)},
+    tool_names = [tool["function"]["name"] for tool in tools]
+    messages: list[dict[str, Any]] = [
+        {"role": "system", "content": build_system_prompt(tool_names, client)},
         *({"role": "user", "content": text} for text in (*history, message)),
     ]
     key = os.environ.get("BRAIN_KEY")
@@ -50,37 +51,45 @@ async def think(
     url = f"{os.environ['BRAIN_URL'].rstrip('/')}/chat/completions"
     model = os.environ["BRAIN_MODEL"]
     async with httpx.AsyncClient(headers=headers, timeout=120) as endpoint:
-        for _ in range(MOST_TURNS):
-            asked = {"model": model, "messages": said, "tools": tools}
-            reply = (await endpoint.post(url, json=asked)).raise_for_status().json()
-            answer = reply["choices"][0]["message"]
-            said.append(answer)
+        for _ in range(MAX_TURNS):
+            request = {"model": model, "messages": messages, "tools": tools}
+            response = (
+                (await endpoint.post(url, json=request)).raise_for_status().json()
+            )
+            answer = response["choices"][0]["message"]
+            messages.append(answer)
             if not answer.get("tool_calls"):
                 return str(answer["content"])
-            calls = (_called(call, client, model) for call in answer["tool_calls"])
-            said += await asyncio.gather(*calls)
-    raise RuntimeError(f"the model still calls tools after {MOST_TURNS} turns")
+            calls = (
+                _run_tool_call(call, client, model) for call in answer["tool_calls"]
+            )
+            messages += await asyncio.gather(*calls)
+    raise RuntimeError(f"the model still calls tools after {MAX_TURNS} turns")
 
 
-def system_prompt(offered: Iterable[str], client: str = OWN_CLIENT) -> str:
-    """What the model is told before a request: of its lines, and of the tools it gets.
+def build_system_prompt(tool_names: Iterable[str], client: str = DEFAULT_CLIENT) -> str:
+    """Return the system prompt: the assistant's prompt lines and the tools' guidance.
 
-    It is made anew for each message, so that a line which `manage_prompt` adds holds from
-    the next turn on. The lines are the assistant's own: no other client gets them.
+    It is built for each message, so a line that `manage_prompt` adds applies from the
+    next message on. Only the client `internal` gets the prompt lines.
     """
-    lines = lines_in_force() if client == OWN_CLIENT else []
-    own = "## Lines you gave yourself\n\n" + "".join(f"- {line}\n" for line in lines)
+    lines = list_active_lines() if client == DEFAULT_CLIENT else []
+    own_lines = "## Your own prompt lines\n\n" + "".join(
+        f"- {line}\n" for line in lines
+    )
     parts = [
-        "You are a personal assistant. Answer with what your tools gave you.\n",
-        own if lines else "",
-        prompts.guidance(offered, client),
+        "You are a personal assistant. Base your answers on the results of your tools.\n",
+        own_lines if lines else "",
+        prompts.guidance(tool_names, client),
     ]
     return "\n".join(part for part in parts if part)
 
 
-async def _called(call: Mapping[str, Any], client: str, model: str) -> dict[str, Any]:
-    """The message that answers one tool call; what is wrong with it is told the model."""
-    # Each of the calls is a task, with a context of its own.
+async def _run_tool_call(
+    call: Mapping[str, Any], client: str, model: str
+) -> dict[str, Any]:
+    """Run a tool call and return the message with its result or error."""
+    # `asyncio.gather` runs each call as a task with its own context, so set it here.
     CALLING_MODEL.set(model)
     function = call["function"]
     try:
@@ -95,4 +104,4 @@ async def _called(call: Mapping[str, Any], client: str, model: str) -> dict[str,
 
 
 if __name__ == "__main__":
-    print(asyncio.run(think(" ".join(sys.argv[1:]))))
+    print(asyncio.run(respond(" ".join(sys.argv[1:]))))

@@ -1,4 +1,4 @@
-"""GitHub's REST API, as far as issues need it."""
+"""Client of the parts of GitHub's REST API that concern issues."""
 
 from __future__ import annotations
 
@@ -14,53 +14,53 @@ from whenever import Instant
 
 from toolcast_runtime import ToolError
 
-from .web import Service, json_body
+from .web import Service, parse_json
 
 __all__ = ["Repository", "open_repository"]
 
 DEFAULT_URL = "https://api.github.com"
-ANSWER_SECONDS = 15.0
+RESPONSE_TIMEOUT_S = 15.0
 REPOSITORY = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]*/(?!\.{1,2}$)[A-Za-z0-9._-]+")
 
 
 @dataclass(frozen=True, slots=True)
 class Repository:
-    """One repository, reached through an open client."""
+    """A repository with an open HTTP client."""
 
     client: httpx.AsyncClient
     path: str
 
     async def get(self, tail: str) -> Any:
-        """The resource at that path below the repository."""
-        return _value(await self.client.get(self.path + tail))
+        """Return the resource at a path below the repository."""
+        return _parse_response(await self.client.get(self.path + tail))
 
     async def post(self, tail: str, body: Mapping[str, Any]) -> Any:
-        """What GitHub made of the body."""
-        return _value(await self.client.post(self.path + tail, json=body))
+        """Create a resource and return GitHub's response."""
+        return _parse_response(await self.client.post(self.path + tail, json=body))
 
     async def patch(self, tail: str, body: Mapping[str, Any]) -> Any:
-        """The resource after the change."""
-        return _value(await self.client.patch(self.path + tail, json=body))
+        """Update a resource and return it."""
+        return _parse_response(await self.client.patch(self.path + tail, json=body))
 
-    async def page(
+    async def get_page(
         self, tail: str, query: Mapping[str, str], *, number: int, size: int
     ) -> tuple[list[Any], bool]:
-        """One page of a list, 1 being the first, and whether another follows."""
-        asked = {**query, "per_page": str(size), "page": str(number)}
-        response = await self.client.get(self.path + tail, params=asked)
-        items = _value(response)
+        """Return a page of a list and whether there are more; the first page is 1."""
+        parameters = {**query, "per_page": str(size), "page": str(number)}
+        response = await self.client.get(self.path + tail, params=parameters)
+        items = _parse_response(response)
         if not isinstance(items, list):
-            raise ToolError("GitHub answered with something that is not a list.")
+            raise ToolError("GitHub's response is not a list.")
         return items, "next" in response.links
 
 
 @asynccontextmanager
 async def open_repository(*, write: bool) -> AsyncIterator[Repository]:
-    """The repository that the environment names.
+    """Open the repository that the environment variables configure.
 
     Raises:
-        ToolError: GITHUB_REPOSITORY is unset or wrong, or there is no GITHUB_TOKEN for
-            writing; leaving the block, any failure of the connection.
+        ToolError: GITHUB_REPOSITORY is unset or invalid, GITHUB_TOKEN is unset and
+            `write` needs it, or a request in the block fails.
     """
     name = os.environ.get("GITHUB_REPOSITORY", "").strip()
     if not name:
@@ -81,46 +81,48 @@ async def open_repository(*, write: bool) -> AsyncIterator[Repository]:
             "X-GitHub-Api-Version": "2022-11-28",
             "User-Agent": "kirishima",
         },
-        answer_seconds=ANSWER_SECONDS,
+        response_timeout_s=RESPONSE_TIMEOUT_S,
     )
-    async with service.client() as client:
+    async with service.open_client() as client:
         yield Repository(client, f"/repos/{name}")
 
 
-def _value(response: httpx.Response) -> Any:
+def _parse_response(response: httpx.Response) -> Any:
     if response.is_success:
-        return json_body(response, "GitHub")
-    raise ToolError(_explanation(response))
+        return parse_json(response, "GitHub")
+    raise ToolError(_describe_error(response))
 
 
-def _explanation(response: httpx.Response) -> str:
-    """Why GitHub refused, and what to do about it."""
+def _describe_error(response: httpx.Response) -> str:
+    """Return the reason for an error response, and how to fix it."""
     status = response.status_code
-    limited = _rate_limit(response)
+    limited = _describe_rate_limit(response)
     if limited is not None:
         return limited
     if status == 401:
         return "GitHub does not accept the token. GITHUB_TOKEN needs a valid one."
     if status == 403:
-        return f"GitHub does not allow this to the token's owner: {_message(response)}"
+        return f"The token lacks permission: {_extract_message(response)}"
     if status == 404:
         return (
-            "GitHub knows no such issue or repository, or the token may not see it. "
+            "The issue or repository does not exist, or the token cannot read it. "
             "Check the number with `list`."
         )
     if status == 410:
-        return f"GitHub says that it is gone: {_message(response)}"
+        return f"The resource was removed: {_extract_message(response)}"
     if status == 422:
-        return f"GitHub refuses the values: {_message(response)}"
+        return f"GitHub rejected the values: {_extract_message(response)}"
     if 300 <= status < 400:
         return "The repository has moved: GITHUB_REPOSITORY needs its new name."
     if status >= 500:
-        return f"GitHub has a problem of its own (status {status}). Try again later."
-    return f"GitHub refuses the request (status {status}): {_message(response)}"
+        return f"GitHub failed (status {status}). Try again later."
+    return (
+        f"GitHub rejected the request (status {status}): {_extract_message(response)}"
+    )
 
 
-def _rate_limit(response: httpx.Response) -> str | None:
-    """The explanation of a rate limit, if that is what the response is about."""
+def _describe_rate_limit(response: httpx.Response) -> str | None:
+    """Return a message if the response reports a rate limit, else None."""
     headers = response.headers
     exhausted = headers.get("x-ratelimit-remaining") == "0"
     limited = response.status_code == 429 or (
@@ -138,20 +140,20 @@ def _rate_limit(response: httpx.Response) -> str | None:
     return "GitHub's rate limit is reached. Try again later."
 
 
-def _message(response: httpx.Response) -> str:
-    """GitHub's own words, with the fields that it finds fault with."""
+def _extract_message(response: httpx.Response) -> str:
+    """Return GitHub's error message, with the invalid fields."""
     try:
         body = response.json()
     except ValueError:
-        return "it gave no reason."
+        return "no reason was reported."
     if not isinstance(body, dict):
-        return "it gave no reason."
-    words = [str(body.get("message", "it gave no reason"))]
+        return "no reason was reported."
+    messages = [str(body.get("message", "no reason was reported"))]
     errors = body.get("errors")
     for error in errors if isinstance(errors, list) else []:
         if isinstance(error, dict):
             parts = (error.get(key) for key in ("field", "code", "message", "value"))
-            words.append(" ".join(str(part) for part in parts if part is not None))
+            messages.append(" ".join(str(part) for part in parts if part is not None))
         else:
-            words.append(str(error))
-    return "; ".join(words)[:1000]
+            messages.append(str(error))
+    return "; ".join(messages)[:1000]

@@ -1,4 +1,4 @@
-"""The `github_issue` tool: the issues of one GitHub repository."""
+"""Handler of github_issue: the issues of a GitHub repository."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from typing import Any, Literal
 
 from toolcast_runtime import ToolError
 
-from .arguments import clean_text, needed
+from .arguments import clean_text, require
 from .github_api import Repository, open_repository
-from .github_shapes import comment_json, is_issue, issue_json, listed_json
+from .github_shapes import format_comment, format_issue, format_listed_issue, is_issue
 from .moments import parse_moment
 
 __all__ = ["github_issue"]
 
 Action = Literal["create", "list", "view", "comment", "close", "list_comments"]
-READERS = ("list", "view", "list_comments")
+READ_ACTIONS = ("list", "view", "list_comments")
 OPTIONS: Mapping[str, tuple[str, ...]] = {
     "create": ("milestone",),
     "list": ("state", "assignee", "creator", "since", "sort", "direction", "limit"),
@@ -23,8 +23,9 @@ OPTIONS: Mapping[str, tuple[str, ...]] = {
     "list_comments": ("since", "limit"),
 }
 DEFAULT_LIMIT = 30
-SMALLEST_PAGE = 30  # smaller ones would be emptied by the pull requests among them
-MOST_PAGES = 5
+# Pages also contain pull requests, so small pages could have no issues.
+MIN_PAGE_SIZE = 30
+MAX_PAGES = 5
 
 
 async def github_issue(
@@ -40,66 +41,74 @@ async def github_issue(
 ) -> dict[str, Any]:
     """Create, list, view, comment on or close issues of the configured repository.
 
-    Answers with the issues and comments concerned and whether a list goes on.
+    Return the affected issues or comments, and whether the list continues.
 
     Raises:
-        ToolError: the configuration is missing, an option does not belong to the
-            action, or GitHub refuses or cannot be reached. It never holds the token.
+        ToolError: the configuration is incomplete, an option is not valid for the
+            action, or the request to GitHub fails. The message never contains the
+            token.
     """
-    chosen = _checked_options(action, options or {})
-    async with open_repository(write=action not in READERS) as repository:
+    chosen = _validate_options(action, options or {})
+    async with open_repository(write=action not in READ_ACTIONS) as repository:
         if action == "list":
-            query = _query(chosen, _cleaned(labels, "labels"))
+            query = _build_query(chosen, _clean_texts(labels, "labels"))
             found, more = await _collect(
-                repository, "/issues", query, _limit(chosen), is_issue
+                repository, "/issues", query, _get_limit(chosen), is_issue
             )
-            return _answer(action, issues=map(listed_json, found), more=more)
+            return _build_result(
+                action, issues=map(format_listed_issue, found), more=more
+            )
         if action == "create":
             content = {
-                "title": clean_text(needed(title, "title"), "title"),
+                "title": clean_text(require(title, "title"), "title"),
                 "body": body and clean_text(body, "body"),
-                "assignees": _cleaned(assignees, "assignees"),
-                "labels": _cleaned(labels, "labels"),
+                "assignees": _clean_texts(assignees, "assignees"),
+                "labels": _clean_texts(labels, "labels"),
                 "milestone": chosen.get("milestone"),
             }
-            sent = {key: value for key, value in content.items() if value is not None}
-            made = await repository.post("/issues", sent)
-            return _answer(action, issues=[issue_json(made)])
+            body_fields = {
+                key: value for key, value in content.items() if value is not None
+            }
+            created = await repository.post("/issues", body_fields)
+            return _build_result(action, issues=[format_issue(created)])
 
-        path = f"/issues/{_number(needed(issue_id, 'issue_id'))}"
+        path = f"/issues/{_parse_number(require(issue_id, 'issue_id'))}"
         if action == "view":
-            return _answer(action, issues=[issue_json(await repository.get(path))])
+            return _build_result(
+                action, issues=[format_issue(await repository.get(path))]
+            )
         if action == "comment":
-            words = clean_text(needed(comment_body, "comment_body"), "comment_body")
-            made = await repository.post(f"{path}/comments", {"body": words})
-            return _answer(action, comments=[comment_json(made)])
+            text = clean_text(require(comment_body, "comment_body"), "comment_body")
+            created = await repository.post(f"{path}/comments", {"body": text})
+            return _build_result(action, comments=[format_comment(created)])
         if action == "close":
             reason = chosen.get("state_reason", "completed")
             closed = await repository.patch(
                 path, {"state": "closed", "state_reason": reason}
             )
-            return _answer(action, issues=[issue_json(closed)])
+            return _build_result(action, issues=[format_issue(closed)])
         found, more = await _collect(
-            repository, f"{path}/comments", _query(chosen), _limit(chosen)
+            repository, f"{path}/comments", _build_query(chosen), _get_limit(chosen)
         )
-        return _answer(action, comments=map(comment_json, found), more=more)
+        return _build_result(action, comments=map(format_comment, found), more=more)
 
 
-def _checked_options(action: Action, options: Mapping[str, Any]) -> Mapping[str, Any]:
-    known = OPTIONS.get(action, ())
-    strange = sorted(set(options) - set(known))
-    if strange:
-        allowed = ", ".join(known) or "none"
+def _validate_options(action: Action, options: Mapping[str, Any]) -> Mapping[str, Any]:
+    supported = OPTIONS.get(action, ())
+    unknown = sorted(set(options) - set(supported))
+    if unknown:
+        allowed = ", ".join(supported) or "none"
         raise ToolError(
-            f"`options` of `{action}` has no {', '.join(strange)}; it reads: {allowed}."
+            f"`options` of `{action}` does not support {', '.join(unknown)}; use "
+            f"{allowed}."
         )
     return options
 
 
-def _query(
+def _build_query(
     options: Mapping[str, Any], labels: Sequence[str] | None = None
 ) -> dict[str, str]:
-    """The options as GitHub's query parameters."""
+    """Return the options as GitHub's query parameters."""
     query = {key: str(value) for key, value in options.items() if key != "limit"}
     if "since" in query:
         since = parse_moment(query["since"], "options.since")
@@ -109,17 +118,17 @@ def _query(
     return query
 
 
-def _limit(options: Mapping[str, Any]) -> int:
+def _get_limit(options: Mapping[str, Any]) -> int:
     return int(options.get("limit", DEFAULT_LIMIT))
 
 
-def _cleaned(values: Sequence[str] | None, parameter: str) -> list[str] | None:
+def _clean_texts(values: Sequence[str] | None, parameter: str) -> list[str] | None:
     if values is None:
         return None
     return [clean_text(value, parameter) for value in values]
 
 
-def _number(issue_id: str) -> int:
+def _parse_number(issue_id: str) -> int:
     digits = issue_id.removeprefix("#")
     if not (digits.isascii() and digits.isdigit()):
         raise ToolError(f"`issue_id` must be an issue's number, not {issue_id!r}.")
@@ -133,18 +142,18 @@ async def _collect(
     limit: int,
     keep: Callable[[Any], bool] = lambda _: True,
 ) -> tuple[list[Any], bool]:
-    """The first items worth keeping, and whether there may be more."""
-    size = max(limit, SMALLEST_PAGE)
+    """Return up to `limit` items that `keep` accepts, and whether there may be more."""
+    size = max(limit, MIN_PAGE_SIZE)
     found: list[Any] = []
-    for number in range(1, MOST_PAGES + 1):
-        items, more = await repository.page(tail, query, number=number, size=size)
+    for number in range(1, MAX_PAGES + 1):
+        items, more = await repository.get_page(tail, query, number=number, size=size)
         found += filter(keep, items)
         if len(found) >= limit or not more:
             break
     return found[:limit], more or len(found) > limit
 
 
-def _answer(
+def _build_result(
     action: Action,
     *,
     issues: Iterable[dict[str, Any]] = (),

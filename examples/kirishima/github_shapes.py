@@ -1,4 +1,4 @@
-"""What the tool tells of GitHub's issues and comments."""
+"""Conversion of GitHub's issues and comments into the tool's result."""
 
 from __future__ import annotations
 
@@ -6,28 +6,28 @@ from typing import Any
 
 from toolcast_runtime import ToolError
 
-__all__ = ["comment_json", "is_issue", "issue_json", "listed_json"]
+__all__ = ["format_comment", "is_issue", "format_issue", "format_listed_issue"]
 
 
 def is_issue(item: Any) -> bool:
-    """False for pull requests, which GitHub lists among the issues."""
+    """Return False for pull requests, which GitHub includes in lists of issues."""
     return isinstance(item, dict) and "pull_request" not in item
 
 
-def issue_json(item: Any) -> dict[str, Any]:
-    """An issue with its text.
+def format_issue(item: Any) -> dict[str, Any]:
+    """Return an issue with its body.
 
     Raises:
-        ToolError: GitHub sent something else.
+        ToolError: the value is not an issue.
     """
-    return {**listed_json(item), "body": item.get("body")}
+    return {**format_listed_issue(item), "body": item.get("body")}
 
 
-def listed_json(item: Any) -> dict[str, Any]:
-    """An issue without its text.
+def format_listed_issue(item: Any) -> dict[str, Any]:
+    """Return an issue without its body.
 
     Raises:
-        ToolError: GitHub sent something else.
+        ToolError: the value is not an issue.
     """
     try:
         return {
@@ -35,40 +35,40 @@ def listed_json(item: Any) -> dict[str, Any]:
             "title": item["title"],
             "state": item["state"],
             "url": item["html_url"],
-            "author": _login(item["user"]),
-            "labels": [_label(label) for label in item["labels"]],
-            "assignees": [person["login"] for person in item["assignees"]],
+            "author": _get_login(item["user"]),
+            "labels": [_get_label_name(label) for label in item["labels"]],
+            "assignees": [user["login"] for user in item["assignees"]],
             "comments": item["comments"],
             "created_at": item["created_at"],
             "updated_at": item["updated_at"],
         }
     except (KeyError, TypeError) as error:
-        raise ToolError("GitHub answered with something that is no issue.") from error
+        raise ToolError("GitHub's response is not an issue.") from error
 
 
-def comment_json(item: Any) -> dict[str, Any]:
-    """A comment.
+def format_comment(item: Any) -> dict[str, Any]:
+    """Return a comment.
 
     Raises:
-        ToolError: GitHub sent something else.
+        ToolError: the value is not a comment.
     """
     try:
         return {
             "comment_id": item["id"],
-            "author": _login(item["user"]),
+            "author": _get_login(item["user"]),
             "body": item["body"],
             "created_at": item["created_at"],
             "url": item["html_url"],
         }
     except (KeyError, TypeError) as error:
-        raise ToolError("GitHub answered with something that is no comment.") from error
+        raise ToolError("GitHub's response is not a comment.") from error
 
 
-def _login(user: Any) -> Any:
-    """The login; None for an account that is gone."""
+def _get_login(user: Any) -> Any:
+    """Return the login, or None for a deleted account."""
     return None if user is None else user["login"]
 
 
-def _label(label: Any) -> Any:
-    """The label's name; old issues may have bare names."""
+def _get_label_name(label: Any) -> Any:
+    """Return the label's name; labels can be strings or objects."""
     return label if isinstance(label, str) else label["name"]

@@ -1,4 +1,4 @@
-"""The `memory` tool: long-term memory about the user."""
+"""Handler of memory: long-term memory about the user."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any, Literal
 
 from toolcast_runtime import ToolError
 
-from .arguments import clean_text, needed, row_id
+from .arguments import clean_text, parse_row_id, require
 from .memory_search import Filters, find
-from .memory_table import Memory, insert, load, remove, rewrite
-from .moments import millis, parse_moment
-from .store import database
+from .memory_table import Memory, insert, load, remove, update
+from .moments import parse_moment, to_millis
+from .store import open_database
 
 __all__ = ["memory"]
 
@@ -47,42 +47,42 @@ def memory(
     limit: int = 10,
     offset: int = 0,
 ) -> dict[str, Any]:
-    """Search, list, read or change memories; answers with the memories concerned.
+    """Search, list, get, create, update or delete memories; return the affected ones.
 
     Raises:
-        ToolError: a time is not ISO 8601, a text is blank, there is no such memory, or
-            its text is stored already.
+        ToolError: a time is not ISO 8601, a text is blank, the memory does not exist,
+            or its text is stored already.
     """
     if action in ("search", "list"):
         filters = Filters(
-            keywords=_keywords(keywords or []),
+            keywords=_normalize_keywords(keywords or []),
             min_keywords=min_keywords,
             category=category,
             topic_id=topic_id,
-            created_after=_millis(created_after, "created_after"),
-            created_before=_millis(created_before, "created_before"),
+            created_after=_parse_time(created_after, "created_after"),
+            created_before=_parse_time(created_before, "created_before"),
         )
-        with database() as connection:
+        with open_database() as connection:
             found, total = find(connection, filters, limit=limit, offset=offset)
-        return _answer(action, found, total)
+        return _build_result(action, found, total)
 
     if action == "get":
-        with database() as connection:
-            return _answer(action, [_existing(connection, memory_id)])
+        with open_database() as connection:
+            return _build_result(action, [_get_memory(connection, memory_id)])
 
     text = None if memory is None else clean_text(memory, "memory")
-    words = None if keywords is None else _keywords(keywords)
+    words = None if keywords is None else _normalize_keywords(keywords)
     topic = None if topic_id is None else clean_text(topic_id, "topic_id")
-    with database(write=True) as connection:
+    with open_database(write=True) as connection:
         if action == "create":
-            fresh = needed(text, "memory")
-            _refuse_duplicate(connection, fresh)
-            changed = insert(connection, fresh, words or [], category, topic)
+            new_text = require(text, "memory")
+            _check_unique(connection, new_text)
+            changed = insert(connection, new_text, words or [], category, topic)
         elif action == "update":
-            old = _existing(connection, memory_id)
+            old = _get_memory(connection, memory_id)
             if text is not None:
-                _refuse_duplicate(connection, text, apart_from=old.id)
-            changed = rewrite(
+                _check_unique(connection, text, except_id=old.id)
+            changed = update(
                 connection,
                 old,
                 text=old.text if text is None else text,
@@ -91,41 +91,41 @@ def memory(
                 topic_id=old.topic_id if topic is None else topic,
             )
         else:
-            changed = _existing(connection, memory_id)
+            changed = _get_memory(connection, memory_id)
             remove(connection, changed)
-    return _answer(action, [changed])
+    return _build_result(action, [changed])
 
 
-def _answer(
+def _build_result(
     action: Action, memories: list[Memory], total: int | None = None
 ) -> dict[str, Any]:
     return {
         "action": action,
-        "memories": [one.as_json() for one in memories],
+        "memories": [memory.as_json() for memory in memories],
         "total": len(memories) if total is None else total,
     }
 
 
-def _existing(connection: sqlite3.Connection, memory_id: str | None) -> Memory:
-    wanted = needed(memory_id, "memory_id")
-    found = load(connection, row_id(wanted, "memory_id"))
+def _get_memory(connection: sqlite3.Connection, memory_id: str | None) -> Memory:
+    identifier = require(memory_id, "memory_id")
+    found = load(connection, parse_row_id(identifier, "memory_id"))
     if found is None:
-        raise ToolError(f"There is no memory with the id {wanted}.")
+        raise ToolError(f"There is no memory with the id {identifier}.")
     return found
 
 
-def _refuse_duplicate(
-    connection: sqlite3.Connection, text: str, *, apart_from: int | None = None
+def _check_unique(
+    connection: sqlite3.Connection, text: str, *, except_id: int | None = None
 ) -> None:
     row = connection.execute(
         "SELECT id FROM memories WHERE text = ?", [text]
     ).fetchone()
-    if row is not None and row["id"] != apart_from:
-        raise ToolError(f"Memory {row['id']} says exactly this already.")
+    if row is not None and row["id"] != except_id:
+        raise ToolError(f"Memory {row['id']} already has this text.")
 
 
-def _keywords(keywords: Sequence[str]) -> list[str]:
-    """The keywords, each on one line and once, whatever its case."""
+def _normalize_keywords(keywords: Sequence[str]) -> list[str]:
+    """Return the keywords on one line each, without case-insensitive duplicates."""
     lines = (" ".join(clean_text(word, "keywords").split()) for word in keywords)
     unique: dict[str, str] = {}
     for line in lines:
@@ -133,5 +133,5 @@ def _keywords(keywords: Sequence[str]) -> list[str]:
     return list(unique.values())
 
 
-def _millis(text: str | None, parameter: str) -> int | None:
-    return None if text is None else millis(parse_moment(text, parameter))
+def _parse_time(text: str | None, parameter: str) -> int | None:
+    return None if text is None else to_millis(parse_moment(text, parameter))

@@ -1,4 +1,4 @@
-"""Finding memories: full text, filters, paging."""
+"""Search for memories: full text, filters and pages."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ __all__ = ["Filters", "find"]
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """What a memory must be like to be found; None and no keywords ask for nothing.
+    """Search conditions; None and an empty list match every memory.
 
     Attributes:
-        keywords: words or phrases looked for in text and keywords.
-        min_keywords: how many of them must match; all of them when they are fewer.
+        keywords: words or phrases in the text or keywords of a memory.
+        min_keywords: the number of keywords that must match, at most all of them.
         created_after: milliseconds, inclusive.
         created_before: milliseconds, exclusive.
     """
@@ -32,12 +32,12 @@ class Filters:
 def find(
     connection: sqlite3.Connection, filters: Filters, *, limit: int, offset: int
 ) -> tuple[list[Memory], int]:
-    """One page of the memories that match, and how many match in all.
+    """Return a page of the matching memories, and the number of all matches.
 
-    With keywords the best match comes first: most keywords, then BM25. Without, the
-    newest comes first.
+    With keywords, memories are sorted by the number of matching keywords, then by BM25
+    score; otherwise newest first.
     """
-    source, values = _source(filters)
+    source, values = _build_source(filters)
     counted = connection.execute(f"SELECT count(*) {source}", values).fetchone()
     total = int(counted[0])
     order = "matched DESC, score, id DESC" if filters.keywords else "id DESC"
@@ -48,8 +48,8 @@ def find(
     return [from_row(row) for row in rows], total
 
 
-def _source(filters: Filters) -> tuple[str, list[str | int]]:
-    """The FROM and WHERE clauses, made of constants only, and the values they bind."""
+def _build_source(filters: Filters) -> tuple[str, list[str | int]]:
+    """Return the FROM and WHERE clauses, without user input, and their parameters."""
     source = "FROM memories"
     values: list[str | int] = []
     if filters.keywords:
@@ -61,7 +61,7 @@ def _source(filters: Filters) -> tuple[str, list[str | int]]:
             " JOIN (SELECT hit, count(*) AS matched, sum(rank) AS score "
             f"FROM ({hits}) GROUP BY hit HAVING count(*) >= ?) ON hit = id"
         )
-        values += [_phrase(keyword) for keyword in filters.keywords]
+        values += [_quote_phrase(keyword) for keyword in filters.keywords]
         values.append(min(filters.min_keywords, len(filters.keywords)))
     conditions = {
         "category = ?": filters.category,
@@ -69,13 +69,13 @@ def _source(filters: Filters) -> tuple[str, list[str | int]]:
         "created_at >= ?": filters.created_after,
         "created_at < ?": filters.created_before,
     }
-    asked = {text: value for text, value in conditions.items() if value is not None}
-    if asked:
-        source += f" WHERE {' AND '.join(asked)}"
-        values += asked.values()
+    active = {text: value for text, value in conditions.items() if value is not None}
+    if active:
+        source += f" WHERE {' AND '.join(active)}"
+        values += active.values()
     return source, values
 
 
-def _phrase(keyword: str) -> str:
-    """The keyword as a quoted FTS5 string, in which nothing is an operator."""
+def _quote_phrase(keyword: str) -> str:
+    """Return the keyword as an FTS5 string, in which no character is an operator."""
     return '"' + keyword.replace('"', '""') + '"'

@@ -1,4 +1,4 @@
-"""Memories as rows: reading and writing one."""
+"""Read and write rows of the table `memories`."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any
 
 from whenever import Instant
 
-from .moments import millis, utc_text
+from .moments import format_utc, to_millis
 
-__all__ = ["Memory", "from_row", "insert", "load", "remove", "rewrite"]
+__all__ = ["Memory", "from_row", "insert", "load", "remove", "update"]
 
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """One memory as it is stored."""
+    """A stored memory."""
 
     id: int
     text: str
@@ -26,20 +26,20 @@ class Memory:
     updated_at: int
 
     def as_json(self) -> dict[str, Any]:
-        """The memory in the shape that the tool's `returns` promises."""
+        """Return the memory in the format of the spec's `returns`."""
         return {
             "memory_id": str(self.id),
             "memory": self.text,
             "keywords": self.keywords,
             "category": self.category,
             "topic_id": self.topic_id,
-            "created_at": utc_text(self.created_at),
-            "updated_at": utc_text(self.updated_at),
+            "created_at": format_utc(self.created_at),
+            "updated_at": format_utc(self.updated_at),
         }
 
 
 def from_row(row: sqlite3.Row) -> Memory:
-    """The memory that a row of the table holds."""
+    """Build a memory from a row of the table."""
     return Memory(
         id=row["id"],
         text=row["text"],
@@ -52,7 +52,7 @@ def from_row(row: sqlite3.Row) -> Memory:
 
 
 def load(connection: sqlite3.Connection, memory_id: int) -> Memory | None:
-    """The memory of that id, if there is one."""
+    """Return the memory with this id, or None."""
     row = connection.execute(
         "SELECT * FROM memories WHERE id = ?", [memory_id]
     ).fetchone()
@@ -66,8 +66,8 @@ def insert(
     category: str | None,
     topic_id: str | None,
 ) -> Memory:
-    """Store a new memory."""
-    now = millis(Instant.now())
+    """Insert a memory."""
+    now = to_millis(Instant.now())
     row = connection.execute(
         "INSERT INTO memories (text, keywords, category, topic_id, created_at, "
         "updated_at) VALUES (?, ?, ?, ?, ?, ?) RETURNING *",
@@ -76,7 +76,7 @@ def insert(
     return from_row(row)
 
 
-def rewrite(
+def update(
     connection: sqlite3.Connection,
     old: Memory,
     *,
@@ -85,7 +85,7 @@ def rewrite(
     category: str | None,
     topic_id: str | None,
 ) -> Memory:
-    """Store a memory's new values; when it was created stays."""
+    """Replace a memory's values, except for its creation time."""
     row = connection.execute(
         "UPDATE memories SET text = ?, keywords = ?, category = ?, topic_id = ?, "
         "updated_at = ? WHERE id = ? RETURNING *",
@@ -94,7 +94,7 @@ def rewrite(
             "\n".join(keywords),
             category,
             topic_id,
-            millis(Instant.now()),
+            to_millis(Instant.now()),
             old.id,
         ],
     ).fetchone()
@@ -102,5 +102,5 @@ def rewrite(
 
 
 def remove(connection: sqlite3.Connection, memory: Memory) -> None:
-    """Delete a memory; its id is never given again."""
+    """Delete a memory; its id is not used again."""
     connection.execute("DELETE FROM memories WHERE id = ?", [memory.id])

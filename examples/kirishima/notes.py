@@ -1,4 +1,4 @@
-"""A sticky note as it is stored, and when it is due."""
+"""Sticky notes and their due times."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from whenever import Instant, ZonedDateTime
 
-from .moments import Moment, from_millis, local
+from .moments import Moment, from_millis, parse_local
 from .recurrence import Recurrence, parse_recurrence
 
 __all__ = ["Note", "from_row"]
@@ -16,12 +16,12 @@ __all__ = ["Note", "from_row"]
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """One note.
+    """A stored note.
 
     Attributes:
-        start: the due time of the first occurrence, in the zone it was written in.
-        occurrence: the number of the current occurrence, 0 being the first.
-        snoozed_until: when the current occurrence is due instead.
+        start: due time of the first occurrence, in the zone in which it was entered.
+        occurrence: number of the current occurrence; the first is 0.
+        snoozed_until: due time of the current occurrence if it was snoozed.
     """
 
     id: int
@@ -32,61 +32,65 @@ class Note:
     snoozed_until: Instant | None
     resolved: bool
 
-    def recurrence(self) -> Recurrence | None:
-        """How the note repeats, if it does."""
+    def get_recurrence(self) -> Recurrence | None:
+        """Return the note's recurrence, or None if it does not repeat."""
         if self.periodicity is None:
             return None
         return parse_recurrence(self.periodicity, self.start, "periodicity")
 
-    def due(self) -> Moment:
-        """When the current occurrence is due by its own date."""
-        recurrence = self.recurrence()
-        current = recurrence and recurrence.occurrence(self.start, self.occurrence)
+    def get_due(self) -> Moment:
+        """Return the due time of the current occurrence, without a snooze."""
+        recurrence = self.get_recurrence()
+        current = recurrence and recurrence.get_occurrence(self.start, self.occurrence)
         return current or self.start
 
-    def effective(self) -> Moment:
-        """When the current occurrence is due, a snooze considered."""
+    def get_effective_due(self) -> Moment:
+        """Return the due time of the current occurrence, including a snooze."""
         if self.snoozed_until is None:
-            return self.due()
+            return self.get_due()
         return self.localize(self.snoozed_until)
 
-    def following(self, now: Instant) -> int | None:
-        """The number of the next occurrence that is still to come, if there is one."""
-        recurrence = self.recurrence()
+    def find_next(self, now: Instant) -> int | None:
+        """Return the number of the next occurrence after `now`, or None."""
+        recurrence = self.get_recurrence()
         if recurrence is None:
             return None
-        return recurrence.following(self.start, self.occurrence, now)
+        return recurrence.find_next(self.start, self.occurrence, now)
 
     def localize(self, moment: Instant) -> Moment:
-        """The moment in the zone, or at the offset, of the note."""
+        """Return the moment in the note's zone or at its offset."""
         if isinstance(self.start, ZonedDateTime):
             return moment.to_tz(self.start.tz_id or "UTC")
         return moment.to_fixed_offset(self.start.offset)
 
     def as_json(self, now: Instant) -> dict[str, Any]:
-        """The note in the shape that the tool's `returns` promises."""
+        """Return the note in the format of the spec's `returns`."""
         if self.resolved:
             status = "resolved"
         else:
-            status = "due" if self.effective().to_instant() <= now else "upcoming"
+            status = (
+                "due" if self.get_effective_due().to_instant() <= now else "upcoming"
+            )
         until = self.snoozed_until
         return {
             "id": str(self.id),
             "text": self.text,
             "status": status,
-            "date": _text(self.due()),
-            "snoozed_until": None if until is None else _text(self.localize(until)),
+            "date": _format_moment(self.get_due()),
+            "snoozed_until": (
+                None if until is None else _format_moment(self.localize(until))
+            ),
             "periodicity": self.periodicity,
         }
 
 
 def from_row(row: sqlite3.Row) -> Note:
-    """The note that a row of the table holds."""
+    """Build a note from a row of the table."""
     until = row["snoozed_until"]
     return Note(
         id=row["id"],
         text=row["text"],
-        start=local(row["start"], row["zone"]),
+        start=parse_local(row["start"], row["zone"]),
         periodicity=row["periodicity"],
         occurrence=row["occurrence"],
         snoozed_until=None if until is None else from_millis(until),
@@ -94,8 +98,8 @@ def from_row(row: sqlite3.Row) -> Note:
     )
 
 
-def _text(moment: Moment) -> str:
-    """The moment as ISO 8601 with its offset, to the second."""
+def _format_moment(moment: Moment) -> str:
+    """Format the moment as ISO 8601 with its offset, in seconds."""
     if isinstance(moment, ZonedDateTime):
         return moment.format_iso(unit="second", tz_id_display="omit")
     return moment.format_iso(unit="second")

@@ -1,4 +1,4 @@
-"""The `smarthome` tool: requests in plain words to Home Assistant."""
+"""Handler of smarthome: natural-language requests to Home Assistant."""
 
 from __future__ import annotations
 
@@ -10,33 +10,33 @@ import httpx
 from toolcast_runtime import ToolError
 
 from .arguments import clean_text
-from .web import Service, json_body
+from .web import Service, parse_json
 
 __all__ = ["smarthome"]
 
-# An assistant that asks a language model first may think for a while.
-ANSWER_SECONDS = 40.0
+# Conversation agents that query a language model can take long.
+RESPONSE_TIMEOUT_S = 40.0
 
 
 async def smarthome(*, user_request: str, device: str | None = None) -> dict[str, Any]:
-    """Have Home Assistant's conversation agent carry out one request.
+    """Send a request to Home Assistant's conversation agent and return the outcome.
 
     Raises:
-        ToolError: Home Assistant is not configured, unreachable, or did not understand
-            or could not do what was asked. It never holds the token.
+        ToolError: Home Assistant is not configured or not reachable, or did not carry
+            out the request. The message never contains the token.
     """
-    sentence = _sentence(user_request, device)
-    async with _service().client() as client:
+    sentence = _build_sentence(user_request, device)
+    async with _build_service().open_client() as client:
         response = await client.post(
             "/api/conversation/process", json={"text": sentence}
         )
         if not response.is_success:
-            raise ToolError(_explanation(response))
-        return _outcome(json_body(response, "Home Assistant"))
+            raise ToolError(_describe_error(response))
+        return _parse_outcome(parse_json(response, "Home Assistant"))
 
 
-def _sentence(user_request: str, device: str | None) -> str:
-    """The request, with the device at its end unless it names it already."""
+def _build_sentence(user_request: str, device: str | None) -> str:
+    """Return the request, with the device appended unless the request contains it."""
     request = clean_text(user_request, "user_request")
     if device is None:
         return request
@@ -46,7 +46,7 @@ def _sentence(user_request: str, device: str | None) -> str:
     return f"{request.rstrip('.!?')} {name}"
 
 
-def _service() -> Service:
+def _build_service() -> Service:
     url = os.environ.get("HOME_ASSISTANT_URL", "").strip()
     token = os.environ.get("HOME_ASSISTANT_TOKEN", "").strip()
     for variable, value in (
@@ -54,19 +54,19 @@ def _service() -> Service:
         ("HOME_ASSISTANT_TOKEN", token),
     ):
         if not value:
-            raise ToolError(f"The house is not connected: {variable} is unset.")
+            raise ToolError(f"Home Assistant is not configured: {variable} is unset.")
     return Service(
         name="Home Assistant",
         url=url,
         url_variable="HOME_ASSISTANT_URL",
         token=token,
         token_variable="HOME_ASSISTANT_TOKEN",
-        answer_seconds=ANSWER_SECONDS,
+        response_timeout_s=RESPONSE_TIMEOUT_S,
     )
 
 
-def _explanation(response: httpx.Response) -> str:
-    """Why Home Assistant refused, and what to do about it."""
+def _describe_error(response: httpx.Response) -> str:
+    """Return the reason for an error response, and how to fix it."""
     status = response.status_code
     if status in (401, 403):
         return (
@@ -75,30 +75,30 @@ def _explanation(response: httpx.Response) -> str:
         )
     if status == 404:
         return (
-            "There is no conversation API at HOME_ASSISTANT_URL. Check the address and "
-            "that the conversation integration is on."
+            "There is no conversation API at HOME_ASSISTANT_URL. Check the URL and "
+            "enable the conversation integration."
         )
     if status >= 500:
-        return f"Home Assistant has a problem of its own (status {status})."
-    return f"Home Assistant refuses the request (status {status})."
+        return f"Home Assistant failed (status {status})."
+    return f"Home Assistant rejected the request (status {status})."
 
 
-def _outcome(answer: Any) -> dict[str, Any]:
-    """What the house did or said.
+def _parse_outcome(answer: Any) -> dict[str, Any]:
+    """Return the outcome of a request from Home Assistant's response.
 
     Raises:
-        ToolError: it did neither, in its own words.
+        ToolError: the response is an error or is not valid.
     """
     try:
         response = answer["response"]
         kind = response["response_type"]
         data = response.get("data") or {}
-        speech = _speech(response)
+        speech = _get_speech(response)
         if kind == "error":
             code = data.get("code", "unknown")
-            raise ToolError(f"The house could not do it ({code}): {speech}")
+            raise ToolError(f"Home Assistant could not do this ({code}): {speech}")
         if kind not in ("action_done", "query_answer"):
-            raise ToolError("Home Assistant answered with something unknown.")
+            raise ToolError("Home Assistant returned an invalid response.")
         return {
             "speech": speech,
             "kind": kind,
@@ -106,10 +106,10 @@ def _outcome(answer: Any) -> dict[str, Any]:
             "failed": [target["name"] for target in data.get("failed") or []],
         }
     except (AttributeError, KeyError, TypeError) as error:
-        raise ToolError("Home Assistant answered with something unknown.") from error
+        raise ToolError("Home Assistant returned an invalid response.") from error
 
 
-def _speech(response: Any) -> str:
-    """What the house says; silent intents say nothing."""
+def _get_speech(response: Any) -> str:
+    """Return the spoken response, which can be empty."""
     plain = (response.get("speech") or {}).get("plain") or {}
     return str(plain.get("speech", ""))

@@ -1,4 +1,4 @@
-"""The `stickynotes` tool: reminders, once or repeating."""
+"""Handler of stickynotes: one-time and repeating reminders."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from whenever import Instant
 
 from toolcast_runtime import ToolError
 
-from .arguments import clean_text, needed, row_id
+from .arguments import clean_text, parse_row_id, require
 from .moments import (
     Moment,
-    millis,
-    own_zone,
+    add_duration,
+    get_time_zone,
+    get_zone,
     parse_duration,
     parse_moment,
-    shift,
-    zone_of,
+    to_millis,
 )
 from .notes import Note, from_row
 from .recurrence import parse_recurrence
-from .store import database
+from .store import open_database
 
 __all__ = ["stickynotes"]
 
@@ -37,31 +37,31 @@ def stickynotes(
     id: str | None = None,
     snooze: str | None = None,
 ) -> dict[str, Any]:
-    """Create, list, snooze or resolve notes; answers with the notes concerned.
+    """Create, list, snooze or resolve notes; return the affected notes.
 
     Raises:
         ToolError: a date, duration or recurrence is not ISO 8601, the text is blank, or
-            there is no such open note.
+            there is no open note with this id.
     """
-    now = Instant.now().to_tz(own_zone())
+    now = Instant.now().to_tz(get_time_zone())
     moment = now.to_instant()
     if action == "list":
-        with database() as connection:
-            notes = _open_notes(connection)
-        notes.sort(key=lambda note: (note.effective().to_instant(), note.id))
+        with open_database() as connection:
+            notes = _list_open_notes(connection)
+        notes.sort(key=lambda note: (note.get_effective_due().to_instant(), note.id))
     elif action == "create":
-        body = clean_text(needed(text, "text"), "text")
-        start = parse_moment(needed(date, "date"), "date")
+        body = clean_text(require(text, "text"), "text")
+        start = parse_moment(require(date, "date"), "date")
         if periodicity is not None:
             parse_recurrence(periodicity, start, "periodicity")
-        with database(write=True) as connection:
+        with open_database(write=True) as connection:
             notes = [_create(connection, body, start, periodicity, moment)]
     else:
-        wanted = needed(id, "id")
-        with database(write=True) as connection:
-            note = _open_note(connection, wanted)
+        note_id = require(id, "id")
+        with open_database(write=True) as connection:
+            note = _get_open_note(connection, note_id)
             if action == "snooze":
-                length = needed(snooze, "snooze")
+                length = require(snooze, "snooze")
                 notes = [_snooze(connection, note, length, moment)]
             else:
                 notes = [_resolve(connection, note, moment)]
@@ -72,19 +72,19 @@ def stickynotes(
     }
 
 
-def _open_notes(connection: sqlite3.Connection) -> list[Note]:
+def _list_open_notes(connection: sqlite3.Connection) -> list[Note]:
     rows = connection.execute("SELECT * FROM notes WHERE resolved_at IS NULL")
     return [from_row(row) for row in rows]
 
 
-def _open_note(connection: sqlite3.Connection, wanted: str) -> Note:
+def _get_open_note(connection: sqlite3.Connection, note_id: str) -> Note:
     row = connection.execute(
-        "SELECT * FROM notes WHERE id = ?", [row_id(wanted, "id")]
+        "SELECT * FROM notes WHERE id = ?", [parse_row_id(note_id, "id")]
     ).fetchone()
     if row is None:
-        raise ToolError(f"There is no note with the id {wanted}.")
+        raise ToolError(f"There is no note with the id {note_id}.")
     if row["resolved_at"] is not None:
-        raise ToolError(f"Note {wanted} is resolved already.")
+        raise ToolError(f"Note {note_id} is already resolved.")
     return from_row(row)
 
 
@@ -101,9 +101,9 @@ def _create(
         [
             text,
             start.to_plain().format_iso(),
-            zone_of(start),
+            get_zone(start),
             periodicity,
-            millis(now),
+            to_millis(now),
         ],
     ).fetchone()
     return from_row(row)
@@ -112,32 +112,32 @@ def _create(
 def _snooze(
     connection: sqlite3.Connection, note: Note, length: str, now: Instant
 ) -> Note:
-    """Put the current occurrence off; the ones after it stay where they are."""
+    """Postpone the current occurrence; later occurrences are unchanged."""
     duration = parse_duration(length, "snooze")
-    base = note.localize(max(now, note.effective().to_instant()))
+    base = note.localize(max(now, note.get_effective_due().to_instant()))
     try:
-        until = shift(base, duration)
+        until = add_duration(base, duration)
     except ValueError as error:
         raise ToolError("`snooze` leads beyond the year 9999.") from error
     row = connection.execute(
         "UPDATE notes SET snoozed_until = ? WHERE id = ? RETURNING *",
-        [millis(until), note.id],
+        [to_millis(until), note.id],
     ).fetchone()
     return from_row(row)
 
 
 def _resolve(connection: sqlite3.Connection, note: Note, now: Instant) -> Note:
-    """Move a repeating note to its next occurrence to come, or end the note.
+    """Move a repeating note to its next future occurrence, or resolve the note.
 
-    Occurrences that were missed are passed over.
+    Missed occurrences are skipped.
     """
-    following = note.following(now)
+    next_occurrence = note.find_next(now)
     row = connection.execute(
         "UPDATE notes SET occurrence = ?, snoozed_until = NULL, resolved_at = ? "
         "WHERE id = ? RETURNING *",
         [
-            note.occurrence if following is None else following,
-            millis(now) if following is None else None,
+            note.occurrence if next_occurrence is None else next_occurrence,
+            to_millis(now) if next_occurrence is None else None,
             note.id,
         ],
     ).fetchone()

@@ -1,4 +1,4 @@
-"""The SQLite file that memories, prompt lines and sticky notes live in."""
+"""SQLite database of memories, prompt lines and sticky notes."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from platformdirs import user_data_path
 
 from toolcast_runtime import ToolError
 
-__all__ = ["database", "database_path"]
+__all__ = ["open_database", "get_database_path"]
 
-BUSY_SECONDS = 5.0
+BUSY_TIMEOUT_S = 5.0
 
-# Statements by schema version: a file at version n lacks everything from index n on.
-# Released versions never change; a new one is appended.
+# Statements of each schema version. A file at version n needs the entries from index n
+# on. Do not change released versions; append new ones.
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     (
         """
         CREATE TABLE memories (
             id INTEGER PRIMARY KEY AUTOINCREMENT,
             text TEXT NOT NULL UNIQUE,
-            keywords TEXT NOT NULL,       -- one a line
+            keywords TEXT NOT NULL,       -- one per line
             category TEXT,
             topic_id TEXT,
             created_at INTEGER NOT NULL,  -- milliseconds since 1970, like every *_at
@@ -78,7 +78,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             id INTEGER PRIMARY KEY AUTOINCREMENT,
             text TEXT NOT NULL,
             start TEXT NOT NULL,          -- local time of the first occurrence
-            zone TEXT NOT NULL,           -- IANA name or offset that it is local to
+            zone TEXT NOT NULL,           -- IANA name or offset of `start`
             periodicity TEXT,
             occurrence INTEGER NOT NULL,  -- 0 is the first
             snoozed_until INTEGER,
@@ -90,23 +90,24 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
 )
 
 
-def database_path() -> Path:
-    """The file, in the folder KIRISHIMA_DATA or else the user's data folder."""
+def get_database_path() -> Path:
+    """Return the database file in KIRISHIMA_DATA or the user's data folder."""
     folder = os.environ.get("KIRISHIMA_DATA")
     base = Path(folder) if folder else user_data_path("kirishima", appauthor=False)
     return base / "kirishima.sqlite3"
 
 
 @contextmanager
-def database(*, write: bool = False) -> Iterator[sqlite3.Connection]:
-    """One transaction on the file, which is made on first use.
+def open_database(*, write: bool = False) -> Iterator[sqlite3.Connection]:
+    """Open the database, which is created on first use, and begin a transaction.
 
-    Everything is committed at the end, or nothing when an exception leaves the block.
+    The transaction is committed at the end of the block, and rolled back on an
+    exception.
 
     Raises:
-        ToolError: others kept the file busy for several seconds.
+        ToolError: the database is locked for longer than `BUSY_TIMEOUT_S`.
     """
-    path = database_path()
+    path = get_database_path()
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     try:
         with closing(_connect(path)) as connection:
@@ -115,32 +116,32 @@ def database(*, write: bool = False) -> Iterator[sqlite3.Connection]:
             try:
                 yield connection
             except BaseException:
-                _undo(connection)
+                _roll_back(connection)
                 raise
             connection.execute("COMMIT")
     except sqlite3.OperationalError as error:
         if _is_busy(error):
-            raise ToolError("The store is busy. Try again in a moment.") from error
+            raise ToolError("The database is busy. Try again in a moment.") from error
         raise
 
 
 def _connect(path: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)
+    connection = sqlite3.connect(path, timeout=BUSY_TIMEOUT_S, isolation_level=None)
     connection.row_factory = sqlite3.Row
     return connection
 
 
 def _migrate(connection: sqlite3.Connection) -> None:
-    """Bring the file to this schema version, whoever else is about to do the same."""
-    if _version(connection) == len(MIGRATIONS):
+    """Update the schema to the current version; concurrent processes are safe."""
+    if _get_version(connection) == len(MIGRATIONS):
         return
     _use_wal(connection)
     connection.execute("BEGIN IMMEDIATE")
     try:
-        version = _version(connection)
+        version = _get_version(connection)
         if version > len(MIGRATIONS):
             raise RuntimeError(
-                f"the store has schema version {version}, newer than this program's "
+                f"the database has schema version {version}, newer than this program's "
                 f"{len(MIGRATIONS)}"
             )
         for statements in MIGRATIONS[version:]:
@@ -148,14 +149,18 @@ def _migrate(connection: sqlite3.Connection) -> None:
                 connection.execute(statement)
         connection.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
     except BaseException:
-        _undo(connection)
+        _roll_back(connection)
         raise
     connection.execute("COMMIT")
 
 
 def _use_wal(connection: sqlite3.Connection) -> None:
-    """Switch to WAL; when others are switching too, SQLite itself does not wait."""
-    deadline = monotonic() + BUSY_SECONDS
+    """Enable WAL mode.
+
+    SQLite does not wait for a lock while it changes the mode, so retry until the
+    timeout.
+    """
+    deadline = monotonic() + BUSY_TIMEOUT_S
     while True:
         try:
             connection.execute("PRAGMA journal_mode = WAL")
@@ -171,10 +176,11 @@ def _is_busy(error: sqlite3.OperationalError) -> bool:
     return primary_code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 
 
-def _undo(connection: sqlite3.Connection) -> None:
-    if connection.in_transaction:  # a full disk, for one, has ended it already
+def _roll_back(connection: sqlite3.Connection) -> None:
+    # Some errors, such as a full disk, end the transaction.
+    if connection.in_transaction:
         connection.execute("ROLLBACK")
 
 
-def _version(connection: sqlite3.Connection) -> int:
+def _get_version(connection: sqlite3.Connection) -> int:
     return int(connection.execute("PRAGMA user_version").fetchone()[0])

@@ -1,4 +1,4 @@
-"""Calls to other services over HTTP, with failures told in words for the model."""
+"""HTTP client of external services whose errors become messages for the model."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ import httpx
 
 from toolcast_runtime import ToolError
 
-__all__ = ["Service", "json_body"]
+__all__ = ["Service", "parse_json"]
 
-CONNECT_SECONDS = 5.0
+CONNECT_TIMEOUT_S = 5.0
 
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """One service and how to reach it.
+    """Address, credentials and timeout of a service.
 
     Attributes:
-        name: what errors call it.
-        url: its base address.
-        url_variable: the environment variable that sets the address.
-        token: the secret that calls are authorised with; in no error, log or `repr`.
-        token_variable: the environment variable that the secret comes from.
-        answer_seconds: how long to wait for an answer.
-        headers: what every request carries.
+        name: name in error messages.
+        url: base URL.
+        url_variable: environment variable of the URL.
+        token: bearer token; never part of an error, log or `repr`.
+        token_variable: environment variable of the token.
+        response_timeout_s: timeout of a response in seconds.
+        headers: headers of every request.
     """
 
     name: str
@@ -37,23 +37,25 @@ class Service:
     url_variable: str
     token: str | None = field(repr=False)
     token_variable: str
-    answer_seconds: float
+    response_timeout_s: float
     headers: Mapping[str, str] = field(default_factory=dict)
 
     @asynccontextmanager
-    async def client(self) -> AsyncIterator[httpx.AsyncClient]:
-        """A client for this service.
+    async def open_client(self) -> AsyncIterator[httpx.AsyncClient]:
+        """Open a client for this service.
 
-        Leaving the block with a failure of the transport raises a ToolError instead,
-        and every ToolError that leaves it is free of the token.
+        Transport errors in the block become a ToolError, and the token is removed from
+        the message of every ToolError.
         """
-        headers = {**self.headers, **self._authorization()}
+        headers = {**self.headers, **self._build_authorization()}
         try:
             async with httpx.AsyncClient(
-                base_url=self._checked_url(),
+                base_url=self._validate_url(),
                 headers=headers,
-                verify=_trusted(),
-                timeout=httpx.Timeout(self.answer_seconds, connect=CONNECT_SECONDS),
+                verify=_get_ssl_context(),
+                timeout=httpx.Timeout(
+                    self.response_timeout_s, connect=CONNECT_TIMEOUT_S
+                ),
             ) as client:
                 yield client
         except (httpx.ConnectError, httpx.ConnectTimeout) as error:
@@ -63,49 +65,49 @@ class Service:
             ) from error
         except httpx.TimeoutException as error:
             raise ToolError(
-                f"{self.name} did not answer in time. "
-                "Whether the request took effect is unknown."
+                f"{self.name} did not respond in time. "
+                "The request may have taken effect."
             ) from error
         except httpx.HTTPError as error:
-            raise ToolError(f"The connection to {self.name} broke.") from error
+            raise ToolError(f"The connection to {self.name} failed.") from error
         except ToolError as error:
             if self.token and self.token in str(error):
                 raise ToolError(str(error).replace(self.token, "***")) from None
             raise
 
-    def _checked_url(self) -> httpx.URL:
+    def _validate_url(self) -> httpx.URL:
         try:
             url = httpx.URL(self.url)
         except httpx.InvalidURL as error:
-            raise ToolError(f"{self.url_variable} is not a web address.") from error
+            raise ToolError(f"{self.url_variable} is not a URL.") from error
         if url.scheme not in ("http", "https") or not url.host:
             raise ToolError(f"{self.url_variable} must begin with http:// or https://.")
         return url
 
-    def _authorization(self) -> dict[str, str]:
+    def _build_authorization(self) -> dict[str, str]:
         if self.token is None:
             return {}
         if not (self.token.isascii() and self.token.isprintable()):
-            raise ToolError(f"{self.token_variable} contains characters no token has.")
+            raise ToolError(f"{self.token_variable} contains invalid characters.")
         return {"Authorization": f"Bearer {self.token}"}
 
 
 @cache
-def _trusted() -> ssl.SSLContext:
-    """The certificates to trust: reading them takes longer than most calls."""
+def _get_ssl_context() -> ssl.SSLContext:
+    """Return the trusted certificates, which are slow to load."""
     return httpx.create_ssl_context()
 
 
-def json_body(response: httpx.Response, service: str) -> Any:
-    """The JSON value that a response holds.
+def parse_json(response: httpx.Response, service: str) -> Any:
+    """Return the JSON value of a response.
 
     Raises:
-        ToolError: it holds something else.
+        ToolError: the body is not JSON.
     """
     try:
         return response.json()
     except ValueError as error:
         raise ToolError(
-            f"{service} answered with status {response.status_code} and something that "
-            "is not JSON."
+            f"{service} responded with status {response.status_code} and a body that is "
+            "not JSON."
         ) from error

@@ -1,8 +1,8 @@
-"""Molecule: an agent platform whose workspaces are real processes that talk A2A.
+"""Handlers of the molecule toolset: an agent platform of workspaces that talk A2A.
 
-Every tool of the toolset has its handler here. A handler acts as one workspace (see
-`registry.acting_workspace`) and keeps its state in one SQLite file that all processes
-of the platform share (see `store`). Start the peers with
+A handler acts as one workspace (see `registry.get_acting_workspace`). Its state is in
+a SQLite file that all processes of the platform share (see `store`). Start the other
+workspaces with
 
     python -m examples.molecule.platform start
 """

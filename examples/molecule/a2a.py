@@ -1,4 +1,4 @@
-"""A2A 0.3 over JSON-RPC: the shapes on the wire and the client that asks a peer."""
+"""A2A 0.3 over JSON-RPC: messages, tasks and the client that calls other workspaces."""
 
 from __future__ import annotations
 
@@ -14,52 +14,58 @@ from toolcast_runtime import ToolError
 __all__ = [
     "CARD_PATH",
     "PROTOCOL_VERSION",
-    "SPEAKER_HEADER",
+    "WORKSPACE_HEADER",
     "get_task",
     "is_running",
-    "message",
-    "rpc_path",
+    "build_message",
+    "get_rpc_path",
     "send_message",
-    "task",
-    "text_of",
+    "build_task",
+    "extract_text",
 ]
 
 PROTOCOL_VERSION = "0.3.0"
 CARD_PATH = "/.well-known/agent-card.json"
-# Names the workspace that speaks, in calls and in answers.
-SPEAKER_HEADER = "X-Workspace-Id"
-PROBE_SECONDS = 2.0
-CALL_SECONDS = 40.0
+# Header with the id of the workspace that sends the request or response.
+WORKSPACE_HEADER = "X-Workspace-Id"
+PROBE_TIMEOUT_S = 2.0
+CALL_TIMEOUT_S = 40.0
 
 
-def rpc_path(workspace_id: str) -> str:
-    """Where a workspace's server takes calls.
+def get_rpc_path(workspace_id: str) -> str:
+    """Return the URL path of a workspace's JSON-RPC endpoint.
 
-    The id is in it, so that an address that has gone to another workspace since it was
-    noted leads nowhere, and never to the wrong one.
+    The path contains the id. If another workspace now listens at an outdated address, a
+    call gets 404 instead of reaching the wrong workspace.
     """
     return f"/workspaces/{workspace_id}"
 
 
-def message(role: str, text: str, context_id: str | None = None) -> dict[str, Any]:
-    """An A2A Message with one text part; `role` is user or agent."""
-    shape: dict[str, Any] = {
+def build_message(
+    role: str, text: str, context_id: str | None = None
+) -> dict[str, Any]:
+    """Return an A2A Message with one text part; `role` is `user` or `agent`."""
+    result: dict[str, Any] = {
         "kind": "message",
         "role": role,
         "messageId": store.new_id("msg"),
         "parts": [{"kind": "text", "text": text}],
     }
     if context_id is not None:
-        shape["contextId"] = context_id
-    return shape
+        result["contextId"] = context_id
+    return result
 
 
-def task(
+def build_task(
     task_id: str, context_id: str, state: str, updated_at: str, text: str | None
 ) -> dict[str, Any]:
-    """An A2A Task; `text` is its artifact when completed, else its status message."""
+    """Return an A2A Task.
+
+    `text` is the artifact of a completed task, and the status message of any other
+    task.
+    """
     status: dict[str, Any] = {"state": state, "timestamp": updated_at}
-    shape: dict[str, Any] = {
+    result: dict[str, Any] = {
         "kind": "task",
         "id": task_id,
         "contextId": context_id,
@@ -67,20 +73,20 @@ def task(
     }
     if text is not None and state == "completed":
         parts = [{"kind": "text", "text": text}]
-        shape["artifacts"] = [{"artifactId": f"{task_id}-answer", "parts": parts}]
+        result["artifacts"] = [{"artifactId": f"{task_id}-answer", "parts": parts}]
     elif text is not None:
-        status["message"] = message("agent", text, context_id)
-    return shape
+        status["message"] = build_message("agent", text, context_id)
+    return result
 
 
-def text_of(shape: Mapping[str, Any]) -> str | None:
-    """All text of a Message or a Task; None when it has none yet."""
-    if shape.get("kind") == "message":
-        parts = shape.get("parts", [])
-    elif "artifacts" in shape:
-        parts = [part for item in shape["artifacts"] for part in item["parts"]]
+def extract_text(value: Mapping[str, Any]) -> str | None:
+    """Return the text parts of a Message or Task, or None if it has none."""
+    if value.get("kind") == "message":
+        parts = value.get("parts", [])
+    elif "artifacts" in value:
+        parts = [part for item in value["artifacts"] for part in item["parts"]]
     else:
-        parts = shape.get("status", {}).get("message", {}).get("parts", [])
+        parts = value.get("status", {}).get("message", {}).get("parts", [])
     texts = [part["text"] for part in parts if part.get("kind") == "text"]
     return "\n".join(texts) if texts else None
 
@@ -88,65 +94,68 @@ def text_of(shape: Mapping[str, Any]) -> str | None:
 async def send_message(
     source: Workspace, peer: Workspace, text: str, *, blocking: bool
 ) -> dict[str, Any]:
-    """Hands `text` to the peer; gives the Task it began, or its Message."""
+    """Send `text` to a peer and return the resulting Task or Message.
+
+    With `blocking`, the peer waits for the task for a limited time before it responds.
+    """
     params = {
-        "message": message("user", text),
+        "message": build_message("user", text),
         "configuration": {"blocking": blocking, "acceptedOutputModes": ["text/plain"]},
     }
     return await _call(source, peer, "message/send", params)
 
 
 async def get_task(source: Workspace, peer: Workspace, task_id: str) -> dict[str, Any]:
-    """The Task as the peer knows it now."""
+    """Return the current Task from the peer."""
     return await _call(source, peer, "tasks/get", {"id": task_id})
 
 
 async def is_running(workspace: Workspace) -> bool:
-    """True when this very workspace's agent card answers at its address."""
+    """Return whether the workspace's own agent card is served at its address."""
     if workspace.url is None:
         return False
     try:
-        async with _client(PROBE_SECONDS) as client:
-            answer = await client.get(workspace.url + CARD_PATH)
+        async with _build_client(PROBE_TIMEOUT_S) as client:
+            response = await client.get(workspace.url + CARD_PATH)
     except httpx.HTTPError:
         return False
-    return bool(answer.headers.get(SPEAKER_HEADER) == workspace.id)
+    return bool(response.headers.get(WORKSPACE_HEADER) == workspace.id)
 
 
 async def _call(
     source: Workspace, peer: Workspace, method: str, params: Mapping[str, Any]
 ) -> dict[str, Any]:
     if peer.url is None:
-        raise ToolError(f"`{peer.id}` is not running, so it cannot be asked.")
+        raise ToolError(f"`{peer.id}` is not running, so it cannot receive messages.")
     body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
     headers = {
-        SPEAKER_HEADER: source.id,
+        WORKSPACE_HEADER: source.id,
         "Authorization": f"Bearer {source.token}",
     }
     try:
-        async with _client(CALL_SECONDS) as client:
-            answer = await client.post(
-                peer.url + rpc_path(peer.id), json=body, headers=headers
+        async with _build_client(CALL_TIMEOUT_S) as client:
+            response = await client.post(
+                peer.url + get_rpc_path(peer.id), json=body, headers=headers
             )
     except httpx.ConnectError as error:
-        raise ToolError(f"`{peer.id}` does not answer; it is down.") from error
+        raise ToolError(f"`{peer.id}` does not respond; it is down.") from error
     except httpx.HTTPError as error:
         raise ToolError(
             f"The call to `{peer.id}` failed: {type(error).__name__}."
         ) from error
-    if answer.status_code == 404:
-        raise ToolError(f"`{peer.id}` does not answer; it is down.")
-    if answer.status_code in (401, 403):
-        raise ToolError(f"`{peer.id}` refuses calls from `{source.id}`.")
-    if answer.status_code != 200:
-        raise ToolError(f"`{peer.id}` answered with HTTP {answer.status_code}.")
-    reply = answer.json()
+    if response.status_code == 404:
+        raise ToolError(f"`{peer.id}` does not respond; it is down.")
+    if response.status_code in (401, 403):
+        raise ToolError(f"`{peer.id}` does not accept calls from `{source.id}`.")
+    if response.status_code != 200:
+        raise ToolError(f"`{peer.id}` returned HTTP {response.status_code}.")
+    reply = response.json()
     if "error" in reply:
-        raise ToolError(f"`{peer.id}` refuses: {reply['error']['message']}")
+        raise ToolError(f"`{peer.id}` returned an error: {reply['error']['message']}")
     result: dict[str, Any] = reply["result"]
     return result
 
 
-def _client(seconds: float) -> httpx.AsyncClient:
-    # Peers are on this machine: no proxy of the environment comes in between.
+def _build_client(seconds: float) -> httpx.AsyncClient:
+    # Do not use the environment's proxy, because all workspaces run on this machine.
     return httpx.AsyncClient(timeout=seconds, trust_env=False)

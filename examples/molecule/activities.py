@@ -1,4 +1,4 @@
-"""What was said between workspaces: the ledger behind the inbox and the history."""
+"""Messages that workspaces sent and received: the data of the inbox and the history."""
 
 from __future__ import annotations
 
@@ -8,7 +8,14 @@ from typing import Literal
 
 from examples.molecule import store
 
-__all__ = ["Activity", "between", "pending", "record", "record_both", "resolve"]
+__all__ = [
+    "Activity",
+    "list_turns",
+    "list_pending",
+    "record",
+    "record_both",
+    "mark_handled",
+]
 
 Kind = Literal["task", "reply", "broadcast", "user", "decision"]
 Direction = Literal["in", "out"]
@@ -16,7 +23,7 @@ Direction = Literal["in", "out"]
 
 @dataclass(frozen=True, slots=True)
 class Activity:
-    """One message that a workspace received or sent; `peer_id` None is the user."""
+    """A message that a workspace sent or received; `peer_id` is None for the user."""
 
     activity_id: str
     kind: str
@@ -26,7 +33,7 @@ class Activity:
     created_at: str
 
     def as_message(self) -> dict[str, str | None]:
-        """The activity as inbox tools show it."""
+        """Return the activity in the format of the inbox tools."""
         return {
             "activity_id": self.activity_id,
             "kind": self.kind,
@@ -36,7 +43,7 @@ class Activity:
         }
 
     def as_turn(self) -> dict[str, str | None]:
-        """The activity as a turn of the conversation with a peer."""
+        """Return the activity as a turn of the chat history."""
         return {
             "activity_id": self.activity_id,
             "direction": "received" if self.direction == "in" else "sent",
@@ -56,7 +63,7 @@ def record(
     *,
     pending: bool = False,
 ) -> str:
-    """Adds an activity within the caller's transaction and gives its id."""
+    """Insert an activity in the caller's transaction and return its id."""
     activity_id = store.new_id("act")
     db.execute(
         "INSERT INTO activities"
@@ -85,28 +92,28 @@ def record_both(
     *,
     pending: bool = False,
 ) -> None:
-    """Adds what one workspace said to another to the ledgers of both.
+    """Insert a message as an activity of the sender and of the receiver.
 
-    With `pending` it also waits in the receiver's inbox.
+    With `pending`, the message is also added to the receiver's inbox.
     """
     record(db, sender_id, kind, "out", receiver_id, text)
     record(db, receiver_id, kind, "in", sender_id, text, pending=pending)
 
 
-def pending(workspace_id: str, limit: int) -> list[Activity]:
-    """The oldest messages that wait in the workspace's inbox."""
-    with store.reading() as db:
+def list_pending(workspace_id: str, limit: int) -> list[Activity]:
+    """Return the oldest messages in the workspace's inbox."""
+    with store.read_transaction() as db:
         rows = db.execute(
             "SELECT * FROM activities WHERE workspace_id = ? AND pending = 1"
             " ORDER BY seq LIMIT ?",
             (workspace_id, limit),
         ).fetchall()
-    return [_activity(row) for row in rows]
+    return [_parse_row(row) for row in rows]
 
 
-def resolve(workspace_id: str, activity_id: str) -> bool:
-    """Takes a message out of the inbox; False when it did not wait there."""
-    with store.writing() as db:
+def mark_handled(workspace_id: str, activity_id: str) -> bool:
+    """Remove a message from the inbox; return False if it was not in the inbox."""
+    with store.write_transaction() as db:
         changed = db.execute(
             "UPDATE activities SET pending = 0"
             " WHERE workspace_id = ? AND id = ? AND pending = 1",
@@ -115,21 +122,21 @@ def resolve(workspace_id: str, activity_id: str) -> bool:
     return changed == 1
 
 
-def between(
+def list_turns(
     workspace_id: str, peer_id: str, limit: int, before: str | None
 ) -> list[Activity]:
-    """The latest turns with one peer that are older than `before`, oldest first."""
-    with store.reading() as db:
+    """Return the latest turns with a peer before a time, oldest first."""
+    with store.read_transaction() as db:
         rows = db.execute(
             "SELECT * FROM activities WHERE workspace_id = ? AND peer_id = ?"
             " AND (? IS NULL OR created_at < ?)"
             " ORDER BY created_at DESC, seq DESC LIMIT ?",
             (workspace_id, peer_id, before, before, limit),
         ).fetchall()
-    return [_activity(row) for row in reversed(rows)]
+    return [_parse_row(row) for row in reversed(rows)]
 
 
-def _activity(row: sqlite3.Row) -> Activity:
+def _parse_row(row: sqlite3.Row) -> Activity:
     return Activity(
         activity_id=row["id"],
         kind=row["kind"],

@@ -1,4 +1,4 @@
-"""Arithmetic on text, without evaluating it as a program."""
+"""Evaluation of arithmetic expressions without `eval`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MAX_BITS = 4096
 
 Number = int | float
 
-_BINARY: dict[type[ast.operator], Callable[[Any, Any], Number]] = {
+_BINARY_OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Number]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
@@ -25,10 +25,11 @@ _BINARY: dict[type[ast.operator], Callable[[Any, Any], Number]] = {
 
 
 def calculate(expression: str) -> str:
-    """The value of an arithmetic expression, as text.
+    """Evaluate an arithmetic expression and return the result as text.
 
-    Raises ValueError for what is no arithmetic or would grow out of bounds, and
-    ArithmeticError for what has no value, such as a division by zero.
+    Raises:
+        ValueError: the text is not arithmetic, or the result is too large.
+        ArithmeticError: the result is undefined, such as a division by zero.
     """
     if len(expression) > MAX_LENGTH:
         raise ValueError(f"the expression is longer than {MAX_LENGTH} characters")
@@ -36,21 +37,23 @@ def calculate(expression: str) -> str:
         tree = ast.parse(expression, mode="eval")
     except SyntaxError as error:
         raise ValueError(f"`{expression}` is not arithmetic") from error
-    return str(_value(tree.body))
+    return str(_evaluate(tree.body))
 
 
-def _value(node: ast.expr) -> Number:
+def _evaluate(node: ast.expr) -> Number:
     match node:
         case ast.Constant(value=int() | float() as number) if type(number) is not bool:
             return number
         case ast.UnaryOp(op=ast.USub(), operand=operand):
-            return -_value(operand)
+            return -_evaluate(operand)
         case ast.UnaryOp(op=ast.UAdd(), operand=operand):
-            return _value(operand)
+            return _evaluate(operand)
         case ast.BinOp(left=left, op=ast.Pow(), right=right):
-            return _power(_value(left), _value(right))
-        case ast.BinOp(left=left, op=op, right=right) if type(op) in _BINARY:
-            return _bounded(_BINARY[type(op)](_value(left), _value(right)))
+            return _power(_evaluate(left), _evaluate(right))
+        case ast.BinOp(left=left, op=op, right=right) if type(op) in _BINARY_OPERATORS:
+            return _check_size(
+                _BINARY_OPERATORS[type(op)](_evaluate(left), _evaluate(right))
+            )
     raise ValueError(f"`{ast.unparse(node)}` is not arithmetic")
 
 
@@ -66,7 +69,7 @@ def _power(base: Number, exponent: Number) -> Number:
     return result
 
 
-def _bounded(number: Number) -> Number:
+def _check_size(number: Number) -> Number:
     if isinstance(number, int) and number.bit_length() > MAX_BITS:
         raise ValueError("the result is too large")
     return number

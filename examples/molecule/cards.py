@@ -1,4 +1,4 @@
-"""The A2A agent card of a workspace: what the agent says, completed by the platform."""
+"""A2A agent cards of workspaces."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from examples.molecule import a2a, store
 from examples.molecule.registry import Workspace
 from examples.molecule.skills import SKILLS
 
-__all__ = ["replace", "served"]
+__all__ = ["replace_card", "build_card"]
 
 
-def served(workspace: Workspace) -> dict[str, Any]:
-    """The card that the workspace serves.
+def build_card(workspace: Workspace) -> dict[str, Any]:
+    """Return the agent card that the workspace serves.
 
-    The agent's own card where it has set one, else one made from its registration; the
-    skills of its plugins are added, and the platform alone says where and how the
-    workspace is reached.
+    The card that the agent has set overrides the default card. The skills of installed
+    plugins are appended. The platform always sets the URL, the transport and the
+    security fields.
     """
-    with store.reading() as db:
+    with store.read_transaction() as db:
         row = db.execute(
             "SELECT card FROM workspaces WHERE id = ?", (workspace.id,)
         ).fetchone()
@@ -27,28 +27,30 @@ def served(workspace: Workspace) -> dict[str, Any]:
             "SELECT skills FROM plugins WHERE workspace_id = ? ORDER BY name",
             (workspace.id,),
         ).fetchall()
-    card: dict[str, Any] = _default(workspace) | json.loads(row["card"] or "{}")
+    card: dict[str, Any] = _build_default_card(workspace) | json.loads(
+        row["card"] or "{}"
+    )
     added = [skill for plugin in plugins for skill in json.loads(plugin["skills"])]
     return card | {
         "skills": [*card["skills"], *added],
         "protocolVersion": a2a.PROTOCOL_VERSION,
         "preferredTransport": "JSONRPC",
-        "url": (workspace.url or "") + a2a.rpc_path(workspace.id),
+        "url": (workspace.url or "") + a2a.get_rpc_path(workspace.id),
         "securitySchemes": {"platform": {"type": "http", "scheme": "bearer"}},
         "security": [{"platform": []}],
     }
 
 
-def replace(workspace: Workspace, card: dict[str, Any]) -> None:
-    """Makes `card` the agent's own card; the next request to the workspace sees it."""
-    with store.writing() as db:
+def replace_card(workspace: Workspace, card: dict[str, Any]) -> None:
+    """Store `card` as the agent's own card; it takes effect on the next request."""
+    with store.write_transaction() as db:
         db.execute(
             "UPDATE workspaces SET card = ? WHERE id = ?",
             (json.dumps(card), workspace.id),
         )
 
 
-def _default(workspace: Workspace) -> dict[str, Any]:
+def _build_default_card(workspace: Workspace) -> dict[str, Any]:
     return {
         "name": workspace.name,
         "description": workspace.role,

@@ -1,4 +1,4 @@
-"""The organisations that a new platform begins with."""
+"""Initial workspaces of a new platform."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ import json
 import secrets
 from typing import Any
 
-__all__ = ["workspace_rows"]
+__all__ = ["build_workspace_rows"]
 
 ALL_SKILLS = ["echo", "uppercase", "count words", "calculate"]
 
 
-def workspace_rows() -> list[dict[str, Any]]:
-    """Rows of the table `workspaces`, parents before children.
+def build_workspace_rows() -> list[dict[str, Any]]:
+    """Return the rows of the table `workspaces`, parents before children.
 
-    Northwind has a director, two specialists below it and an archive below one of them;
-    Harbor is another tenant, so that the border between tenants can be seen.
+    The organization Northwind has a director, two specialists below it and an archive
+    below one of them. Harbor is a second tenant, which shows the isolation of tenants.
     """
     return [
-        _row(
+        _build_row(
             "ws-director",
             "northwind",
             None,
@@ -28,34 +28,34 @@ def workspace_rows() -> list[dict[str, Any]]:
             can_broadcast=True,
             answers=False,
         ),
-        _row(
+        _build_row(
             "ws-research",
             "northwind",
             "ws-director",
             "Research",
-            role="works out figures and checks them",
+            role="calculates and verifies figures",
             tier=3,
             skills=["echo", "calculate"],
         ),
-        _row(
+        _build_row(
             "ws-writing",
             "northwind",
             "ws-director",
             "Writing",
-            role="edits and measures texts",
+            role="edits texts and counts their words",
             tier=2,
             skills=["echo", "uppercase", "count words"],
         ),
-        _row(
+        _build_row(
             "ws-archive",
             "northwind",
             "ws-research",
             "Archive",
-            role="keeps what Research has found",
+            role="stores the findings of Research",
             tier=1,
             skills=["echo", "count words"],
         ),
-        _row(
+        _build_row(
             "ws-harbor",
             "harbor",
             None,
@@ -67,7 +67,7 @@ def workspace_rows() -> list[dict[str, Any]]:
     ]
 
 
-def _row(
+def _build_row(
     workspace_id: str,
     organisation: str,
     parent_id: str | None,

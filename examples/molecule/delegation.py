@@ -1,4 +1,4 @@
-"""Handlers that hand work to peers: delegate_task and its asynchronous pair."""
+"""Handlers of delegate_task, delegate_task_async and check_task_status."""
 
 from __future__ import annotations
 
@@ -7,73 +7,78 @@ import time
 from typing import Any
 
 from examples.molecule import a2a
-from examples.molecule.registry import Workspace, acting_workspace, peer_of
+from examples.molecule.registry import Workspace, get_acting_workspace, get_peer
 from toolcast_runtime import ToolError
 
 __all__ = ["check_task_status", "delegate_task", "delegate_task_async"]
 
-WAIT_SECONDS = 240.0
+TASK_TIMEOUT_S = 240.0
 FINAL_STATES = frozenset({"completed", "failed", "canceled", "rejected"})
 
 
 async def delegate_task(
     *, workspace_id: str, task: str, source_workspace_id: str | None = None
 ) -> dict[str, Any]:
-    """Gives the peer's answer once it has finished the task.
+    """Send a task to a peer and return its answer when the task is completed.
 
-    A peer that keeps messages in its inbox answers with the state `delivered`. A task
-    that fails, and one that takes too long, is a ToolError.
+    A peer that does not work on tasks itself stores the message in its inbox; the
+    result then has the state `delivered`.
+
+    Raises:
+        ToolError: the task failed, or exceeded the timeout.
     """
-    source, peer = await _parties(source_workspace_id, workspace_id)
+    source, peer = await _resolve_parties(source_workspace_id, workspace_id)
     reply = await a2a.send_message(source, peer, task, blocking=True)
-    deadline = time.monotonic() + WAIT_SECONDS
-    pause = 0.1
+    deadline = time.monotonic() + TASK_TIMEOUT_S
+    interval = 0.1
     while reply["kind"] == "task" and reply["status"]["state"] not in FINAL_STATES:
         if time.monotonic() > deadline:
             raise ToolError(
-                f"`{peer.id}` still works on it after {WAIT_SECONDS:.0f} seconds. Ask "
-                f"later with check_task_status and task_id `{reply['id']}`."
+                f"`{peer.id}` still works on it after {TASK_TIMEOUT_S:.0f} seconds. Call "
+                f"check_task_status later with task_id `{reply['id']}`."
             )
-        await asyncio.sleep(pause)
-        pause = min(pause * 1.5, 2.0)
+        await asyncio.sleep(interval)
+        interval = min(interval * 1.5, 2.0)
         reply = await a2a.get_task(source, peer, reply["id"])
-    result = _result(peer, reply)
+    result = _build_result(peer, reply)
     if result["state"] not in ("completed", "delivered"):
-        raise ToolError(f"`{peer.id}` did not do the task: {result['answer']}")
+        raise ToolError(f"`{peer.id}` did not complete the task: {result['answer']}")
     return result
 
 
 async def delegate_task_async(
     *, workspace_id: str, task: str, source_workspace_id: str | None = None
 ) -> dict[str, Any]:
-    """Gives the task's id and first state at once."""
-    source, peer = await _parties(source_workspace_id, workspace_id)
+    """Send a task to a peer and return its id and state without waiting."""
+    source, peer = await _resolve_parties(source_workspace_id, workspace_id)
     reply = await a2a.send_message(source, peer, task, blocking=False)
-    return _result(peer, reply)
+    return _build_result(peer, reply)
 
 
 async def check_task_status(
     *, workspace_id: str, task_id: str, source_workspace_id: str | None = None
 ) -> dict[str, Any]:
-    """Gives the state that the task has at the peer, with the answer when there is one.
+    """Return the state of a task at the peer, with the answer if the task is completed.
 
-    Only the workspace that delegated a task can ask for it.
+    Only the workspace that delegated the task can read its state.
     """
-    source, peer = await _parties(source_workspace_id, workspace_id)
-    return _result(peer, await a2a.get_task(source, peer, task_id))
+    source, peer = await _resolve_parties(source_workspace_id, workspace_id)
+    return _build_result(peer, await a2a.get_task(source, peer, task_id))
 
 
-async def _parties(source_id: str | None, peer_id: str) -> tuple[Workspace, Workspace]:
-    source = await asyncio.to_thread(acting_workspace, source_id)
-    return source, await asyncio.to_thread(peer_of, source, peer_id)
+async def _resolve_parties(
+    source_id: str | None, peer_id: str
+) -> tuple[Workspace, Workspace]:
+    source = await asyncio.to_thread(get_acting_workspace, source_id)
+    return source, await asyncio.to_thread(get_peer, source, peer_id)
 
 
-def _result(peer: Workspace, reply: dict[str, Any]) -> dict[str, Any]:
-    """The tool's result, of an A2A Task or of the Message of a peer that waits."""
+def _build_result(peer: Workspace, reply: dict[str, Any]) -> dict[str, Any]:
+    """Return the tool's result from the Task or Message that a peer returned."""
     delivered = reply["kind"] == "message"
     return {
         "workspace_id": peer.id,
         "task_id": None if delivered else reply["id"],
         "state": "delivered" if delivered else reply["status"]["state"],
-        "answer": a2a.text_of(reply),
+        "answer": a2a.extract_text(reply),
     }

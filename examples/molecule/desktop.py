@@ -1,4 +1,4 @@
-"""Handlers that see and drive the desktop: desktop_*."""
+"""Handlers of the desktop_* tools, which view and control an X desktop."""
 
 from __future__ import annotations
 
@@ -25,32 +25,32 @@ __all__ = [
 ]
 
 KEYS = re.compile(r"[A-Za-z0-9_]+(\+[A-Za-z0-9_]+)*", re.ASCII)
-MAX_TYPING_SECONDS = 60.0
+MAX_TYPING_S = 60.0
 BROWSERS = ("xdg-open", "x-www-browser", "firefox", "chromium")
-START_SECONDS = 1.0
+BROWSER_START_TIMEOUT_S = 1.0
 
 
 def desktop_status() -> dict[str, Any]:
-    """Says whether there is a desktop, how large it is, and what is missing."""
-    lacks = xserver.missing("xdotool", "scrot")
-    facts: dict[str, Any] = {"display": os.environ.get("DISPLAY"), "missing": lacks}
-    if lacks:
+    """Return whether a desktop is available, its size, and what is missing."""
+    missing = xserver.list_missing("xdotool", "scrot")
+    facts: dict[str, Any] = {"display": os.environ.get("DISPLAY"), "missing": missing}
+    if missing:
         return facts | {"available": False, "width": None, "height": None}
     try:
-        width, height = xserver.geometry()
+        width, height = xserver.get_display_size()
     except ToolError as error:
-        facts["missing"] = [f"a display that answers ({error})"]
+        facts["missing"] = [f"a display that responds ({error})"]
         return facts | {"available": False, "width": None, "height": None}
     return facts | {"available": True, "width": width, "height": height}
 
 
 def desktop_screenshot(*, path: str | None = None) -> ToolResponse:
-    """Takes a picture of the whole display, saves it and gives it as an image."""
-    file = _picture_file(path or f"{store.new_id('screen')}.png")
+    """Capture the whole display, save the image and return it."""
+    file = _resolve_screenshot_path(path or f"{store.new_id('screen')}.png")
     if file.exists():
-        raise ToolError(f"{file} exists already; choose another name.")
-    image = xserver.screenshot()
-    width, height = xserver.size_of_png(image)
+        raise ToolError(f"{file} already exists; choose another name.")
+    image = xserver.take_screenshot()
+    width, height = xserver.read_png_size(image)
     file.parent.mkdir(parents=True, exist_ok=True)
     with file.open("xb") as stream:
         stream.write(image)
@@ -68,50 +68,50 @@ def desktop_screenshot(*, path: str | None = None) -> ToolResponse:
 
 
 def desktop_click(*, x: int, y: int, button: int = 1) -> dict[str, Any]:
-    """Moves the pointer to a pixel of the display and clicks once."""
-    width, height = xserver.geometry()
+    """Move the pointer to a pixel and click once."""
+    width, height = xserver.get_display_size()
     if not (0 <= x < width and 0 <= y < height):
-        raise ToolError(f"({x}, {y}) lies outside of the {width} x {height} display.")
-    place = (str(int(x)), str(int(y)))
-    xserver.xdotool("mousemove", *place, "click", str(int(button)))
+        raise ToolError(f"({x}, {y}) is outside of the {width} x {height} display.")
+    position = (str(int(x)), str(int(y)))
+    xserver.run_xdotool("mousemove", *position, "click", str(int(button)))
     return {"x": int(x), "y": int(y), "button": int(button)}
 
 
 def desktop_type(*, text: str, delay_ms: int = 20) -> dict[str, Any]:
-    """Types the text into the window that has the focus."""
+    """Type the text into the focused window."""
     seconds = len(text) * delay_ms / 1000
-    if seconds > MAX_TYPING_SECONDS:
+    if seconds > MAX_TYPING_S:
         raise ToolError(
             f"Typing this would take {seconds:.0f} seconds, more than "
-            f"{MAX_TYPING_SECONDS:.0f}; type it in parts or with a shorter delay_ms."
+            f"{MAX_TYPING_S:.0f}; type it in parts or with a shorter delay_ms."
         )
-    # On standard input the text is in nobody's process list and is never an option.
+    # Standard input hides the text from process lists, and is not parsed as an option.
     delay = str(int(delay_ms))
-    xserver.xdotool(
+    xserver.run_xdotool(
         "type", "--delay", delay, "--file", "-", text=text, seconds=2 * seconds + 10
     )
     return {"typed_characters": len(text)}
 
 
 def desktop_key(*, keys: str) -> dict[str, Any]:
-    """Presses keys or chords one after the other, such as `ctrl+l Return`."""
+    """Press keys or key combinations one after the other, such as `ctrl+l Return`."""
     chords = keys.split()
     if not chords or not all(KEYS.fullmatch(chord) for chord in chords):
         raise ToolError(
-            f"`{keys}` is not a list of keys; write X key names, chords with a plus, "
+            f"`{keys}` is not a list of keys; use X key names, combined with a plus, "
             "such as `Return` or `ctrl+shift+t`."
         )
-    xserver.xdotool("key", "--", *chords)
+    xserver.run_xdotool("key", "--", *chords)
     return {"pressed": chords}
 
 
 def desktop_open_url(*, url: str) -> dict[str, Any]:
-    """Opens a web address in the desktop's browser, which goes on running."""
-    xserver.require()
+    """Open a URL in the desktop's browser; the browser keeps running."""
+    xserver.require_programs()
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise ToolError(f"`{url}` is no http or https address.")
-    browser = _browser()
+        raise ToolError(f"`{url}` is not an http or https URL.")
+    browser = _find_browser()
     process = subprocess.Popen(
         [browser, url],
         stdin=subprocess.DEVNULL,
@@ -120,9 +120,9 @@ def desktop_open_url(*, url: str) -> dict[str, Any]:
         start_new_session=True,
     )
     try:
-        code = process.wait(START_SECONDS)
+        code = process.wait(BROWSER_START_TIMEOUT_S)
     except subprocess.TimeoutExpired:
-        # It runs; somebody has to be there when it ends.
+        # The browser runs; wait for its exit, so that it does not stay a zombie process.
         threading.Thread(target=process.wait, daemon=True).start()
     else:
         if code != 0:
@@ -130,9 +130,9 @@ def desktop_open_url(*, url: str) -> dict[str, Any]:
     return {"url": url, "opened_with": Path(browser).name}
 
 
-def _picture_file(path: str) -> Path:
-    """The place of a picture; pictures are saved in one folder only."""
-    folder = (config.home() / "screenshots").resolve()
+def _resolve_screenshot_path(path: str) -> Path:
+    """Return the path of a screenshot; it must be in the screenshot folder."""
+    folder = (config.get_home() / "screenshots").resolve()
     if "\0" not in path:
         file = (folder / path).resolve()
         if file.is_relative_to(folder) and file.suffix == ".png":
@@ -140,10 +140,10 @@ def _picture_file(path: str) -> Path:
     raise ToolError(f"`{path}` is not a .png file below {folder}.")
 
 
-def _browser() -> str:
-    chosen = os.environ.get("MOLECULE_BROWSER")
-    for name in (chosen,) if chosen else BROWSERS:
+def _find_browser() -> str:
+    configured = os.environ.get("MOLECULE_BROWSER")
+    for name in (configured,) if configured else BROWSERS:
         program = shutil.which(name)
         if program is not None:
             return program
-    raise ToolError(f"No browser found: {chosen or ', '.join(BROWSERS)}.")
+    raise ToolError(f"No browser found: {configured or ', '.join(BROWSERS)}.")

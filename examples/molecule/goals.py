@@ -1,20 +1,20 @@
-"""Handlers of the standing goal: goal_get, goal_set and goal_clear."""
+"""Handlers of goal_get, goal_set and goal_clear: the goal of a workspace."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from examples.molecule import store
-from examples.molecule.registry import acting_workspace
+from examples.molecule.registry import get_acting_workspace
 from toolcast_runtime import ToolError
 
 __all__ = ["goal_clear", "goal_get", "goal_set"]
 
 
 def goal_get() -> dict[str, Any]:
-    """Gives the workspace's goal; its members are None when there is none."""
-    own = acting_workspace(None)
-    with store.reading() as db:
+    """Return the workspace's goal; all values are None if it has no goal."""
+    own = get_acting_workspace(None)
+    with store.read_transaction() as db:
         row = db.execute(
             "SELECT goal, cadence_seconds, set_at FROM goals WHERE workspace_id = ?",
             (own.id,),
@@ -25,12 +25,12 @@ def goal_get() -> dict[str, Any]:
 
 
 def goal_set(*, goal: str, cadence_seconds: int | None = None) -> dict[str, Any]:
-    """Sets the goal in place of the former one."""
+    """Set the goal and replace the previous one."""
     if not goal.strip():
-        raise ToolError("The goal is blank; goal_clear removes a goal.")
-    own = acting_workspace(None)
+        raise ToolError("The goal is blank; use goal_clear to remove a goal.")
+    own = get_acting_workspace(None)
     set_at = store.now()
-    with store.writing() as db:
+    with store.write_transaction() as db:
         db.execute(
             "INSERT INTO goals (workspace_id, goal, cadence_seconds, set_at)"
             " VALUES (?, ?, ?, ?) ON CONFLICT (workspace_id) DO UPDATE SET"
@@ -42,9 +42,9 @@ def goal_set(*, goal: str, cadence_seconds: int | None = None) -> dict[str, Any]
 
 
 def goal_clear() -> dict[str, Any]:
-    """Removes the goal; `cleared` is False when there was none."""
-    own = acting_workspace(None)
-    with store.writing() as db:
+    """Delete the goal; `cleared` is False if there was no goal."""
+    own = get_acting_workspace(None)
+    with store.write_transaction() as db:
         removed = db.execute(
             "DELETE FROM goals WHERE workspace_id = ?", (own.id,)
         ).rowcount

@@ -1,4 +1,4 @@
-"""JSON-RPC 2.0: reading a request and shaping its answer."""
+"""JSON-RPC 2.0: parse requests and build responses."""
 
 from __future__ import annotations
 
@@ -14,21 +14,22 @@ __all__ = [
     "UNSUPPORTED_OPERATION",
     "Request",
     "RpcError",
-    "failure",
-    "read",
-    "success",
+    "build_error_response",
+    "parse_request",
+    "build_response",
 ]
 
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600
 METHOD_NOT_FOUND = -32601
 INVALID_PARAMS = -32602
-TASK_NOT_FOUND = -32001  # this one and the next are A2A's own
+# A2A defines these codes.
+TASK_NOT_FOUND = -32001
 UNSUPPORTED_OPERATION = -32004
 
 
 class RpcError(Exception):
-    """A request that is answered with an error."""
+    """An error that is returned to the client as a JSON-RPC error."""
 
     def __init__(self, code: int, message: str) -> None:
         super().__init__(message)
@@ -38,15 +39,19 @@ class RpcError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A well-formed request."""
+    """A valid JSON-RPC request."""
 
     id: str | int | None
     method: str
     params: Mapping[str, Any]
 
 
-def read(body: bytes) -> Request:
-    """The request in `body`; raises RpcError where it is none."""
+def parse_request(body: bytes) -> Request:
+    """Parse a request.
+
+    Raises:
+        RpcError: the body is not a valid JSON-RPC 2.0 request.
+    """
     try:
         value = json.loads(body)
     except (ValueError, RecursionError) as error:
@@ -63,13 +68,13 @@ def read(body: bytes) -> Request:
     return Request(request_id, method, params)
 
 
-def success(request: Request, result: Mapping[str, Any]) -> dict[str, Any]:
-    """The answer that carries a result."""
+def build_response(request: Request, result: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the response to a request with its result."""
     return {"jsonrpc": "2.0", "id": request.id, "result": result}
 
 
-def failure(request: Request | None, error: RpcError) -> dict[str, Any]:
-    """The answer that carries an error."""
+def build_error_response(request: Request | None, error: RpcError) -> dict[str, Any]:
+    """Return the response for an error; `request` is None if it could not be parsed."""
     return {
         "jsonrpc": "2.0",
         "id": None if request is None else request.id,

@@ -1,4 +1,4 @@
-"""Hierarchical memory: facts with a scope, and the full-text search over them."""
+"""Facts with a scope, and full-text search over them."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ __all__ = ["Memory", "Scope", "add", "search"]
 
 Scope = Literal["LOCAL", "TEAM", "GLOBAL"]
 
-# A workspace sees its own facts, those of its team and of the team that it leads, and
-# those of its organisation.
+# A workspace can read its own facts, those of its team and of the team that it leads,
+# and those of its organization.
 VISIBLE = """
     organisation = :organisation
     AND (:scope IS NULL OR scope = :scope)
@@ -33,7 +33,7 @@ MATCHING = f"""
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """One remembered fact."""
+    """A stored fact."""
 
     memory_id: str
     content: str
@@ -43,9 +43,9 @@ class Memory:
 
 
 def add(workspace: Workspace, content: str, scope: Scope) -> Memory:
-    """Remembers `content` for everyone whom `scope` includes."""
+    """Store `content` for the workspaces that the scope includes."""
     memory = Memory(store.new_id("mem"), content, scope, workspace.id, store.now())
-    with store.writing() as db:
+    with store.write_transaction() as db:
         db.execute(
             "INSERT INTO memories"
             " (id, organisation, workspace_id, scope, team, content, created_at)"
@@ -66,13 +66,13 @@ def add(workspace: Workspace, content: str, scope: Scope) -> Memory:
 def search(
     workspace: Workspace, query: str, scope: Scope | None, *, limit: int
 ) -> list[Memory]:
-    """The facts that the workspace can see and that match, best first.
+    """Return the matching facts that the workspace can read, best match first.
 
-    A fact matches when it has any of the query's words, in any inflection. An empty
-    query gives the latest facts; scope None means every scope.
+    A fact matches if it contains at least one of the query's words in any inflection.
+    Without a query, return the latest facts. `scope` None includes all scopes.
     """
-    words = [_quoted(word) for word in query.replace("\0", " ").split()]
-    with store.reading() as db:
+    words = [_quote(word) for word in query.replace("\0", " ").split()]
+    with store.read_transaction() as db:
         rows = db.execute(
             MATCHING if words else LATEST,
             {
@@ -84,15 +84,15 @@ def search(
                 "limit": limit,
             },
         ).fetchall()
-    return [_memory(row) for row in rows]
+    return [_parse_row(row) for row in rows]
 
 
-def _quoted(word: str) -> str:
-    """The word as an FTS5 string, so that nothing in it is query syntax."""
+def _quote(word: str) -> str:
+    """Return the word as an FTS5 string, in which no character is query syntax."""
     return '"' + word.replace('"', '""') + '"'
 
 
-def _memory(row: sqlite3.Row) -> Memory:
+def _parse_row(row: sqlite3.Row) -> Memory:
     return Memory(
         memory_id=row["id"],
         content=row["content"],

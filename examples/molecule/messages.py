@@ -1,4 +1,4 @@
-"""Handlers that send messages: to the organisation and to the user; and the history."""
+"""Handlers of broadcast_message, send_message_to_user and chat_history."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from examples.molecule import activities, store
-from examples.molecule.registry import acting_workspace, organisation_of, peer_of
+from examples.molecule.registry import get_acting_workspace, get_peer, list_organization
 from toolcast_runtime import ToolError
 
 __all__ = ["broadcast_message", "chat_history", "send_message_to_user"]
@@ -25,18 +25,22 @@ RFC_3339 = re.compile(
 def broadcast_message(
     *, message: str, workspace_id: str | None = None
 ) -> dict[str, Any]:
-    """Puts the message into the inbox of every other workspace of the organisation.
+    """Add the message to the inbox of every other workspace of the organization.
 
-    All of them get it or none does; whether they run does not matter.
+    All inboxes are changed in workspace transaction, whether the workspaces run or not.
     """
-    source = acting_workspace(workspace_id)
+    source = get_acting_workspace(workspace_id)
     if not source.can_broadcast:
         raise ToolError(
-            f"`{source.id}` has not been given the ability to broadcast; "
-            "ask a peer that has it, or delegate to single peers."
+            f"`{source.id}` does not have the ability to broadcast; "
+            "delegate to a peer that has it, or to single peers."
         )
-    others = [one.id for one in organisation_of(source) if one.id != source.id]
-    with store.writing() as db:
+    others = [
+        workspace.id
+        for workspace in list_organization(source)
+        if workspace.id != source.id
+    ]
+    with store.write_transaction() as db:
         for other in others:
             activities.record_both(
                 db, source.id, other, "broadcast", message, pending=True
@@ -50,11 +54,11 @@ def send_message_to_user(
     attachments: Sequence[str | Mapping[str, object]] | None = None,
     workspace_id: str | None = None,
 ) -> dict[str, Any]:
-    """Appends the message to the chat between the workspace's agent and the user."""
-    source = acting_workspace(workspace_id)
-    files = [_attachment(item) for item in attachments or ()]
+    """Append the message to the chat between the workspace's agent and the user."""
+    source = get_acting_workspace(workspace_id)
+    files = [_resolve_attachment(item) for item in attachments or ()]
     message_id = store.new_id("chat")
-    with store.writing() as db:
+    with store.write_transaction() as db:
         db.execute(
             "INSERT INTO chat (id, workspace_id, author, text, attachments, created_at)"
             " VALUES (?, ?, 'agent', ?, ?, ?)",
@@ -74,13 +78,13 @@ def chat_history(
     before_ts: str | None = None,
     source_workspace_id: str | None = None,
 ) -> dict[str, Any]:
-    """Gives the latest turns with one peer before a moment, oldest first."""
-    source = acting_workspace(source_workspace_id)
-    before = None if before_ts is None else _moment(before_ts)
-    known = {one.id for one in organisation_of(source)} - {source.id}
-    if peer_id not in known:
-        peer_of(source, peer_id)  # says in the usual words why it is no peer
-    turns = activities.between(source.id, peer_id, limit, before)
+    """Return the latest turns with a peer before a time, oldest first."""
+    source = get_acting_workspace(source_workspace_id)
+    before = None if before_ts is None else _parse_timestamp(before_ts)
+    peer_ids = {workspace.id for workspace in list_organization(source)} - {source.id}
+    if peer_id not in peer_ids:
+        get_peer(source, peer_id)  # Raises the same error as the other tools.
+    turns = activities.list_turns(source.id, peer_id, limit, before)
     return {
         "workspace_id": source.id,
         "peer_id": peer_id,
@@ -88,8 +92,8 @@ def chat_history(
     }
 
 
-def _attachment(item: str | Mapping[str, object]) -> dict[str, object]:
-    """The attachment as the chat keeps it; a path must name a file that exists."""
+def _resolve_attachment(item: str | Mapping[str, object]) -> dict[str, object]:
+    """Return an attachment as an object; a string is a URI or the path of a file."""
     if not isinstance(item, str):
         return dict(item)
     if URI.match(item):
@@ -107,12 +111,12 @@ def _attachment(item: str | Mapping[str, object]) -> dict[str, object]:
     }
 
 
-def _moment(text: str) -> str:
+def _parse_timestamp(text: str) -> str:
     if not RFC_3339.fullmatch(text):
         raise ToolError(
-            f"before_ts `{text}` is no RFC 3339 time, such as 2026-01-31T09:30:00Z."
+            f"before_ts `{text}` is not an RFC 3339 time such as 2026-01-31T09:30:00Z."
         )
     try:
-        return store.timestamp(datetime.fromisoformat(text.upper()))
+        return store.format_timestamp(datetime.fromisoformat(text.upper()))
     except (ValueError, OverflowError) as error:
-        raise ToolError(f"before_ts `{text}` is no time: {error}.") from error
+        raise ToolError(f"before_ts `{text}` is not a time: {error}.") from error

@@ -1,4 +1,4 @@
-"""The tasks that a workspace does for its peers, and what it remembers of them."""
+"""A2A tasks that a workspace works on for its peers."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Any
 from examples.molecule import a2a, activities, store
 from examples.molecule.registry import Workspace
 
-__all__ = ["abandon_unfinished", "begin", "find", "finish", "leave_in_inbox"]
+__all__ = ["fail_unfinished", "start", "find", "finish", "add_to_inbox"]
 
 
-def begin(workspace: Workspace, caller: Workspace, context_id: str, text: str) -> str:
-    """Accepts a task from `caller` and gives its id."""
+def start(workspace: Workspace, caller: Workspace, context_id: str, text: str) -> str:
+    """Store a new task from `caller` and return its id."""
     task_id = store.new_id("task")
-    with store.writing() as db:
+    with store.write_transaction() as db:
         db.execute(
             "INSERT INTO a2a_tasks"
             " (id, workspace_id, caller_id, context_id, state, request, updated_at)"
@@ -26,8 +26,8 @@ def begin(workspace: Workspace, caller: Workspace, context_id: str, text: str) -
 
 
 def finish(task_id: str, state: str, answer: str) -> None:
-    """Ends a task as completed or failed with the words for its caller."""
-    with store.writing() as db:
+    """Set the final state of a task, `completed` or `failed`, and its answer."""
+    with store.write_transaction() as db:
         row = db.execute("SELECT * FROM a2a_tasks WHERE id = ?", (task_id,)).fetchone()
         db.execute(
             "UPDATE a2a_tasks SET state = ?, answer = ?, updated_at = ? WHERE id = ?",
@@ -41,19 +41,19 @@ def finish(task_id: str, state: str, answer: str) -> None:
 def find(
     workspace: Workspace, caller: Workspace, task_id: str
 ) -> dict[str, Any] | None:
-    """The A2A Task; None when `caller` never gave this workspace such a task."""
-    with store.reading() as db:
+    """Return the A2A Task with this id that `caller` delegated, or None."""
+    with store.read_transaction() as db:
         row = db.execute(
             "SELECT * FROM a2a_tasks"
             " WHERE id = ? AND workspace_id = ? AND caller_id = ?",
             (task_id, workspace.id, caller.id),
         ).fetchone()
-    return None if row is None else _task(row)
+    return None if row is None else _build_task(row)
 
 
-def abandon_unfinished(workspace_id: str) -> None:
-    """Fails the tasks on which nobody works any more since the workspace stopped."""
-    with store.writing() as db:
+def fail_unfinished(workspace_id: str) -> None:
+    """Mark the tasks as failed that were running when the workspace stopped."""
+    with store.write_transaction() as db:
         db.execute(
             "UPDATE a2a_tasks SET state = 'failed', updated_at = ?,"
             " answer = 'The workspace stopped before it had finished.'"
@@ -62,13 +62,13 @@ def abandon_unfinished(workspace_id: str) -> None:
         )
 
 
-def leave_in_inbox(workspace: Workspace, caller: Workspace, text: str) -> None:
-    """Keeps a peer's message until the workspace's agent takes it."""
-    with store.writing() as db:
+def add_to_inbox(workspace: Workspace, caller: Workspace, text: str) -> None:
+    """Add a peer's message to the workspace's inbox."""
+    with store.write_transaction() as db:
         activities.record_both(db, caller.id, workspace.id, "task", text, pending=True)
 
 
-def _task(row: sqlite3.Row) -> dict[str, Any]:
-    return a2a.task(
+def _build_task(row: sqlite3.Row) -> dict[str, Any]:
+    return a2a.build_task(
         row["id"], row["context_id"], row["state"], row["updated_at"], row["answer"]
     )

@@ -1,12 +1,12 @@
-"""The platform as a whole: starts and stops workspaces, and is the user's side.
+"""Start and stop workspaces, and act as the user.
 
-python -m examples.molecule.platform start      start every workspace
-python -m examples.molecule.platform status     say who runs where
-python -m examples.molecule.platform say ID TEXT...    write to a workspace's agent
-python -m examples.molecule.platform chat       show what the agents wrote to the user
-python -m examples.molecule.platform requests   show what waits for the user
+python -m examples.molecule.platform start             start every workspace
+python -m examples.molecule.platform status            print address workspaces run
+python -m examples.molecule.platform say ID TEXT...    send a message to an agent
+python -m examples.molecule.platform chat              print the chats with the user
+python -m examples.molecule.platform requests          print the pending requests
 python -m examples.molecule.platform decide REQUEST approved|rejected|done
-python -m examples.molecule.platform stop       stop every workspace
+python -m examples.molecule.platform stop              stop every workspace
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from examples.molecule import a2a, config, registry, user
 
 __all__ = ["Platform", "main"]
 
-START_SECONDS = 30.0
-STOP_SECONDS = 10.0
+START_TIMEOUT_S = 30.0
+STOP_TIMEOUT_S = 10.0
 
 
 class Platform:
-    """Running workspaces as a context: they are all down when it is left.
+    """Context manager that runs workspaces as processes and stops them on exit.
 
     Args:
-        workspaces: ids of registered workspaces to run, each with options of
-            `examples.molecule.workspace`, such as `{"ws-research": ["--delay", "1"]}`.
+        workspaces: the command-line options of `examples.molecule.workspace` for the id
+            of each registered workspace, such as `{"ws-research": ["--delay", "1"]}`.
     """
 
     def __init__(self, workspaces: dict[str, list[str]]) -> None:
@@ -59,32 +59,36 @@ class Platform:
         self.stop()
 
     def start(self) -> None:
-        """Starts the processes and returns when all of them answer."""
-        logs = config.home() / "logs"
+        """Start the processes and wait until all of them respond.
+
+        Raises:
+            RuntimeError: a process exited, or did not respond before the timeout.
+        """
+        logs = config.get_home() / "logs"
         logs.mkdir(parents=True, exist_ok=True)
         for workspace_id, options in self._workspaces.items():
             command = [sys.executable, "-m", "examples.molecule.workspace"]
             with (logs / f"{workspace_id}.log").open("ab") as output:
                 self._processes[workspace_id] = subprocess.Popen(
                     [*command, "--id", workspace_id, *options],
-                    cwd=config.project_root(),
-                    env={**os.environ, "MOLECULE_HOME": str(config.home())},
+                    cwd=config.get_project_root(),
+                    env={**os.environ, "MOLECULE_HOME": str(config.get_home())},
                     stdin=subprocess.DEVNULL,
                     stdout=output,
                     stderr=subprocess.STDOUT,
                     start_new_session=True,
                 )
-        deadline = time.monotonic() + START_SECONDS
+        deadline = time.monotonic() + START_TIMEOUT_S
         for workspace_id, process in self._processes.items():
             self._wait_until_up(workspace_id, process, deadline)
 
     def stop(self) -> None:
-        """Ends the processes that this object started, and waits for them."""
+        """Stop the processes that this object started, and wait for their exit."""
         for process in self._processes.values():
             process.terminate()
         for process in self._processes.values():
             try:
-                process.wait(STOP_SECONDS)
+                process.wait(STOP_TIMEOUT_S)
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
@@ -97,17 +101,17 @@ class Platform:
             workspace = registry.find(workspace_id)
             if workspace is not None and asyncio.run(a2a.is_running(workspace)):
                 return
-            log = config.home() / "logs" / f"{workspace_id}.log"
+            log = config.get_home() / "logs" / f"{workspace_id}.log"
             if process.poll() is not None:
-                raise RuntimeError(f"{workspace_id} ended at once; see {log}")
+                raise RuntimeError(f"{workspace_id} exited; see {log}")
             if time.monotonic() > deadline:
-                raise RuntimeError(f"{workspace_id} does not answer; see {log}")
+                raise RuntimeError(f"{workspace_id} does not respond; see {log}")
             time.sleep(0.05)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command `python -m examples.molecule.platform`."""
-    options = _parser().parse_args(arguments)
+    """Run `python -m examples.molecule.platform` and return the exit code."""
+    options = _build_parser().parse_args(arguments)
     try:
         return _run(options)
     except (LookupError, RuntimeError) as error:
@@ -122,52 +126,56 @@ def _run(options: argparse.Namespace) -> int:
         case "stop":
             return asyncio.run(_stop())
         case "status":
-            return asyncio.run(_status())
+            return asyncio.run(_print_status())
         case "say":
-            user.say(options.workspace_id, " ".join(options.text))
+            user.send_message(options.workspace_id, " ".join(options.text))
         case "decide":
             user.decide(options.request_id, options.decision)
         case "chat":
-            print(*user.chat(), sep="\n")
+            print(*user.list_chat(), sep="\n")
         case "requests":
-            print(*user.requests(), sep="\n")
+            print(*user.list_requests(), sep="\n")
     return 0
 
 
 def _start() -> int:
-    idle = [one for one in registry.everyone() if not asyncio.run(a2a.is_running(one))]
-    platform = Platform({one.id: [] for one in idle})
+    stopped = [
+        workspace
+        for workspace in registry.list_workspaces()
+        if not asyncio.run(a2a.is_running(workspace))
+    ]
+    platform = Platform({workspace.id: [] for workspace in stopped})
     try:
         platform.start()
     except BaseException:
         platform.stop()
         raise
-    return asyncio.run(_status())
+    return asyncio.run(_print_status())
 
 
 async def _stop() -> int:
     async with httpx.AsyncClient(trust_env=False) as client:
-        for workspace in registry.everyone():
+        for workspace in registry.list_workspaces():
             if workspace.url is None or not await a2a.is_running(workspace):
                 continue
             headers = {
-                a2a.SPEAKER_HEADER: workspace.id,
+                a2a.WORKSPACE_HEADER: workspace.id,
                 "Authorization": f"Bearer {workspace.token}",
             }
-            answer = await client.post(workspace.url + "/shutdown", headers=headers)
-            answer.raise_for_status()
+            response = await client.post(workspace.url + "/shutdown", headers=headers)
+            response.raise_for_status()
             print(f"{workspace.id} stops")
     return 0
 
 
-async def _status() -> int:
-    for workspace in registry.everyone():
-        where = workspace.url if await a2a.is_running(workspace) else "down"
-        print(f"{workspace.organisation:<12} {workspace.id:<14} {where}")
+async def _print_status() -> int:
+    for workspace in registry.list_workspaces():
+        address = workspace.url if await a2a.is_running(workspace) else "down"
+        print(f"{workspace.organisation:<12} {workspace.id:<14} {address}")
     return 0
 
 
-def _parser() -> argparse.ArgumentParser:
+def _build_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="platform",
         description=__doc__,

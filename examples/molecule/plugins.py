@@ -1,8 +1,8 @@
-"""Handler of install_plugin: a folder with skills' documents becomes a workspace's.
+"""Handler of install_plugin.
 
-A plugin is a folder with a `plugin.json` and one `skills/<id>/SKILL.md` for each skill
-that this manifest lists. It is documents only: it is checked and copied, and nothing in
-it is run. Its skills appear on the workspace's agent card.
+A plugin is a folder with a `plugin.json` and a `skills/<id>/SKILL.md` for each skill
+in this manifest. Its files are validated and copied, but not executed. Its skills are
+added to the workspace's agent card.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from examples.molecule import config, store
-from examples.molecule.registry import Workspace, acting_workspace
+from examples.molecule.registry import Workspace, get_acting_workspace
 from toolcast_runtime import ToolError
 
 __all__ = ["install_plugin"]
@@ -30,7 +30,7 @@ VERSION = re.compile(r"\d+\.\d+\.\d+", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Plugin:
-    """A plugin that has been read and found in order."""
+    """The validated content of a plugin."""
 
     name: str
     version: str
@@ -39,7 +39,7 @@ class Plugin:
 
     @property
     def digest(self) -> str:
-        """SHA-256 over every file's path and content."""
+        """SHA-256 of the path and content of every file."""
         total = hashlib.sha256()
         for path, content in sorted(self.files.items()):
             total.update(f"{path}\0{len(content)}\0".encode())
@@ -48,17 +48,19 @@ class Plugin:
 
 
 def install_plugin(*, source: str, workspace_id: str | None = None) -> dict[str, Any]:
-    """Installs or replaces a plugin; `changed` is False when the same was there."""
-    target = _target(workspace_id)
-    plugin = _read(_folder(source))
-    with store.writing() as db:
-        known = db.execute(
+    """Install or replace a plugin; `changed` is False if it is installed already."""
+    target = _resolve_target(workspace_id)
+    plugin = _read_plugin(_find_plugin_folder(source))
+    with store.write_transaction() as db:
+        installed = db.execute(
             "SELECT digest FROM plugins WHERE workspace_id = ? AND name = ?",
             (target.id, plugin.name),
         ).fetchone()
-        changed = known is None or known["digest"] != plugin.digest
+        changed = installed is None or installed["digest"] != plugin.digest
         if changed:
-            _place(plugin, config.home() / "plugins" / target.id / plugin.name)
+            _install_files(
+                plugin, config.get_home() / "plugins" / target.id / plugin.name
+            )
             db.execute(
                 "INSERT OR REPLACE INTO plugins VALUES (?, ?, ?, ?, ?, ?)",
                 (
@@ -79,43 +81,43 @@ def install_plugin(*, source: str, workspace_id: str | None = None) -> dict[str,
     }
 
 
-def _target(workspace_id: str | None) -> Workspace:
-    own = acting_workspace(None)
-    target = acting_workspace(workspace_id)
+def _resolve_target(workspace_id: str | None) -> Workspace:
+    own = get_acting_workspace(None)
+    target = get_acting_workspace(workspace_id)
     if target.id != own.id and target.parent_id != own.id:
         raise ToolError(
-            f"`{own.id}` may install for itself and for the workspaces directly below "
-            f"it; `{target.id}` is neither."
+            f"`{own.id}` can install plugins for itself and its direct children; "
+            f"`{target.id}` is neither."
         )
     return target
 
 
-def _folder(source: str) -> Path:
-    """The plugin's folder, which lies in one of the folders that plugins come from."""
-    # No path has a NUL in it; resolving one fails in another way than not finding it.
-    for root in config.plugin_sources() if "\0" not in source else ():
+def _find_plugin_folder(source: str) -> Path:
+    """Return the plugin's folder, which must be below one of the plugin sources."""
+    # Resolving a path with NUL raises ValueError, so skip the search.
+    for root in config.list_plugin_sources() if "\0" not in source else ():
         folder = (root / source).resolve()
         if folder != root and folder.is_relative_to(root) and folder.is_dir():
             return folder
-    offered = sorted(
+    available = sorted(
         folder.name
-        for root in config.plugin_sources()
+        for root in config.list_plugin_sources()
         if root.is_dir()
         for folder in root.iterdir()
         if (folder / "plugin.json").is_file()
     )
     raise ToolError(
-        f"`{source}` is not a folder among the plugins that may be installed. "
-        f"There are: {', '.join(offered) or 'none'}."
+        f"`{source}` is not one of the available plugins: "
+        f"{', '.join(available) or 'none'}."
     )
 
 
-def _read(folder: Path) -> Plugin:
+def _read_plugin(folder: Path) -> Plugin:
     files: dict[str, bytes] = {}
     size = 0
     for path in sorted(folder.rglob("*")):
         if path.is_symlink() or not (path.is_dir() or path.is_file()):
-            raise ToolError(f"{path.name} is neither a plain file nor a folder.")
+            raise ToolError(f"{path.name} is neither a regular file nor a folder.")
         if path.is_file():
             size += path.stat().st_size
             if size > MAX_BYTES or len(files) == MAX_FILES:
@@ -124,7 +126,7 @@ def _read(folder: Path) -> Plugin:
                     f"{MAX_BYTES // 1024 // 1024} MiB."
                 )
             files[path.relative_to(folder).as_posix()] = path.read_bytes()
-    manifest = _manifest(files)
+    manifest = _parse_manifest(files)
     skills = manifest["skills"]
     for skill in skills:
         if f"skills/{skill['id']}/SKILL.md" not in files:
@@ -132,7 +134,7 @@ def _read(folder: Path) -> Plugin:
     return Plugin(manifest["name"], manifest["version"], skills, files)
 
 
-def _manifest(files: dict[str, bytes]) -> dict[str, Any]:
+def _parse_manifest(files: dict[str, bytes]) -> dict[str, Any]:
     if "plugin.json" not in files:
         raise ToolError("The folder has no plugin.json.")
     try:
@@ -140,7 +142,7 @@ def _manifest(files: dict[str, bytes]) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise ToolError(f"plugin.json is not JSON: {error}") from error
     if not isinstance(manifest, dict):
-        raise ToolError("plugin.json does not hold an object.")
+        raise ToolError("plugin.json is not an object.")
     for key, pattern in (("name", NAME), ("version", VERSION)):
         value = manifest.get(key)
         if not isinstance(value, str) or not pattern.fullmatch(value):
@@ -148,10 +150,10 @@ def _manifest(files: dict[str, bytes]) -> dict[str, Any]:
     skills = manifest.get("skills")
     if not isinstance(skills, list) or not skills:
         raise ToolError("plugin.json lists no skills.")
-    return manifest | {"skills": [_skill(skill) for skill in skills]}
+    return manifest | {"skills": [_parse_skill(skill) for skill in skills]}
 
 
-def _skill(value: object) -> dict[str, Any]:
+def _parse_skill(value: object) -> dict[str, Any]:
     skill = value if isinstance(value, dict) else {}
     texts = {key: skill.get(key) for key in ("id", "name", "description")}
     tags = skill.get("tags", [])
@@ -163,20 +165,25 @@ def _skill(value: object) -> dict[str, Any]:
     ):
         raise ToolError(
             "A skill in plugin.json needs `id` (lowercase words joined by hyphens), "
-            "`name` and `description`, and may have `tags`, a list of strings."
+            "`name` and `description`, and can have `tags`, an array of strings."
         )
     return texts | {"tags": tags}
 
 
-def _place(plugin: Plugin, destination: Path) -> None:
-    """Puts the files in place at once; a former version is gone only then."""
+def _install_files(plugin: Plugin, destination: Path) -> None:
+    """Write the files to a temporary folder, then rename it to `destination`.
+
+    The previous version is available until the new one replaces it.
+    """
     destination.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=destination.parent, prefix="new-") as aside:
-        fresh = Path(aside) / "fresh"
+    with tempfile.TemporaryDirectory(
+        dir=destination.parent, prefix="new-"
+    ) as temporary:
+        new = Path(temporary) / "new"
         for path, content in plugin.files.items():
-            file = fresh / path
+            file = new / path
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_bytes(content)
         if destination.exists():
-            shutil.move(destination, Path(aside) / "former")
-        fresh.rename(destination)
+            shutil.move(destination, Path(temporary) / "previous")
+        new.rename(destination)

@@ -1,4 +1,4 @@
-"""The workspaces of the platform: who exists, who acts, who may talk to whom."""
+"""The workspaces of the platform, and the rule which of them can talk to each other."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from toolcast_runtime import ToolError
 
 __all__ = [
     "Workspace",
-    "acting_workspace",
-    "everyone",
+    "get_acting_workspace",
+    "list_workspaces",
     "find",
-    "may_talk",
-    "organisation_of",
-    "peer_of",
-    "peers_of",
+    "can_talk",
+    "list_organization",
+    "get_peer",
+    "list_reachable",
     "set_url",
 ]
 
 
 @dataclass(frozen=True, slots=True)
 class Workspace:
-    """One agent's workspace, as the registry knew it when it was asked."""
+    """A row of the table `workspaces`."""
 
     id: str
     organisation: str
@@ -41,105 +41,113 @@ class Workspace:
 
     @property
     def team(self) -> str:
-        """The id of the lead of the team in which this workspace is a member.
+        """The id of the workspace that leads this workspace's team.
 
-        A team is one parent with its direct children. A workspace without a parent
-        belongs to the team that it leads.
+        A team consists of a workspace and its direct children. A workspace without a
+        parent belongs to the team that it leads.
         """
         return self.parent_id or self.id
 
 
 def find(workspace_id: str) -> Workspace | None:
-    """The workspace of that id, of whatever organisation; None when there is none."""
-    with store.reading() as db:
+    """Return the workspace with this id in any organization, or None."""
+    with store.read_transaction() as db:
         row = db.execute(
             "SELECT * FROM workspaces WHERE id = ?", (workspace_id,)
         ).fetchone()
-    return None if row is None else _workspace(row)
+    return None if row is None else _parse_row(row)
 
 
-def everyone() -> list[Workspace]:
-    """Every workspace of every organisation."""
-    with store.reading() as db:
+def list_workspaces() -> list[Workspace]:
+    """Return the workspaces of all organizations."""
+    with store.read_transaction() as db:
         rows = db.execute(
             "SELECT * FROM workspaces ORDER BY organisation, id"
         ).fetchall()
-    return [_workspace(row) for row in rows]
+    return [_parse_row(row) for row in rows]
 
 
-def organisation_of(workspace: Workspace) -> list[Workspace]:
-    """Every workspace of the same organisation, itself included, by id."""
-    with store.reading() as db:
+def list_organization(workspace: Workspace) -> list[Workspace]:
+    """Return all workspaces of the same organization, including `workspace`, by id."""
+    with store.read_transaction() as db:
         rows = db.execute(
             "SELECT * FROM workspaces WHERE organisation = ? ORDER BY id",
             (workspace.organisation,),
         ).fetchall()
-    return [_workspace(row) for row in rows]
+    return [_parse_row(row) for row in rows]
 
 
-def acting_workspace(source_workspace_id: str | None) -> Workspace:
-    """The workspace as which a call acts.
+def get_acting_workspace(source_workspace_id: str | None) -> Workspace:
+    """Return the workspace that a call acts as.
 
-    None means this process's own workspace. Any other must belong to the same
-    organisation; an unknown one and one of another tenant are refused alike, so that
-    the answer does not tell which ids exist elsewhere.
+    None is this process's own workspace. Any other must belong to the same
+    organization.
+
+    Raises:
+        ToolError: the workspace is unknown or belongs to another organization. The
+            message is the same in both cases, so that it reveals no ids of other
+            tenants.
     """
-    own = find(config.workspace_id())
+    own = find(config.get_workspace_id())
     if own is None:
         raise ToolError(
-            f"MOLECULE_WORKSPACE_ID names `{config.workspace_id()}`, "
+            f"MOLECULE_WORKSPACE_ID is `{config.get_workspace_id()}`, "
             "which is not a registered workspace."
         )
     if source_workspace_id is None or source_workspace_id == own.id:
         return own
-    return _same_organisation(own, source_workspace_id)
+    return _get_in_organization(own, source_workspace_id)
 
 
-def peer_of(source: Workspace, peer_id: str) -> Workspace:
-    """The peer with that id, once it is certain that `source` may talk to it."""
+def get_peer(source: Workspace, peer_id: str) -> Workspace:
+    """Return the workspace with this id.
+
+    Raises:
+        ToolError: the workspace is unknown, or `source` cannot talk to it.
+    """
     if peer_id == source.id:
         raise ToolError(f"`{peer_id}` is the calling workspace itself, not a peer.")
-    peer = _same_organisation(source, peer_id)
-    if not may_talk(source, peer):
+    peer = _get_in_organization(source, peer_id)
+    if not can_talk(source, peer):
         raise ToolError(
-            f"`{source.id}` may not talk to `{peer_id}`: only a parent, a child or a "
-            "workspace with the same parent can be reached. list_peers shows them."
+            f"`{source.id}` cannot reach `{peer_id}`: peers are the parent, the children "
+            "and workspaces with the same parent. Call list_peers for a list."
         )
     return peer
 
 
-def peers_of(source: Workspace) -> list[Workspace]:
-    """Every workspace that `source` may talk to, by id."""
-    return [peer for peer in organisation_of(source) if may_talk(source, peer)]
+def list_reachable(source: Workspace) -> list[Workspace]:
+    """Return every workspace that `source` can talk to, by id."""
+    return [peer for peer in list_organization(source) if can_talk(source, peer)]
 
 
-def may_talk(one: Workspace, other: Workspace) -> bool:
-    """The access rule: same organisation, and parent, child or sibling."""
+def can_talk(first: Workspace, other: Workspace) -> bool:
+    """Return whether two workspaces are parent and child, or siblings."""
     return (
-        one.organisation == other.organisation
-        and one.id != other.id
+        first.organisation == other.organisation
+        and first.id != other.id
         and (
-            one.parent_id == other.parent_id
-            or one.parent_id == other.id
-            or other.parent_id == one.id
+            first.parent_id == other.parent_id
+            or first.parent_id == other.id
+            or other.parent_id == first.id
         )
     )
 
 
 def set_url(workspace_id: str, url: str | None) -> None:
-    """Says where the workspace answers; None says that it is down."""
-    with store.writing() as db:
+    """Store the address of a running workspace; None marks it as stopped."""
+    with store.write_transaction() as db:
         db.execute("UPDATE workspaces SET url = ? WHERE id = ?", (url, workspace_id))
 
 
-def _same_organisation(own: Workspace, workspace_id: str) -> Workspace:
+def _get_in_organization(own: Workspace, workspace_id: str) -> Workspace:
     other = find(workspace_id)
     if other is None or other.organisation != own.organisation:
-        raise ToolError(f"`{workspace_id}` is not a workspace of this organisation.")
+        raise ToolError(f"`{workspace_id}` is not a workspace of this organization.")
     return other
 
 
-def _workspace(row: sqlite3.Row) -> Workspace:
+def _parse_row(row: sqlite3.Row) -> Workspace:
     return Workspace(
         id=row["id"],
         organisation=row["organisation"],

@@ -1,11 +1,11 @@
-"""Handlers that ask the user for something: create_request and create_approval."""
+"""Handlers of create_request and create_approval: requests to the user."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from examples.molecule import store
-from examples.molecule.registry import acting_workspace
+from examples.molecule.registry import get_acting_workspace
 from toolcast_runtime import ToolError
 
 __all__ = ["create_approval", "create_request"]
@@ -14,15 +14,15 @@ __all__ = ["create_approval", "create_request"]
 def create_request(
     *, kind: str, title: str, detail: str | None = None, priority: int | None = None
 ) -> dict[str, Any]:
-    """Puts a request before the user and gives its id.
+    """Create a request to the user and return its id.
 
-    The user's decision comes into the inbox of the workspace that asked.
+    The user's decision is delivered to the inbox of the workspace.
     """
     if not title.strip():
-        raise ToolError("The request's title is blank.")
-    own = acting_workspace(None)
+        raise ToolError("The title is blank.")
+    own = get_acting_workspace(None)
     request_id = store.new_id("req")
-    with store.writing() as db:
+    with store.write_transaction() as db:
         db.execute(
             "INSERT INTO requests (id, workspace_id, kind, title, detail, priority,"
             " status, created_at) VALUES (?, ?, ?, ?, ?, ?, 'pending', ?)",
@@ -32,5 +32,5 @@ def create_request(
 
 
 def create_approval(*, action: str, reason: str | None = None) -> dict[str, Any]:
-    """Asks the user to approve an action; the same as a request of that kind."""
+    """Create a request to the user to approve an action."""
     return create_request(kind="approval", title=action, detail=reason)

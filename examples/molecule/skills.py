@@ -1,4 +1,4 @@
-"""What a workspace's worker can do: one line `skill: text` in, one text out."""
+"""Skills of a workspace's worker, which a task selects with `skill: text`."""
 
 from __future__ import annotations
 
@@ -8,29 +8,33 @@ from dataclasses import dataclass
 from examples.molecule.arithmetic import calculate
 from examples.molecule.registry import Workspace
 
-__all__ = ["SKILLS", "SkillError", "Skill", "work"]
+__all__ = ["SKILLS", "SkillError", "Skill", "run_skill"]
 
 
 class SkillError(Exception):
-    """The worker cannot do what it was asked; the text says why."""
+    """A request that the worker cannot process, with the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class Skill:
-    """One thing that a worker can do for a peer."""
+    """A function that a worker runs for its peers."""
 
     description: str
     example: str
     run: Callable[[str], str]
 
 
-def work(workspace: Workspace, request: str) -> str:
-    """Does what `request` asks, as `skill: text`, or raises SkillError."""
+def run_skill(workspace: Workspace, request: str) -> str:
+    """Run the skill that `request` names, as `skill: text`, and return the answer.
+
+    Raises:
+        SkillError: the workspace does not have the skill, or the skill failed.
+    """
     name, colon, text = request.partition(":")
     name = " ".join(name.lower().split())
     if not colon or name not in workspace.skills:
-        known = ", ".join(f"`{skill}: ...`" for skill in workspace.skills)
-        raise SkillError(f"{workspace.name} does only: {known or 'nothing'}")
+        supported = ", ".join(f"`{skill}: ...`" for skill in workspace.skills)
+        raise SkillError(f"{workspace.name} supports only: {supported or 'no skills'}")
     try:
         return SKILLS[name].run(text.strip())
     except (ArithmeticError, ValueError) as error:
@@ -43,13 +47,13 @@ def _count_words(text: str) -> str:
 
 
 SKILLS = {
-    "echo": Skill("Says the text again.", "hello", str),
-    "uppercase": Skill("Gives the text in capitals.", "hello", str.upper),
+    "echo": Skill("Returns the text.", "hello", str),
+    "uppercase": Skill("Converts the text to uppercase.", "hello", str.upper),
     "count words": Skill(
         "Counts the words of the text.", "one two three", _count_words
     ),
     "calculate": Skill(
-        "Works out an expression with + - * / // % ** and parentheses.",
+        "Evaluates an expression with + - * / // % ** and parentheses.",
         "(2 + 3) * 4",
         calculate,
     ),

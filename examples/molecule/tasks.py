@@ -1,4 +1,4 @@
-"""Handlers of the workspace's own task list: task_list, _add, _update and _complete."""
+"""Handlers of task_list, task_add, task_update and task_complete."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import sqlite3
 from typing import Any
 
 from examples.molecule import store
-from examples.molecule.registry import acting_workspace
+from examples.molecule.registry import get_acting_workspace
 from toolcast_runtime import ToolError
 
 __all__ = ["task_add", "task_complete", "task_list", "task_update"]
@@ -15,59 +15,59 @@ STATUSES = ("open", "in_progress", "blocked", "done")
 
 
 def task_list(*, status: str | None = None, limit: int = 20) -> dict[str, Any]:
-    """Gives tasks of one status, oldest first; without one all that are not done."""
-    own = acting_workspace(None)
+    """Return tasks, oldest first; without a status, all that are not done."""
+    own = get_acting_workspace(None)
     if status is not None:
         _check_status(status)
-    with store.reading() as db:
+    with store.read_transaction() as db:
         rows = db.execute(
             "SELECT * FROM tasks WHERE workspace_id = ?"
             " AND (status = ? OR (? IS NULL AND status <> 'done'))"
             " ORDER BY seq LIMIT ?",
             (own.id, status, status, limit),
         ).fetchall()
-    return {"tasks": [_shown(row) for row in rows]}
+    return {"tasks": [_format_task(row) for row in rows]}
 
 
 def task_add(*, title: str, next_action: str | None = None) -> dict[str, Any]:
-    """Adds an open task and gives it with its new id."""
+    """Add an open task and return it."""
     if not title.strip():
-        raise ToolError("The task's title is blank.")
-    own = acting_workspace(None)
+        raise ToolError("The title is blank.")
+    own = get_acting_workspace(None)
     moment = store.now()
-    with store.writing() as db:
+    with store.write_transaction() as db:
         row = db.execute(
             "INSERT INTO tasks (id, workspace_id, title, status, next_action,"
             " created_at, updated_at) VALUES (?, ?, ?, 'open', ?, ?, ?) RETURNING *",
             (store.new_id("todo"), own.id, title, next_action or None, moment, moment),
         ).fetchone()
-    return _shown(row)
+    return _format_task(row)
 
 
 def task_update(
     *, task_id: str, status: str | None = None, next_action: str | None = None
 ) -> dict[str, Any]:
-    """Changes what is given, leaves the rest, and gives the task as it is then.
+    """Change the passed fields of a task and return it.
 
-    An empty next_action removes the former one.
+    An empty `next_action` removes the next action.
     """
     if status is None and next_action is None:
-        raise ToolError("Nothing to change: give a status, a next_action or both.")
+        raise ToolError("Nothing to change: pass `status`, `next_action` or both.")
     if status is not None:
         _check_status(status)
-    return _change(task_id, status, next_action)
+    return _update(task_id, status, next_action)
 
 
 def task_complete(*, task_id: str) -> dict[str, Any]:
-    """Marks the task as done; doing it again changes nothing but the time."""
-    return _change(task_id, "done", None)
+    """Set a task's status to done and return it."""
+    return _update(task_id, "done", None)
 
 
-def _change(
+def _update(
     task_id: str, status: str | None, next_action: str | None
 ) -> dict[str, Any]:
-    own = acting_workspace(None)
-    with store.writing() as db:
+    own = get_acting_workspace(None)
+    with store.write_transaction() as db:
         row = db.execute(
             "UPDATE tasks SET status = COALESCE(?, status),"
             " next_action = NULLIF(COALESCE(?, next_action), ''), updated_at = ?"
@@ -75,16 +75,16 @@ def _change(
             (status, next_action, store.now(), task_id, own.id),
         ).fetchone()
     if row is None:
-        raise ToolError(f"There is no task `{task_id}`; task_list shows the tasks.")
-    return _shown(row)
+        raise ToolError(f"There is no task `{task_id}`; call task_list for the ids.")
+    return _format_task(row)
 
 
 def _check_status(status: str) -> None:
     if status not in STATUSES:
-        raise ToolError(f"`{status}` is no status; use one of {', '.join(STATUSES)}.")
+        raise ToolError(f"`{status}` is not one of {', '.join(STATUSES)}.")
 
 
-def _shown(row: sqlite3.Row) -> dict[str, Any]:
+def _format_task(row: sqlite3.Row) -> dict[str, Any]:
     return {
         "task_id": row["id"],
         "title": row["title"],

@@ -1,4 +1,4 @@
-"""The user's side of the platform: the chat, and requests that wait for a decision."""
+"""The user's side of the platform: the chat, and the decisions on requests."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import json
 
 from examples.molecule import activities, registry, store
 
-__all__ = ["chat", "decide", "requests", "say"]
+__all__ = ["list_chat", "decide", "list_requests", "send_message"]
 
 
-def say(workspace_id: str, text: str) -> str:
-    """Writes to a workspace's agent; gives the id of the message in its inbox."""
+def send_message(workspace_id: str, text: str) -> str:
+    """Send a message to a workspace's agent and return its id in the inbox."""
     if registry.find(workspace_id) is None:
-        raise LookupError(f"there is no workspace {workspace_id}")
-    with store.writing() as db:
+        raise LookupError(f"workspace {workspace_id} does not exist")
+    with store.write_transaction() as db:
         db.execute(
             "INSERT INTO chat (id, workspace_id, author, text, attachments, created_at)"
             " VALUES (?, ?, 'user', ?, '[]', ?)",
@@ -24,9 +24,9 @@ def say(workspace_id: str, text: str) -> str:
         )
 
 
-def chat() -> list[str]:
-    """The chat with every agent, oldest first, a line each."""
-    with store.reading() as db:
+def list_chat() -> list[str]:
+    """Return the messages of all chats as lines of text, oldest first."""
+    with store.read_transaction() as db:
         rows = db.execute("SELECT * FROM chat ORDER BY seq").fetchall()
     lines = []
     for row in rows:
@@ -38,9 +38,9 @@ def chat() -> list[str]:
     return lines
 
 
-def requests() -> list[str]:
-    """The requests that wait for the user, the most urgent first, a line each."""
-    with store.reading() as db:
+def list_requests() -> list[str]:
+    """Return the pending requests as lines of text, highest priority first."""
+    with store.read_transaction() as db:
         rows = db.execute(
             "SELECT * FROM requests WHERE status = 'pending'"
             " ORDER BY COALESCE(priority, 0) DESC, seq"
@@ -53,15 +53,15 @@ def requests() -> list[str]:
 
 
 def decide(request_id: str, decision: str) -> None:
-    """Settles a request; the workspace that made it reads so in its inbox."""
-    with store.writing() as db:
+    """Store the user's decision and add it to the inbox of the requesting workspace."""
+    with store.write_transaction() as db:
         row = db.execute(
             "UPDATE requests SET status = ?, decided_at = ?"
             " WHERE id = ? AND status = 'pending' RETURNING workspace_id, title",
             (decision, store.now(), request_id),
         ).fetchone()
         if row is None:
-            raise LookupError(f"no request {request_id} waits for a decision")
+            raise LookupError(f"request {request_id} is not pending")
         text = f"{request_id} ({row['title']}): {decision}"
         activities.record(
             db, row["workspace_id"], "decision", "in", None, text, pending=True

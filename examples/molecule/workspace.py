@@ -1,8 +1,8 @@
-"""A workspace as a process: `python -m examples.molecule.workspace --id ws-research`.
+"""Run a workspace: `python -m examples.molecule.workspace --id ws-research`.
 
-Serves the workspace over HTTP on the loopback address until it is told to stop. An id
-that is not registered yet is registered with the options; for a registered one the
-options that are given replace what the registry says.
+The process serves the workspace over HTTP on the loopback address until it is stopped.
+An unknown id is registered with the options. For a registered workspace, the options
+replace the stored values.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ UPSERT = """
         can_broadcast = excluded.can_broadcast, answers = excluded.answers,
         skills = excluded.skills, delay = excluded.delay
 """
-NEW: dict[str, Any] = {
+DEFAULTS: dict[str, Any] = {
     "parent_id": None,
     "role": "",
     "tier": 1,
@@ -47,14 +47,14 @@ NEW: dict[str, Any] = {
     "skills": json.dumps(list(SKILLS)),
     "delay": 0.0,
 }
-COLUMNS = ("organisation", "name", *NEW)
+COLUMNS = ("organisation", "name", *DEFAULTS)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Serves one workspace; the exit code is 2 when it cannot."""
-    options = _parser().parse_args(arguments)
+    """Serve a workspace; return the exit code 2 if it cannot be served."""
+    options = _build_parser().parse_args(arguments)
     try:
-        register(options.id, _settings(options))
+        register(options.id, _collect_settings(options))
     except (ValueError, sqlite3.IntegrityError) as error:
         print(f"workspace: {error}", file=sys.stderr)
         return 2
@@ -67,26 +67,33 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def register(workspace_id: str, settings: dict[str, Any]) -> None:
-    """Puts the workspace into the registry, or changes what is known of it."""
+    """Add the workspace to the registry, or update its stored values.
+
+    Raises:
+        ValueError: the id is not valid, or a new workspace lacks a required value.
+    """
     if not ID.fullmatch(workspace_id):
-        raise ValueError(f"{workspace_id!r} is not made of a-z, 0-9 and hyphens")
-    with store.writing() as db:
+        raise ValueError(f"{workspace_id!r} is not made of a-z, 0-9 and hyphens only")
+    with store.write_transaction() as db:
         row = db.execute(
             "SELECT * FROM workspaces WHERE id = ?", (workspace_id,)
         ).fetchone()
         if row is None:
             if not {"name", "organisation"} <= settings.keys():
                 raise ValueError(
-                    f"{workspace_id} is new; say its name and organisation"
+                    f"{workspace_id} is new; pass --name and --organisation"
                 )
-            known = {"id": workspace_id, "token": secrets.token_urlsafe(32)} | NEW
+            registered = {
+                "id": workspace_id,
+                "token": secrets.token_urlsafe(32),
+            } | DEFAULTS
         else:
-            known = dict(row)
-        db.execute(UPSERT, known | settings)
+            registered = dict(row)
+        db.execute(UPSERT, registered | settings)
 
 
 def serve(workspace_id: str, port: int) -> None:
-    """Serves until SIGINT, SIGTERM or a shutdown request; port 0 takes a free one."""
+    """Serve until SIGINT, SIGTERM or a shutdown request; port 0 selects a free port."""
     with socket.create_server(("127.0.0.1", port)) as listener:
         url = f"http://127.0.0.1:{listener.getsockname()[1]}"
 
@@ -103,7 +110,7 @@ def serve(workspace_id: str, port: int) -> None:
         asyncio.run(server.serve(sockets=[listener]))
 
 
-def _settings(options: argparse.Namespace) -> dict[str, Any]:
+def _collect_settings(options: argparse.Namespace) -> dict[str, Any]:
     settings = {
         column: getattr(options, column)
         for column in COLUMNS
@@ -114,7 +121,7 @@ def _settings(options: argparse.Namespace) -> dict[str, Any]:
     return settings
 
 
-def _parser() -> argparse.ArgumentParser:
+def _build_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="workspace", description=__doc__)
     flag = argparse.BooleanOptionalAction
     parser.add_argument("--id", required=True)
@@ -127,7 +134,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--answers",
         action=flag,
-        help="work on tasks at once, or keep them in the inbox",
+        help="work on tasks at once, or only store them in the inbox",
     )
     parser.add_argument("--skill", dest="skills", action="append", choices=SKILLS)
     parser.add_argument("--delay", type=float, help="seconds of work for each answer")

@@ -1,4 +1,4 @@
-"""Handlers about workspaces: peers, one's own facts, identity and agent card."""
+"""Handlers of the tools that read or change data about workspaces."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from examples.molecule import a2a, cards, config
-from examples.molecule.registry import acting_workspace, peers_of
+from examples.molecule.registry import get_acting_workspace, list_reachable
 from toolcast_runtime import ToolError
 
 __all__ = [
@@ -19,15 +19,15 @@ __all__ = [
     "update_agent_card",
 ]
 
-MAX_CARD = 64 * 1024
+MAX_CARD_BYTES = 64 * 1024
 CARD_STRINGS = ("name", "description", "version")
 SKILL_STRINGS = ("id", "name", "description")
 
 
 async def list_peers(*, source_workspace_id: str | None = None) -> dict[str, Any]:
-    """Gives the workspaces that can be reached; the status is asked of each of them."""
-    source = await asyncio.to_thread(acting_workspace, source_workspace_id)
-    peers = await asyncio.to_thread(peers_of, source)
+    """Return the reachable workspaces; each one is queried for its status."""
+    source = await asyncio.to_thread(get_acting_workspace, source_workspace_id)
+    peers = await asyncio.to_thread(list_reachable, source)
     running = await asyncio.gather(*(a2a.is_running(peer) for peer in peers))
     return {
         "workspace_id": source.id,
@@ -48,8 +48,8 @@ async def list_peers(*, source_workspace_id: str | None = None) -> dict[str, Any
 async def get_workspace_info(
     *, source_workspace_id: str | None = None
 ) -> dict[str, Any]:
-    """Gives what the platform knows of the acting workspace."""
-    own = await asyncio.to_thread(acting_workspace, source_workspace_id)
+    """Return the platform's data about the acting workspace."""
+    own = await asyncio.to_thread(get_acting_workspace, source_workspace_id)
     return {
         "id": own.id,
         "name": own.name,
@@ -62,26 +62,26 @@ async def get_workspace_info(
 
 
 def get_runtime_identity() -> dict[str, str | None]:
-    """Gives what this process was started as; None for what its environment lacks."""
+    """Return the model, provider and tier from the environment, None if unset."""
     return {
         "model": os.environ.get("MOLECULE_MODEL"),
         "provider": os.environ.get("MOLECULE_PROVIDER"),
         "tier": os.environ.get("MOLECULE_TIER"),
-        "workspace_id": config.workspace_id(),
+        "workspace_id": config.get_workspace_id(),
     }
 
 
 def update_agent_card(*, card: Mapping[str, Any]) -> dict[str, Any]:
-    """Replaces the own card and gives the card that is served from now on."""
-    own = acting_workspace(None)
-    _check(card)
-    cards.replace(own, dict(card))
-    return cards.served(own)
+    """Replace the agent's own card and return the card that is now served."""
+    own = get_acting_workspace(None)
+    _check_card(card)
+    cards.replace_card(own, dict(card))
+    return cards.build_card(own)
 
 
-def _check(card: Mapping[str, Any]) -> None:
-    if len(json.dumps(card)) > MAX_CARD:
-        raise ToolError(f"The card is larger than {MAX_CARD // 1024} KiB.")
+def _check_card(card: Mapping[str, Any]) -> None:
+    if len(json.dumps(card)) > MAX_CARD_BYTES:
+        raise ToolError(f"The card is larger than {MAX_CARD_BYTES // 1024} KiB.")
     for key in CARD_STRINGS:
         if key in card and not isinstance(card[key], str):
             raise ToolError(f"The card's `{key}` must be a string.")
@@ -89,8 +89,8 @@ def _check(card: Mapping[str, Any]) -> None:
     if not isinstance(skills, list) or not all(map(_is_skill, skills)):
         named = ", ".join(f"`{key}`" for key in SKILL_STRINGS)
         raise ToolError(
-            f"The card's `skills` must be a list of objects with {named} as strings and"
-            " `tags` as a list of strings."
+            f"The card's `skills` must be an array of objects with {named} as strings "
+            "and `tags` as an array of strings."
         )
 
 

@@ -1,6 +1,6 @@
-"""The X display behind the desktop tools, driven through xdotool and scrot.
+"""Access to the X display with the programs xdotool and scrot.
 
-Programs are started with argument lists, never through a shell.
+Programs are started with argument lists, not with a shell.
 """
 
 from __future__ import annotations
@@ -14,55 +14,62 @@ from pathlib import Path
 
 from toolcast_runtime import ToolError
 
-__all__ = ["geometry", "missing", "require", "screenshot", "size_of_png", "xdotool"]
+__all__ = [
+    "get_display_size",
+    "list_missing",
+    "require_programs",
+    "take_screenshot",
+    "read_png_size",
+    "run_xdotool",
+]
 
-COMMAND_SECONDS = 10.0
+COMMAND_TIMEOUT_S = 10.0
 PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
 
 
-def missing(*programs: str) -> list[str]:
-    """What of a display and the programs this machine lacks, in words."""
-    lacks = []
+def list_missing(*programs: str) -> list[str]:
+    """Return descriptions of what is missing: the display and programs."""
+    missing = []
     if not os.environ.get("DISPLAY"):
-        lacks.append("the variable DISPLAY, which names the X display")
-    lacks += [
+        missing.append("the environment variable DISPLAY")
+    missing += [
         f"the program {program}"
         for program in programs
         if shutil.which(program) is None
     ]
-    return lacks
+    return missing
 
 
-def require(*programs: str) -> None:
-    """Raises ToolError, which says what is missing, unless everything is there."""
-    lacks = missing(*programs)
-    if lacks:
-        raise ToolError(f"There is no desktop to drive: missing {', '.join(lacks)}.")
+def require_programs(*programs: str) -> None:
+    """Raise a ToolError if the display or one of the programs is missing."""
+    missing = list_missing(*programs)
+    if missing:
+        raise ToolError(f"There is no desktop: missing {', '.join(missing)}.")
 
 
-def xdotool(
-    *arguments: str, text: str | None = None, seconds: float = COMMAND_SECONDS
+def run_xdotool(
+    *arguments: str, text: str | None = None, seconds: float = COMMAND_TIMEOUT_S
 ) -> str:
-    """Runs xdotool and gives what it prints; `text` is its standard input."""
+    """Run xdotool and return its output; `text` is its standard input."""
     return _run(["xdotool", *arguments], text=text, seconds=seconds)
 
 
-def geometry() -> tuple[int, int]:
-    """Width and height of the display in pixels."""
-    width, height = xdotool("getdisplaygeometry").split()
+def get_display_size() -> tuple[int, int]:
+    """Return the width and height of the display in pixels."""
+    width, height = run_xdotool("getdisplaygeometry").split()
     return int(width), int(height)
 
 
-def screenshot() -> bytes:
-    """The whole display as PNG."""
+def take_screenshot() -> bytes:
+    """Return an image of the whole display as PNG."""
     with tempfile.TemporaryDirectory(prefix="screen-") as folder:
-        # scrot expands % and $ in file names, so it only ever sees this one.
+        # scrot expands % and $ in file names, so use a fixed name.
         _run(["scrot", "--silent", "screen.png"], folder=folder)
         return (Path(folder) / "screen.png").read_bytes()
 
 
-def size_of_png(image: bytes) -> tuple[int, int]:
-    """Width and height that a PNG's header declares."""
+def read_png_size(image: bytes) -> tuple[int, int]:
+    """Return the width and height from a PNG's header."""
     if not image.startswith(PNG_SIGNATURE):
         raise ValueError("not a PNG")
     width, height = struct.unpack(">II", image[16:24])
@@ -74,9 +81,9 @@ def _run(
     *,
     text: str | None = None,
     folder: str | None = None,
-    seconds: float = COMMAND_SECONDS,
+    seconds: float = COMMAND_TIMEOUT_S,
 ) -> str:
-    require(command[0])
+    require_programs(command[0])
     try:
         done = subprocess.run(
             command,
@@ -94,6 +101,6 @@ def _run(
         ) from error
     # xdotool reports an unknown key on standard error and exits with 0.
     if done.returncode != 0 or "No such key name" in done.stderr:
-        said = done.stderr.strip() or f"exit code {done.returncode}"
-        raise ToolError(f"{command[0]} failed: {said}")
+        reason = done.stderr.strip() or f"exit code {done.returncode}"
+        raise ToolError(f"{command[0]} failed: {reason}")
     return done.stdout

@@ -1,50 +1,54 @@
-"""Asking Ren: one message, one turn of her agent's loop.
+"""Send a message to Ren and wait for her turn.
 
-A tool that Ren calls in a turn must never get here: her turn waits for the tool, and the
-message would start a turn within the turn. Specs of tools that do say
-`letta.calls_agent_loop`, which forbids their attachment.
+Tools that Ren herself calls must not use this module: her turn waits for the tool, and
+the message would start a second turn. Tools that use it declare
+`letta.calls_agent_loop`, which prevents their attachment to the agent.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .letta_server import ren
+from .letta_server import connect_to_ren
 
 __all__ = ["Answer", "ask_ren"]
 
-# Below the 180 seconds that the tools have.
-TURN_SECONDS = 170.0
+# Less than the tools' timeout of 180 seconds.
+TURN_TIMEOUT_S = 170.0
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What Ren said, and how many steps her turn took."""
+    """Ren's answer, and the number of steps in her turn."""
 
     text: str
     steps: int
 
 
 def ask_ren(message: str) -> Answer:
-    """Sends a message into Ren's loop and waits until her turn has ended.
+    """Send a message to Ren's agent loop and wait until her turn ends.
 
     Raises:
-        ToolError: as `ren`.
+        ToolError: see `connect_to_ren`.
     """
-    with ren(TURN_SECONDS) as agent:
+    with connect_to_ren(TURN_TIMEOUT_S) as agent:
         response = agent.client.agents.messages.create(
             agent.id, messages=[{"role": "user", "content": message}]
         )
-    said = [
-        one.content if isinstance(one.content, str) else _joined(one.content)
-        for one in response.messages
-        if one.message_type == "assistant_message"
+    texts = [
+        (
+            message.content
+            if isinstance(message.content, str)
+            else _join_parts(message.content)
+        )
+        for message in response.messages
+        if message.message_type == "assistant_message"
     ]
-    return Answer("\n\n".join(said), response.usage.step_count or 0)
+    return Answer("\n\n".join(texts), response.usage.step_count or 0)
 
 
-def _joined(parts: object) -> str:
-    """The text of a content that comes in parts."""
+def _join_parts(parts: object) -> str:
+    """Return the text of a message content that consists of parts."""
     texts = (
         [getattr(part, "text", None) for part in parts if part]
         if isinstance(parts, list)

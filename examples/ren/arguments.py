@@ -1,4 +1,4 @@
-"""What JSON Schema cannot check of an argument, and the times that tools write."""
+"""Checks of arguments that JSON Schema cannot express, and timestamps."""
 
 from __future__ import annotations
 
@@ -6,63 +6,64 @@ from datetime import UTC, date, datetime, timedelta
 
 from toolcast_runtime import ToolError
 
-__all__ = ["clean_text", "day", "now", "optional_text", "row_number"]
+__all__ = ["clean_text", "parse_day", "now", "clean_optional_text", "parse_row_number"]
 
-_LARGEST = 2**63 - 1
+_MAX_ROW_NUMBER = 2**63 - 1
 
 
 def clean_text(value: str, parameter: str) -> str:
-    """The text without surrounding space.
+    r"""Return the text without surrounding whitespace.
 
     Raises:
-        ToolError: nothing is left, or the text has half a character (`\\ud800`), which
-            no database can hold.
+        ToolError: the text is blank, or contains a surrogate (`\\ud800` in JSON), which
+            databases cannot store.
     """
-    text = optional_text(value, parameter)
+    text = clean_optional_text(value, parameter)
     if not text:
         raise ToolError(f"`{parameter}` must not be blank.")
     return text
 
 
-def optional_text(value: str, parameter: str) -> str:
-    """The same for a text that may be empty."""
-    # PostgreSQL has no place for NUL.
+def clean_optional_text(value: str, parameter: str) -> str:
+    """Return the text without surrounding whitespace; the text may be blank."""
+    # PostgreSQL cannot store NUL characters.
     text = value.replace("\x00", " ").strip()
     try:
         text.encode()
     except UnicodeEncodeError as error:
-        raise ToolError(f"`{parameter}` contains half a character.") from error
+        raise ToolError(f"`{parameter}` contains an invalid character.") from error
     return text
 
 
-def day(value: str | None, parameter: str) -> str:
-    """A day as YYYY-MM-DD; today in UTC without a value.
+def parse_day(value: str | None, parameter: str) -> str:
+    """Return a date as YYYY-MM-DD; the default is today in UTC.
 
     Raises:
-        ToolError: there is no such day.
+        ToolError: the date does not exist.
     """
     if value is None:
         return datetime.now(UTC).date().isoformat()
     try:
-        found = date.fromisoformat(value)
+        parsed = date.fromisoformat(value)
     except ValueError:
-        found = None
-    if found is None or found.isoformat() != value:
+        parsed = None
+    # `fromisoformat` also accepts other formats, such as 20260613.
+    if parsed is None or parsed.isoformat() != value:
         raise ToolError(
-            f"`{parameter}` must be a day such as 2026-06-13, not {value!r}."
+            f"`{parameter}` must be a date such as 2026-06-13, not {value!r}."
         )
     return value
 
 
 def now(*, later: timedelta = timedelta(0)) -> str:
-    """The time in UTC, or one that much later, in ISO 8601 with milliseconds."""
+    """Return the current time in UTC plus `later`, in ISO 8601 with milliseconds."""
     moment = datetime.now(UTC) + later
     return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def row_number(value: int | str) -> int:
-    """A row's number; 0, which no row has, when no row could have it."""
+def parse_row_number(value: int | str) -> int:
+    """Return a row number, or 0, which no row has, if the value is out of range."""
     if isinstance(value, str):
         is_number = value.isascii() and value.isdigit() and len(value) <= 19
         value = int(value) if is_number else 0
-    return int(value) if 0 < value <= _LARGEST else 0
+    return int(value) if 0 < value <= _MAX_ROW_NUMBER else 0

@@ -1,4 +1,4 @@
-"""`send_to_ren` and `read_bridge_history`: others speak with Ren."""
+"""Handlers of send_to_ren and read_bridge_history: other agents' messages to Ren."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ __all__ = ["read_bridge_history", "send_to_ren"]
 
 
 def send_to_ren(*, message: str) -> dict[str, Any]:
-    """Asks Ren and keeps message and answer in the bridge's history.
+    """Send a message to Ren and store the message and her answer in the history.
 
     Raises:
         ToolError: the message is blank, or Letta or the database fails.
     """
     text = clean_text(message, "message")
-    _keep("caller", text)
+    _store_entry("caller", text)
     answer = ask_ren(text)
-    _keep("ren", answer.text)
+    _store_entry("ren", answer.text)
     return {"reply": answer.text, "steps": answer.steps}
 
 
 def read_bridge_history(*, limit: int = 10) -> dict[str, Any]:
-    """The last entries of the bridge's history, newest first.
+    """Return the latest entries of the history, newest first.
 
     Raises:
         ToolError: the database fails.
@@ -52,7 +52,7 @@ def read_bridge_history(*, limit: int = 10) -> dict[str, Any]:
     }
 
 
-def _keep(speaker: str, content: str) -> None:
+def _store_entry(speaker: str, content: str) -> None:
     with main_pool(write=True) as connection:
         connection.execute(
             insert(bridge_transcripts).values(

@@ -1,4 +1,4 @@
-"""What to know at the start of a session, and the state of the memory schema."""
+"""Handlers for the start of a session and for the state of the memory tables."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ __all__ = [
     "write_pending_thoughts",
 ]
 
-SESSIONS = 5
-STALE = timedelta(days=14)
+MAX_SESSIONS = 5
+STALE_AFTER = timedelta(days=14)
 
-_WATCHED: tuple[Table, ...] = (
+_CHECKED_TABLES: tuple[Table, ...] = (
     session_headers,
     lessons,
     touchstones,
@@ -41,7 +41,7 @@ _WATCHED: tuple[Table, ...] = (
 
 
 def get_session_brief() -> dict[str, Any]:
-    """The last sessions, and what Ren adds to them.
+    """Return the latest sessions, with a comment by Ren.
 
     Raises:
         ToolError: Letta or the database fails.
@@ -51,21 +51,21 @@ def get_session_brief() -> dict[str, Any]:
         rows = connection.execute(
             select(headers)
             .order_by(headers.c.session_date.desc(), headers.c.id.desc())
-            .limit(SESSIONS)
+            .limit(MAX_SESSIONS)
         ).all()
     threads = "\n".join(f"- {row.open_threads}" for row in rows if row.open_threads)
     answer = ask_ren(
         "A session begins. These threads are open:\n"
         f"{threads or '- none'}\n"
-        "What should be known that they do not say? A few sentences are enough."
+        "What else is important for the session? Answer in a few sentences."
     )
     return {
-        "sessions": [_session(row) for row in rows],
+        "sessions": [_format_session(row) for row in rows],
         "word_from_ren": answer.text,
     }
 
 
-def _session(row: Row[Any]) -> dict[str, Any]:
+def _format_session(row: Row[Any]) -> dict[str, Any]:
     return {
         "session_id": row.id,
         "session_date": row.session_date,
@@ -76,10 +76,10 @@ def _session(row: Row[Any]) -> dict[str, Any]:
 
 
 def write_pending_thoughts(*, thoughts: str) -> dict[str, Any]:
-    """Keeps thoughts for the next session.
+    """Store thoughts for the next session.
 
     Raises:
-        ToolError: they are blank, or the database fails.
+        ToolError: the text is blank, or the database fails.
     """
     text = clean_text(thoughts, "thoughts")
     moment = now()
@@ -93,7 +93,7 @@ def write_pending_thoughts(*, thoughts: str) -> dict[str, Any]:
 
 
 def read_pending_thoughts(*, limit: int = 10) -> dict[str, Any]:
-    """The thoughts that were left, newest first.
+    """Return stored thoughts, newest first.
 
     Raises:
         ToolError: the database fails.
@@ -117,7 +117,7 @@ def read_pending_thoughts(*, limit: int = 10) -> dict[str, Any]:
 
 
 def check_memory_health() -> dict[str, Any]:
-    """Rows and newest row of each memory table, and what looks wrong.
+    """Return the row count and newest row of each memory table, and problems.
 
     Raises:
         ToolError: the database fails.
@@ -125,7 +125,7 @@ def check_memory_health() -> dict[str, Any]:
     tables = []
     problems = []
     with memory_pool() as connection:
-        for table in _WATCHED:
+        for table in _CHECKED_TABLES:
             rows, newest = connection.execute(
                 select(func.count(), func.max(table.c.created_at)).select_from(table)
             ).one()
@@ -135,6 +135,6 @@ def check_memory_health() -> dict[str, Any]:
         last = connection.execute(
             select(func.max(session_headers.c.session_date))
         ).scalar_one()
-    if last is not None and last < now(later=-STALE)[:10]:
-        problems.append(f"The newest session header is of {last}.")
+    if last is not None and last < now(later=-STALE_AFTER)[:10]:
+        problems.append(f"The newest session header is from {last}.")
     return {"is_healthy": not problems, "tables": tables, "problems": problems}

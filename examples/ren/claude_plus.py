@@ -1,4 +1,4 @@
-"""`get_claude_plus_blocks`: what Ren keeps for Claude."""
+"""Handler of get_claude_plus_blocks."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ PREFIX = "claude_plus"
 
 
 def get_claude_plus_blocks() -> dict[str, Any]:
-    """The blocks that are meant for Claude.
+    """Return the core-memory blocks that are for Claude.
 
     Raises:
         ToolError: Letta fails.

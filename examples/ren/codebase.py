@@ -1,4 +1,4 @@
-"""`search_code`: words in the indexed source code."""
+"""Handler of search_code."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from sqlalchemy import select
 
 from .main_tables import code_chunks
 from .pools import main_pool
-from .searching import count_of_words
+from .searching import count_matching_words
 
 __all__ = ["search_code"]
 
 
 def search_code(*, query: str, limit: int = 5) -> dict[str, Any]:
-    """The chunks that have most of the words.
+    """Return the code chunks that contain the most words of the query.
 
     Raises:
         ToolError: the query is blank, or the database fails.
     """
     chunks = code_chunks
-    matched = count_of_words(chunks.c.content, query).label("matched")
+    matched = count_matching_words(chunks.c.content, query).label("matched")
     with main_pool() as connection:
         rows = connection.execute(
             select(chunks, matched)

@@ -1,4 +1,8 @@
-"""Deletions in two steps: what is shown first, and only that, may then be deleted."""
+"""Confirmation codes of deletions in two steps.
+
+The first call of a tool shows the data and creates a code; the second call needs this
+code to delete the data.
+"""
 
 from __future__ import annotations
 
@@ -16,70 +20,77 @@ from toolcast_runtime import ToolError
 from .arguments import now
 from .main_tables import confirmations
 
-__all__ = ["Offer", "check_confirmed", "offer", "redeem"]
+__all__ = [
+    "Confirmation",
+    "check_confirmation_arguments",
+    "create_confirmation",
+    "use_confirmation",
+]
 
-GOOD_FOR = timedelta(minutes=5)
+VALID_FOR = timedelta(minutes=5)
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
-    """A confirmation, and until when it is good."""
+class Confirmation:
+    """A confirmation code and its expiry time."""
 
     confirmation: str
     expires_at: str
 
 
-def offer(connection: Connection, subject: str, state: Any) -> Offer:
-    """A new confirmation for a subject in the state that the caller is shown.
+def create_confirmation(
+    connection: Connection, subject: str, state: Any
+) -> Confirmation:
+    """Create a confirmation code for a subject in its current state.
 
     Args:
-        subject: what would be deleted, such as `notecard 7`.
-        state: its content as JSON has it; when it changes, the confirmation is void.
+        subject: identifies the data to delete, such as `notecard 7`.
+        state: content of the data as JSON; a change makes the code invalid.
     """
     token = secrets.token_urlsafe(16)
-    made = Offer(token, now(later=GOOD_FOR))
+    confirmation = Confirmation(token, now(later=VALID_FOR))
     connection.execute(
         insert(confirmations).values(
-            digest=_digest(token),
+            digest=_compute_digest(token),
             subject=subject,
-            state=_digest(state),
+            state=_compute_digest(state),
             offered_at=now(),
-            expires_at=made.expires_at,
+            expires_at=confirmation.expires_at,
         )
     )
-    return made
+    return confirmation
 
 
-def check_confirmed(confirmed: bool, confirmation: str | None) -> None:
-    """Refuses the two halves of a confirmation without each other.
+def check_confirmation_arguments(confirmed: bool, confirmation: str | None) -> None:
+    """Check that `confirmed` and `confirmation` are passed together.
 
     Raises:
-        ToolError: one is there and the other is not.
+        ToolError: only one of them is passed.
     """
     if confirmed and confirmation is None:
         raise ToolError(
-            "`confirmed` needs the `confirmation` that a call without it gives."
+            "`confirmed` needs the `confirmation` that a call without it returns."
         )
     if confirmation is not None and not confirmed:
         raise ToolError("`confirmation` without `confirmed: true` deletes nothing.")
 
 
-def redeem(
+def use_confirmation(
     connection: Connection, confirmation: str | None, subject: str, state: Any
 ) -> None:
-    """Uses a confirmation up, in the transaction of the deletion.
+    """Mark a confirmation code as used, in the transaction of the deletion.
 
     Raises:
-        ToolError: it was never given, was used, is too old, or is for another subject
-            or for a state that is no more.
+        ToolError: the code is unknown, used or expired, or is for another subject or
+            state.
     """
     moment = now()
     used = connection.execute(
         update(confirmations)
         .where(
-            confirmations.c.digest == _digest(confirmation),
+            confirmations.c.digest == _compute_digest(confirmation),
             confirmations.c.subject == subject,
-            confirmations.c.state == _digest(state),
+            confirmations.c.state == _compute_digest(state),
             confirmations.c.used_at.is_(None),
             confirmations.c.expires_at > moment,
         )
@@ -87,12 +98,12 @@ def redeem(
     )
     if used.rowcount != 1:
         raise ToolError(
-            "This confirmation is not good for what is there now: it was used, is too "
-            "old, or is for something else. Call without `confirmed` and read what "
-            "would be deleted."
+            "This confirmation is not valid: it was used or has expired, or is for other "
+            "data or a previous state. Call again without `confirmed`, and check the "
+            "data to delete."
         )
 
 
-def _digest(value: Any) -> str:
+def _compute_digest(value: Any) -> str:
     text = json.dumps(value, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()

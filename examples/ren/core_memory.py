@@ -1,6 +1,6 @@
-"""Ren's core memory and archival memory, by Letta's management API.
+"""Ren's core memory and archival memory, over Letta's management API.
 
-Nothing here sends a message: the agent's loop does not notice.
+These functions send no messages, so they do not run the agent.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from toolcast_runtime import ToolError
 
-from .letta_server import Agent, ren
+from .letta_server import Agent, connect_to_ren
 
 __all__ = [
     "Block",
@@ -21,12 +21,12 @@ __all__ = [
     "write_block",
 ]
 
-PAGE = 200
+PAGE_SIZE = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """One block of the core memory."""
+    """A block of the core memory."""
 
     label: str
     value: str
@@ -35,39 +35,39 @@ class Block:
 
 
 def list_blocks() -> list[Block]:
-    """Every block, sorted by label.
+    """Return all blocks, sorted by label.
 
     Raises:
-        ToolError: as `ren`.
+        ToolError: see `connect_to_ren`.
     """
-    with ren() as agent:
-        found = {block.label: block for block in _blocks(agent)}
-    return [found[label] for label in sorted(found)]
+    with connect_to_ren() as agent:
+        blocks = {block.label: block for block in _iterate_blocks(agent)}
+    return [blocks[label] for label in sorted(blocks)]
 
 
-def _blocks(agent: Agent) -> Iterator[Block]:
+def _iterate_blocks(agent: Agent) -> Iterator[Block]:
     from letta_client import omit
 
     seen: set[str] = set()
     after: str | None = None
     while True:
         page = agent.client.agents.blocks.list(
-            agent.id, limit=PAGE, after=after or omit
+            agent.id, limit=PAGE_SIZE, after=after or omit
         ).items
-        fresh = [block for block in page if block.id and block.id not in seen]
-        for block in fresh:
+        new_blocks = [block for block in page if block.id and block.id not in seen]
+        for block in new_blocks:
             seen.add(block.id or "")
             yield Block(block.label or "", block.value, block.description, block.limit)
-        if not fresh or len(page) < PAGE:
+        if not new_blocks or len(page) < PAGE_SIZE:
             return
-        after = fresh[-1].id
+        after = new_blocks[-1].id
 
 
 def read_block(label: str) -> Block:
-    """The block of a label.
+    """Return the block with this label.
 
     Raises:
-        ToolError: there is none; or as `ren`.
+        ToolError: there is no such block; see also `connect_to_ren`.
     """
     for block in list_blocks():
         if block.label == label:
@@ -76,52 +76,53 @@ def read_block(label: str) -> Block:
 
 
 def write_block(block: Block, value: str) -> None:
-    """Replaces a block's text.
+    """Replace a block's text.
 
     Raises:
-        ToolError: the text is longer than the block's limit; or as `ren`.
+        ToolError: the text exceeds the block's limit; see also `connect_to_ren`.
     """
     if block.limit is not None and len(value) > block.limit:
         raise ToolError(
-            f"The block `{block.label}` takes {block.limit} characters, not {len(value)}."
+            f"The block `{block.label}` accepts {block.limit} characters, not "
+            f"{len(value)}."
         )
-    with ren() as agent:
+    with connect_to_ren() as agent:
         agent.client.agents.blocks.update(block.label, agent_id=agent.id, value=value)
 
 
 def find_passage(passage_id: str) -> str:
-    """The text of a passage of the archival memory.
+    """Return the text of a passage of the archival memory.
 
-    Letta has no look-up by id, so pages are walked through.
+    Letta cannot get a passage by id, so this function searches all pages.
 
     Raises:
-        ToolError: there is none; or as `ren`.
+        ToolError: there is no such passage; see also `connect_to_ren`.
     """
-    with ren() as agent:
+    with connect_to_ren() as agent:
         from letta_client import omit
 
         after: str | None = None
         seen: set[str] = set()
         while True:
             page = agent.client.agents.passages.list(
-                agent.id, limit=PAGE, after=after or omit
+                agent.id, limit=PAGE_SIZE, after=after or omit
             )
             for passage in page:
                 if passage.id == passage_id:
                     return passage.text
-            fresh = [p.id for p in page if p.id and p.id not in seen]
-            if not fresh or len(page) < PAGE:
+            new_ids = [p.id for p in page if p.id and p.id not in seen]
+            if not new_ids or len(page) < PAGE_SIZE:
                 break
-            seen.update(fresh)
-            after = fresh[-1]
+            seen.update(new_ids)
+            after = new_ids[-1]
     raise ToolError(f"There is no archival passage `{passage_id}`.")
 
 
 def delete_passage(passage_id: str) -> None:
-    """Deletes a passage for good.
+    """Delete a passage permanently.
 
     Raises:
-        ToolError: as `ren`.
+        ToolError: see `connect_to_ren`.
     """
-    with ren() as agent:
+    with connect_to_ren() as agent:
         agent.client.agents.passages.delete(passage_id, agent_id=agent.id)

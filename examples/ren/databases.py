@@ -1,4 +1,4 @@
-"""Engines of SQLite files and PostgreSQL databases, with their tables in place."""
+"""SQLAlchemy engines for SQLite files and PostgreSQL databases."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ from sqlalchemy.schema import CreateIndex, CreateTable
 
 from toolcast_runtime import ToolError
 
-__all__ = ["CONNECT_SECONDS", "engine_of"]
+__all__ = ["CONNECT_TIMEOUT_S", "get_engine"]
 
-CONNECT_SECONDS = 5
-# Any number will do, as long as nobody else locks it: it keeps two processes from making
-# the same tables at once, which PostgreSQL does not stand in spite of IF NOT EXISTS.
+CONNECT_TIMEOUT_S = 5
+# Arbitrary key of an advisory lock. Without the lock, CREATE TABLE IF NOT EXISTS of two
+# processes at the same time can fail in PostgreSQL.
 _TABLES_LOCK = 7220931
 
 
 @lru_cache(maxsize=16)
-def engine_of(address: str, variable: str, tables: MetaData) -> Engine:
-    """The engine of an address; its tables are made when they are not there.
+def get_engine(address: str, variable: str, tables: MetaData) -> Engine:
+    """Return the engine of a database, and create tables that do not exist.
 
     Args:
         address: `postgresql://...` or `sqlite:///...`.
-        variable: the environment variable that the address comes from, for errors.
-        tables: the tables that belong into it.
+        variable: the environment variable of the address, for error messages.
+        tables: the tables of the database.
 
     Raises:
-        ToolError: the address is none of the two.
-        sqlalchemy.exc.OperationalError: nobody answers there.
+        ToolError: the address is not a PostgreSQL or SQLite URL.
+        sqlalchemy.exc.OperationalError: the database does not respond.
     """
-    engine = _engine(_url(address, variable))
+    engine = _create_engine(_parse_url(address, variable))
     with engine.begin() as connection:
         if engine.dialect.name == "postgresql":
             connection.execute(select(func.pg_advisory_xact_lock(_TABLES_LOCK)))
@@ -46,12 +46,12 @@ def engine_of(address: str, variable: str, tables: MetaData) -> Engine:
     return engine
 
 
-def _url(address: str, variable: str) -> URL:
+def _parse_url(address: str, variable: str) -> URL:
     try:
         url = make_url(address)
     except ArgumentError:
-        # Its own words would show the address, and with it the password.
-        raise ToolError(f"{variable} is not the address of a database.") from None
+        # SQLAlchemy's message contains the address with the password.
+        raise ToolError(f"{variable} is not a database URL.") from None
     if url.drivername in ("postgresql", "postgres"):
         return url.set(drivername="postgresql+psycopg")
     if url.drivername not in ("postgresql+psycopg", "sqlite"):
@@ -59,28 +59,28 @@ def _url(address: str, variable: str) -> URL:
     return url
 
 
-def _engine(url: URL) -> Engine:
+def _create_engine(url: URL) -> Engine:
     if url.drivername != "sqlite":
         return create_engine(
-            url, pool_pre_ping=True, connect_args={"connect_timeout": CONNECT_SECONDS}
+            url, pool_pre_ping=True, connect_args={"connect_timeout": CONNECT_TIMEOUT_S}
         )
-    engine = create_engine(url, connect_args={"timeout": CONNECT_SECONDS})
-    event.listen(engine, "connect", _prepare)
-    event.listen(engine, "begin", _begin)
+    engine = create_engine(url, connect_args={"timeout": CONNECT_TIMEOUT_S})
+    event.listen(engine, "connect", _prepare_connection)
+    event.listen(engine, "begin", _begin_transaction)
     return engine
 
 
-def _prepare(connection: sqlite3.Connection, record: Any) -> None:
-    # SQLAlchemy says when a transaction begins, not the driver.
+def _prepare_connection(connection: sqlite3.Connection, record: Any) -> None:
+    # `_begin_transaction` begins transactions, not the driver.
     connection.isolation_level = None
     _use_wal(connection)
-    # SQLite's own knows ASCII only.
+    # SQLite's own `lower` supports only ASCII.
     connection.create_function("lower", 1, _lower, deterministic=True)
 
 
 def _use_wal(connection: sqlite3.Connection) -> None:
-    # When others are switching too, SQLite itself does not wait.
-    deadline = time.monotonic() + CONNECT_SECONDS
+    # SQLite does not wait for a lock while it changes the journal mode.
+    deadline = time.monotonic() + CONNECT_TIMEOUT_S
     while True:
         try:
             connection.execute("PRAGMA journal_mode = WAL")
@@ -96,7 +96,7 @@ def _lower(value: str | bytes | float | None) -> str | bytes | float | None:
     return value.lower() if isinstance(value, str) else value
 
 
-def _begin(connection: Connection) -> None:
-    # One that reads first and writes later could not be let in between.
+def _begin_transaction(connection: Connection) -> None:
+    # A transaction that reads first can fail at its first write, so lock at the start.
     is_read = connection.get_execution_options().get("only_reads", False)
     connection.exec_driver_sql("BEGIN" if is_read else "BEGIN IMMEDIATE")

@@ -1,4 +1,4 @@
-"""Indexes a folder of source code for `search_code`: `python -m examples.ren.index_code FOLDER`."""
+"""Index a folder for `search_code`: `python -m examples.ren.index_code FOLDER`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .pools import main_pool
 
 __all__ = ["index_folder"]
 
-LINES = 40
+CHUNK_LINES = 40
 MAX_BYTES = 1024 * 1024
 SUFFIXES = frozenset(
     [
@@ -36,14 +36,16 @@ SUFFIXES = frozenset(
 
 
 def index_folder(folder: Path) -> int:
-    """Replaces the index by the source files of a folder; gives the number of chunks.
+    """Replace the index with the source files of a folder; return the number of chunks.
 
-    Hidden folders, files above a mebibyte and files that are not UTF-8 are left out.
+    Hidden folders, files over 1 MiB and files that are not UTF-8 are skipped.
 
     Raises:
         ToolError: the database fails.
     """
-    chunks = [chunk for file in _files(folder) for chunk in _chunks(folder, file)]
+    chunks = [
+        chunk for file in _list_files(folder) for chunk in _split_file(folder, file)
+    ]
     with main_pool(write=True) as connection:
         connection.execute(delete(code_chunks))
         if chunks:
@@ -51,14 +53,14 @@ def index_folder(folder: Path) -> int:
     return len(chunks)
 
 
-def _files(folder: Path) -> Iterator[Path]:
+def _list_files(folder: Path) -> Iterator[Path]:
     for path in sorted(folder.rglob("*")):
         is_hidden = any(part.startswith(".") for part in path.relative_to(folder).parts)
         if path.suffix in SUFFIXES and path.is_file() and not is_hidden:
             yield path
 
 
-def _chunks(folder: Path, file: Path) -> Iterator[dict[str, object]]:
+def _split_file(folder: Path, file: Path) -> Iterator[dict[str, object]]:
     if file.stat().st_size > MAX_BYTES:
         return
     try:
@@ -66,8 +68,8 @@ def _chunks(folder: Path, file: Path) -> Iterator[dict[str, object]]:
     except UnicodeDecodeError:
         return
     lines = text.replace("\x00", " ").splitlines()
-    for start in range(0, len(lines), LINES):
-        part = lines[start : start + LINES]
+    for start in range(0, len(lines), CHUNK_LINES):
+        part = lines[start : start + CHUNK_LINES]
         yield {
             "file": file.relative_to(folder).as_posix(),
             "start_line": start + 1,
@@ -77,12 +79,12 @@ def _chunks(folder: Path, file: Path) -> Iterator[dict[str, object]]:
 
 
 def main() -> None:
-    """The command."""
-    parser = argparse.ArgumentParser(description="Indexes source code for search_code.")
+    """Run the command."""
+    parser = argparse.ArgumentParser(description="Index source code for search_code.")
     parser.add_argument("folder", type=Path)
     folder: Path = parser.parse_args().folder
     if not folder.is_dir():
-        parser.error(f"{folder} is no folder")
+        parser.error(f"{folder} is not a folder")
     try:
         print(f"{index_folder(folder)} chunks")
     except ToolError as error:

@@ -1,4 +1,4 @@
-"""The Letta server that Ren lives on: where it is, and its failures in plain words."""
+"""Connection to Ren's agent on a Letta server."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from toolcast_runtime import ToolError
 if TYPE_CHECKING:
     from letta_client import Letta
 
-__all__ = ["Agent", "ren"]
+__all__ = ["Agent", "connect_to_ren"]
 
-CONNECT_SECONDS = 5.0
+CONNECT_TIMEOUT_S = 5.0
 
 
 @dataclass(frozen=True, slots=True)
 class Agent:
-    """Ren on her server.
+    """Ren's agent.
 
     Attributes:
-        client: the SDK's client of the server.
+        client: client of the Letta server.
         id: the agent's id.
     """
 
@@ -32,19 +32,19 @@ class Agent:
 
 
 @contextmanager
-def ren(seconds: float = 20.0) -> Iterator[Agent]:
-    """Ren's agent, for requests that take so many seconds at most.
+def connect_to_ren(seconds: float = 20.0) -> Iterator[Agent]:
+    """Connect to Ren's agent; `seconds` is the timeout of each request.
 
-    No request is sent twice: a repeated message would be a second turn.
+    Requests are not retried, because a repeated message would start a second turn.
 
     Raises:
-        ToolError: LETTA_BASE_URL or REN_AGENT_ID is not set, or leaving the block with
-            a failure of the server. It never holds the key.
+        ToolError: LETTA_BASE_URL or REN_AGENT_ID is not set, or a request in the block
+            fails. The message never contains the API key.
     """
-    base_url, agent_id = _needed("LETTA_BASE_URL"), _needed("REN_AGENT_ID")
+    base_url, agent_id = _get_required("LETTA_BASE_URL"), _get_required("REN_AGENT_ID")
     if not base_url.startswith(("http://", "https://")):
         raise ToolError("LETTA_BASE_URL must begin with http:// or https://.")
-    # A second to import, so not before somebody needs it.
+    # These imports take a second, so they are not at the top of the module.
     import httpx
     from letta_client import (
         APIConnectionError,
@@ -57,43 +57,41 @@ def ren(seconds: float = 20.0) -> Iterator[Agent]:
     try:
         with Letta(
             base_url=base_url,
-            # Without a key the SDK would take one from the environment by itself; a
-            # server without a password accepts any.
+            # Without a value, the SDK reads a key from the environment. A server without
+            # a password accepts any key.
             api_key=os.environ.get("LETTA_API_KEY", "").strip() or "none",
-            timeout=httpx.Timeout(seconds, connect=CONNECT_SECONDS),
+            timeout=httpx.Timeout(seconds, connect=CONNECT_TIMEOUT_S),
             max_retries=0,
         ) as client:
             yield Agent(client, agent_id)
     except APITimeoutError as error:
         raise ToolError(
-            "Letta did not answer in time. Whether the request took effect is unknown."
+            "Letta did not respond in time. The request may have taken effect."
         ) from error
     except APIConnectionError as error:
         raise ToolError(
             "Letta is unreachable. Check the network and LETTA_BASE_URL."
         ) from error
     except APIStatusError as error:
-        raise ToolError(_explanation(error.status_code)) from error
+        raise ToolError(_describe_status(error.status_code)) from error
     except LettaError as error:
-        raise ToolError("Letta answered with something unknown.") from error
+        raise ToolError("Letta returned an invalid response.") from error
 
 
-def _needed(variable: str) -> str:
+def _get_required(variable: str) -> str:
     value = os.environ.get(variable, "").strip()
     if not value:
-        raise ToolError(f"Letta is not connected: {variable} is unset.")
+        raise ToolError(f"Letta is not configured: {variable} is unset.")
     return value
 
 
-def _explanation(status: int) -> str:
+def _describe_status(status: int) -> str:
     if status in (401, 403):
         return "Letta does not accept the key in LETTA_API_KEY."
     if status == 404:
-        return (
-            "Letta has no agent with the id in REN_AGENT_ID, or not what was asked for."
-        )
+        return "Letta has no agent with the id in REN_AGENT_ID, or no such block or passage."
     if status == 409:
         return "Ren is busy with another request. Try again in a moment."
     if status >= 500:
-        return f"Letta has a problem of its own (status {status})."
-    return f"Letta refuses the request (status {status})."
+        return f"Letta failed (status {status})."
+    return f"Letta rejected the request (status {status})."

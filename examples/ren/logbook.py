@@ -1,4 +1,4 @@
-"""`write_session_log`: the headers of sessions, in the memory database."""
+"""Handler of write_session_log: session headers in the memory database."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from sqlalchemy import insert
 
-from .arguments import clean_text, day, now, optional_text
+from .arguments import clean_optional_text, clean_text, now, parse_day
 from .memory_tables import session_headers
 from .pools import memory_pool
 
@@ -23,24 +23,24 @@ def write_session_log(
     level: Literal["major", "minor"] = "minor",
     session_date: str | None = None,
 ) -> dict[str, Any]:
-    """Adds a header.
+    """Insert a session header.
 
     Raises:
-        ToolError: the summary is blank, the day is none, or the database fails.
+        ToolError: the summary is blank, the date is invalid, or the database fails.
     """
-    of_day = day(session_date, "session_date")
+    session_day = parse_day(session_date, "session_date")
     values = {
-        "session_date": of_day,
+        "session_date": session_day,
         "level": level,
         "summary": clean_text(summary, "summary"),
-        "decisions": optional_text(decisions or "", "decisions"),
-        "open_threads": optional_text(open_threads or "", "open_threads"),
-        "commit_refs": optional_text(commit_refs or "", "commit_refs"),
-        "tags": optional_text(tags or "", "tags"),
+        "decisions": clean_optional_text(decisions or "", "decisions"),
+        "open_threads": clean_optional_text(open_threads or "", "open_threads"),
+        "commit_refs": clean_optional_text(commit_refs or "", "commit_refs"),
+        "tags": clean_optional_text(tags or "", "tags"),
         "created_at": now(),
     }
     with memory_pool(write=True) as connection:
         number = connection.execute(
             insert(session_headers).values(values).returning(session_headers.c.id)
         ).scalar_one()
-    return {"session_id": number, "session_date": of_day, "level": level}
+    return {"session_id": number, "session_date": session_day, "level": level}

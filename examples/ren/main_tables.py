@@ -1,6 +1,6 @@
-"""The application tables, in the main pool.
+"""Application tables, in the main pool.
 
-Times are ISO 8601 texts in UTC: they sort, and both databases keep them alike.
+Times are ISO 8601 strings in UTC, so that they sort the same in both databases.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ __all__ = [
 
 MAIN_TABLES = MetaData()
 
-# SQLite numbers rows by itself only where the type is INTEGER.
+# SQLite generates row numbers only for columns of the type INTEGER.
 _NUMBER = BigInteger().with_variant(Integer, "sqlite")
 
 notecards = Table(
@@ -54,7 +54,7 @@ notecards = Table(
     sqlite_autoincrement=True,
 )
 
-# What was said in the workspace's chats; its pages write it.
+# Messages of the workspace's chats, which its web pages write.
 chat_transcripts = Table(
     "chat_transcripts",
     MAIN_TABLES,
@@ -64,7 +64,7 @@ chat_transcripts = Table(
     Column("said_at", String(30), nullable=False, index=True),
 )
 
-# What was said over the bridge: another history than the chats.
+# Messages of `send_to_ren`; they are separate from the chats.
 bridge_transcripts = Table(
     "bridge_transcripts",
     MAIN_TABLES,
@@ -188,7 +188,7 @@ session_summaries = Table(
     Column("session_date", String(10), nullable=False, index=True),
 )
 
-# What was offered to be deleted and what was: it is kept as the record of both.
+# Confirmation codes of deletions; used codes remain as a record.
 confirmations = Table(
     "confirmations",
     MAIN_TABLES,

@@ -1,4 +1,4 @@
-"""Core-memory blocks, archival passages, and what is known about them."""
+"""Handlers for core-memory blocks, archival passages and data about passages."""
 
 from __future__ import annotations
 
@@ -7,8 +7,12 @@ from typing import Any
 
 from sqlalchemy import func, insert, select
 
-from .arguments import clean_text, day, now, optional_text
-from .confirmations import check_confirmed, offer, redeem
+from .arguments import clean_optional_text, clean_text, now, parse_day
+from .confirmations import (
+    check_confirmation_arguments,
+    create_confirmation,
+    use_confirmation,
+)
 from .core_memory import (
     delete_passage,
     find_passage,
@@ -30,29 +34,29 @@ __all__ = [
 
 
 def read_core_memory(*, block_label: str) -> dict[str, Any]:
-    """One block.
+    """Return a block.
 
     Raises:
-        ToolError: there is none, or Letta fails.
+        ToolError: there is no such block, or Letta fails.
     """
     block = read_block(block_label)
     return {"block_label": block.label, "value": block.value, "limit": block.limit}
 
 
 def write_core_memory(*, block_label: str, value: str) -> dict[str, Any]:
-    """Replaces a block's text; the answer has the old one.
+    """Replace a block's text; return the new and the previous text.
 
     Raises:
         ToolError: there is no such block, the text is too long, or Letta fails.
     """
     block = read_block(block_label)
-    text = optional_text(value, "value")
+    text = clean_optional_text(value, "value")
     write_block(block, text)
     return {"block_label": block.label, "value": text, "former_value": block.value}
 
 
 def list_core_memory_blocks() -> dict[str, Any]:
-    """Every block with its length.
+    """Return all blocks with their lengths.
 
     Raises:
         ToolError: Letta fails.
@@ -73,14 +77,16 @@ def list_core_memory_blocks() -> dict[str, Any]:
 def log_memory_access(
     *, search_query: str, passage_ids: Sequence[str], used_in_response: bool
 ) -> dict[str, Any]:
-    """Keeps one access.
+    """Store a record of a memory search.
 
     Raises:
         ToolError: a text is blank, or the database fails.
     """
     query = clean_text(search_query, "search_query")
     passages = list(
-        dict.fromkeys(clean_text(one, "passage_ids") for one in passage_ids)
+        dict.fromkeys(
+            clean_text(passage_id, "passage_ids") for passage_id in passage_ids
+        )
     )
     with main_pool(write=True) as connection:
         number = connection.execute(
@@ -99,30 +105,29 @@ def log_memory_access(
 def delete_archival_passage(
     *, passage_id: str, confirmed: bool = False, confirmation: str | None = None
 ) -> dict[str, Any]:
-    """Shows a passage and offers a confirmation; with one, deletes the passage.
+    """Return a passage with a confirmation code; with the code, delete the passage.
 
-    The confirmation is used up before Letta is asked: when Letta fails, a new one is
-    needed.
+    The code is used before the request to Letta: if Letta fails, a new code is needed.
 
     Raises:
-        ToolError: there is no such passage, the confirmation is not good, or Letta or
-            the database fails.
+        ToolError: there is no such passage, the code is not valid, or Letta or the
+            database fails.
     """
-    check_confirmed(confirmed, confirmation)
+    check_confirmation_arguments(confirmed, confirmation)
     text = find_passage(passage_id)
     subject = f"passage {passage_id}"
     answer = {"passage_id": passage_id, "text": text}
     if not confirmed:
         with main_pool(write=True) as connection:
-            offered = offer(connection, subject, text)
+            created = create_confirmation(connection, subject, text)
         return {
             "deleted": False,
             **answer,
-            "confirmation": offered.confirmation,
-            "expires_at": offered.expires_at,
+            "confirmation": created.confirmation,
+            "expires_at": created.expires_at,
         }
     with main_pool(write=True) as connection:
-        redeem(connection, confirmation, subject, text)
+        use_confirmation(connection, confirmation, subject, text)
     delete_passage(passage_id)
     return {"deleted": True, **answer, "confirmation": None, "expires_at": None}
 
@@ -130,16 +135,16 @@ def delete_archival_passage(
 def enrich_passage(
     *, passage_id: str, context_note: str, session_date: str | None = None
 ) -> dict[str, Any]:
-    """Adds a note to a passage.
+    """Add a note to a passage.
 
     Raises:
-        ToolError: a text is blank, the day is none, or the database fails.
+        ToolError: a text is blank, the date is invalid, or the database fails.
     """
     passage = clean_text(passage_id, "passage_id")
     values = {
         "passage_id": passage,
         "context_note": clean_text(context_note, "context_note"),
-        "session_date": day(session_date, "session_date"),
+        "session_date": parse_day(session_date, "session_date"),
         "created_at": now(),
     }
     notes = passage_notes

@@ -1,7 +1,7 @@
-"""The Agent Memory Schema, in the memory pool.
+"""Tables of the Agent Memory Schema, in the memory pool.
 
-`logbook.py` writes session headers; the other tables are the agent platform's own, and
-the tools look at their state only.
+`logbook.py` writes session headers. The agent platform writes the other tables; the
+tools only check their state.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Notecards."""
+"""Handlers of the notecard tools."""
 
 from __future__ import annotations
 
@@ -8,21 +8,25 @@ from sqlalchemy import Connection, Row, delete, insert, select, update
 
 from toolcast_runtime import ToolError
 
-from .arguments import clean_text, now, row_number
-from .confirmations import check_confirmed, offer, redeem
+from .arguments import clean_text, now, parse_row_number
+from .confirmations import (
+    check_confirmation_arguments,
+    create_confirmation,
+    use_confirmation,
+)
 from .main_tables import notecards
 from .pools import main_pool
 
 __all__ = ["create_notecard", "delete_notecard", "list_notecards", "update_notecard"]
 
 Status = Literal["active", "completed", "archived"]
-WITHOUT_STATUS: tuple[Status, ...] = ("active", "completed")
+DEFAULT_STATUSES: tuple[Status, ...] = ("active", "completed")
 
 
 def create_notecard(
     *, text: str, source: Literal["chat", "manual"] = "chat"
 ) -> dict[str, Any]:
-    """Writes a card.
+    """Insert a card.
 
     Raises:
         ToolError: the text is blank, or the database fails.
@@ -39,13 +43,13 @@ def create_notecard(
         row = connection.execute(
             insert(notecards).values(values).returning(notecards)
         ).one()
-    return _card(row)
+    return _format_card(row)
 
 
 def update_notecard(
     *, notecard_id: int, status: Status | None = None, text: str | None = None
 ) -> dict[str, Any]:
-    """Changes what is given.
+    """Change the passed fields of a card.
 
     Raises:
         ToolError: there is no such card, the text is blank, or the database fails.
@@ -58,38 +62,37 @@ def update_notecard(
     with main_pool(write=True) as connection:
         row = connection.execute(
             update(notecards)
-            .where(notecards.c.id == row_number(notecard_id))
+            .where(notecards.c.id == parse_row_number(notecard_id))
             .values(values)
             .returning(notecards)
         ).one_or_none()
     if row is None:
         raise ToolError(f"There is no notecard {notecard_id}.")
-    return _card(row)
+    return _format_card(row)
 
 
 def delete_notecard(
     *, notecard_id: int, confirmed: bool = False, confirmation: str | None = None
 ) -> dict[str, Any]:
-    """Shows a card and offers a confirmation; with one, deletes the card.
+    """Return a card with a confirmation code; with the code, delete the card.
 
     Raises:
-        ToolError: there is no such card, the confirmation is not good, or the database
-            fails.
+        ToolError: there is no such card, the code is not valid, or the database fails.
     """
-    check_confirmed(confirmed, confirmation)
-    number = row_number(notecard_id)
+    check_confirmation_arguments(confirmed, confirmation)
+    number = parse_row_number(notecard_id)
     subject = f"notecard {number}"
     with main_pool(write=True) as connection:
-        card = _existing(connection, number, notecard_id)
+        card = _get_notecard(connection, number, notecard_id)
         if not confirmed:
-            offered = offer(connection, subject, card)
+            created = create_confirmation(connection, subject, card)
             return {
                 "deleted": False,
                 "notecard": card,
-                "confirmation": offered.confirmation,
-                "expires_at": offered.expires_at,
+                "confirmation": created.confirmation,
+                "expires_at": created.expires_at,
             }
-        redeem(connection, confirmation, subject, card)
+        use_confirmation(connection, confirmation, subject, card)
         connection.execute(delete(notecards).where(notecards.c.id == number))
     return {
         "deleted": True,
@@ -100,31 +103,33 @@ def delete_notecard(
 
 
 def list_notecards(*, status: Status | None = None) -> dict[str, Any]:
-    """The cards of a status; without one, the active and the completed ones.
+    """Return the cards with a status; the default is active and completed cards.
 
     Raises:
         ToolError: the database fails.
     """
-    wanted = WITHOUT_STATUS if status is None else (status,)
+    statuses = DEFAULT_STATUSES if status is None else (status,)
     with main_pool() as connection:
         rows = connection.execute(
             select(notecards)
-            .where(notecards.c.status.in_(wanted))
+            .where(notecards.c.status.in_(statuses))
             .order_by(notecards.c.id.desc())
         ).all()
-    return {"notecards": [_card(row) for row in rows]}
+    return {"notecards": [_format_card(row) for row in rows]}
 
 
-def _existing(connection: Connection, number: int, asked_for: int) -> dict[str, Any]:
+def _get_notecard(
+    connection: Connection, number: int, notecard_id: int
+) -> dict[str, Any]:
     row = connection.execute(
         select(notecards).where(notecards.c.id == number)
     ).one_or_none()
     if row is None:
-        raise ToolError(f"There is no notecard {asked_for}.")
-    return _card(row)
+        raise ToolError(f"There is no notecard {notecard_id}.")
+    return _format_card(row)
 
 
-def _card(row: Row[Any]) -> dict[str, Any]:
+def _format_card(row: Row[Any]) -> dict[str, Any]:
     return {
         "notecard_id": row.id,
         "text": row.text,

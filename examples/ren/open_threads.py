@@ -1,4 +1,4 @@
-"""`update_open_threads`: one thread a line, in a core-memory block."""
+"""Handler of update_open_threads: a core-memory block with one thread per line."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ OPEN, CLOSED = "- [ ] ", "- [x] "
 
 @dataclass(frozen=True, slots=True)
 class Thread:
-    """One line."""
+    """A line of the block."""
 
     text: str
     is_open: bool
@@ -30,32 +30,32 @@ class Thread:
 def update_open_threads(
     *, action: Literal["add", "close", "remove"], thread: str
 ) -> dict[str, Any]:
-    """Adds, closes or removes a thread; answers with all of them.
+    """Add, close or remove a thread; return all threads.
 
     Raises:
-        ToolError: the text is blank or has lines, is there already, or means no thread
-            or several; or Letta fails.
+        ToolError: the text is blank or has several lines, the thread is open already,
+            no or several threads match, or Letta fails.
     """
-    wanted = clean_text(thread, "thread")
-    if len(wanted.splitlines()) > 1:
+    text = clean_text(thread, "thread")
+    if len(text.splitlines()) > 1:
         raise ToolError("`thread` must be one line.")
     block = read_block(BLOCK)
-    threads = [_parsed(line) for line in block.value.splitlines() if line.strip()]
+    threads = [_parse_line(line) for line in block.value.splitlines() if line.strip()]
     if action == "add":
-        if any(one.text == wanted and one.is_open for one in threads):
-            raise ToolError("This thread is open already.")
-        threads.append(Thread(wanted, True))
+        if any(item.text == text and item.is_open for item in threads):
+            raise ToolError("This thread is already open.")
+        threads.append(Thread(text, True))
     else:
-        place = _place(threads, wanted)
+        index = _find_thread(threads, text)
         if action == "close":
-            threads[place] = replace(threads[place], is_open=False)
+            threads[index] = replace(threads[index], is_open=False)
         else:
-            del threads[place]
-    write_block(block, "\n".join(str(one) for one in threads))
+            del threads[index]
+    write_block(block, "\n".join(str(item) for item in threads))
     return {"threads": [{"thread": t.text, "is_open": t.is_open} for t in threads]}
 
 
-def _parsed(line: str) -> Thread:
+def _parse_line(line: str) -> Thread:
     text = line.strip()
     for mark, is_open in ((OPEN, True), (CLOSED, False)):
         if text.startswith(mark.rstrip()):
@@ -63,14 +63,16 @@ def _parsed(line: str) -> Thread:
     return Thread(text.removeprefix("- "), True)
 
 
-def _place(threads: list[Thread], wanted: str) -> int:
-    """The thread that has this text, or the only one that begins with it."""
-    for index, one in enumerate(threads):
-        if one.text == wanted:
+def _find_thread(threads: list[Thread], text: str) -> int:
+    """Return the index of the thread with this text, or the only match of a prefix."""
+    for index, item in enumerate(threads):
+        if item.text == text:
             return index
-    found = [i for i, one in enumerate(threads) if one.text.startswith(wanted)]
+    found = [i for i, item in enumerate(threads) if item.text.startswith(text)]
     if not found:
-        raise ToolError(f"No thread begins with {wanted!r}.")
+        raise ToolError(f"No thread begins with {text!r}.")
     if len(found) > 1:
-        raise ToolError(f"{len(found)} threads begin with {wanted!r}; say more of it.")
+        raise ToolError(
+            f"{len(found)} threads begin with {text!r}; use a longer beginning."
+        )
     return found[0]

@@ -1,4 +1,4 @@
-"""The project's phases, their gates and artifacts."""
+"""Handlers of a project's phases and their required artifacts."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ Phase = Literal[
     "deploy",
 ]
 
-# In their order, each with the artifacts that it asks for.
-GATES: dict[str, tuple[str, ...]] = {
+# Phases in order, each with the artifacts that it requires.
+REQUIRED_ARTIFACTS: dict[str, tuple[str, ...]] = {
     "discover": (),
     "tech_context": ("discovery_brief",),
     "shape": ("discovery_brief", "tech_context"),
@@ -35,17 +35,17 @@ GATES: dict[str, tuple[str, ...]] = {
     "build_next": ("slice_1_accepted",),
     "deploy": ("release_checklist",),
 }
-_ORDER = tuple(GATES)
+_ORDER = tuple(REQUIRED_ARTIFACTS)
 
 
 def get_project_state() -> dict[str, Any]:
-    """Where the project is.
+    """Return the current phase, its history, the artifacts and the next phase.
 
     Raises:
         ToolError: the database fails.
     """
     with main_pool() as connection:
-        phase = _phase(connection)
+        phase = _get_phase(connection)
         history = connection.execute(
             select(project_phases).order_by(project_phases.c.id)
         ).all()
@@ -54,8 +54,12 @@ def get_project_state() -> dict[str, Any]:
                 phase_artifacts.c.recorded_at, phase_artifacts.c.artifact_key
             )
         ).all()
-        following = _following(phase)
-        missing = [] if following is None else _missing(connection, following)
+        next_phase = _get_next_phase(phase)
+        missing = (
+            []
+            if next_phase is None
+            else _list_missing_artifacts(connection, next_phase)
+        )
     return {
         "phase": phase,
         "history": [
@@ -70,20 +74,20 @@ def get_project_state() -> dict[str, Any]:
             }
             for row in artifacts
         ],
-        "next_phase": following,
+        "next_phase": next_phase,
         "missing": missing,
     }
 
 
 def check_phase_gate(*, target_phase: Phase) -> dict[str, Any]:
-    """Whether a phase may be entered.
+    """Return whether a phase can be entered, and which artifacts are missing.
 
     Raises:
         ToolError: the database fails.
     """
     with main_pool() as connection:
-        is_next = _following(_phase(connection)) == target_phase
-        missing = _missing(connection, target_phase)
+        is_next = _get_next_phase(_get_phase(connection)) == target_phase
+        missing = _list_missing_artifacts(connection, target_phase)
     return {
         "target_phase": target_phase,
         "is_open": is_next and not missing,
@@ -93,38 +97,39 @@ def check_phase_gate(*, target_phase: Phase) -> dict[str, Any]:
 
 
 def advance_phase(*, target_phase: Phase) -> dict[str, Any]:
-    """Enters the next phase.
+    """Enter the next phase.
 
     Raises:
-        ToolError: it does not come next, an artifact is missing, or the database fails.
+        ToolError: the phase is not the next one, an artifact is missing, or the
+            database fails.
     """
     moment = now()
     try:
         with main_pool(write=True) as connection:
-            former = _phase(connection)
-            following = _following(former)
-            if following != target_phase:
-                after = "nothing" if following is None else f"`{following}`"
+            previous = _get_phase(connection)
+            next_phase = _get_next_phase(previous)
+            if next_phase != target_phase:
+                following = "no phase" if next_phase is None else f"`{next_phase}`"
                 raise ToolError(
-                    f"`{target_phase}` does not come next: the project is in "
-                    f"`{former}`, and {after} comes next."
+                    f"`{target_phase}` is not the next phase: the project is in "
+                    f"`{previous}`, and {following} comes next."
                 )
-            missing = _missing(connection, target_phase)
+            missing = _list_missing_artifacts(connection, target_phase)
             if missing:
                 raise ToolError(
-                    f"`{target_phase}` asks for artifacts that are not recorded: "
+                    f"`{target_phase}` requires artifacts that are not recorded: "
                     f"{', '.join(missing)}."
                 )
             connection.execute(
                 insert(project_phases).values(phase=target_phase, entered_at=moment)
             )
     except IntegrityError as error:
-        raise ToolError("Somebody else has just entered this phase.") from error
-    return {"phase": target_phase, "former_phase": former, "entered_at": moment}
+        raise ToolError("Another call has just entered this phase.") from error
+    return {"phase": target_phase, "former_phase": previous, "entered_at": moment}
 
 
 def record_artifact(*, artifact_key: str, description: str) -> dict[str, Any]:
-    """Records an artifact, in the place of one with the same key.
+    """Record an artifact, or replace the one with the same key.
 
     Raises:
         ToolError: a text is blank, or the database fails.
@@ -134,7 +139,7 @@ def record_artifact(*, artifact_key: str, description: str) -> dict[str, Any]:
     artifacts = phase_artifacts
     try:
         with main_pool(write=True) as connection:
-            phase = _phase(connection)
+            phase = _get_phase(connection)
             values = {"description": text, "phase": phase, "recorded_at": now()}
             changed = connection.execute(
                 update(artifacts).where(artifacts.c.artifact_key == key).values(values)
@@ -143,28 +148,28 @@ def record_artifact(*, artifact_key: str, description: str) -> dict[str, Any]:
             if is_new:
                 connection.execute(insert(artifacts).values(artifact_key=key, **values))
     except IntegrityError as error:
-        raise ToolError("Somebody else has just recorded it. Try again.") from error
+        raise ToolError("Another call has just recorded it. Try again.") from error
     return {"artifact_key": key, "phase": phase, "replaced": not is_new}
 
 
-def _phase(connection: Connection) -> str:
+def _get_phase(connection: Connection) -> str:
     row = connection.execute(
         select(project_phases.c.phase).order_by(project_phases.c.id.desc()).limit(1)
     ).one_or_none()
     return _ORDER[0] if row is None else str(row.phase)
 
 
-def _following(phase: str) -> str | None:
-    place = _ORDER.index(phase) + 1
-    return _ORDER[place] if place < len(_ORDER) else None
+def _get_next_phase(phase: str) -> str | None:
+    index = _ORDER.index(phase) + 1
+    return _ORDER[index] if index < len(_ORDER) else None
 
 
-def _missing(connection: Connection, phase: str) -> list[str]:
-    asked = GATES[phase]
+def _list_missing_artifacts(connection: Connection, phase: str) -> list[str]:
+    required = REQUIRED_ARTIFACTS[phase]
     rows = connection.execute(
         select(phase_artifacts.c.artifact_key).where(
-            phase_artifacts.c.artifact_key.in_(asked)
+            phase_artifacts.c.artifact_key.in_(required)
         )
     )
-    there = set(rows.scalars())
-    return [key for key in asked if key not in there]
+    recorded = set(rows.scalars())
+    return [key for key in required if key not in recorded]

@@ -1,4 +1,4 @@
-"""Portraits of people, in a forming and a trusted layer."""
+"""Handlers of portraits of people, each with a forming and a trusted layer."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PEOPLE: tuple[Person, ...] = ("scott", "ted", "ren")
 
 
 def read_portrait(*, person: Person, layer: Layer) -> dict[str, Any]:
-    """One layer; empty when it is unwritten.
+    """Return a layer of a portrait; an unwritten layer is empty.
 
     Raises:
         ToolError: the database fails.
@@ -47,28 +47,28 @@ def read_portrait(*, person: Person, layer: Layer) -> dict[str, Any]:
 
 
 def write_portrait(*, person: Person, layer: Layer, content: str) -> dict[str, Any]:
-    """Replaces a layer; the answer has its old text.
+    """Replace a layer of a portrait; return its previous text.
 
     Raises:
         ToolError: the text is blank, or the database fails.
     """
     text = clean_text(content, "content")
     moment = now()
-    is_meant = (portraits.c.person == person, portraits.c.layer == layer)
+    conditions = (portraits.c.person == person, portraits.c.layer == layer)
     values = {"content": text, "updated_at": moment}
     try:
         with main_pool(write=True) as connection:
             old = connection.execute(
-                select(portraits.c.content).where(*is_meant).with_for_update()
+                select(portraits.c.content).where(*conditions).with_for_update()
             ).scalar_one_or_none()
             if old is None:
                 connection.execute(
                     insert(portraits).values(person=person, layer=layer, **values)
                 )
             else:
-                connection.execute(update(portraits).where(*is_meant).values(values))
+                connection.execute(update(portraits).where(*conditions).values(values))
     except IntegrityError as error:
-        raise ToolError("Somebody else has just written it. Try again.") from error
+        raise ToolError("Another call has just written it. Try again.") from error
     return {
         "person": person,
         "layer": layer,
@@ -78,11 +78,11 @@ def write_portrait(*, person: Person, layer: Layer, content: str) -> dict[str, A
 
 
 def add_portrait_signal(*, person: Person, signal: str) -> dict[str, Any]:
-    """Keeps an observation and tells Ren.
+    """Store an observation and send it to Ren.
 
     Raises:
-        ToolError: the text is blank, or Letta or the database fails; the observation is
-            kept when Letta fails.
+        ToolError: the text is blank, or Letta or the database fails. The observation is
+            stored even if Letta fails.
     """
     text = clean_text(signal, "signal")
     with main_pool(write=True) as connection:
@@ -92,14 +92,14 @@ def add_portrait_signal(*, person: Person, signal: str) -> dict[str, Any]:
             .returning(portrait_signals.c.id)
         ).scalar_one()
     answer = ask_ren(
-        f"Somebody observed about {person}:\n{text}\n"
-        "Does it change the forming layer of the portrait? Say so in a sentence."
+        f"New observation about {person}:\n{text}\n"
+        "Does it change the forming layer of the portrait? Answer in one sentence."
     )
     return {"signal_id": number, "reply": answer.text}
 
 
 def read_all_portraits() -> dict[str, Any]:
-    """Every layer of every portrait.
+    """Return all layers of all portraits.
 
     Raises:
         ToolError: the database fails.

@@ -1,4 +1,4 @@
-"""Searching texts by words, alike in SQLite and PostgreSQL."""
+"""Search for words in text columns, with the same result in SQLite and PostgreSQL."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ from sqlalchemy import ColumnElement, Integer, case, func, literal
 
 from .arguments import clean_text
 
-__all__ = ["count_of_words"]
+__all__ = ["count_matching_words"]
 
-MOST_WORDS = 20
+MAX_WORDS = 20
 
 
-def count_of_words(text: ColumnElement[str], query: str) -> ColumnElement[int]:
-    """How many of the query's words a text has, whatever their case.
+def count_matching_words(text: ColumnElement[str], query: str) -> ColumnElement[int]:
+    """Return an expression for the number of the query's words that a text contains.
 
-    A word counts once, also within another word; `%` and `_` are letters.
+    Case is ignored, and parts of words match. `%` and `_` are ordinary characters.
 
     Raises:
-        ToolError: the query has no word.
+        ToolError: the query contains no words.
     """
     words = dict.fromkeys(clean_text(query, "query").lower().split())
     lowered = func.lower(text)
     total: ColumnElement[int] = literal(0, Integer)
-    for word in list(words)[:MOST_WORDS]:
+    for word in list(words)[:MAX_WORDS]:
         total = total + case((lowered.contains(word, autoescape=True), 1), else_=0)
     return total

@@ -1,4 +1,4 @@
-"""Signals, and the summaries of sessions' signals."""
+"""Handlers of signals and session summaries."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Any, Literal
 from sqlalchemy import insert, select
 
 from .agent_loop import ask_ren
-from .arguments import clean_text, day
+from .arguments import clean_text, parse_day
 from .main_tables import session_summaries, signals
 from .pools import main_pool
-from .searching import count_of_words
+from .searching import count_matching_words
 
 __all__ = ["search_signals", "write_session_summary", "write_signal"]
 
@@ -25,23 +25,23 @@ def write_signal(
     content: str,
     session_date: str | None = None,
 ) -> dict[str, Any]:
-    """Keeps a signal.
+    """Store a signal.
 
     Raises:
-        ToolError: the text is blank, the day is none, or the database fails.
+        ToolError: the text is blank, the date is invalid, or the database fails.
     """
-    of_day = day(session_date, "session_date")
+    session_day = parse_day(session_date, "session_date")
     values = {
         "signal_type": signal_type,
         "subject": subject,
         "content": clean_text(content, "content"),
-        "session_date": of_day,
+        "session_date": session_day,
     }
     with main_pool(write=True) as connection:
         number = connection.execute(
             insert(signals).values(values).returning(signals.c.id)
         ).scalar_one()
-    return {"signal_id": number, "session_date": of_day}
+    return {"signal_id": number, "session_date": session_day}
 
 
 def search_signals(
@@ -51,28 +51,28 @@ def search_signals(
     subject: Subject | None = None,
     limit: int = 20,
 ) -> dict[str, Any]:
-    """The signals that have most of the words, and Ren's reading of them.
+    """Return the signals that contain the most words, with an interpretation by Ren.
 
     Raises:
         ToolError: the query is blank, or Letta or the database fails.
     """
-    matched = count_of_words(signals.c.content, query)
-    wanted = select(signals).where(matched > 0)
+    matched = count_matching_words(signals.c.content, query)
+    statement = select(signals).where(matched > 0)
     if signal_type is not None:
-        wanted = wanted.where(signals.c.signal_type == signal_type)
+        statement = statement.where(signals.c.signal_type == signal_type)
     if subject is not None:
-        wanted = wanted.where(signals.c.subject == subject)
-    ordered = wanted.order_by(
+        statement = statement.where(signals.c.subject == subject)
+    ordered = statement.order_by(
         matched.desc(), signals.c.session_date.desc(), signals.c.id.desc()
     )
     with main_pool() as connection:
         rows = connection.execute(ordered.limit(int(limit))).all()
     reading = ""
     if rows:
-        listed = "\n".join(f"- {row.session_date}: {row.content}" for row in rows)
+        signal_lines = "\n".join(f"- {row.session_date}: {row.content}" for row in rows)
         reading = ask_ren(
-            f"Somebody looks for signals about: {query}\nThese were found:\n{listed}\n"
-            "What do they add up to? A few sentences are enough."
+            f"Signals that match the query: {query}\n{signal_lines}\n"
+            "How do you interpret them? Answer in a few sentences."
         ).text
     return {
         "signals": [
@@ -92,17 +92,17 @@ def search_signals(
 def write_session_summary(
     *, summary: str, session_date: str | None = None
 ) -> dict[str, Any]:
-    """Keeps a summary.
+    """Store a session summary.
 
     Raises:
-        ToolError: the text is blank, the day is none, or the database fails.
+        ToolError: the text is blank, the date is invalid, or the database fails.
     """
-    of_day = day(session_date, "session_date")
+    session_day = parse_day(session_date, "session_date")
     text = clean_text(summary, "summary")
     with main_pool(write=True) as connection:
         number = connection.execute(
             insert(session_summaries)
-            .values(summary=text, session_date=of_day)
+            .values(summary=text, session_date=session_day)
             .returning(session_summaries.c.id)
         ).scalar_one()
-    return {"summary_id": number, "session_date": of_day}
+    return {"summary_id": number, "session_date": session_day}

@@ -1,4 +1,4 @@
-"""Skill documents."""
+"""Handlers of skill documents."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ __all__ = ["get_skill", "list_skills", "write_skill"]
 
 
 def get_skill(*, phase_slug: str) -> dict[str, Any]:
-    """One document.
+    """Return a document.
 
     Raises:
-        ToolError: there is none, or the database fails.
+        ToolError: there is no such document, or the database fails.
     """
     slug = clean_text(phase_slug, "phase_slug")
     with main_pool() as connection:
@@ -40,7 +40,7 @@ def get_skill(*, phase_slug: str) -> dict[str, Any]:
 def write_skill(
     *, phase_slug: str, content: str, layer: str = "phase-active"
 ) -> dict[str, Any]:
-    """Writes a document, in the place of one with the same slug.
+    """Write a document, or replace the one with the same slug.
 
     Raises:
         ToolError: a text is blank, or the database fails.
@@ -60,12 +60,12 @@ def write_skill(
             if is_new:
                 connection.execute(insert(skills).values(phase_slug=slug, **values))
     except IntegrityError as error:
-        raise ToolError("Somebody else has just written it. Try again.") from error
+        raise ToolError("Another call has just written it. Try again.") from error
     return {"phase_slug": slug, "layer": values["layer"], "replaced": not is_new}
 
 
 def list_skills() -> dict[str, Any]:
-    """Every document, without its text.
+    """Return all documents, without their content.
 
     Raises:
         ToolError: the database fails.

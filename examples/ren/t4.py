@@ -1,4 +1,4 @@
-"""Entries of projects."""
+"""Handlers of T4 entries: documents of a project."""
 
 from __future__ import annotations
 
@@ -9,11 +9,15 @@ from sqlalchemy import ColumnElement, Connection, Row, delete, insert, select, u
 
 from toolcast_runtime import ToolError
 
-from .arguments import clean_text, now, optional_text, row_number
-from .confirmations import check_confirmed, offer, redeem
+from .arguments import clean_optional_text, clean_text, now, parse_row_number
+from .confirmations import (
+    check_confirmation_arguments,
+    create_confirmation,
+    use_confirmation,
+)
 from .main_tables import t4_entries
 from .pools import main_pool
-from .searching import count_of_words
+from .searching import count_matching_words
 
 __all__ = [
     "append_t4_entry",
@@ -64,13 +68,13 @@ def write_t4_entry(
     quality_contract: str | None = None,
     dependencies: Sequence[str] | None = None,
 ) -> dict[str, Any]:
-    """Writes an entry, or replaces the one of an id.
+    """Insert an entry, or replace the one with `entry_id`.
 
     Raises:
-        ToolError: the content is blank, there is no such entry or parent, or the
+        ToolError: the content is blank, the entry or its parent does not exist, or the
             database fails.
     """
-    given: dict[str, str | Sequence[str] | None] = {
+    details: dict[str, str | Sequence[str] | None] = {
         "parent_id": parent_id,
         "plain_language": plain_language,
         "technical_description": technical_description,
@@ -86,7 +90,7 @@ def write_t4_entry(
     }
     values = {
         "content": clean_text(content or "", "content"),
-        "details": {k: _clean(v, k) for k, v in given.items() if v is not None},
+        "details": {k: _clean_value(v, k) for k, v in details.items() if v is not None},
         "updated_at": now(),
     }
     with main_pool(write=True) as connection:
@@ -104,7 +108,7 @@ def write_t4_entry(
                 .returning(t4_entries.c.id)
             ).scalar_one()
         else:
-            number = _existing(connection, project_slug, entry_type, entry_id).id
+            number = _get_entry(connection, project_slug, entry_type, entry_id).id
             connection.execute(
                 update(t4_entries).where(t4_entries.c.id == number).values(values)
             )
@@ -120,17 +124,17 @@ def write_t4_entry(
 def get_t4_entry(
     *, project_slug: str, entry_type: str, entry_id: str | None = None
 ) -> dict[str, Any]:
-    """One entry, or all of a type.
+    """Return an entry, or all entries of a type.
 
     Raises:
         ToolError: there is no such entry, or the database fails.
     """
     with main_pool() as connection:
         if entry_id is not None:
-            rows = [_existing(connection, project_slug, entry_type, entry_id)]
+            rows = [_get_entry(connection, project_slug, entry_type, entry_id)]
         else:
-            rows = _of_type(connection, project_slug, entry_type)
-    return {"entries": [_entry(row) for row in rows]}
+            rows = _list_entries(connection, project_slug, entry_type)
+    return {"entries": [_format_entry(row) for row in rows]}
 
 
 def search_t4(
@@ -140,21 +144,21 @@ def search_t4(
     entry_type: str | None = None,
     limit: int = 10,
 ) -> dict[str, Any]:
-    """The entries that have most of the words.
+    """Return the entries that contain the most words of the query.
 
     Raises:
         ToolError: the query is blank, or the database fails.
     """
-    matched = count_of_words(t4_entries.c.content, query).label("matched")
-    wanted = select(t4_entries, matched).where(
-        t4_entries.c.project_slug == optional_text(project_slug, "project_slug"),
+    matched = count_matching_words(t4_entries.c.content, query).label("matched")
+    statement = select(t4_entries, matched).where(
+        t4_entries.c.project_slug == clean_optional_text(project_slug, "project_slug"),
         matched > 0,
     )
     if entry_type is not None:
-        wanted = wanted.where(
-            t4_entries.c.entry_type == optional_text(entry_type, "entry_type")
+        statement = statement.where(
+            t4_entries.c.entry_type == clean_optional_text(entry_type, "entry_type")
         )
-    ordered = wanted.order_by(
+    ordered = statement.order_by(
         matched.desc(), t4_entries.c.updated_at.desc(), t4_entries.c.id.desc()
     )
     with main_pool() as connection:
@@ -181,35 +185,34 @@ def delete_t4_entry(
     confirmed: bool = False,
     confirmation: str | None = None,
 ) -> dict[str, Any]:
-    """Shows which entries would go and offers a confirmation; with one, deletes them.
+    """Return the entries with a confirmation code; with the code, delete them.
 
     Raises:
-        ToolError: there is no such entry, the confirmation is not good, or the database
-            fails.
+        ToolError: there is no such entry, the code is not valid, or the database fails.
     """
-    check_confirmed(confirmed, confirmation)
+    check_confirmation_arguments(confirmed, confirmation)
     with main_pool(write=True) as connection:
         if entry_id is not None:
-            rows = [_existing(connection, project_slug, entry_type, entry_id)]
+            rows = [_get_entry(connection, project_slug, entry_type, entry_id)]
         else:
-            rows = _of_type(connection, project_slug, entry_type)
+            rows = _list_entries(connection, project_slug, entry_type)
         if not rows:
             raise ToolError(
                 f"The project `{project_slug}` has no entry of the type `{entry_type}`."
             )
         numbers = [row.id for row in rows]
         subject = f"t4 entries {numbers}"
-        state = [_entry(row) for row in rows]
+        state = [_format_entry(row) for row in rows]
         answer = {"entry_ids": [str(number) for number in numbers]}
         if not confirmed:
-            offered = offer(connection, subject, state)
+            created = create_confirmation(connection, subject, state)
             return {
                 "deleted": False,
                 **answer,
-                "confirmation": offered.confirmation,
-                "expires_at": offered.expires_at,
+                "confirmation": created.confirmation,
+                "expires_at": created.expires_at,
             }
-        redeem(connection, confirmation, subject, state)
+        use_confirmation(connection, confirmation, subject, state)
         connection.execute(delete(t4_entries).where(t4_entries.c.id.in_(numbers)))
     return {"deleted": True, **answer, "confirmation": None, "expires_at": None}
 
@@ -217,7 +220,7 @@ def delete_t4_entry(
 def append_t4_entry(
     *, project_slug: str, entry_type: str, entry_id: str, content: str
 ) -> dict[str, Any]:
-    """Appends a paragraph.
+    """Append a paragraph to an entry.
 
     Raises:
         ToolError: the text is blank, there is no such entry, or the database fails.
@@ -225,8 +228,8 @@ def append_t4_entry(
     text = clean_text(content, "content")
     moment = now()
     with main_pool(write=True) as connection:
-        row = _existing(connection, project_slug, entry_type, entry_id)
-        # In the database, so that two that append at once both stay.
+        row = _get_entry(connection, project_slug, entry_type, entry_id)
+        # Append in the database, so that concurrent calls do not overwrite each other.
         new = connection.execute(
             update(t4_entries)
             .where(t4_entries.c.id == row.id)
@@ -236,20 +239,20 @@ def append_t4_entry(
     return {"entry_id": str(row.id), "characters": len(new), "updated_at": moment}
 
 
-def _of_type(
+def _list_entries(
     connection: Connection, project_slug: str, entry_type: str
 ) -> list[Row[Any]]:
-    wanted = select(t4_entries).where(*_is_meant(project_slug, entry_type))
-    return list(connection.execute(wanted.order_by(t4_entries.c.id.desc())))
+    statement = select(t4_entries).where(*_build_conditions(project_slug, entry_type))
+    return list(connection.execute(statement.order_by(t4_entries.c.id.desc())))
 
 
-def _existing(
+def _get_entry(
     connection: Connection, project_slug: str, entry_type: str, entry_id: str
 ) -> Row[Any]:
     row = connection.execute(
         select(t4_entries).where(
-            *_is_meant(project_slug, entry_type),
-            t4_entries.c.id == row_number(entry_id),
+            *_build_conditions(project_slug, entry_type),
+            t4_entries.c.id == parse_row_number(entry_id),
         )
     ).one_or_none()
     if row is None:
@@ -260,10 +263,12 @@ def _existing(
     return row
 
 
-def _is_meant(project_slug: str, entry_type: str) -> tuple[ColumnElement[bool], ...]:
+def _build_conditions(
+    project_slug: str, entry_type: str
+) -> tuple[ColumnElement[bool], ...]:
     return (
-        t4_entries.c.project_slug == optional_text(project_slug, "project_slug"),
-        t4_entries.c.entry_type == optional_text(entry_type, "entry_type"),
+        t4_entries.c.project_slug == clean_optional_text(project_slug, "project_slug"),
+        t4_entries.c.entry_type == clean_optional_text(entry_type, "entry_type"),
     )
 
 
@@ -271,22 +276,22 @@ def _check_parent(connection: Connection, project_slug: str, parent_id: str) -> 
     found = connection.execute(
         select(t4_entries.c.id).where(
             t4_entries.c.project_slug == project_slug,
-            t4_entries.c.id == row_number(parent_id),
+            t4_entries.c.id == parse_row_number(parent_id),
         )
     ).one_or_none()
     if found is None:
         raise ToolError(
-            f"The project `{project_slug}` has no entry {parent_id} to be the parent."
+            f"The project `{project_slug}` has no entry {parent_id} for `parent_id`."
         )
 
 
-def _clean(value: str | Sequence[str], parameter: str) -> str | list[str]:
+def _clean_value(value: str | Sequence[str], parameter: str) -> str | list[str]:
     if isinstance(value, str):
-        return optional_text(value, parameter)
-    return [optional_text(one, parameter) for one in value]
+        return clean_optional_text(value, parameter)
+    return [clean_optional_text(item, parameter) for item in value]
 
 
-def _entry(row: Row[Any]) -> dict[str, Any]:
+def _format_entry(row: Row[Any]) -> dict[str, Any]:
     return {
         "entry_id": str(row.id),
         "project_slug": row.project_slug,

@@ -1,4 +1,4 @@
-"""`search_transcripts`: what was said in the workspace's chats."""
+"""Handler of search_transcripts."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from sqlalchemy import select
 
 from .main_tables import chat_transcripts
 from .pools import main_pool
-from .searching import count_of_words
+from .searching import count_matching_words
 
 __all__ = ["search_transcripts"]
 
 
 def search_transcripts(*, query: str, limit: int = 10) -> dict[str, Any]:
-    """The messages that have most of the words.
+    """Return the chat messages that contain the most words of the query.
 
     Raises:
         ToolError: the query is blank, or the database fails.
     """
     chats = chat_transcripts
-    matched = count_of_words(chats.c.content, query).label("matched")
+    matched = count_matching_words(chats.c.content, query).label("matched")
     with main_pool() as connection:
         rows = connection.execute(
             select(chats, matched)

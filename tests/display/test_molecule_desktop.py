@@ -69,8 +69,10 @@ def typed(tmp_path: Path) -> Iterator[Path]:
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
-    found = xserver.xdotool("search", "--sync", "--onlyvisible", "--name", "catcher")
-    xserver.xdotool("windowfocus", "--sync", found.split()[0])
+    found = xserver.run_xdotool(
+        "search", "--sync", "--onlyvisible", "--name", "catcher"
+    )
+    xserver.run_xdotool("windowfocus", "--sync", found.split()[0])
     _eventually(file.exists, "the window reads")
     yield file
     window.terminate()
@@ -78,7 +80,7 @@ def typed(tmp_path: Path) -> Iterator[Path]:
 
 
 def _pointer() -> tuple[int, int]:
-    words = xserver.xdotool("getmouselocation").split()
+    words = xserver.run_xdotool("getmouselocation").split()
     return int(words[0].removeprefix("x:")), int(words[1].removeprefix("y:"))
 
 
@@ -127,7 +129,7 @@ def test_a_screenshot_shows_what_has_changed(typed: Path, tmp_path: Path) -> Non
     assert changed.content is not None
     image = base64.b64decode(changed.content[0]["data"])
     assert changed.content[0]["mimeType"] == "image/png"
-    assert xserver.size_of_png(image) == SIZE
+    assert xserver.read_png_size(image) == SIZE
     assert image != base64.b64decode(before.content[0]["data"])
     saved = tmp_path / "home" / "screenshots" / "after" / "typing 100%.png"
     assert changed.result == {"path": str(saved), "width": 640, "height": 480}
@@ -153,10 +155,12 @@ def test_a_url_is_opened_by_the_browser(
     monkeypatch.setenv("MOLECULE_BROWSER", str(browser))
     url = "https://example.org/?a=$(id)&b='"
     assert desktop.desktop_open_url(url=url)["opened_with"] == "browser"
-    found = xserver.xdotool("search", "--sync", "--onlyvisible", "--name", "example")
+    found = xserver.run_xdotool(
+        "search", "--sync", "--onlyvisible", "--name", "example"
+    )
     window = found.split()[0]
-    assert xserver.xdotool("getwindowname", window).strip() == url
-    xserver.xdotool("windowkill", window)
+    assert xserver.run_xdotool("getwindowname", window).strip() == url
+    xserver.run_xdotool("windowkill", window)
 
 
 @pytest.mark.parametrize(

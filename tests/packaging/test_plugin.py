@@ -53,7 +53,7 @@ def test_a_project_that_lists_it(
 
     said = toolcast("generate")
     assert "owners/missing: `count_words` has no owner" in said
-    assert "| count_words | nobody |  |" in (
+    assert "| count_words | no team |  |" in (
         root / "generated/demo/owners.md"
     ).read_text("utf-8")
     # The pages of rules are in the wheels, beside their modules.

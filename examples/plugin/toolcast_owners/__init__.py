@@ -1,1 +1,1 @@
-"""Which team answers for a tool: an extension of Toolcast."""
+"""Toolcast extension for the teams that own tools."""

@@ -6,10 +6,10 @@ FIELDS = Fields(
     tool={
         "owner": {
             "type": "object",
-            "description": "The team that answers for the tool.",
+            "description": "The team that owns the tool.",
             "properties": {
-                "team": {"type": "string", "minLength": 1, "description": "Its name."},
-                "channel": {"type": "string", "description": "Where to ask it."},
+                "team": {"type": "string", "minLength": 1, "description": "Name."},
+                "channel": {"type": "string", "description": "Chat channel."},
             },
             "required": ["team"],
             "additionalProperties": False,
@@ -17,7 +17,7 @@ FIELDS = Fields(
             "change": {
                 "any": {
                     "access": "risky",
-                    "means": "Another team answers for the tool.",
+                    "means": "Another team owns the tool.",
                 }
             },
         }

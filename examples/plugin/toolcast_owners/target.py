@@ -1,4 +1,4 @@
-"""The target `owners`: a page a toolset with the owner of each tool."""
+"""The target `owners`: a page per toolset with the owner of each tool."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -17,7 +17,7 @@ from toolcast.extension_api import (
 
 
 class OwnersView(NamedTuple):
-    """What the template places."""
+    """The values that the template prints."""
 
     header: Code
     rows: Sequence[Code]
@@ -32,7 +32,7 @@ def generate(toolset: Toolset, context: Context) -> Mapping[str, bytes]:
 
 def _row(tool: ToolSpec) -> Code:
     owner = tool.extensions.get("owner", {})
-    team, channel = owner.get("team", "nobody"), owner.get("channel", "")
+    team, channel = owner.get("team", "no team"), owner.get("channel", "")
     return encode_table_row(
         [encode_cell(tool.name), encode_cell(team), encode_cell(channel)]
     )

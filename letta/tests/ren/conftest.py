@@ -9,7 +9,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from examples.ren.databases import engine_of
+from examples.ren.databases import get_engine
 from generated.ren.registry import call_tool_sync
 from letta.tests.fake_letta import FakeLetta
 from tests.postgres import PostgresUnavailableError, postgres_server
@@ -99,7 +99,7 @@ def on_postgres(
         with psycopg.connect(url, autocommit=True) as connection:
             connection.execute("DROP SCHEMA public CASCADE")
             connection.execute("CREATE SCHEMA public")
-    engine_of.cache_clear()
+    get_engine.cache_clear()
     yield
     # The connections are closed when the server stops.
-    engine_of.cache_clear()
+    get_engine.cache_clear()

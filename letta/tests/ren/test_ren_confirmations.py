@@ -13,7 +13,7 @@ from generated.ren.registry import call_tool_sync
 from letta.tests.fake_letta import FakeLetta
 from letta.tests.ren.conftest import Call
 
-INVALID_CONFIRMATION = "This confirmation is not good for what is there now"
+INVALID_CONFIRMATION = "This confirmation is not valid"
 
 
 @pytest.fixture
@@ -66,7 +66,7 @@ def test_confirmation_is_invalid_after_the_card_changed(
 def test_expired_confirmation_is_invalid(
     call: Call, call_for_error: Any, card: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(confirmations, "GOOD_FOR", timedelta(seconds=-1))
+    monkeypatch.setattr(confirmations, "VALID_FOR", timedelta(seconds=-1))
     given = request_confirmation(call, card)
     assert INVALID_CONFIRMATION in call_for_error(
         "delete_notecard", notecard_id=card, **given

@@ -57,7 +57,7 @@ def test_tools_fail_without_base_url_and_do_not_use_the_cloud(
     monkeypatch.setenv("LETTA_API_KEY", "sk-real")
     monkeypatch.setenv("REN_AGENT_ID", AGENT)
     error = call_for_error("list_core_memory_blocks")
-    assert error == "Letta is not connected: LETTA_BASE_URL is unset."
+    assert error == "Letta is not configured: LETTA_BASE_URL is unset."
 
 
 def test_text_longer_than_the_block_limit_is_refused(
@@ -66,7 +66,7 @@ def test_text_longer_than_the_block_limit_is_refused(
     (agent,) = letta.world.agents.values()
     agent.blocks["persona"]["limit"] = 10
     error = call_for_error("write_core_memory", block_label="persona", value="x" * 11)
-    assert error == "The block `persona` takes 10 characters, not 11."
+    assert error == "The block `persona` accepts 10 characters, not 11."
     assert agent.blocks["persona"]["value"] == "I am Ren."
 
 
@@ -76,11 +76,11 @@ def test_ambiguous_or_duplicate_thread_is_refused(
     for text in ("Ask Ted about exports.", "Ask Ted about dates."):
         call("update_open_threads", action="add", thread=text)
     error = call_for_error("update_open_threads", action="close", thread="Ask Ted")
-    assert error == "2 threads begin with 'Ask Ted'; say more of it."
+    assert error == "2 threads begin with 'Ask Ted'; use a longer beginning."
     error = call_for_error(
         "update_open_threads", action="add", thread="Ask Ted about dates."
     )
-    assert error == "This thread is open already."
+    assert error == "This thread is already open."
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ CREATE = """    with main_pool(write=True) as connection:
         row = connection.execute(
             insert(notecards).values(values).returning(notecards)
         ).one()
-    return _card(row)
+    return _format_card(row)
 """
 
 
@@ -59,16 +59,16 @@ def test_message_to_the_agent_is_a_circular_handler(project_copy: Project) -> No
         project_copy,
         CREATE,
         CREATE.replace(
-            "    return _card(row)\n",
-            "    with ren() as agent:\n"
+            "    return _format_card(row)\n",
+            "    with connect_to_ren() as agent:\n"
             "        agent.client.agents.messages.create(agent.id, input='New card.')\n"
-            "    return _card(row)\n",
+            "    return _format_card(row)\n",
         ),
     )
     edit(
         project_copy,
         "from .pools import main_pool\n",
-        "from .letta_server import ren\nfrom .pools import main_pool\n",
+        "from .letta_server import connect_to_ren\nfrom .pools import main_pool\n",
     )
     line = find_line(project_copy, NOTECARDS, "messages.create")
     spec = "specs/ren/create_notecard.yaml"
@@ -87,14 +87,16 @@ def test_message_to_the_agent_through_a_helper_shows_the_call_path(
     edit(
         project_copy,
         CREATE,
-        CREATE.replace("return _card(row)", "_tell(row)\n    return _card(row)"),
+        CREATE.replace(
+            "return _format_card(row)", "_tell(row)\n    return _format_card(row)"
+        ),
     )
     edit(
         project_copy,
-        "def _card(",
+        "def _format_card(",
         "def _tell(row: Row[Any]) -> None:\n"
         "    ask_ren(f'New card: {row.text}')\n\n\n"
-        "def _card(",
+        "def _format_card(",
     )
     edit(
         project_copy,
@@ -157,10 +159,10 @@ def test_memory_table_in_the_main_pool_is_reported_through_a_helper(
     )
     edit(
         project_copy,
-        "def _card(",
+        "def _format_card(",
         "def _sessions(connection: Connection) -> Any:\n"
         "    return connection.exec_driver_sql('SELECT * FROM session_headers')\n\n\n"
-        "def _card(",
+        "def _format_card(",
     )
     line = find_line(project_copy, NOTECARDS, "exec_driver_sql")
     output = run_check(project_copy)
@@ -242,7 +244,7 @@ def test_check_imports_no_handler(project_copy: Project, tmp_path: Path) -> None
 def test_check_command_exits_with_1_and_prints_the_line(project_copy: Project) -> None:
     project_copy.edit(
         NOTECARDS,
-        "    return _card(row)\n\n\ndef update",
+        "    return _format_card(row)\n\n\ndef update",
         "    letta.send_chat_message(row)\n\n\ndef update",
     )
     done = project_copy.toolcast("check")

@@ -139,7 +139,7 @@ def test_search_code_finds_each_indexed_chunk_once(call: Call, tmp_path: Path) -
     [
         ("postgresql://ren:hunter2@127.0.0.1:9/ren", "The main database does not"),
         ("mysql://ren:hunter2@127.0.0.1/ren", "REN_DATABASE_URL must begin with"),
-        ("hunter2", "REN_DATABASE_URL is not the address of a database."),
+        ("hunter2", "REN_DATABASE_URL is not a database URL."),
     ],
 )
 def test_database_error_contains_no_password(

@@ -114,4 +114,4 @@ def test_tools_that_need_letta_report_the_missing_base_url(tool: str) -> None:
     # Without a found signal, `search_signals` sends no request to Letta.
     needs_it = REGISTRY.get_tool(tool, "claude").service == "letta"
     if needs_it and tool != "search_signals":
-        assert response.error == "Letta is not connected: LETTA_BASE_URL is unset."
+        assert response.error == "Letta is not configured: LETTA_BASE_URL is unset."

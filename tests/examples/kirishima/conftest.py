@@ -1,4 +1,4 @@
-"""A clean environment, checked calls and real HTTP servers for the handlers' tests."""
+"""Fixtures for kirishima: environment, tool calls and HTTP servers."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ Call = Callable[..., Any]
 
 @pytest.fixture(autouse=True)
 def clean_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No variable of the machine reaches a handler; data goes below tmp_path."""
+    """Unset the handlers' environment variables; store data below tmp_path."""
     for variable in VARIABLES:
         monkeypatch.delenv(variable, raising=False)
     monkeypatch.setenv("KIRISHIMA_DATA", str(tmp_path / "data"))
@@ -43,7 +43,7 @@ def clean_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="session")
 def specs() -> Mapping[str, Any]:
-    """Every tool spec of the toolset by name."""
+    """All tool specs of the toolset by name."""
     paths = sorted(SPECS.glob("*.yaml"))
     loaded = {path.stem: yaml.safe_load(path.read_text("utf-8")) for path in paths}
     return {name: spec for name, spec in loaded.items() if name != "toolset"}
@@ -51,7 +51,7 @@ def specs() -> Mapping[str, Any]:
 
 @pytest.fixture
 def call(specs: Mapping[str, Any]) -> Call:
-    """Call a handler as the runtime does, arguments and result held to the spec."""
+    """A function that calls a handler, with validated arguments and result."""
 
     def run(tool: str, **arguments: Any) -> Any:
         spec = specs[tool]
@@ -60,7 +60,7 @@ def call(specs: Mapping[str, Any]) -> Call:
         handler = getattr(importlib.import_module(module), name)
         result = handler(**arguments)
         if inspect.isawaitable(result):
-            result = asyncio.run(_finished(result))
+            result = asyncio.run(await_result(result))
         result = json.loads(json.dumps(result))
         jsonschema.Draft202012Validator(spec["returns"]).validate(result)
         return result
@@ -68,13 +68,14 @@ def call(specs: Mapping[str, Any]) -> Call:
     return run
 
 
-async def _finished(work: Any) -> Any:
-    return await work
+async def await_result(awaitable: Any) -> Any:
+    """Return the result of an awaitable."""
+    return await awaitable
 
 
 @dataclass(frozen=True)
 class Request:
-    """What a client really sent."""
+    """A request that the server received."""
 
     method: str
     path: str
@@ -85,7 +86,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Reply:
-    """What the server answers; a text is sent as it is, anything else as JSON."""
+    """A response of the server; a string is sent unchanged, other bodies as JSON."""
 
     status: int
     body: Any = None
@@ -94,7 +95,7 @@ class Reply:
 
 @dataclass
 class Server:
-    """A running server, and what it has been sent."""
+    """A running server and the requests that it received."""
 
     url: str
     requests: list[Request] = field(default_factory=list)
@@ -105,7 +106,7 @@ Serve = Callable[[Callable[[Request], Reply]], Server]
 
 @pytest.fixture
 def serve() -> Iterator[Serve]:
-    """Start HTTP servers on this machine that answer with the given function."""
+    """A function that starts an HTTP server; its argument creates the responses."""
     running: list[tuple[ThreadingHTTPServer, threading.Thread]] = []
 
     def start(answer: Callable[[Request], Reply]) -> Server:
@@ -114,7 +115,7 @@ def serve() -> Iterator[Serve]:
         class Handler(BaseHTTPRequestHandler):
             def answer(self) -> None:
                 length = int(self.headers.get("content-length", 0))
-                raw = self.rfile.read(length)
+                body = self.rfile.read(length)
                 parts = urlsplit(self.path)
                 request = Request(
                     method=self.command,
@@ -123,12 +124,12 @@ def serve() -> Iterator[Serve]:
                         key: value[0] for key, value in parse_qs(parts.query).items()
                     },
                     headers={key.lower(): value for key, value in self.headers.items()},
-                    body=json.loads(raw) if raw else None,
+                    body=json.loads(body) if body else None,
                 )
                 server.requests.append(request)
                 reply = answer(request)
-                is_text = isinstance(reply.body, str)
-                payload = reply.body if is_text else json.dumps(reply.body)
+                is_string = isinstance(reply.body, str)
+                payload = reply.body if is_string else json.dumps(reply.body)
                 self.send_response(reply.status)
                 for name, value in reply.headers.items():
                     self.send_header(name, value)
@@ -138,7 +139,7 @@ def serve() -> Iterator[Serve]:
             do_GET = do_POST = do_PATCH = answer
 
             def log_message(self, format: str, *args: Any) -> None:
-                """Keep the test's output clean."""
+                """Print no requests."""
 
         listener = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         thread = threading.Thread(
@@ -158,12 +159,14 @@ def serve() -> Iterator[Serve]:
 
 @pytest.fixture
 def reply() -> type[Reply]:
-    """The class of answers."""
+    """The class `Reply`."""
     return Reply
 
 
 @pytest.fixture
-def configured(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+def configure_github(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """A function that sets the GitHub variables for a server's URL."""
+
     def configure(url: str) -> None:
         monkeypatch.setenv("GITHUB_API_URL", url)
         monkeypatch.setenv("GITHUB_TOKEN", TOKEN)
@@ -174,12 +177,14 @@ def configured(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
 
 @pytest.fixture
 def github(reply: Any) -> FakeGitHub:
+    """The issues of a fake GitHub."""
     return FakeGitHub(reply)
 
 
 @pytest.fixture
-def server(serve: Any, github: FakeGitHub, configured: Any) -> Any:
+def server(serve: Any, github: FakeGitHub, configure_github: Any) -> Any:
+    """A running fake GitHub that the variables configure."""
     running = serve(github)
     github.url = running.url
-    configured(running.url)
+    configure_github(running.url)
     return running

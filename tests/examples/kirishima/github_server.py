@@ -1,4 +1,4 @@
-"""A stateful server that speaks GitHub's REST API, as far as issues go."""
+"""Fake of GitHub's REST API for issues, with state."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ TOKEN = "ghp_secretSecretSecret0123456789"
 REPOSITORY = "/repos/robin/kirishima"
 
 
-def person(login: str) -> dict[str, Any]:
+def build_user(login: str) -> dict[str, Any]:
     return {"login": login, "id": len(login), "type": "User"}
 
 
 @dataclass
 class FakeGitHub:
-    """Issues in memory, behind the paths and the shapes of the real API."""
+    """Issues in memory, with the paths and responses of the real API."""
 
     reply: Any
     url: str = ""
     issues: dict[int, dict[str, Any]] = field(default_factory=dict)
     comments: dict[int, list[dict[str, Any]]] = field(default_factory=dict)
 
-    def add(self, title: str, **more: Any) -> int:
+    def add_issue(self, title: str, **fields: Any) -> int:
         number = len(self.issues) + 1
         stamp = f"2026-03-01T10:{number // 60:02}:{number % 60:02}Z"
         self.issues[number] = {
@@ -33,74 +33,82 @@ class FakeGitHub:
             "state_reason": None,
             "body": None,
             "html_url": f"https://github.com/robin/kirishima/issues/{number}",
-            "user": person("robin"),
+            "user": build_user("robin"),
             "labels": [],
             "assignees": [],
             "comments": 0,
             "created_at": stamp,
             "updated_at": stamp,
-            **more,
+            **fields,
         }
         return number
 
     def __call__(self, request: Any) -> Any:
         path = request.path.removeprefix(REPOSITORY)
         if path == request.path:
-            return self.missing()
+            return self.not_found()
         if path == "/issues":
-            return self.create(request) if request.body else self.listing(request)
+            return (
+                self.create_issue(request)
+                if request.body
+                else self.list_issues(request)
+            )
         _, _, number, *tail = path.split("/")
         issue = self.issues.get(int(number))
         if issue is None:
-            return self.missing()
+            return self.not_found()
         if tail == ["comments"]:
-            return self.comment(request, issue)
+            return self.handle_comments(request, issue)
         if request.method == "PATCH":
             issue.update(request.body)
         return self.reply(200, issue)
 
-    def missing(self) -> Any:
+    def not_found(self) -> Any:
         return self.reply(404, {"message": "Not Found", "status": "404"})
 
-    def create(self, request: Any) -> Any:
+    def create_issue(self, request: Any) -> Any:
         labels = [{"id": 1, "name": name} for name in request.body.get("labels", [])]
-        people = [person(login) for login in request.body.get("assignees", [])]
-        made = {"body": request.body.get("body"), "labels": labels, "assignees": people}
-        number = self.add(request.body["title"], **made)
+        assignees = [build_user(login) for login in request.body.get("assignees", [])]
+        fields = {
+            "body": request.body.get("body"),
+            "labels": labels,
+            "assignees": assignees,
+        }
+        number = self.add_issue(request.body["title"], **fields)
         return self.reply(201, self.issues[number])
 
-    def listing(self, request: Any) -> Any:
+    def list_issues(self, request: Any) -> Any:
         state = request.query.get("state", "open")
-        wanted = set(filter(None, request.query.get("labels", "").split(",")))
-        found = [
+        labels_filter = set(filter(None, request.query.get("labels", "").split(",")))
+        matching = [
             issue
             for issue in reversed(self.issues.values())
             if state in ("all", issue["state"])
-            and wanted <= {label["name"] for label in issue["labels"]}
+            and labels_filter <= {label["name"] for label in issue["labels"]}
         ]
-        return self.page(request, found)
+        return self.get_page(request, matching)
 
-    def comment(self, request: Any, issue: dict[str, Any]) -> Any:
-        written = self.comments.setdefault(issue["number"], [])
+    def handle_comments(self, request: Any, issue: dict[str, Any]) -> Any:
+        comments = self.comments.setdefault(issue["number"], [])
         if request.method == "GET":
-            return self.page(request, written)
-        written.append(
+            return self.get_page(request, comments)
+        comments.append(
             {
-                "id": 500 + len(written),
-                "user": person("robin"),
+                "id": 500 + len(comments),
+                "user": build_user("robin"),
                 "body": request.body["body"],
                 "created_at": "2026-03-02T10:00:00Z",
                 "updated_at": "2026-03-02T10:00:00Z",
-                "html_url": f"{issue['html_url']}#issuecomment-{500 + len(written)}",
+                "html_url": f"{issue['html_url']}#issuecomment-{500 + len(comments)}",
             }
         )
         issue["comments"] += 1
-        return self.reply(201, written[-1])
+        return self.reply(201, comments[-1])
 
-    def page(self, request: Any, items: list[Any]) -> Any:
-        size, number = int(request.query["per_page"]), int(request.query["page"])
-        assert 1 <= size <= 100
-        rest = items[(number - 1) * size :]
+    def get_page(self, request: Any, items: list[Any]) -> Any:
+        page_size, number = int(request.query["per_page"]), int(request.query["page"])
+        assert 1 <= page_size <= 100
+        remaining = items[(number - 1) * page_size :]
         link = f'<{self.url}{request.path}?page={number + 1}>; rel="next"'
-        headers = {"Link": link} if len(rest) > size else {}
-        return self.reply(200, rest[:size], headers)
+        headers = {"Link": link} if len(remaining) > page_size else {}
+        return self.reply(200, remaining[:page_size], headers)

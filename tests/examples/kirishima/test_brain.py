@@ -1,4 +1,4 @@
-"""The brain against a scripted model on loopback, with a real external server and ledger."""
+"""The agent loop with a scripted model, an external MCP server and the ledger."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from typing import Any
 
 import pytest
 
-from examples.kirishima.brain import think
+from examples.kirishima.brain import respond
 from generated.kirishima import registry
 from tests.external.servers.http_servers import PersonalServer, run_personal_server
 
 TOKEN = "hunter2-hunter2"
 
 
-def calls(*wanted: tuple[str, Any]) -> dict[str, Any]:
-    """An answer of the model that calls tools."""
+def build_tool_calls(*tool_calls: tuple[str, Any]) -> dict[str, Any]:
+    """Return a message of the model with these tool calls."""
     return {
         "role": "assistant",
         "content": None,
@@ -32,57 +32,64 @@ def calls(*wanted: tuple[str, Any]) -> dict[str, Any]:
                 "type": "function",
                 "function": {
                     "name": name,
-                    "arguments": given if isinstance(given, str) else json.dumps(given),
+                    "arguments": (
+                        arguments
+                        if isinstance(arguments, str)
+                        else json.dumps(arguments)
+                    ),
                 },
             }
-            for number, (name, given) in enumerate(wanted)
+            for number, (name, arguments) in enumerate(tool_calls)
         ],
     }
 
 
-def says(text: str) -> dict[str, Any]:
+def build_text(text: str) -> dict[str, Any]:
+    """Return a message of the model with text."""
     return {"role": "assistant", "content": text}
 
 
 class Model:
-    """What the model answers, turn by turn, and what it was asked."""
+    """A scripted model that records the requests it receives."""
 
     def __init__(self) -> None:
         self.script: list[dict[str, Any]] = []
-        self.asked: list[dict[str, Any]] = []
+        self.requests: list[dict[str, Any]] = []
         self.url = ""
 
-    def offered(self, turn: int = 0) -> list[str]:
-        return [tool["function"]["name"] for tool in self.asked[turn]["tools"]]
+    def get_tool_names(self, turn: int = 0) -> list[str]:
+        """Return the names of the tools in a request."""
+        return [tool["function"]["name"] for tool in self.requests[turn]["tools"]]
 
-    def prompt(self, turn: int = -1) -> str:
-        """The system prompt, which is the first message and there once."""
-        [first, *rest] = self.asked[turn]["messages"]
+    def get_system_prompt(self, turn: int = -1) -> str:
+        """Return the system prompt, which must be the first message and occur once."""
+        [first, *rest] = self.requests[turn]["messages"]
         assert first["role"] == "system"
         assert "system" not in [message["role"] for message in rest]
         return str(first["content"])
 
-    def told(self) -> list[Any]:
-        """The results of calls that it was told last."""
-        messages = self.asked[-1]["messages"]
+    def get_tool_results(self) -> list[Any]:
+        """Return the results of tool calls in the latest request."""
+        messages = self.requests[-1]["messages"]
         return [json.loads(m["content"]) for m in messages if m["role"] == "tool"]
 
 
 @pytest.fixture
 def model(monkeypatch: pytest.MonkeyPatch) -> Iterator[Model]:
+    """A model that answers over HTTP and is set as the brain's endpoint."""
     state = Model()
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             length = int(self.headers["content-length"])
-            state.asked.append(json.loads(self.rfile.read(length)))
-            answer = state.script[min(len(state.asked), len(state.script)) - 1]
+            state.requests.append(json.loads(self.rfile.read(length)))
+            answer = state.script[min(len(state.requests), len(state.script)) - 1]
             self.send_response(200)
             self.end_headers()
             self.wfile.write(json.dumps({"choices": [{"message": answer}]}).encode())
 
         def log_message(self, format: str, *args: Any) -> None:
-            """Keeps the test's output clean."""
+            """Print no requests."""
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as listener:
         threading.Thread(
@@ -97,6 +104,7 @@ def model(monkeypatch: pytest.MonkeyPatch) -> Iterator[Model]:
 
 @pytest.fixture(scope="module")
 def personal() -> Iterator[PersonalServer]:
+    """The external MCP server of calendar, contacts, mail and lists."""
     with run_personal_server("--token", TOKEN) as server:
         yield server
 
@@ -105,11 +113,11 @@ def personal() -> Iterator[PersonalServer]:
 async def ledger(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, personal: PersonalServer
 ) -> AsyncIterator[Path]:
-    """The ledger's file; the registry's connections are its test's own."""
+    """The ledger's file, with new connections of the registry."""
     path = tmp_path / "ledger.sqlite3"
     monkeypatch.setenv("KIRISHIMA_LEDGER", str(path))
     await registry.REGISTRY.close()
-    # What writes the ledger was made for another test's file.
+    # The cached ledger writer may use another test's file.
     [toolset] = registry.REGISTRY.toolsets
     monkeypatch.delitem(vars(toolset), "calls", raising=False)
     monkeypatch.setenv("KIRISHIMA_PERSONAL_MCP_URL", personal.url)
@@ -118,18 +126,19 @@ async def ledger(
     await registry.REGISTRY.close()
 
 
-async def rows(path: Path) -> list[tuple[str, str, str]]:
+async def read_calls(path: Path) -> list[tuple[str, str, str]]:
+    """Return tool, client and outcome of the calls in the ledger."""
     await registry.REGISTRY.close()
     with closing(sqlite3.connect(path)) as database:
-        question = "SELECT tool, client, outcome FROM calls ORDER BY started, tool"
-        return list(database.execute(question))
+        query = "SELECT tool, client, outcome FROM calls ORDER BY started, tool"
+        return list(database.execute(query))
 
 
-async def test_own_and_external_tools_in_one_conversation(
+async def test_conversation_calls_local_and_external_tools(
     model: Model, ledger: Path
 ) -> None:
     model.script = [
-        calls(
+        build_tool_calls(
             (
                 "stickynotes",
                 {
@@ -140,105 +149,120 @@ async def test_own_and_external_tools_in_one_conversation(
             ),
             ("lists", {"action": "create_list", "title": "Shopping"}),
         ),
-        calls(("lists", {"action": "list_lists"})),
-        says("I put it on a note, and your shopping list is there."),
+        build_tool_calls(("lists", {"action": "list_lists"})),
+        build_text("I put it on a note, and your shopping list is there."),
     ]
-    answer = await think("Remind me to call grandma, and make a shopping list.")
+    answer = await respond("Remind me to call grandma, and make a shopping list.")
     assert answer == "I put it on a note, and your shopping list is there."
-    # What is always offered and what fits, and no more.
-    offered = model.offered()
-    assert offered[:3] == ["get_personality", "manage_prompt", "memory"]
-    assert {"stickynotes", "lists"} <= set(offered)
-    assert not {"github_issue", "smarthome"} & set(offered)
-    made, shown = model.told()[1], model.told()[2]
-    assert made["result"]["created"]["title"] == "Shopping"
-    assert shown["result"]["found"] == [made["result"]["created"]]
-    assert all(told["error"] is None for told in model.told())
-    assert sorted(await rows(ledger)) == [
+    # The tools of every turn, then only the tools that match the message.
+    tool_names = model.get_tool_names()
+    assert tool_names[:3] == ["get_personality", "manage_prompt", "memory"]
+    assert {"stickynotes", "lists"} <= set(tool_names)
+    assert not {"github_issue", "smarthome"} & set(tool_names)
+    created, listed = model.get_tool_results()[1], model.get_tool_results()[2]
+    assert created["result"]["created"]["title"] == "Shopping"
+    assert listed["result"]["found"] == [created["result"]["created"]]
+    assert all(result["error"] is None for result in model.get_tool_results())
+    assert sorted(await read_calls(ledger)) == [
         ("lists", "internal", "ok"),
         ("lists", "internal", "ok"),
         ("stickynotes", "internal", "ok"),
     ]
 
 
-async def test_the_system_prompt_has_the_guidance_of_the_offered_tools(
+async def test_system_prompt_has_the_guidance_of_the_selected_tools(
     model: Model, ledger: Path
 ) -> None:
-    model.script = [says("Done.")]
-    await think("Remind me tomorrow at 9 to water the plants")
-    prompt = model.prompt()
+    model.script = [build_text("Done.")]
+    await respond("Remind me tomorrow at 9 to water the plants")
+    prompt = model.get_system_prompt()
     headings = re.findall("^### (.*)$", prompt, re.MULTILINE)
     own = {tool.name for tool in registry.REGISTRY.local_tools}
-    assert set(headings) == set(model.offered()) & own
+    assert set(headings) == set(model.get_tool_names()) & own
     assert {"memory", "stickynotes"} <= set(headings)
     assert "smarthome" not in headings
     assert "Search before you create" in prompt
 
 
-async def test_a_line_that_the_model_adds_holds_from_the_next_turn_on(
+async def test_added_prompt_line_applies_from_the_next_message(
     model: Model, ledger: Path
 ) -> None:
-    wish = {
+    arguments = {
         "action": "add",
         "prompt_text": "Answer in Dutch.",
         "reasoning": "The user asked for it.",
     }
-    model.script = [calls(("manage_prompt", wish)), says("Goed."), says("Hallo.")]
-    await think("Answer in Dutch from now on.")
-    assert "Answer in Dutch." not in model.prompt(0)
-    await think("Hello")
-    assert "- Answer in Dutch.\n" in model.prompt()
-    await think("Hello", client="external")
-    assert "Answer in Dutch." not in model.prompt()
-
-
-async def test_what_goes_wrong_is_told_the_model(model: Model, ledger: Path) -> None:
     model.script = [
-        calls(
+        build_tool_calls(("manage_prompt", arguments)),
+        build_text("Goed."),
+        build_text("Hallo."),
+    ]
+    await respond("Answer in Dutch from now on.")
+    assert "Answer in Dutch." not in model.get_system_prompt(0)
+    await respond("Hello")
+    assert "- Answer in Dutch.\n" in model.get_system_prompt()
+    await respond("Hello", client="external")
+    assert "Answer in Dutch." not in model.get_system_prompt()
+
+
+async def test_errors_of_tool_calls_are_returned_to_the_model(
+    model: Model, ledger: Path
+) -> None:
+    model.script = [
+        build_tool_calls(
             ("lists", {"action": "burn"}),
             ("no_such_tool", {}),
             ("lists", "{not JSON"),
             ("lists", {"action": "create_list"}),
         ),
-        says("Sorry."),
+        build_text("Sorry."),
     ]
-    assert await think("Put milk on the shopping list.") == "Sorry."
-    errors = [told["error"] for told in model.told()]
+    assert await respond("Put milk on the shopping list.") == "Sorry."
+    errors = [result["error"] for result in model.get_tool_results()]
     assert "`action` must be one of" in errors[0]
     assert errors[1:] == [
         "unknown tool `no_such_tool`",
         "the arguments are not JSON",
         "`title` is required for action `create_list`",
     ]
-    assert ("lists", "internal", "error") in await rows(ledger)
+    assert ("lists", "internal", "error") in await read_calls(ledger)
 
 
-async def test_a_client_gets_only_what_it_may_have(model: Model, ledger: Path) -> None:
+async def test_client_cannot_call_denied_tools(model: Model, ledger: Path) -> None:
     model.script = [
-        calls(("email", {"action": "send", "to": "a", "subject": "b", "content": "c"})),
-        says("I cannot."),
+        build_tool_calls(
+            ("email", {"action": "send", "to": "a", "subject": "b", "content": "c"})
+        ),
+        build_text("I cannot."),
     ]
-    await think("Email Anna, and look at the calendar.", client="external")
-    assert "email" not in model.offered()
-    assert model.told() == [{"result": None, "error": "unknown tool `email`"}]
+    await respond("Email Anna, and look at the calendar.", client="external")
+    assert "email" not in model.get_tool_names()
+    assert model.get_tool_results() == [
+        {"result": None, "error": "unknown tool `email`"}
+    ]
 
 
-async def test_a_model_without_end_is_ended(model: Model, ledger: Path) -> None:
-    model.script = [calls(("get_personality", {}))]
+async def test_loop_ends_with_an_error_after_8_turns(
+    model: Model, ledger: Path
+) -> None:
+    model.script = [build_tool_calls(("get_personality", {}))]
     with pytest.raises(RuntimeError, match="after 8 turns"):
-        await think("Good morning")
-    assert len(model.asked) == 8
+        await respond("Good morning")
+    assert len(model.requests) == 8
 
 
 @pytest.mark.usefixtures("ledger")
 @pytest.mark.parametrize(
     ("name", "section"), [("claude-sonnet-4", "claude"), ("gpt-5.1", "gpt-5")]
 )
-async def test_the_style_guide_is_that_of_the_model_that_asks(
+async def test_style_guide_has_the_section_of_the_calling_model(
     model: Model, monkeypatch: pytest.MonkeyPatch, name: str, section: str
 ) -> None:
     monkeypatch.setenv("BRAIN_MODEL", name)
-    model.script = [calls(("get_personality", {})), says("Good morning.")]
-    await think("Good morning")
-    [told] = model.told()
-    assert list(told["result"]["style_sections"]) == ["default", section]
+    model.script = [
+        build_tool_calls(("get_personality", {})),
+        build_text("Good morning."),
+    ]
+    await respond("Good morning")
+    [result] = model.get_tool_results()
+    assert list(result["result"]["style_sections"]) == ["default", section]

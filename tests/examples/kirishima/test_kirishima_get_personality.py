@@ -1,4 +1,4 @@
-"""The style guide."""
+"""The style guide: merged sections, the calling model's style, and invalid guides."""
 
 from __future__ import annotations
 
@@ -33,20 +33,21 @@ formatting = "bullets"
 
 @pytest.fixture
 def guide(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A style guide that the environment variable sets."""
     path = tmp_path / "guide.toml"
     path.write_text(GUIDE, encoding="utf-8")
     monkeypatch.setenv("KIRISHIMA_STYLE_GUIDE", str(path))
     return path
 
 
-def test_the_answer_has_what_every_model_needs_to_find_its_style(call: Call) -> None:
+def test_style_guide_has_sections_and_instructions(call: Call) -> None:
     before = Instant.now()
-    answer = call("get_personality")
-    assert list(answer) == ["version", "generated_at", "style_sections", "instructions"]
-    assert before <= Instant.parse_iso(answer["generated_at"]) <= Instant.now()
-    assert {"default", "gpt-5", "claude"} <= set(answer["style_sections"])
-    assert "`default`" in answer["instructions"]
-    assert "Never claim to have done something" in answer["instructions"]
+    result = call("get_personality")
+    assert list(result) == ["version", "generated_at", "style_sections", "instructions"]
+    assert before <= Instant.parse_iso(result["generated_at"]) <= Instant.now()
+    assert {"default", "gpt-5", "claude"} <= set(result["style_sections"])
+    assert "`default`" in result["instructions"]
+    assert "Never claim to have done something" in result["instructions"]
 
 
 @pytest.mark.usefixtures("guide")
@@ -58,12 +59,14 @@ def test_the_answer_has_what_every_model_needs_to_find_its_style(call: Call) -> 
         ("gpt-5", "Tone: dry\nFormatting: bullets"),
     ],
 )
-def test_each_section_is_complete(call: Call, style: str, section: str) -> None:
-    answer = call("get_personality")
-    whole = f"{section}\nWhen something does not work: say so"
-    assert answer["style_sections"][style] == whole
-    assert answer["version"] == "1"
-    assert answer["instructions"] == "Take yours.\n- Be kind."
+def test_section_merges_default_and_matching_styles(
+    call: Call, style: str, section: str
+) -> None:
+    result = call("get_personality")
+    expected = f"{section}\nWhen something does not work: say so"
+    assert result["style_sections"][style] == expected
+    assert result["version"] == "1"
+    assert result["instructions"] == "Take yours.\n- Be kind."
 
 
 @pytest.mark.usefixtures("guide")
@@ -75,19 +78,19 @@ def test_each_section_is_complete(call: Call, style: str, section: str) -> None:
         ("llama3.2", ["default"]),
     ],
 )
-def test_a_model_that_is_known_gets_its_own_style(
+def test_known_calling_model_gets_only_its_section_and_default(
     call: Call, model: str, sections: list[str]
 ) -> None:
-    def called() -> Any:
+    def call_as_model() -> Any:
         CALLING_MODEL.set(model)
         return call("get_personality")
 
-    answer = copy_context().run(called)
-    assert list(answer["style_sections"]) == sections
+    result = copy_context().run(call_as_model)
+    assert list(result["style_sections"]) == sections
     assert set(call("get_personality")["style_sections"]) == {"default", "gpt", "gpt-5"}
 
 
-def test_copilot_reads_that_it_comes_first() -> None:
+def test_description_for_copilot_requires_the_call_before_other_tools() -> None:
     [tool] = [
         tool
         for tool in get_mcp_tools_sync("copilot")
@@ -97,26 +100,26 @@ def test_copilot_reads_that_it_comes_first() -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "words"),
+    ("content", "message"),
     [
         ("rules = ", "not TOML"),
         ("", "needs a style named `default`"),
-        ("[styles.default]\ntone = 'x'", "needs all of"),
-        (GUIDE.replace('"1"', "1"), "`version` must be a text"),
-        (GUIDE + "mood = 'x'", "may hold only"),
-        (GUIDE + "tone = 3", "must hold texts"),
-        (GUIDE.replace('["Be kind."]', "3"), "must be a list of texts"),
+        ("[styles.default]\ntone = 'x'", "must contain"),
+        (GUIDE.replace('"1"', "1"), "`version` must be a string"),
+        (GUIDE + "mood = 'x'", "can contain only"),
+        (GUIDE + "tone = 3", "must contain strings"),
+        (GUIDE.replace('["Be kind."]', "3"), "must be an array of strings"),
     ],
 )
-def test_a_broken_guide_is_told(
-    call: Call, guide: Path, content: str, words: str
+def test_invalid_style_guide_raises_tool_error(
+    call: Call, guide: Path, content: str, message: str
 ) -> None:
     guide.write_text(content, encoding="utf-8")
-    with pytest.raises(ToolError, match=words):
+    with pytest.raises(ToolError, match=message):
         call("get_personality")
 
 
-def test_a_missing_guide_is_told(call: Call, guide: Path) -> None:
+def test_missing_style_guide_raises_tool_error(call: Call, guide: Path) -> None:
     guide.unlink()
     with pytest.raises(ToolError, match="cannot be read"):
         call("get_personality")

@@ -1,11 +1,10 @@
-"""What goes wrong between the handler and GitHub, and what the model is told of it."""
+"""Error messages of github_issue for failed requests and wrong configuration."""
 
 from __future__ import annotations
 
 import logging
 import socket
 import threading
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -28,7 +27,7 @@ FAILURES: list[tuple[int, Any, dict[str, str], str]] = [
         "Try again after 2026-03-01T10:00:00Z",
     ),
     (429, "busy", {}, "rate limit is reached. Try again later"),
-    (404, {"message": "Not Found"}, {}, "no such issue or repository"),
+    (404, {"message": "Not Found"}, {}, "issue or repository does not exist"),
     (410, {"message": "Issues are disabled"}, {}, "Issues are disabled"),
     (
         422,
@@ -44,74 +43,80 @@ FAILURES: list[tuple[int, Any, dict[str, str], str]] = [
     ),
     (301, {"message": "Moved"}, {"Location": "http://127.0.0.1:9/"}, "has moved"),
     (400, "<html>", {}, "status 400"),
-    (502, "<html>", {}, "a problem of its own"),
-    (200, "not json", {}, "something that is not JSON"),
-    (200, "", {}, "something that is not JSON"),
-    (200, {"message": "?"}, {}, "no issue"),
-    (200, [1], {}, "no issue"),
+    (502, "<html>", {}, "GitHub failed"),
+    (200, "not json", {}, "a body that is not JSON"),
+    (200, "", {}, "a body that is not JSON"),
+    (200, {"message": "?"}, {}, "not an issue"),
+    (200, [1], {}, "not an issue"),
     (400, {"message": f"strange header: Bearer {TOKEN}"}, {}, "Bearer \\*\\*\\*"),
 ]
 
 
-@pytest.mark.parametrize(("status", "body", "headers", "words"), FAILURES)
-def test_failures_are_told_without_the_token(
+@pytest.mark.parametrize(("status", "body", "headers", "message"), FAILURES)
+def test_error_response_raises_tool_error_without_the_token(
     call: Call,
     serve: Any,
-    configured: Any,
+    configure_github: Any,
     reply: Any,
     caplog: pytest.LogCaptureFixture,
     status: int,
     body: Any,
     headers: dict[str, str],
-    words: str,
+    message: str,
 ) -> None:
     caplog.set_level(logging.DEBUG)
     server = serve(lambda _: reply(status, body, headers))
-    configured(server.url)
-    with pytest.raises(ToolError, match=words) as caught:
+    configure_github(server.url)
+    with pytest.raises(ToolError, match=message) as raised:
         call("github_issue", action="view", issue_id="1")
-    assert TOKEN not in str(caught.value)
+    assert TOKEN not in str(raised.value)
     assert TOKEN not in caplog.text
-    assert len(server.requests) == 1, "nothing is tried twice, no redirect followed"
+    # No retry, and no redirect followed.
+    assert len(server.requests) == 1
 
 
-def test_an_unreachable_server_is_told(call: Call, configured: Any) -> None:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        configured(f"http://127.0.0.1:{taken.getsockname()[1]}")
+def test_unreachable_server_raises_tool_error(
+    call: Call, configure_github: Any
+) -> None:
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        configure_github(f"http://127.0.0.1:{bound.getsockname()[1]}")
         with pytest.raises(ToolError, match=r"unreachable.*GITHUB_API_URL"):
             call("github_issue", action="list")
 
 
-def test_a_server_that_hangs_up_is_told(call: Call, configured: Any) -> None:
+def test_closed_connection_raises_tool_error(call: Call, configure_github: Any) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        configured(f"http://127.0.0.1:{listener.getsockname()[1]}")
+        configure_github(f"http://127.0.0.1:{listener.getsockname()[1]}")
         thread = threading.Thread(target=lambda: listener.accept()[0].close())
         thread.start()
-        with pytest.raises(ToolError, match="connection to GitHub broke"):
+        with pytest.raises(ToolError, match="connection to GitHub failed"):
             call("github_issue", action="list")
         thread.join()
 
 
-def test_a_silent_server_is_told(
+def test_response_timeout_raises_tool_error(
     call: Call,
     serve: Any,
-    configured: Any,
+    configure_github: Any,
     reply: Any,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def slow(_: Any) -> Any:
-        time.sleep(0.5)
+    timed_out = threading.Event()
+
+    def respond_after_the_timeout(_: Any) -> Any:
+        timed_out.wait(60)
         return reply(200, [])
 
-    monkeypatch.setattr("examples.kirishima.github_api.ANSWER_SECONDS", 0.1)
-    configured(serve(slow).url)
-    with pytest.raises(ToolError, match="did not answer in time"):
+    monkeypatch.setattr("examples.kirishima.github_api.RESPONSE_TIMEOUT_S", 0.1)
+    configure_github(serve(respond_after_the_timeout).url)
+    with pytest.raises(ToolError, match="did not respond in time"):
         call("github_issue", action="list")
+    timed_out.set()
 
 
 @pytest.mark.parametrize(
-    ("variable", "value", "words"),
+    ("variable", "value", "message"),
     [
         ("GITHUB_REPOSITORY", "", "GITHUB_REPOSITORY is unset"),
         ("GITHUB_REPOSITORY", "kirishima", "must be owner/name"),
@@ -120,28 +125,28 @@ def test_a_silent_server_is_told(
         ("GITHUB_REPOSITORY", "robin/a?b", "must be owner/name"),
         ("GITHUB_API_URL", "api.github.com", "must begin with http"),
         ("GITHUB_API_URL", "ftp://api.github.com", "must begin with http"),
-        ("GITHUB_API_URL", "http://github:api", "not a web address"),
-        ("GITHUB_TOKEN", f"{TOKEN}\nX-Other: 1", "characters no token has"),
-        ("GITHUB_TOKEN", f"{TOKEN}é", "characters no token has"),
+        ("GITHUB_API_URL", "http://github:api", "not a URL"),
+        ("GITHUB_TOKEN", f"{TOKEN}\nX-Other: 1", "invalid characters"),
+        ("GITHUB_TOKEN", f"{TOKEN}é", "invalid characters"),
     ],
 )
-def test_a_wrong_configuration_is_told(
+def test_invalid_configuration_sends_no_request(
     call: Call,
     server: Any,
     monkeypatch: pytest.MonkeyPatch,
     variable: str,
     value: str,
-    words: str,
+    message: str,
 ) -> None:
     monkeypatch.setenv(variable, value)
-    with pytest.raises(ToolError, match=words) as caught:
+    with pytest.raises(ToolError, match=message) as raised:
         call("github_issue", action="list")
-    assert TOKEN not in str(caught.value)
+    assert TOKEN not in str(raised.value)
     assert server.requests == []
 
 
 @pytest.mark.parametrize("text", [" ", "half \ud800 character"])
-def test_texts_that_cannot_be_sent_are_refused(
+def test_blank_or_unencodable_text_sends_no_request(
     call: Call, server: Any, text: str
 ) -> None:
     with pytest.raises(ToolError, match="`comment_body`"):

@@ -1,4 +1,4 @@
-"""Memories, in a real SQLite file."""
+"""Memories: storage, search, filters, invalid arguments and concurrent access."""
 
 from __future__ import annotations
 
@@ -11,25 +11,27 @@ from typing import Any
 import pytest
 from whenever import Instant, patch_current_time
 
-from examples.kirishima.store import database, database_path
+from examples.kirishima.store import get_database_path, open_database
 from toolcast_runtime import ToolError
 
 Call = Callable[..., Any]
 
 
-def create(call: Call, text: str, **more: Any) -> str:
-    made: str = call("memory", action="create", memory=text, **more)["memories"][0][
-        "memory_id"
-    ]
-    return made
+def create(call: Call, text: str, **fields: Any) -> str:
+    """Create a memory and return its id."""
+    created: str = call("memory", action="create", memory=text, **fields)["memories"][
+        0
+    ]["memory_id"]
+    return created
 
 
 def texts(answer: Any) -> list[str]:
-    return [one["memory"] for one in answer["memories"]]
+    """Return the texts of the memories in a result."""
+    return [item["memory"] for item in answer["memories"]]
 
 
-def test_a_memory_is_stored_read_changed_and_forgotten(call: Call) -> None:
-    made = call(
+def test_memory_is_created_read_updated_and_deleted(call: Call) -> None:
+    created = call(
         "memory",
         action="create",
         memory="  Noor is allergic to peanuts. ",
@@ -37,35 +39,38 @@ def test_a_memory_is_stored_read_changed_and_forgotten(call: Call) -> None:
         category="Family",
         topic_id="t-1",
     )
-    one = made["memories"][0]
-    assert one["memory"] == "Noor is allergic to peanuts."
-    assert one["keywords"] == ["Noor", "food allergy"]
-    assert (one["category"], one["topic_id"]) == ("Family", "t-1")
-    assert call("memory", action="get", memory_id=one["memory_id"])["memories"] == [one]
+    item = created["memories"][0]
+    assert item["memory"] == "Noor is allergic to peanuts."
+    assert item["keywords"] == ["Noor", "food allergy"]
+    assert (item["category"], item["topic_id"]) == ("Family", "t-1")
+    assert call("memory", action="get", memory_id=item["memory_id"])["memories"] == [
+        item
+    ]
 
     changed = call(
-        "memory", action="update", memory_id=one["memory_id"], category="Health"
+        "memory", action="update", memory_id=item["memory_id"], category="Health"
     )["memories"][0]
     assert changed["category"] == "Health"
-    for kept in ("memory", "keywords", "topic_id", "created_at"):
-        assert changed[kept] == one[kept]
+    for field in ("memory", "keywords", "topic_id", "created_at"):
+        assert changed[field] == item[field]
 
-    gone = call("memory", action="delete", memory_id=one["memory_id"])
-    assert gone["memories"] == [changed]
+    deleted = call("memory", action="delete", memory_id=item["memory_id"])
+    assert deleted["memories"] == [changed]
     with pytest.raises(ToolError, match="no memory with the id 1"):
-        call("memory", action="get", memory_id=one["memory_id"])
-    assert create(call, "another") != one["memory_id"], "ids are never given again"
+        call("memory", action="get", memory_id=item["memory_id"])
+    # The id of a deleted memory is not used again.
+    assert create(call, "another") != item["memory_id"]
 
 
-def test_memories_outlive_the_process(call: Call) -> None:
+def test_memories_are_stored_in_the_database_file(call: Call) -> None:
     create(call, "kept")
-    with sqlite3.connect(database_path()) as other:
+    with sqlite3.connect(get_database_path()) as other:
         assert other.execute("SELECT text FROM memories").fetchall() == [("kept",)]
         assert other.execute("PRAGMA journal_mode").fetchone() == ("wal",)
     other.close()
 
 
-def test_search_wants_as_many_keywords_as_asked(call: Call) -> None:
+def test_search_requires_the_minimum_number_of_keywords(call: Call) -> None:
     create(call, "Robin flies to Lisbon in May", keywords=["holiday"])
     create(call, "Robin's flights are booked with points")
     both = call("memory", action="search", keywords=["lisbon", "HOLIDAY", "train"])
@@ -78,24 +83,24 @@ def test_search_wants_as_many_keywords_as_asked(call: Call) -> None:
     assert texts(clamped) == ["Robin's flights are booked with points"]
 
 
-def test_search_puts_the_best_match_first(call: Call) -> None:
+def test_search_ranks_by_keyword_count_then_bm25(call: Call) -> None:
     create(call, "saffron saffron saffron")
     for number in range(3):
         create(call, f"tea and milk, cup {number}")
     create(call, "tea, milk, and then a long remark about everything else in the shop")
-    found = call(
+    result = call(
         "memory", action="search", keywords=["tea", "milk", "saffron"], min_keywords=1
     )
-    ranked = texts(found)
-    assert ranked[-1] == "saffron saffron saffron", "two keywords beat a rare one"
-    assert ranked[-2].startswith("tea, milk, and then"), "among equals BM25 decides"
+    ranked = texts(result)
+    assert ranked[-1] == "saffron saffron saffron"
+    assert ranked[-2].startswith("tea, milk, and then")
 
 
-def test_search_ignores_accents_and_finds_phrases(call: Call) -> None:
+def test_search_ignores_accents_and_matches_phrases(call: Call) -> None:
     create(call, "Meets Zoë at the café on the corner")
     create(call, "The corner has a café")
-    found = call("memory", action="search", keywords=["cafe on the corner", "zoe"])
-    assert texts(found) == ["Meets Zoë at the café on the corner"]
+    result = call("memory", action="search", keywords=["cafe on the corner", "zoe"])
+    assert texts(result) == ["Meets Zoë at the café on the corner"]
 
 
 @pytest.mark.parametrize(
@@ -116,18 +121,18 @@ def test_search_ignores_accents_and_finds_phrases(call: Call) -> None:
         "nul\x00byte",
     ],
 )
-def test_keywords_are_never_syntax(call: Call, keyword: str) -> None:
+def test_search_operators_in_keywords_are_plain_text(call: Call, keyword: str) -> None:
     create(call, "bystander peanuts")
-    found = call("memory", action="search", keywords=[keyword], min_keywords=1)
-    assert found["memories"] == []
+    result = call("memory", action="search", keywords=[keyword], min_keywords=1)
+    assert result["memories"] == []
     create(call, f"holds {keyword} itself")
-    again = call("memory", action="search", keywords=[keyword], min_keywords=1)
-    assert "bystander peanuts" not in texts(again)
+    second_result = call("memory", action="search", keywords=[keyword], min_keywords=1)
+    assert "bystander peanuts" not in texts(second_result)
     if any(letter.isalnum() for letter in keyword):
-        assert again["total"] == 1
+        assert second_result["total"] == 1
 
 
-def test_search_follows_updates_and_deletions(call: Call) -> None:
+def test_search_index_is_updated_with_memories(call: Call) -> None:
     first = create(call, "lives in Utrecht", keywords=["home"])
     call("memory", action="update", memory_id=first, memory="lives in Groningen")
     assert call("memory", action="search", keywords=["utrecht"])["total"] == 0
@@ -136,13 +141,13 @@ def test_search_follows_updates_and_deletions(call: Call) -> None:
     assert call("memory", action="search", keywords=["home"])["total"] == 0
     call("memory", action="delete", memory_id=first)
     assert call("memory", action="search", keywords=["groningen"])["total"] == 0
-    with database() as connection:
+    with open_database() as connection:
         connection.execute(
             "INSERT INTO memories_fts (memories_fts) VALUES ('integrity-check')"
         )
 
 
-def test_filters_and_pages(call: Call) -> None:
+def test_list_and_search_apply_filters_limit_and_offset(call: Call) -> None:
     for number in range(5):
         moment = Instant.parse_iso(f"2026-03-0{number + 1}T12:00Z")
         with patch_current_time(moment, keep_ticking=False):
@@ -164,14 +169,15 @@ def test_filters_and_pages(call: Call) -> None:
         created_after="2026-03-02T12:00:00Z",
         created_before="2026-03-04T13:00+01:00",
     )
-    assert texts(between) == ["memory 2", "memory 1"], "after is inclusive, before not"
-    mixed = call(
+    # `created_after` is inclusive, `created_before` exclusive.
+    assert texts(between) == ["memory 2", "memory 1"]
+    filtered = call(
         "memory", action="search", keywords=["memory"], created_after="2026-03-05"
     )
-    assert texts(mixed) == ["memory 4"]
+    assert texts(filtered) == ["memory 4"]
 
 
-def test_dates_are_meant_in_the_own_time_zone(
+def test_dates_are_in_the_configured_time_zone(
     call: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     moment = Instant.parse_iso("2026-03-01T23:30Z")
@@ -195,12 +201,12 @@ def test_dates_are_meant_in_the_own_time_zone(
         "2026-03-01T10:00 Europe/Berlin",
     ],
 )
-def test_times_are_strict(call: Call, text: str) -> None:
+def test_invalid_time_is_rejected(call: Call, text: str) -> None:
     with pytest.raises(ToolError, match="`created_before` must be an ISO 8601"):
         call("memory", action="list", created_before=text)
 
 
-def test_an_unknown_time_zone_is_told(
+def test_unknown_time_zone_raises_tool_error(
     call: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("KIRISHIMA_TIMEZONE", "Mars/Olympus")
@@ -208,32 +214,32 @@ def test_an_unknown_time_zone_is_told(
         call("memory", action="list", created_after="2026-03-02")
 
 
-def test_the_same_text_is_not_stored_twice(call: Call) -> None:
+def test_duplicate_text_is_rejected(call: Call) -> None:
     first = create(call, "likes tea")
     second = create(call, "likes coffee")
-    with pytest.raises(ToolError, match=f"Memory {first} says exactly this"):
+    with pytest.raises(ToolError, match=f"Memory {first} already has this text"):
         create(call, "likes tea ")
-    with pytest.raises(ToolError, match=f"Memory {first} says exactly this"):
+    with pytest.raises(ToolError, match=f"Memory {first} already has this text"):
         call("memory", action="update", memory_id=second, memory="likes tea")
     call("memory", action="update", memory_id=first, memory="likes tea")
     assert call("memory", action="list")["total"] == 2
 
 
-@pytest.mark.parametrize("wrong", ["", "x", "-1", "1e0", "1 ", "٣", "9" * 19])
-def test_identifiers_are_strict(call: Call, wrong: str) -> None:
+@pytest.mark.parametrize("identifier", ["", "x", "-1", "1e0", "1 ", "٣", "9" * 19])
+def test_invalid_identifier_is_rejected(call: Call, identifier: str) -> None:
     create(call, "the only one")
     with pytest.raises(ToolError, match="`memory_id` must be an identifier"):
-        call("memory", action="delete", memory_id=wrong)
+        call("memory", action="delete", memory_id=identifier)
     assert call("memory", action="list")["total"] == 1
 
 
 @pytest.mark.parametrize("text", ["  ", "\x00", "half \ud800 character"])
-def test_texts_that_cannot_be_kept_are_refused(call: Call, text: str) -> None:
+def test_blank_or_unencodable_text_is_rejected(call: Call, text: str) -> None:
     with pytest.raises(ToolError, match="`memory`"):
         create(call, text)
 
 
-def test_many_first_users_at_once(call: Call) -> None:
+def test_concurrent_first_calls_create_one_database(call: Call) -> None:
     failures: list[BaseException] = []
     start = threading.Barrier(12)
 
@@ -253,20 +259,23 @@ def test_many_first_users_at_once(call: Call) -> None:
     assert call("memory", action="list")["total"] == 12
 
 
-def test_a_busy_store_is_told(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_write_to_a_locked_database_raises_tool_error(
+    call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
     create(call, "first")
-    monkeypatch.setattr("examples.kirishima.store.BUSY_SECONDS", 0.05)
-    with database(write=True):
+    monkeypatch.setattr("examples.kirishima.store.BUSY_TIMEOUT_S", 0.05)
+    with open_database(write=True):
         with pytest.raises(ToolError, match="busy"):
             create(call, "second")
-        assert call("memory", action="list")["total"] == 1, "readers are not blocked"
+        # Readers are not blocked.
+        assert call("memory", action="list")["total"] == 1
 
 
-def test_nothing_is_kept_of_a_failed_transaction(call: Call) -> None:
+def test_failed_transaction_is_rolled_back(call: Call) -> None:
     create(call, "kept")
 
     def fail_halfway() -> None:
-        with database(write=True) as connection:
+        with open_database(write=True) as connection:
             connection.execute("DELETE FROM memories")
             raise KeyboardInterrupt
 
@@ -275,19 +284,19 @@ def test_nothing_is_kept_of_a_failed_transaction(call: Call) -> None:
     assert call("memory", action="list")["total"] == 1
 
 
-def test_a_store_of_a_newer_program_is_left_alone(call: Call, tmp_path: Path) -> None:
+def test_database_with_a_newer_schema_is_rejected(call: Call, tmp_path: Path) -> None:
     create(call, "kept")
-    other = sqlite3.connect(database_path())
+    other = sqlite3.connect(get_database_path())
     other.execute("PRAGMA user_version = 99")
     other.close()
     with pytest.raises(RuntimeError, match="newer than this program"):
         create(call, "second")
-    assert database_path().is_relative_to(tmp_path)
+    assert get_database_path().is_relative_to(tmp_path)
 
 
-def test_the_first_user_waits_for_one_who_locks_the_file(call: Call) -> None:
-    database_path().parent.mkdir()
-    other = sqlite3.connect(database_path(), check_same_thread=False)
+def test_first_call_waits_for_a_locked_database(call: Call) -> None:
+    get_database_path().parent.mkdir()
+    other = sqlite3.connect(get_database_path(), check_same_thread=False)
     other.execute("BEGIN EXCLUSIVE")
     release = threading.Timer(0.2, other.rollback)
     release.start()

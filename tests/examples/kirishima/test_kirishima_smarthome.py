@@ -1,4 +1,4 @@
-"""Requests to the house, against a server that speaks Home Assistant's API."""
+"""Requests to a fake of Home Assistant's conversation API."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ Call = Callable[..., Any]
 TOKEN = "eyJhbGciOiJIUzI1NiJ9.secret.secret"
 
 
-def speech(text: str) -> dict[str, Any]:
+def build_speech(text: str) -> dict[str, Any]:
     return {"plain": {"speech": text, "extra_data": None}}
 
 
 @dataclass
-class FakeHouse:
-    """One kitchen lamp behind the conversation API."""
+class FakeHome:
+    """A kitchen lamp behind the conversation API."""
 
     reply: Any
     lamp: str = "off"
-    heard: list[str] = field(default_factory=list)
+    requests: list[str] = field(default_factory=list)
 
     def __call__(self, request: Any) -> Any:
         if request.path != "/api/conversation/process" or request.method != "POST":
@@ -33,7 +33,7 @@ class FakeHouse:
         if request.headers.get("authorization") != f"Bearer {TOKEN}":
             return self.reply(401, "401: Unauthorized")
         text = request.body["text"].casefold()
-        self.heard.append(request.body["text"])
+        self.requests.append(request.body["text"])
         if text == "turn on the kitchen lamp":
             self.lamp = "on"
             lamp = {"type": "entity", "name": "Kitchen lamp", "id": "light.kitchen"}
@@ -45,13 +45,13 @@ class FakeHouse:
         unknown = {"code": "no_intent_match"}
         return self.answer("error", unknown, "Sorry, I couldn't understand that")
 
-    def answer(self, kind: str, data: dict[str, Any], words: str) -> Any:
+    def answer(self, kind: str, data: dict[str, Any], message: str) -> Any:
         response = {
             "response_type": kind,
             "language": "en",
             "data": data,
             "card": {},
-            "speech": speech(words),
+            "speech": build_speech(message),
         }
         return self.reply(
             200,
@@ -65,6 +65,8 @@ class FakeHouse:
 
 @pytest.fixture
 def connect(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """A function that sets the Home Assistant variables for a server's URL."""
+
     def configure(url: str) -> None:
         monkeypatch.setenv("HOME_ASSISTANT_URL", url)
         monkeypatch.setenv("HOME_ASSISTANT_TOKEN", TOKEN)
@@ -73,19 +75,21 @@ def connect(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
 
 
 @pytest.fixture
-def house(reply: Any) -> FakeHouse:
-    return FakeHouse(reply)
+def home(reply: Any) -> FakeHome:
+    """A fake Home Assistant."""
+    return FakeHome(reply)
 
 
 @pytest.fixture
-def server(serve: Any, house: FakeHouse, connect: Callable[[str], None]) -> Any:
-    running = serve(house)
+def server(serve: Any, home: FakeHome, connect: Callable[[str], None]) -> Any:
+    """A running fake Home Assistant that the variables configure."""
+    running = serve(home)
     connect(running.url)
     return running
 
 
-def test_the_house_does_what_is_asked(
-    call: Call, server: Any, house: FakeHouse
+def test_request_is_carried_out_and_its_outcome_returned(
+    call: Call, server: Any, home: FakeHome
 ) -> None:
     done = call("smarthome", user_request=" turn on the kitchen lamp ")
     assert done == {
@@ -94,40 +98,42 @@ def test_the_house_does_what_is_asked(
         "succeeded": ["Kitchen lamp"],
         "failed": [],
     }
-    assert house.lamp == "on"
+    assert home.lamp == "on"
     sent = server.requests[-1]
     assert (sent.method, sent.path) == ("POST", "/api/conversation/process")
     assert sent.headers["content-type"] == "application/json"
     assert sent.body == {"text": "turn on the kitchen lamp"}
-    told = call("smarthome", user_request="Is the kitchen lamp on?")
-    assert (told["kind"], told["speech"]) == ("query_answer", "It is on")
+    answered = call("smarthome", user_request="Is the kitchen lamp on?")
+    assert (answered["kind"], answered["speech"]) == ("query_answer", "It is on")
 
 
 @pytest.mark.usefixtures("server")
-def test_the_device_is_named_once(call: Call, house: FakeHouse) -> None:
+def test_device_is_appended_unless_the_request_contains_it(
+    call: Call, home: FakeHome
+) -> None:
     call("smarthome", user_request="Turn on the.", device="kitchen lamp")
     call("smarthome", user_request="turn on the Kitchen Lamp", device="kitchen lamp")
-    assert house.heard == ["Turn on the kitchen lamp", "turn on the Kitchen Lamp"]
+    assert home.requests == ["Turn on the kitchen lamp", "turn on the Kitchen Lamp"]
 
 
 @pytest.mark.usefixtures("server")
-def test_the_house_says_what_it_cannot_do(call: Call) -> None:
+def test_unrecognized_request_raises_tool_error_with_the_reason(call: Call) -> None:
     with pytest.raises(
-        ToolError, match=r"could not do it \(no_intent_match\): Sorry, I couldn't"
+        ToolError, match=r"could not do this \(no_intent_match\): Sorry, I couldn't"
     ):
         call("smarthome", user_request="sing")
 
 
-def answer_of(kind: str, **more: Any) -> dict[str, Any]:
-    return {"response": {"response_type": kind, **more}}
+def build_response(kind: str, **fields: Any) -> dict[str, Any]:
+    return {"response": {"response_type": kind, **fields}}
 
 
-def test_silence_and_partial_failure_are_told(
+def test_silent_response_and_failed_devices_are_returned(
     call: Call, serve: Any, connect: Callable[[str], None], reply: Any
 ) -> None:
     data = {"success": [], "failed": [{"name": "Blind", "id": "cover.b"}]}
-    quiet = answer_of("action_done", data=data, speech={})
-    connect(serve(lambda _: reply(200, quiet)).url)
+    silent = build_response("action_done", data=data, speech={})
+    connect(serve(lambda _: reply(200, silent)).url)
     assert call("smarthome", user_request="close the blind") == {
         "speech": "",
         "kind": "action_done",
@@ -137,51 +143,59 @@ def test_silence_and_partial_failure_are_told(
 
 
 @pytest.mark.parametrize(
-    ("status", "body", "words"),
+    ("status", "body", "message"),
     [
         (401, "401: Unauthorized", "HOME_ASSISTANT_TOKEN needs"),
         (404, "404: Not Found", "no conversation API"),
-        (500, "oops", "a problem of its own"),
-        (400, {"message": "bad"}, "refuses the request"),
-        (302, "", "refuses the request"),
+        (500, "oops", "Home Assistant failed"),
+        (400, {"message": "bad"}, "rejected the request"),
+        (302, "", "rejected the request"),
         (200, "<html>", "not JSON"),
-        (200, [], "something unknown"),
-        (200, {}, "something unknown"),
-        (200, answer_of("dance"), "something unknown"),
-        (200, answer_of("action_done", data={"success": [1]}), "something unknown"),
-        (200, answer_of("error", data={}, speech=speech(TOKEN)), r": \*\*\*"),
+        (200, [], "an invalid response"),
+        (200, {}, "an invalid response"),
+        (200, build_response("dance"), "an invalid response"),
+        (
+            200,
+            build_response("action_done", data={"success": [1]}),
+            "an invalid response",
+        ),
+        (
+            200,
+            build_response("error", data={}, speech=build_speech(TOKEN)),
+            r": \*\*\*",
+        ),
     ],
 )
-def test_failures_are_told_without_the_token(
+def test_error_response_raises_tool_error_without_the_token(
     call: Call,
     serve: Any,
     connect: Callable[[str], None],
     reply: Any,
     status: int,
     body: Any,
-    words: str,
+    message: str,
 ) -> None:
     connect(serve(lambda _: reply(status, body)).url)
-    with pytest.raises(ToolError, match=words) as caught:
+    with pytest.raises(ToolError, match=message) as raised:
         call("smarthome", user_request="turn on the kitchen lamp")
-    assert TOKEN not in str(caught.value)
+    assert TOKEN not in str(raised.value)
 
 
 @pytest.mark.parametrize("variable", ["HOME_ASSISTANT_URL", "HOME_ASSISTANT_TOKEN"])
-def test_a_house_that_is_not_connected_is_told(
+def test_missing_configuration_sends_no_request(
     call: Call, server: Any, monkeypatch: pytest.MonkeyPatch, variable: str
 ) -> None:
     monkeypatch.delenv(variable)
-    with pytest.raises(ToolError, match=f"not connected: {variable} is unset"):
+    with pytest.raises(ToolError, match=f"not configured: {variable} is unset"):
         call("smarthome", user_request="turn on the kitchen lamp")
     assert server.requests == []
 
 
-def test_an_unreachable_house_is_told(
+def test_unreachable_server_raises_tool_error(
     call: Call, connect: Callable[[str], None]
 ) -> None:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        connect(f"http://127.0.0.1:{taken.getsockname()[1]}")
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        connect(f"http://127.0.0.1:{bound.getsockname()[1]}")
         with pytest.raises(ToolError, match="Home Assistant is unreachable"):
             call("smarthome", user_request="turn on the kitchen lamp")

@@ -1,4 +1,4 @@
-"""The specs and the handlers agree."""
+"""Consistency of kirishima's specs and handlers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import jsonschema
 import pytest
 import yaml
 
-from toolcast.spec_language.spec_language import get_schema as language
+from toolcast.spec_language.spec_language import get_schema
 from toolcast_runtime import ToolError
 
 ROOT = Path(__file__).parents[3]
@@ -20,52 +20,52 @@ SPECS = ROOT / "specs" / "kirishima"
 TOOLS = sorted(path.stem for path in SPECS.glob("*.yaml") if path.stem != "toolset")
 
 
-def handler_of(spec: Mapping[str, Any]) -> Callable[..., Any]:
+def load_handler(spec: Mapping[str, Any]) -> Callable[..., Any]:
     module, _, name = spec["handler"].partition(":")
     handler: Callable[..., Any] = getattr(importlib.import_module(module), name)
     return handler
 
 
 @pytest.mark.parametrize("name", [*TOOLS, "toolset"])
-def test_spec_is_written_in_the_spec_language(name: str) -> None:
+def test_spec_is_valid_and_names_its_schema(name: str) -> None:
     kind = "toolset" if name == "toolset" else "tool"
     text = (SPECS / f"{name}.yaml").read_text("utf-8")
-    jsonschema.Draft202012Validator(language(kind)).validate(yaml.safe_load(text))
+    jsonschema.Draft202012Validator(get_schema(kind)).validate(yaml.safe_load(text))
     assert text.splitlines()[0] == (
         "# yaml-language-server: " f"$schema=../schemas/{kind}.schema.json"
     )
 
 
 @pytest.mark.parametrize("name", TOOLS)
-def test_handler_takes_exactly_the_parameters(
+def test_handler_signature_matches_the_parameters(
     name: str, specs: Mapping[str, Any]
 ) -> None:
     schema = specs[name]["parameters"]
-    taken = inspect.signature(handler_of(specs[name])).parameters
-    assert list(taken) == list(schema["properties"])
-    for parameter in taken.values():
+    parameters = inspect.signature(load_handler(specs[name])).parameters
+    assert list(parameters) == list(schema["properties"])
+    for parameter in parameters.values():
         assert parameter.kind is inspect.Parameter.KEYWORD_ONLY
         if parameter.name in schema.get("required", []):
             assert parameter.default is inspect.Parameter.empty
         else:
-            declared = schema["properties"][parameter.name]
-            assert parameter.default == declared.get("default")
+            property_schema = schema["properties"][parameter.name]
+            assert parameter.default == property_schema.get("default")
 
 
 @pytest.mark.parametrize("name", TOOLS)
-def test_handler_knows_every_value_of_an_enum(
-    name: str, specs: Mapping[str, Any]
-) -> None:
-    hints = get_type_hints(handler_of(specs[name]))
+def test_handler_literals_equal_the_enums(name: str, specs: Mapping[str, Any]) -> None:
+    hints = get_type_hints(load_handler(specs[name]))
     for parameter, schema in specs[name]["parameters"]["properties"].items():
         if "enum" in schema:
             choices = [hints[parameter], *get_args(hints[parameter])]
-            literal = next(one for one in choices if get_origin(one) is Literal)
+            literal = next(
+                choice for choice in choices if get_origin(choice) is Literal
+            )
             assert list(get_args(literal)) == schema["enum"]
 
 
 @pytest.mark.parametrize("name", TOOLS)
-def test_actions_cover_the_enum_and_name_parameters(
+def test_actions_cover_the_enum_and_all_parameters(
     name: str, specs: Mapping[str, Any]
 ) -> None:
     actions = specs[name].get("actions")
@@ -75,9 +75,9 @@ def test_actions_cover_the_enum_and_name_parameters(
     properties = specs[name]["parameters"]["properties"]
     assert list(actions["values"]) == properties[actions["parameter"]]["enum"]
     used = {actions["parameter"]}
-    for needs in actions["values"].values():
+    for action in actions["values"].values():
         for key in ("requires", "requires_any", "accepts"):
-            used.update(needs.get(key, []))
+            used.update(action.get(key, []))
     assert used == set(properties)
 
 
@@ -89,17 +89,19 @@ def test_example_arguments_are_valid(name: str, specs: Mapping[str, Any]) -> Non
 
 
 @pytest.mark.parametrize("name", TOOLS)
-def test_examples_of_errors_give_these_errors(
+def test_example_returns_its_documented_error(
     name: str, specs: Mapping[str, Any], call: Callable[..., Any]
 ) -> None:
     for example in specs[name]["examples"]:
         if "error" in example:
-            with pytest.raises(ToolError) as caught:
+            with pytest.raises(ToolError) as raised:
                 call(name, **example["arguments"])
-            assert str(caught.value) == example["error"]
+            assert str(raised.value) == example["error"]
 
 
-def test_clients_of_tools_and_toolset_agree(specs: Mapping[str, Any]) -> None:
+def test_clients_of_tools_match_the_access_of_the_toolset(
+    specs: Mapping[str, Any],
+) -> None:
     toolset = yaml.safe_load((SPECS / "toolset.yaml").read_text("utf-8"))
     for client, access in toolset["clients"].items():
         for name, spec in specs.items():

@@ -1,4 +1,4 @@
-"""Notes: due times, recurrence and snoozing, by the calendar."""
+"""Sticky notes: due times, recurrence, time zones and snoozing."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.usefixtures("clock")
 
 @pytest.fixture
 def clock() -> Iterator[TimePatch]:
-    """A clock that stands at noon on 15 January 2026 until a test moves it."""
+    """A clock at noon on 15 January 2026 that only tests move."""
     start = Instant.parse_iso("2026-01-15T12:00Z")
     with patch_current_time(start, keep_ticking=False) as patch:
         yield patch
@@ -25,6 +25,7 @@ def clock() -> Iterator[TimePatch]:
 
 @pytest.fixture
 def amsterdam(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Set the assistant's time zone to Europe/Amsterdam."""
     monkeypatch.setenv("KIRISHIMA_TIMEZONE", "Europe/Amsterdam")
 
 
@@ -39,12 +40,12 @@ def resolve(call: Call, note: Any) -> Any:
     return call("stickynotes", action="resolve", id=note["id"])["notes"][0]
 
 
-def snooze(call: Call, note: Any, length: str) -> Any:
-    answer = call("stickynotes", action="snooze", id=note["id"], snooze=length)
-    return answer["notes"][0]
+def snooze(call: Call, note: Any, duration: str) -> Any:
+    result = call("stickynotes", action="snooze", id=note["id"], snooze=duration)
+    return result["notes"][0]
 
 
-def listed(call: Call) -> list[tuple[str, str]]:
+def list_notes(call: Call) -> list[tuple[str, str]]:
     notes = call("stickynotes", action="list")["notes"]
     return [(note["id"], note["status"]) for note in notes]
 
@@ -53,36 +54,36 @@ def move_to(clock: TimePatch, text: str) -> None:
     clock.shift(seconds=Instant.parse_iso(text).timestamp() - Instant.now().timestamp())
 
 
-def test_a_note_becomes_due_and_ends(call: Call, clock: TimePatch) -> None:
+def test_note_becomes_due_and_is_resolved_once(call: Call, clock: TimePatch) -> None:
     note = create(call, "2026-01-15T13:00Z")
     assert note["status"] == "upcoming"
     assert note["date"] == "2026-01-15T13:00:00+00:00"
     clock.shift(hours=1)
-    assert listed(call) == [(note["id"], "due")]
+    assert list_notes(call) == [(note["id"], "due")]
     assert resolve(call, note)["status"] == "resolved"
-    assert listed(call) == []
-    with pytest.raises(ToolError, match="resolved already"):
+    assert list_notes(call) == []
+    with pytest.raises(ToolError, match="already resolved"):
         resolve(call, note)
-    with pytest.raises(ToolError, match="resolved already"):
+    with pytest.raises(ToolError, match="already resolved"):
         snooze(call, note, "PT1H")
 
 
-def test_the_list_begins_with_the_longest_due(call: Call) -> None:
+def test_list_is_sorted_by_due_time(call: Call) -> None:
     later = create(call, "2026-02-01")
     due = create(call, "2026-01-15T11:00Z")
     overdue = create(call, "2026-01-15T12:30+02:00")
-    answer = call("stickynotes", action="list")
-    assert [note["id"] for note in answer["notes"]] == [
+    result = call("stickynotes", action="list")
+    assert [note["id"] for note in result["notes"]] == [
         overdue["id"],
         due["id"],
         later["id"],
     ]
-    assert [note["status"] for note in answer["notes"]] == ["due", "due", "upcoming"]
-    assert answer["now"] == "2026-01-15T12:00:00+00:00"
+    assert [note["status"] for note in result["notes"]] == ["due", "due", "upcoming"]
+    assert result["now"] == "2026-01-15T12:00:00+00:00"
 
 
 @pytest.mark.usefixtures("amsterdam")
-def test_local_times_are_in_the_own_zone(call: Call) -> None:
+def test_times_without_offset_are_in_the_configured_time_zone(call: Call) -> None:
     assert create(call, "2026-01-20T09:00")["date"] == "2026-01-20T09:00:00+01:00"
     assert create(call, "2026-07-20")["date"] == "2026-07-20T00:00:00+02:00"
     assert create(call, "2026-07-20T09:00Z")["date"] == "2026-07-20T09:00:00+00:00"
@@ -92,20 +93,20 @@ def test_local_times_are_in_the_own_zone(call: Call) -> None:
 
 
 @pytest.mark.usefixtures("amsterdam")
-def test_a_daily_note_keeps_its_hour_when_clocks_change(
+def test_daily_note_keeps_its_local_time_across_clock_changes(
     call: Call, clock: TimePatch
 ) -> None:
     note = create(call, "2026-03-28T09:00", "R/P1D")
     move_to(clock, "2026-03-28T10:00Z")
     assert resolve(call, note)["date"] == "2026-03-29T09:00:00+02:00"
-    fixed = create(call, "2026-03-28T09:00+01:00", "R/P1D")
-    assert resolve(call, fixed)["date"] == "2026-03-29T09:00:00+01:00"
-    exact = create(call, "2026-03-28T09:00", "R/PT24H")
-    assert resolve(call, exact)["date"] == "2026-03-29T10:00:00+02:00"
+    with_offset = create(call, "2026-03-28T09:00+01:00", "R/P1D")
+    assert resolve(call, with_offset)["date"] == "2026-03-29T09:00:00+01:00"
+    hourly = create(call, "2026-03-28T09:00", "R/PT24H")
+    assert resolve(call, hourly)["date"] == "2026-03-29T10:00:00+02:00"
 
 
 @pytest.mark.usefixtures("amsterdam")
-def test_a_note_keeps_its_zone_when_the_assistant_moves(
+def test_note_keeps_its_time_zone_after_a_configuration_change(
     call: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     note = create(call, "2026-01-15T09:00", "R/P1D")
@@ -113,7 +114,9 @@ def test_a_note_keeps_its_zone_when_the_assistant_moves(
     assert resolve(call, note)["date"] == "2026-01-16T09:00:00+01:00"
 
 
-def test_the_31st_comes_back_after_short_months(call: Call, clock: TimePatch) -> None:
+def test_monthly_note_on_the_31st_uses_the_last_day_of_shorter_months(
+    call: Call, clock: TimePatch
+) -> None:
     note = create(call, "2026-01-31T17:00", "R/P1M")
     dates = [note["date"]]
     for _ in range(4):
@@ -128,7 +131,9 @@ def test_the_31st_comes_back_after_short_months(call: Call, clock: TimePatch) ->
     ]
 
 
-def test_a_leap_day_comes_back(call: Call, clock: TimePatch) -> None:
+def test_yearly_note_on_a_leap_day_returns_in_leap_years(
+    call: Call, clock: TimePatch
+) -> None:
     move_to(clock, "2028-02-29T12:00Z")
     note = create(call, "2028-02-29", "R/P1Y")
     assert resolve(call, note)["date"][:10] == "2029-02-28"
@@ -146,15 +151,15 @@ def test_a_leap_day_comes_back(call: Call, clock: TimePatch) -> None:
         ("R/P1Y", "2027-01-15T09:00:00+00:00"),
     ],
 )
-def test_the_next_occurrence_is_the_first_to_come(
+def test_resolving_moves_to_the_first_future_occurrence(
     call: Call, periodicity: str, date: str
 ) -> None:
     note = create(call, "2026-01-15T09:00Z", periodicity)
-    following = resolve(call, note)
-    assert (following["date"], following["status"]) == (date, "upcoming")
+    next_note = resolve(call, note)
+    assert (next_note["date"], next_note["status"]) == (date, "upcoming")
 
 
-def test_missed_occurrences_are_passed_over(call: Call, clock: TimePatch) -> None:
+def test_missed_occurrences_are_skipped(call: Call, clock: TimePatch) -> None:
     note = create(call, "2026-01-10T09:00", "R/P1D")
     assert note["status"] == "due"
     assert resolve(call, note)["date"] == "2026-01-16T09:00:00+00:00"
@@ -162,13 +167,13 @@ def test_missed_occurrences_are_passed_over(call: Call, clock: TimePatch) -> Non
     assert resolve(call, note)["date"] == "2036-01-14T09:00:00+00:00"
 
 
-def test_resolving_early_moves_on_too(call: Call) -> None:
+def test_upcoming_occurrence_can_be_resolved(call: Call) -> None:
     note = create(call, "2026-01-20T09:00", "R/P1D")
     assert resolve(call, note)["date"] == "2026-01-21T09:00:00+00:00"
     assert resolve(call, note)["date"] == "2026-01-22T09:00:00+00:00"
 
 
-def test_a_counted_series_ends(call: Call, clock: TimePatch) -> None:
+def test_series_with_a_count_ends(call: Call, clock: TimePatch) -> None:
     note = create(call, "2026-01-15T09:00", "R3/P1D")
     dates = []
     for _ in range(2):
@@ -178,34 +183,34 @@ def test_a_counted_series_ends(call: Call, clock: TimePatch) -> None:
     assert dates == ["2026-01-16", "2026-01-17"]
     last = resolve(call, note)
     assert (last["status"], last["date"][:10]) == ("resolved", "2026-01-17")
-    once = create(call, "2026-01-15T09:00", "R1/P1D")
-    assert resolve(call, once)["status"] == "resolved"
+    single = create(call, "2026-01-15T09:00", "R1/P1D")
+    assert resolve(call, single)["status"] == "resolved"
 
 
-def test_snooze_counts_from_now_when_due(call: Call, clock: TimePatch) -> None:
+def test_snooze_of_a_due_note_starts_now(call: Call, clock: TimePatch) -> None:
     note = create(call, "2026-01-15T09:00")
     snoozed = snooze(call, note, "PT1H")
     assert snoozed["snoozed_until"] == "2026-01-15T13:00:00+00:00"
     assert snoozed["status"] == "upcoming"
     assert snoozed["date"] == note["date"]
-    again = snooze(call, note, "P1M")
-    assert again["snoozed_until"] == "2026-02-15T13:00:00+00:00"
+    second = snooze(call, note, "P1M")
+    assert second["snoozed_until"] == "2026-02-15T13:00:00+00:00"
     move_to(clock, "2026-02-15T13:00Z")
-    assert listed(call) == [(note["id"], "due")]
+    assert list_notes(call) == [(note["id"], "due")]
 
 
-def test_snooze_counts_from_the_due_time_when_upcoming(call: Call) -> None:
+def test_snooze_of_an_upcoming_note_starts_at_its_due_time(call: Call) -> None:
     note = create(call, "2026-01-20T09:00+01:00")
     snoozed = snooze(call, note, "P1D")
     assert snoozed["snoozed_until"] == "2026-01-21T09:00:00+01:00"
 
 
-def test_a_snooze_leaves_the_series_alone(call: Call) -> None:
+def test_snooze_does_not_change_later_occurrences(call: Call) -> None:
     note = create(call, "2026-01-15T09:00", "R/P1D")
     snooze(call, note, "PT3H")
-    following = resolve(call, note)
-    assert following["date"] == "2026-01-16T09:00:00+00:00"
-    assert following["snoozed_until"] is None
+    next_note = resolve(call, note)
+    assert next_note["date"] == "2026-01-16T09:00:00+00:00"
+    assert next_note["snoozed_until"] is None
 
 
 @pytest.mark.parametrize(
@@ -230,23 +235,23 @@ def test_a_snooze_leaves_the_series_alone(call: Call) -> None:
         "R٣/P1D",
     ],
 )
-def test_recurrences_are_strict(call: Call, periodicity: str) -> None:
+def test_invalid_recurrence_is_rejected(call: Call, periodicity: str) -> None:
     with pytest.raises(ToolError, match="`periodicity`"):
         create(call, "2026-01-15T09:00", periodicity)
-    assert listed(call) == []
+    assert list_notes(call) == []
 
 
 @pytest.mark.parametrize(
-    "length", ["1h", "P", "PT", "PT0S", "-PT1H", "P9000Y", "P99999999999D", "R/P1D"]
+    "duration", ["1h", "P", "PT", "PT0S", "-PT1H", "P9000Y", "P99999999999D", "R/P1D"]
 )
-def test_snoozes_are_strict(call: Call, length: str) -> None:
+def test_invalid_snooze_duration_is_rejected(call: Call, duration: str) -> None:
     note = create(call, "2026-01-15T09:00")
     with pytest.raises(ToolError, match="`snooze`"):
-        snooze(call, note, length)
-    assert listed(call) == [(note["id"], "due")]
+        snooze(call, note, duration)
+    assert list_notes(call) == [(note["id"], "due")]
 
 
-def test_unknown_notes_are_told(call: Call) -> None:
+def test_unknown_or_invalid_note_id_raises_tool_error(call: Call) -> None:
     with pytest.raises(ToolError, match="no note with the id 7"):
         call("stickynotes", action="resolve", id="7")
     with pytest.raises(ToolError, match="`id` must be an identifier"):

@@ -1,4 +1,4 @@
-"""The table of calls in the README: what the guide wrote fails clearly, ours works."""
+"""The README's table of migrated calls: old calls raise errors, new calls work."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ CALLS = CALL.findall(README.read_text("utf-8"))
 
 @pytest.fixture(autouse=True)
 def no_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Set an unreachable URL for the external server."""
     monkeypatch.setenv("KIRISHIMA_PERSONAL_MCP_URL", "http://127.0.0.1:9/mcp")
 
 
@@ -25,9 +26,9 @@ async def run(call: str) -> Any:
     return await eval(call, vars(registry))
 
 
-def test_the_table_has_every_function_that_asks_for_a_client() -> None:
-    named = {there.partition("(")[0] for there, _ in CALLS}
-    assert named == {
+def test_table_has_every_function_that_requires_a_client() -> None:
+    functions = {old_call.partition("(")[0] for old_call, _ in CALLS}
+    assert functions == {
         "call_tool",
         "get_always_tools",
         "get_mcp_tools",
@@ -37,20 +38,20 @@ def test_the_table_has_every_function_that_asks_for_a_client() -> None:
     }
 
 
-@pytest.mark.parametrize(("there", "here"), CALLS)
-async def test_a_call_of_the_guide_is_refused_and_ours_answered(
-    there: str, here: str
+@pytest.mark.parametrize(("old_call", "new_call"), CALLS)
+async def test_old_call_raises_and_new_call_returns_a_result(
+    old_call: str, new_call: str
 ) -> None:
-    told = "`client` is required: one of `internal`, `copilot`, `external`"
-    if "client_type" in there:
+    message = "`client` is required: one of `internal`, `copilot`, `external`"
+    if "client_type" in old_call:
         with pytest.raises(TypeError, match="client_type"):
-            await run(there)
-    elif there.startswith("call_tool"):
-        assert (await run(there)).error == told
+            await run(old_call)
+    elif old_call.startswith("call_tool"):
+        assert (await run(old_call)).error == message
     else:
-        with pytest.raises(UnknownClientError) as refused:
-            await run(there)
-        assert str(refused.value) == told
-    answered = await run(here)
-    assert answered
-    assert getattr(answered, "error", None) is None
+        with pytest.raises(UnknownClientError) as raised:
+            await run(old_call)
+        assert str(raised.value) == message
+    result = await run(new_call)
+    assert result
+    assert getattr(result, "error", None) is None

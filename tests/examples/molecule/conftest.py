@@ -1,4 +1,4 @@
-"""A platform for each test: its own state folder, and real workspaces where needed."""
+"""Fixtures for molecule: state folder, running workspaces and tool calls."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Call = Callable[..., Any]
 
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A fresh state folder; the platform acts as its default workspace."""
+    """The test's own state folder; the acting workspace is the default one."""
     for name in ("MOLECULE_WORKSPACE_ID", "MOLECULE_PLUGIN_SOURCES"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("MOLECULE_HOME", str(tmp_path / "home"))
@@ -51,14 +51,14 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture
 def platform(running: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Lets the test act among the running workspaces."""
+    """The running workspaces' state folder, which the test uses as its own."""
     monkeypatch.setenv("MOLECULE_HOME", str(running))
     return running
 
 
 @pytest.fixture
 def call() -> Call:
-    """Calls a tool's handler as a server does: arguments and result are checked."""
+    """A function that calls a handler, with validated arguments and result."""
     return _call
 
 

@@ -1,4 +1,4 @@
-"""The platform's own renames, made again by the command from specs with the old names."""
+"""Previous names of renamed tools: accepted in calls, absent from lists and prompts."""
 
 from __future__ import annotations
 
@@ -14,70 +14,73 @@ from click.testing import CliRunner
 from generated.molecule import cli, langchain_tools, prompts, registry
 from tests.conftest import Project
 
-FORMER = {
+RENAMES = {
     "delegate_to_workspace": "delegate_task",
     "check_delegation_status": "check_task_status",
     "search_memory": "recall_memory",
 }
 
 
-def specs(root: Path) -> dict[str, bytes]:
+def read_specs(root: Path) -> dict[str, bytes]:
+    """Return the content of molecule's spec files by file name."""
     folder = root / "specs/molecule"
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
-def as_they_were(root: Path) -> None:
-    """Gives the tools their old names back, wherever specs say the present ones."""
+def restore_previous_names(root: Path) -> None:
+    """Undo the renames in the specs."""
     for path in sorted((root / "specs/molecule").iterdir()):
         text = path.read_text("utf-8")
-        for old, new in FORMER.items():
+        for old, new in RENAMES.items():
             text = text.replace(f"renamed_from: [{old}]\n", "")
             text = re.sub(rf"(?<![\w:]){new}(?!\w)", old, text)
-        stem = {new: old for old, new in FORMER.items()}.get(path.stem, path.stem)
+        stem = {new: old for old, new in RENAMES.items()}.get(path.stem, path.stem)
         path.unlink()
         path.with_name(f"{stem}.yaml").write_text(text, "utf-8")
 
 
 @pytest.mark.slow
-def test_the_renames_give_the_specs_that_are_there(project_copy: Project) -> None:
-    wanted = specs(project_copy.root)
-    as_they_were(project_copy.root)
-    assert specs(project_copy.root) != wanted
-    for old, new in FORMER.items():
-        done = project_copy.toolcast("rename", old, new)
-        assert done.returncode == 0, done.stderr
+def test_rename_command_reproduces_the_current_specs(project_copy: Project) -> None:
+    """After the renames are undone, `toolcast rename` restores the same files."""
+    current = read_specs(project_copy.root)
+    restore_previous_names(project_copy.root)
+    assert read_specs(project_copy.root) != current
+    for old, new in RENAMES.items():
+        renamed = project_copy.toolcast("rename", old, new)
+        assert renamed.returncode == 0, renamed.stderr
         assert (
             "specs/molecule"
-            not in done.stdout.partition("Not changed, for you to review")[2]
+            not in renamed.stdout.partition("Not changed, for you to review")[2]
         )
-    assert specs(project_copy.root) == wanted
+    assert read_specs(project_copy.root) == current
 
 
-def said_by(value: Any) -> Iterator[str]:
+def find_previous_names(value: Any) -> Iterator[str]:
+    """Yield the previous names that the value contains."""
     text = repr(value)
-    return (old for old in FORMER if old in text)
+    return (old for old in RENAMES if old in text)
 
 
-@pytest.mark.parametrize("old", FORMER)
-def test_a_call_by_the_old_name_is_answered_everywhere(old: str) -> None:
-    new = FORMER[old]
+@pytest.mark.parametrize("old", RENAMES)
+def test_previous_name_is_accepted_by_every_generated_module(old: str) -> None:
+    new = RENAMES[old]
     assert registry.get_tool(old).name == new
     assert registry.get_openai_tools_by_names_sync([old])[0]["function"]["name"] == new
     assert langchain_tools.get_langchain_tool(old).name == new
-    # Each answers as it does to the present name.
+    # Both names return the same validation error.
     answers = [
         registry.call_tool_sync(name, {"workspace_id": 1}).error for name in (old, new)
     ]
     assert answers[0] == answers[1] and "are not valid" in str(answers[0])
-    said = CliRunner().invoke(cli.main, [old.replace("_", "-")]).output
-    assert "Did you mean" in said
+    output = CliRunner().invoke(cli.main, [old.replace("_", "-")]).output
+    assert "Did you mean" in output
     assert prompts.PROMPTS.guidance([old]) == prompts.PROMPTS.guidance([new])
 
 
-def test_no_list_and_no_prompt_says_one() -> None:
+def test_previous_names_are_in_no_list_or_prompt() -> None:
     chained = langchain_tools.get_langchain_tools()
     tools = asyncio.run(registry.REGISTRY.list_tools())
-    listed = [
+    lists = [
         [tool.definition for tool in tools],
         registry.get_openai_tools_sync(),
         registry.get_mcp_tools_sync(),
@@ -86,4 +89,4 @@ def test_no_list_and_no_prompt_says_one() -> None:
         CliRunner().invoke(cli.main, ["--help"]).output,
         prompts.PROMPTS.files(),
     ]
-    assert not [old for value in listed for old in said_by(value)]
+    assert not [old for value in lists for old in find_previous_names(value)]

@@ -1,4 +1,4 @@
-"""The calculator of the workers: right, and bounded whatever it is given."""
+"""Arithmetic of the workspace's worker: results, rejected text and limits."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from examples.molecule.arithmetic import calculate
         ("+1.5e2", "150.0"),
     ],
 )
-def test_value(expression: str, value: str) -> None:
+def test_expression_is_evaluated(expression: str, value: str) -> None:
     assert calculate(expression) == value
 
 
@@ -40,12 +40,12 @@ def test_value(expression: str, value: str) -> None:
         "\0",
     ],
 )
-def test_what_is_no_arithmetic_or_too_large_is_a_value_error(expression: str) -> None:
+def test_invalid_or_too_large_expression_raises_value_error(expression: str) -> None:
     with pytest.raises(ValueError, match=r".+"):
         calculate(expression)
 
 
 @pytest.mark.parametrize("expression", ["1 / 0", "0 ** -1", "1e200 ** 2"])
-def test_what_has_no_value_is_an_arithmetic_error(expression: str) -> None:
+def test_undefined_result_raises_arithmetic_error(expression: str) -> None:
     with pytest.raises(ArithmeticError):
         calculate(expression)

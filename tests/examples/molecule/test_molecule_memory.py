@@ -1,4 +1,4 @@
-"""Who can recall what, and what counts as a match."""
+"""Facts: which workspaces can recall them, and which queries match."""
 
 from __future__ import annotations
 
@@ -11,21 +11,23 @@ Call = Callable[..., Any]
 FAMILY = ("ws-director", "ws-research", "ws-writing", "ws-archive")
 
 
-def _recalled(call: Call, **arguments: str) -> list[str]:
+def recall(call: Call, **arguments: str) -> list[str]:
+    """Return the contents of the recalled facts."""
     return [fact["content"] for fact in call("recall_memory", **arguments)["memories"]]
 
 
-def _who_recalls(call: Call, monkeypatch: pytest.MonkeyPatch) -> set[str]:
-    seen = set()
+def list_readers(call: Call, monkeypatch: pytest.MonkeyPatch) -> set[str]:
+    """Return the workspaces that can recall the fact about the harvest."""
+    readers = set()
     for workspace_id in (*FAMILY, "ws-harbor"):
         monkeypatch.setenv("MOLECULE_WORKSPACE_ID", workspace_id)
-        if _recalled(call, query="harvest"):
-            seen.add(workspace_id)
-    return seen
+        if recall(call, query="harvest"):
+            readers.add(workspace_id)
+    return readers
 
 
 @pytest.mark.parametrize(
-    ("source", "scope", "seen"),
+    ("source", "scope", "readers"),
     [
         ("ws-research", "LOCAL", {"ws-research"}),
         ("ws-research", "TEAM", {"ws-director", "ws-research", "ws-writing"}),
@@ -34,12 +36,12 @@ def _who_recalls(call: Call, monkeypatch: pytest.MonkeyPatch) -> set[str]:
         ("ws-archive", "GLOBAL", set(FAMILY)),
     ],
 )
-def test_a_scope_is_recalled_by_those_whom_it_names(
+def test_scope_determines_which_workspaces_recall_a_fact(
     call: Call,
     monkeypatch: pytest.MonkeyPatch,
     source: str,
     scope: str,
-    seen: set[str],
+    readers: set[str],
 ) -> None:
     call(
         "commit_memory",
@@ -47,26 +49,26 @@ def test_a_scope_is_recalled_by_those_whom_it_names(
         scope=scope,
         source_workspace_id=source,
     )
-    assert _who_recalls(call, monkeypatch) == seen
+    assert list_readers(call, monkeypatch) == readers
 
 
-def test_without_a_scope_a_fact_is_local_and_recall_looks_everywhere(
+def test_default_scope_is_local_and_recall_searches_all_scopes(
     call: Call,
 ) -> None:
     assert call("commit_memory", content="mine")["scope"] == "LOCAL"
     call("commit_memory", content="ours", scope="TEAM")
-    assert _recalled(call, scope="") == ["ours", "mine"]
-    assert _recalled(call, scope="LOCAL") == ["mine"]
-    assert _recalled(call, scope="GLOBAL") == []
+    assert recall(call, scope="") == ["ours", "mine"]
+    assert recall(call, scope="LOCAL") == ["mine"]
+    assert recall(call, scope="GLOBAL") == []
 
 
-def test_the_best_match_comes_first_and_inflection_does_not_matter(call: Call) -> None:
+def test_recall_ranks_by_relevance_and_matches_inflections(call: Call) -> None:
     call("commit_memory", content="Deployments need the release manager")
     call("commit_memory", content="The release is on Friday")
     call("commit_memory", content="Lunch is at noon")
-    assert _recalled(call, query="who manages releases?")[0].startswith("Deploy")
-    assert len(_recalled(call, query="releases")) == 2
-    assert _recalled(call, query="breakfast") == []
+    assert recall(call, query="who manages releases?")[0].startswith("Deploy")
+    assert len(recall(call, query="releases")) == 2
+    assert recall(call, query="breakfast") == []
 
 
 @pytest.mark.parametrize(
@@ -85,14 +87,14 @@ def test_the_best_match_comes_first_and_inflection_does_not_matter(call: Call) -
         "();--",
     ],
 )
-def test_a_query_is_never_search_syntax(call: Call, query: str) -> None:
+def test_search_operators_in_a_query_are_plain_text(call: Call, query: str) -> None:
     call("commit_memory", content="plain words only")
-    assert _recalled(call, query=query) in ([], ["plain words only"])
-    assert _recalled(call, query=f"{query} plain") == ["plain words only"]
+    assert recall(call, query=query) in ([], ["plain words only"])
+    assert recall(call, query=f"{query} plain") == ["plain words only"]
 
 
-def test_words_of_other_scripts_are_found(call: Call) -> None:
+def test_recall_ignores_case_and_unicode_normalization(call: Call) -> None:
     call("commit_memory", content="Der Zeitplan für Köln steht")
     call("commit_memory", content="Встреча в пятницу")
-    assert len(_recalled(call, query="Ko\u0308ln")) == 1
-    assert len(_recalled(call, query="ВСТРЕЧА")) == 1
+    assert len(recall(call, query="Ko\u0308ln")) == 1
+    assert len(recall(call, query="ВСТРЕЧА")) == 1

@@ -1,4 +1,4 @@
-"""Broadcasts, the inbox, the user's chat and the history."""
+"""Broadcasts, the inbox, messages to the user and the chat history."""
 
 from __future__ import annotations
 
@@ -16,27 +16,30 @@ from toolcast_runtime import ToolError
 Call = Callable[..., Any]
 
 
-def _inbox(call: Call, monkeypatch: pytest.MonkeyPatch, workspace_id: str) -> list[str]:
+def read_inbox(
+    call: Call, monkeypatch: pytest.MonkeyPatch, workspace_id: str
+) -> list[str]:
+    """Return the texts in the workspace's inbox."""
     monkeypatch.setenv("MOLECULE_WORKSPACE_ID", workspace_id)
     return [message["text"] for message in call("inbox_peek")["messages"]]
 
 
-def test_a_broadcast_is_in_every_other_inbox_of_the_organisation(
+def test_broadcast_reaches_every_other_inbox_in_the_organization(
     call: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     result = call("broadcast_message", message="All stop")
     assert result["delivered_to"] == ["ws-archive", "ws-research", "ws-writing"]
     for workspace_id in result["delivered_to"]:
-        assert _inbox(call, monkeypatch, workspace_id) == ["All stop"]
+        assert read_inbox(call, monkeypatch, workspace_id) == ["All stop"]
     for workspace_id in ("ws-director", "ws-harbor"):
-        assert _inbox(call, monkeypatch, workspace_id) == []
+        assert read_inbox(call, monkeypatch, workspace_id) == []
 
 
-def test_a_message_stays_until_it_is_popped_and_popping_twice_is_harmless(
+def test_message_stays_in_the_inbox_until_popped(
     call: Call,
 ) -> None:
-    first = user.say("ws-director", "first")
-    user.say("ws-director", "second")
+    first = user.send_message("ws-director", "first")
+    user.send_message("ws-director", "second")
     for _ in range(2):
         assert call("wait_for_message")["message"]["text"] == "first"
     assert len(call("inbox_peek", limit=1)["messages"]) == 1
@@ -45,31 +48,35 @@ def test_a_message_stays_until_it_is_popped_and_popping_twice_is_harmless(
     assert call("wait_for_message")["message"]["text"] == "second"
 
 
-def test_another_workspace_s_message_cannot_be_popped(call: Call) -> None:
-    foreign = user.say("ws-research", "not yours")
+def test_message_in_another_inbox_cannot_be_popped(call: Call) -> None:
+    foreign = user.send_message("ws-research", "not yours")
     assert not call("inbox_pop", activity_id=foreign)["removed"]
-    assert [one.text for one in activities.pending("ws-research", 9)] == ["not yours"]
+    assert [
+        activity.text for activity in activities.list_pending("ws-research", 9)
+    ] == ["not yours"]
 
 
-def test_waiting_ends_when_a_message_comes(call: Call) -> None:
+def test_wait_returns_when_a_message_arrives(call: Call) -> None:
     call("inbox_peek")
-    timer = threading.Timer(0.5, user.say, ["ws-director", "wake up"])
+    timer = threading.Timer(0.5, user.send_message, ["ws-director", "wake up"])
+    start = time.monotonic()
     timer.start()
-    begun = time.monotonic()
-    result = call("wait_for_message", timeout_secs=30)
+    result = call("wait_for_message", timeout_secs=300)
     timer.join()
     assert result["message"]["text"] == "wake up"
-    assert 0.4 < time.monotonic() - begun < 5
+    # Far below the timeout, at which only a wait that ignores messages would end.
+    assert 0.5 <= time.monotonic() - start < 100
 
 
-def test_waiting_ends_when_the_time_is_up(call: Call) -> None:
-    begun = time.monotonic()
+def test_wait_returns_without_message_at_the_timeout(call: Call) -> None:
+    start = time.monotonic()
     result = call("wait_for_message", timeout_secs=0.3)
     assert result == {"timed_out": True, "message": None}
-    assert 0.3 <= time.monotonic() - begun < 3
+    # A wait that ignores `timeout_secs` would take the default of 60 seconds.
+    assert 0.3 <= time.monotonic() - start < 50
 
 
-def test_the_user_reads_what_was_sent_with_its_files(
+def test_message_to_the_user_contains_resolved_attachments(
     call: Call, tmp_path: Path
 ) -> None:
     report = tmp_path / "report 1.csv"
@@ -94,29 +101,30 @@ def test_the_user_reads_what_was_sent_with_its_files(
         {"uri": "https://example.org/a.pdf", "name": "a.pdf"},
         {"uri": "https://example.org/b", "name": "b.txt", "size": 3},
     ]
-    [line] = user.chat()
+    [line] = user.list_chat()
     assert "ws-writing agent: Here it is" in line
     assert report.as_uri() in line
 
 
-def test_a_file_that_is_missing_sends_nothing(call: Call) -> None:
+def test_missing_attachment_file_prevents_sending(call: Call) -> None:
     with pytest.raises(ToolError, match=r"`gone\.txt` is neither a URI nor a file"):
         call("send_message_to_user", message="see", attachments=["gone.txt"])
-    assert user.chat() == []
+    assert user.list_chat() == []
 
 
-def _talk(*texts: str) -> None:
-    with store.writing() as db:
+def add_turns(*texts: str) -> None:
+    """Add messages from the director to research to the history."""
+    with store.write_transaction() as db:
         for text in texts:
             activities.record_both(db, "ws-director", "ws-research", "task", text)
 
 
-def test_history_is_the_latest_turns_oldest_first_and_pages_back(call: Call) -> None:
-    _talk("one", "two", "three", "four")
+def test_history_returns_latest_turns_oldest_first_in_pages(call: Call) -> None:
+    add_turns("one", "two", "three", "four")
 
     def turns(**arguments: Any) -> list[dict[str, str]]:
-        found = call("chat_history", peer_id="ws-research", **arguments)["turns"]
-        return list(found)
+        history = call("chat_history", peer_id="ws-research", **arguments)["turns"]
+        return list(history)
 
     assert [turn["text"] for turn in turns()] == ["one", "two", "three", "four"]
     latest = turns(limit=2)
@@ -127,22 +135,24 @@ def test_history_is_the_latest_turns_oldest_first_and_pages_back(call: Call) -> 
 
 
 @pytest.mark.parametrize(
-    ("moment", "seen"),
+    ("timestamp", "expected"),
     [
         ("2999-01-01T00:00:00Z", ["hello"]),
         ("2999-01-01t00:00:00.5+02:00", ["hello"]),
         ("2000-01-01T00:00:00-05:00", []),
     ],
 )
-def test_history_understands_rfc_3339(call: Call, moment: str, seen: list[str]) -> None:
-    _talk("hello")
-    history = call("chat_history", peer_id="ws-research", before_ts=moment)
-    assert [turn["text"] for turn in history["turns"]] == seen
+def test_history_accepts_rfc_3339_times(
+    call: Call, timestamp: str, expected: list[str]
+) -> None:
+    add_turns("hello")
+    history = call("chat_history", peer_id="ws-research", before_ts=timestamp)
+    assert [turn["text"] for turn in history["turns"]] == expected
 
 
 @pytest.mark.parametrize(
-    "moment", ["2026-01-31T09:30:00", "2026-13-01T00:00:00Z", "2026-01-31", ""]
+    "timestamp", ["2026-01-31T09:30:00", "2026-13-01T00:00:00Z", "2026-01-31", ""]
 )
-def test_history_refuses_what_is_no_moment(call: Call, moment: str) -> None:
+def test_history_rejects_invalid_times(call: Call, timestamp: str) -> None:
     with pytest.raises(ToolError, match="before_ts"):
-        call("chat_history", peer_id="ws-research", before_ts=moment)
+        call("chat_history", peer_id="ws-research", before_ts=timestamp)

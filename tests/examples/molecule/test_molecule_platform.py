@@ -1,4 +1,4 @@
-"""Starting, stopping and registering workspaces, and the store that they share."""
+"""Start, stop and registration of workspaces, and the shared database."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ from examples.molecule import (
 from examples.molecule.platform import Platform
 
 
-def _is_running(workspace_id: str) -> bool:
-    found = registry.find(workspace_id)
-    assert found is not None
-    return asyncio.run(a2a.is_running(found))
+def is_running(workspace_id: str) -> bool:
+    workspace_row = registry.find(workspace_id)
+    assert workspace_row is not None
+    return asyncio.run(a2a.is_running(workspace_row))
 
 
-def _run(module: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+def run_module(module: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", f"examples.molecule.{module}", *arguments],
-        cwd=config.project_root(),
+        cwd=config.get_project_root(),
         capture_output=True,
         text=True,
         timeout=30,
@@ -44,19 +44,19 @@ def _run(module: str, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.slow
-def test_a_workspace_of_one_s_own_joins_the_platform() -> None:
+def test_new_workspace_is_registered_and_receives_tasks() -> None:
     options = ["--name", "Extra", "--organisation", "northwind"]
     options += ["--parent", "ws-director", "--skill", "uppercase"]
     with Platform({"ws-extra": options}):
-        assert _is_running("ws-extra")
+        assert is_running("ws-extra")
         result = asyncio.run(
             delegation.delegate_task(workspace_id="ws-extra", task="uppercase: hey")
         )
         assert result["answer"] == "HEY"
-        again = _run("workspace", "--id", "ws-extra")
-        assert again.returncode == 2
-        assert "already runs at" in again.stderr
-    assert not _is_running("ws-extra")
+        second = run_module("workspace", "--id", "ws-extra")
+        assert second.returncode == 2
+        assert "already runs at" in second.stderr
+    assert not is_running("ws-extra")
     stopped = registry.find("ws-extra")
     assert stopped is not None
     assert stopped.url is None
@@ -65,27 +65,27 @@ def test_a_workspace_of_one_s_own_joins_the_platform() -> None:
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
-        (["--id", "ws-new"], "say its name and organisation"),
+        (["--id", "ws-new"], "pass --name and --organisation"),
         (["--id", "../up"], "not made of"),
         (["--id", "ws-director", "--parent", "ws-gone"], "FOREIGN KEY"),
     ],
 )
-def test_what_cannot_be_registered_is_not_served(
+def test_invalid_workspace_is_rejected_with_exit_code_2(
     arguments: list[str], reason: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert workspace.main(arguments) == 2
     assert reason in capsys.readouterr().err
 
 
-def test_a_workspace_that_cannot_start_is_said_to_have_ended() -> None:
+def test_failed_start_raises_error_with_the_log_path() -> None:
     with (
-        pytest.raises(RuntimeError, match=r"ws-new ended at once; see .*ws-new\.log"),
+        pytest.raises(RuntimeError, match=r"ws-new exited; see .*ws-new\.log"),
         Platform({"ws-new": []}),
     ):
-        pytest.fail("it has not started")
+        pytest.fail("the workspace started")
 
 
-def test_the_command_stops_what_runs_and_is_the_user_s_side(
+def test_platform_command_stops_workspaces_and_acts_for_the_user(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     with Platform({"ws-research": []}):
@@ -97,66 +97,66 @@ def test_the_command_stops_what_runs_and_is_the_user_s_side(
     assert platform.main(["chat"]) == 0
     assert "ws-director user: hello there" in capsys.readouterr().out
     assert platform.main(["decide", "req-1", "approved"]) == 1
-    assert "no request req-1 waits" in capsys.readouterr().err
+    assert "request req-1 is not pending" in capsys.readouterr().err
 
 
-def test_a_task_on_which_nobody_works_any_more_has_failed() -> None:
+def test_task_of_a_stopped_workspace_becomes_failed() -> None:
     writing, director = registry.find("ws-writing"), registry.find("ws-director")
     assert writing is not None
     assert director is not None
-    task_id = peer_tasks.begin(writing, director, "context-1", "echo: x")
-    peer_tasks.abandon_unfinished("ws-research")
+    task_id = peer_tasks.start(writing, director, "context-1", "echo: x")
+    peer_tasks.fail_unfinished("ws-research")
     task = peer_tasks.find(writing, director, task_id)
     assert task is not None
     assert task["status"]["state"] == "working"
-    peer_tasks.abandon_unfinished("ws-writing")
+    peer_tasks.fail_unfinished("ws-writing")
     task = peer_tasks.find(writing, director, task_id)
     assert task is not None
     assert task["status"]["state"] == "failed"
-    assert a2a.text_of(task) == "The workspace stopped before it had finished."
+    assert a2a.extract_text(task) == "The workspace stopped before it had finished."
 
 
-def test_many_can_create_and_write_the_store_at_once() -> None:
+def test_concurrent_first_writes_create_one_database() -> None:
     def write(number: int) -> None:
         registry.set_url("ws-research", f"http://127.0.0.1:{number}")
 
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(write, range(40)))
-    assert len(registry.everyone()) == 5
-    left = sorted(file.name for file in config.home().iterdir())
-    assert left[0] == "molecule.db"
-    assert not [name for name in left if name.startswith("new-")]
+    assert len(registry.list_workspaces()) == 5
+    names = sorted(file.name for file in config.get_home().iterdir())
+    assert names[0] == "molecule.db"
+    assert not [name for name in names if name.startswith("new-")]
 
 
-def test_a_failed_transaction_changes_nothing() -> None:
+def test_failed_transaction_is_rolled_back() -> None:
     def fail() -> None:
-        with store.writing() as db:
+        with store.write_transaction() as db:
             db.execute("UPDATE workspaces SET url = 'x'")
             db.execute("INSERT INTO goals VALUES ('ws-gone', 'g', NULL, 't')")
 
     with pytest.raises(sqlite3.IntegrityError):
         fail()
-    assert [one.url for one in registry.everyone()] == [None] * 5
+    assert [row.url for row in registry.list_workspaces()] == [None] * 5
 
 
-def test_a_store_of_another_format_is_refused() -> None:
-    with store.writing() as db:
+def test_database_with_another_schema_version_is_rejected() -> None:
+    with store.write_transaction() as db:
         db.execute("PRAGMA user_version = 99")
     with pytest.raises(RuntimeError, match="has format 99"):
-        registry.everyone()
+        registry.list_workspaces()
 
 
 @pytest.mark.skipif(os.name != "posix", reason="file modes are POSIX")
-def test_state_is_private_to_the_user(
+def test_state_folder_is_private_to_the_user(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    registry.everyone()
+    registry.list_workspaces()
     assert home.stat().st_mode & 0o077 == 0
-    assert config.database().stat().st_mode & 0o077 == 0
+    assert config.get_database_path().stat().st_mode & 0o077 == 0
     monkeypatch.delenv("MOLECULE_HOME")
     monkeypatch.setattr(tempfile, "tempdir", str(home))
-    folder = config.home()
+    folder = config.get_home()
     assert folder.parent == home
     folder.chmod(0o755)
     with pytest.raises(RuntimeError, match="is not private"):
-        config.home()
+        config.get_home()

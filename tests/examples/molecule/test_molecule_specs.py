@@ -1,4 +1,4 @@
-"""The specs: valid, in step with their handlers, and true in their examples."""
+"""Specs of molecule: valid, consistent with the handlers, and with correct examples."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 import yaml
 from jsonschema import Draft202012Validator
 
-from toolcast.spec_language.spec_language import get_schema as language
+from toolcast.spec_language.spec_language import get_schema
 from toolcast_runtime import ToolError
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -35,12 +35,12 @@ EXAMPLES = [
 ]
 
 
-def _schema(name: str) -> Draft202012Validator:
-    return Draft202012Validator(language(name))
+def build_validator(name: str) -> Draft202012Validator:
+    return Draft202012Validator(get_schema(name))
 
 
-def test_the_toolset_has_its_tools_in_its_sections() -> None:
-    _schema("toolset").validate(TOOLSET)
+def test_sections_have_the_expected_number_of_tools() -> None:
+    build_validator("toolset").validate(TOOLSET)
     sections = [SPECS[name]["section"] for name in SPECS]
     assert {name: sections.count(name) for name in TOOLSET["sections"]} == {
         "a2a": 16,
@@ -50,9 +50,9 @@ def test_the_toolset_has_its_tools_in_its_sections() -> None:
 
 
 @each_spec
-def test_a_spec_is_valid_and_names_what_exists(name: str) -> None:
+def test_spec_is_valid_with_existing_permission_and_valid_examples(name: str) -> None:
     spec = SPECS[name]
-    _schema("tool").validate(spec)
+    build_validator("tool").validate(spec)
     assert spec["name"] == name
     assert spec.get("permission", "delegate") in TOOLSET["permissions"]
     for key in {"parameters", "returns"} & spec.keys():
@@ -62,18 +62,18 @@ def test_a_spec_is_valid_and_names_what_exists(name: str) -> None:
 
 
 @each_spec
-def test_every_parameter_is_described_and_every_object_closed(name: str) -> None:
-    free = {"card"}
+def test_parameters_are_described_and_objects_are_closed(name: str) -> None:
+    open_objects = {"card"}
     for key, schema in SPECS[name]["parameters"]["properties"].items():
         assert schema["description"], key
         for part in (schema, *schema.get("items", {}).get("anyOf", [])):
-            if part["type"] == "object" and key not in free:
+            if part["type"] == "object" and key not in open_objects:
                 assert part["additionalProperties"] is False
     assert SPECS[name]["parameters"]["additionalProperties"] is False
 
 
 @each_spec
-def test_a_handler_takes_exactly_the_parameters_with_their_defaults(name: str) -> None:
+def test_handler_signature_matches_the_parameters_and_defaults(name: str) -> None:
     spec = SPECS[name]
     module, _, function = spec["handler"].partition(":")
     handler = getattr(importlib.import_module(module), function)
@@ -89,16 +89,18 @@ def test_a_handler_takes_exactly_the_parameters_with_their_defaults(name: str) -
             assert parameter.default == properties[key].get("default")
 
 
-def test_no_prose_says_a_former_name() -> None:
-    former = [old for spec in SPECS.values() for old in spec.get("renamed_from", [])]
-    assert len(former) == 3
+def test_texts_contain_no_previous_tool_name() -> None:
+    previous_names = [
+        old for spec in SPECS.values() for old in spec.get("renamed_from", [])
+    ]
+    assert len(previous_names) == 3
     for spec in [*SPECS.values(), TOOLSET]:
         prose = json.dumps({**spec, "renamed_from": []})
-        assert not [old for old in former if old in prose]
+        assert not [old for old in previous_names if old in prose]
 
 
 @pytest.mark.parametrize(("name", "example"), EXAMPLES)
-def test_an_example_gives_what_it_says(
+def test_example_returns_its_documented_result_or_error(
     call: Callable[..., Any], name: str, example: dict[str, Any]
 ) -> None:
     if "error" in example:

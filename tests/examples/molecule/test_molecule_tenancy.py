@@ -1,4 +1,4 @@
-"""The parameter that chooses the acting workspace never crosses tenants."""
+"""Selection of the acting workspace, which cannot belong to another tenant."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from toolcast_runtime import ToolError
 
 Call = Callable[..., Any]
-ACTING = {
+TOOLS_WITH_SOURCE = {
     "delegate_task": {"workspace_id": "ws-research", "task": "echo: x"},
     "delegate_task_async": {"workspace_id": "ws-research", "task": "echo: x"},
     "check_task_status": {"workspace_id": "ws-research", "task_id": "task-1"},
@@ -20,38 +20,44 @@ ACTING = {
     "commit_memory": {"content": "a fact"},
     "recall_memory": {},
 }
-ACTING_BY_WORKSPACE_ID = {
+TOOLS_WITH_WORKSPACE_ID = {
     "broadcast_message": {"message": "hello"},
     "send_message_to_user": {"message": "hello"},
     "install_plugin": {"source": "review"},
 }
-CASES = [(tool, "source_workspace_id", rest) for tool, rest in ACTING.items()]
-CASES += [(tool, "workspace_id", rest) for tool, rest in ACTING_BY_WORKSPACE_ID.items()]
+CASES = [
+    (tool, "source_workspace_id", arguments)
+    for tool, arguments in TOOLS_WITH_SOURCE.items()
+]
+CASES += [
+    (tool, "workspace_id", arguments)
+    for tool, arguments in TOOLS_WITH_WORKSPACE_ID.items()
+]
 
 
 @pytest.mark.parametrize("foreign", ["ws-harbor", "ws-unknown", ""])
-@pytest.mark.parametrize(("tool", "key", "rest"), CASES)
-def test_a_workspace_of_another_tenant_cannot_be_acted_as(
-    call: Call, tool: str, key: str, rest: dict[str, Any], foreign: str
+@pytest.mark.parametrize(("tool", "key", "arguments"), CASES)
+def test_acting_as_a_workspace_of_another_tenant_is_rejected(
+    call: Call, tool: str, key: str, arguments: dict[str, Any], foreign: str
 ) -> None:
     with pytest.raises(ToolError) as failure:
-        call(tool, **{**rest, key: foreign})
+        call(tool, **{**arguments, key: foreign})
     assert str(failure.value) == (
-        f"`{foreign}` is not a workspace of this organisation."
+        f"`{foreign}` is not a workspace of this organization."
     )
 
 
-def test_the_source_decides_whose_peers_and_facts_are_given(call: Call) -> None:
-    def ids(**source: str) -> list[str]:
+def test_source_workspace_determines_the_listed_peers(call: Call) -> None:
+    def list_peer_ids(**source: str) -> list[str]:
         return [peer["id"] for peer in call("list_peers", **source)["peers"]]
 
-    assert ids() == ["ws-research", "ws-writing"]
-    assert ids(source_workspace_id="ws-archive") == ["ws-research"]
+    assert list_peer_ids() == ["ws-research", "ws-writing"]
+    assert list_peer_ids(source_workspace_id="ws-archive") == ["ws-research"]
     info = call("get_workspace_info", source_workspace_id="ws-writing")
     assert (info["name"], info["parent_id"]) == ("Writing", "ws-director")
 
 
-def test_the_environment_says_which_workspace_is_one_s_own(
+def test_environment_sets_the_acting_workspace(
     call: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MOLECULE_WORKSPACE_ID", "ws-harbor")

@@ -1,4 +1,4 @@
-"""Goal, task list, requests to the user, and plugins."""
+"""Goals, task lists, requests to the user, and plugins."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from toolcast_runtime import ToolError
 Call = Callable[..., Any]
 
 
-def test_a_goal_is_set_replaced_and_cleared(call: Call) -> None:
+def test_goal_is_set_replaced_and_cleared(call: Call) -> None:
     assert call("goal_get")["goal"] is None
     call("goal_set", goal="First", cadence_seconds=60)
     second = call("goal_set", goal="Second")
@@ -26,7 +26,7 @@ def test_a_goal_is_set_replaced_and_cleared(call: Call) -> None:
     assert call("goal_clear") == {"cleared": False}
 
 
-def test_goals_and_tasks_belong_to_one_workspace(
+def test_goals_and_tasks_are_separate_per_workspace(
     call: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     call("goal_set", goal="Ours")
@@ -38,7 +38,7 @@ def test_goals_and_tasks_belong_to_one_workspace(
         call("task_complete", task_id=task["task_id"])
 
 
-def test_a_task_from_open_to_done(call: Call) -> None:
+def test_task_changes_from_open_to_done(call: Call) -> None:
     first = call("task_add", title="First", next_action="Begin")
     second = call("task_add", title="Second")
     blocked = call("task_update", task_id=first["task_id"], status="blocked")
@@ -56,14 +56,14 @@ def test_a_task_from_open_to_done(call: Call) -> None:
     assert titles(status="done", limit=1) == ["First"]
 
 
-def test_a_decision_on_a_request_comes_into_the_inbox(call: Call) -> None:
+def test_decision_on_a_request_is_delivered_to_the_inbox(call: Call) -> None:
     low = call("create_request", kind="task", title="Sign", detail="page 3")
     high = call("create_request", kind="task", title="Pay", priority=5)
     approval = call("create_approval", action="Delete", reason="old")
-    asked = [line.split()[0] for line in user.requests()]
-    assert asked == [one["request_id"] for one in (high, low, approval)]
+    request_ids = [line.split()[0] for line in user.list_requests()]
+    assert request_ids == [item["request_id"] for item in (high, low, approval)]
     user.decide(approval["request_id"], "rejected")
-    assert len(user.requests()) == 2
+    assert len(user.list_requests()) == 2
     message = call("wait_for_message", timeout_secs=0)["message"]
     assert (message["kind"], message["peer_id"]) == ("decision", None)
     assert message["text"] == f"{approval['request_id']} (Delete): rejected"
@@ -71,7 +71,8 @@ def test_a_decision_on_a_request_comes_into_the_inbox(call: Call) -> None:
         user.decide(approval["request_id"], "approved")
 
 
-def _plugin(root: Path, **changes: Any) -> Path:
+def write_plugin(root: Path, **changes: Any) -> Path:
+    """Write a plugin with one skill to a folder; `changes` override its manifest."""
     skill = {"id": "sing", "name": "Sing", "description": "Sings a song."}
     manifest = {"name": "choir", "version": "1.0.0", "skills": [skill]} | changes
     document = root / "choir" / "skills" / "sing" / "SKILL.md"
@@ -83,31 +84,31 @@ def _plugin(root: Path, **changes: Any) -> Path:
 
 
 @pytest.fixture
-def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder that plugins may come from."""
-    folder = tmp_path / "shelf"
+def plugin_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder from which plugins can be installed."""
+    folder = tmp_path / "plugin_source"
     folder.mkdir()
-    sources = os.pathsep.join([str(folder), str(config.bundled_plugins())])
+    sources = os.pathsep.join([str(folder), str(config.get_bundled_plugins())])
     monkeypatch.setenv("MOLECULE_PLUGIN_SOURCES", sources)
     return folder
 
 
-def test_a_plugin_is_copied_replaced_and_otherwise_left_alone(
-    call: Call, shelf: Path, home: Path
+def test_plugin_is_installed_and_replaced_only_if_changed(
+    call: Call, plugin_source: Path, home: Path
 ) -> None:
-    folder = _plugin(shelf)
+    folder = write_plugin(plugin_source)
     installed = home / "plugins" / "ws-director" / "choir"
     assert call("install_plugin", source="choir")["changed"]
     assert (installed / "skills/sing/SKILL.md").read_bytes() == b"# Sing\n"
     assert not call("install_plugin", source=str(folder))["changed"]
-    _plugin(shelf, version="1.1.0")
+    write_plugin(plugin_source, version="1.1.0")
     (folder / "extra.md").write_text("more", encoding="utf-8")
     assert call("install_plugin", source="choir")["version"] == "1.1.0"
     assert (installed / "extra.md").exists()
-    assert sorted(one.name for one in installed.parent.iterdir()) == ["choir"]
+    assert sorted(item.name for item in installed.parent.iterdir()) == ["choir"]
 
 
-def test_the_bundled_plugin_s_skills_stand_on_the_card(call: Call) -> None:
+def test_skills_of_the_bundled_plugin_are_on_the_agent_card(call: Call) -> None:
     call("install_plugin", source="review")
     card = call("update_agent_card", card={"name": "D", "skills": [], "x": [1]})
     assert [skill["id"] for skill in card["skills"]] == [
@@ -117,12 +118,14 @@ def test_the_bundled_plugin_s_skills_stand_on_the_card(call: Call) -> None:
     assert (card["name"], card["x"]) == ("D", [1])
 
 
-@pytest.mark.parametrize("source", ["nothing", "..", ".", "/etc", "../shelf2", "\0"])
-def test_a_plugin_comes_from_the_shelves_only(
-    call: Call, shelf: Path, source: str
+@pytest.mark.parametrize(
+    "source", ["nothing", "..", ".", "/etc", "../other_source", "\0"]
+)
+def test_plugin_outside_of_the_sources_is_rejected(
+    call: Call, plugin_source: Path, source: str
 ) -> None:
-    _plugin(shelf.with_name("shelf2"))
-    with pytest.raises(ToolError, match="not a folder among"):
+    write_plugin(plugin_source.with_name("other_source"))
+    with pytest.raises(ToolError, match="not one of the available plugins"):
         call("install_plugin", source=source)
 
 
@@ -136,16 +139,16 @@ def test_a_plugin_comes_from_the_shelves_only(
         ({"skills": [{"id": "hum", "name": "", "description": ""}]}, "no skills/hum"),
     ],
 )
-def test_a_plugin_that_is_not_in_order_is_refused_whole(
-    call: Call, shelf: Path, home: Path, changes: dict[str, Any], reason: str
+def test_invalid_plugin_installs_no_files(
+    call: Call, plugin_source: Path, home: Path, changes: dict[str, Any], reason: str
 ) -> None:
-    _plugin(shelf, **changes)
+    write_plugin(plugin_source, **changes)
     with pytest.raises(ToolError, match=reason):
         call("install_plugin", source="choir")
     assert not (home / "plugins").exists()
 
 
-def test_a_plugin_with_a_link_is_refused(call: Call, shelf: Path) -> None:
-    (_plugin(shelf) / "passwords").symlink_to("/etc/passwd")
+def test_plugin_with_symbolic_link_is_rejected(call: Call, plugin_source: Path) -> None:
+    (write_plugin(plugin_source) / "passwords").symlink_to("/etc/passwd")
     with pytest.raises(ToolError, match="passwords is neither"):
         call("install_plugin", source="choir")
