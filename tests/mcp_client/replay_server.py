@@ -1,9 +1,9 @@
-"""An MCP server over stdio that lists what a file says, and misbehaves on demand.
+"""An MCP server over stdio that returns the lists of a file, with faults on demand.
 
-    python replaying.py FILE [WORD ...]
+    python replay_server.py FILE [OPTION ...]
 
-FILE holds a `tools/list` result, and may hold the other lists, too. Raw JSON-RPC, so that
-what is sent is what the file says, byte by byte. The words are read in `answer`.
+FILE has a `tools/list` result, and may have the other lists, too. The server writes raw
+JSON-RPC, so that entries are sent byte for byte. Each option enables a fault or feature.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 
 FILE = sys.argv[1]
-WORDS = frozenset(sys.argv[2:])
+OPTIONS = frozenset(sys.argv[2:])
 KINDS = {
     "tools/list": "tools",
     "resources/list": "resources",
@@ -33,98 +33,104 @@ def send(text: str) -> None:
     sys.stdout.flush()
 
 
-def entries(kind: str) -> list[str]:
-    """The texts of a list's entries, as the file spells them."""
+def read_entries(kind: str) -> list[str]:
+    """Return the entries of a list as they are spelled in the file."""
     text = Path(FILE).read_text("utf-8")
-    found = re.search(rf'"{kind}"\s*:\s*\[', text)
-    if found is None:
+    match = re.search(rf'"{kind}"\s*:\s*\[', text)
+    if match is None:
         return []
-    at, texts = found.end(), []
+    position, entries = match.end(), []
     decoder = json.JSONDecoder()
-    while text[(at := skip(text, at))] != "]":
-        _, end = decoder.raw_decode(text, at)
-        texts.append(" ".join(text[at:end].splitlines()))
-        at = end
-    return texts
+    while text[(position := skip_separators(text, position))] != "]":
+        _, end = decoder.raw_decode(text, position)
+        entries.append(" ".join(text[position:end].splitlines()))
+        position = end
+    return entries
 
 
-def skip(text: str, at: int) -> int:
-    while text[at] in " \t\r\n,":
-        at += 1
-    return at
+def skip_separators(text: str, position: int) -> int:
+    while text[position] in " \t\r\n,":
+        position += 1
+    return position
 
 
-def page(number: int, kind: str, cursor: str | None) -> str:
-    listed = entries(kind)
-    if "random" in WORDS and listed:
+def make_page(request_id: int, kind: str, cursor: str | None) -> str:
+    listed = read_entries(kind)
+    if "random" in OPTIONS and listed:
         listed[0] = listed[0].replace("NOW", str(time.monotonic_ns()))
-    rest = ""
-    if "pages" in WORDS:
-        at = 0 if cursor is None else int(cursor or 1)
-        more = at + 1 < len(listed)
-        # The first cursor is an empty text, which is one, too.
-        rest = f',"nextCursor":"{at + 1 if at else ""}"' if more else ""
-        listed = listed[at : at + 1]
-    if "endless" in WORDS:
-        rest = ',"nextCursor":"1"'
-    if "modern" in WORDS:
-        rest += ',"resultType":"complete","ttlMs":0,"cacheScope":"private"'
-    return f'"id":{number},"result":{{"{kind}":[{",".join(listed)}]{rest}}}'
+    suffix = ""
+    if "pages" in OPTIONS:
+        position = 0 if cursor is None else int(cursor or 1)
+        has_next_page = position + 1 < len(listed)
+        # The first cursor is an empty string, which is a valid cursor.
+        suffix = (
+            f',"nextCursor":"{position + 1 if position else ""}"'
+            if has_next_page
+            else ""
+        )
+        listed = listed[position : position + 1]
+    if "endless" in OPTIONS:
+        suffix = ',"nextCursor":"1"'
+    if "modern" in OPTIONS:
+        suffix += ',"resultType":"complete","ttlMs":0,"cacheScope":"private"'
+    return f'"id":{request_id},"result":{{"{kind}":[{",".join(listed)}]{suffix}}}'
 
 
-def answer(message: dict[str, object]) -> None:
-    number, method = message["id"], message["method"]
-    assert isinstance(number, int)
+def handle_request(message: dict[str, object]) -> None:
+    request_id, method = message["id"], message["method"]
+    assert isinstance(request_id, int)
     params = message.get("params") or {}
     assert isinstance(params, dict)
-    if "silent" in WORDS:
+    if "silent" in OPTIONS:
         print("\x1b[31mstarting\x1b[0m", flush=True)
         return
     if method == "server/discover":
-        if "dies" in WORDS:
+        if "dies" in OPTIONS:
             sys.exit(3)
-        if "modern" in WORDS:
+        if "modern" in OPTIONS:
             send(
-                f'"id":{number},"result":{{"supportedVersions":["2026-07-28"],'
-                f'"capabilities":{capabilities()},"instructions":{instructions()},'
+                f'"id":{request_id},"result":{{"supportedVersions":["2026-07-28"],'
+                f'"capabilities":{encode_capabilities()},"instructions":{encode_instructions()},'
                 f'"_meta":{{"io.modelcontextprotocol/serverInfo":{INFO}}},'
                 '"resultType":"complete","ttlMs":0,"cacheScope":"private"}'
             )
             return
     if method == "initialize":
         send(
-            f'"id":{number},"result":{{"protocolVersion":"2025-11-25",'
-            f'"capabilities":{capabilities()},"serverInfo":{INFO},'
-            f'"instructions":{instructions()}}}'
+            f'"id":{request_id},"result":{{"protocolVersion":"2025-11-25",'
+            f'"capabilities":{encode_capabilities()},"serverInfo":{INFO},'
+            f'"instructions":{encode_instructions()}}}'
         )
         return
     if method == "tools/call":
-        send(f'"id":{number},"result":{{"content":[{{"type":"text","text":"done"}}]}}')
+        send(
+            f'"id":{request_id},"result":{{"content":[{{"type":"text","text":"done"}}]}}'
+        )
         return
     if method in KINDS:
-        if "flood" in WORDS:
+        if "flood" in OPTIONS:
             while True:
                 sys.stdout.write("x" * 1_000_000)
-        if "noise" in WORDS:
+        if "noise" in OPTIONS:
             print("\x1b[31mstarting\x1b[0m", os.environ.get("KEY", ""))
-        if "asks" in WORDS:
+        if "asks" in OPTIONS:
             send('"id":1,"method":"roots/list"')
-        send(page(number, KINDS[str(method)], params.get("cursor")))
+        send(make_page(request_id, KINDS[str(method)], params.get("cursor")))
         return
-    send(f'"id":{number},"error":{{"code":-32601,"message":"Method not found"}}')
+    send(f'"id":{request_id},"error":{{"code":-32601,"message":"Method not found"}}')
 
 
-def capabilities() -> str:
+def encode_capabilities() -> str:
     return '{"tools":{"listChanged":true},"resources":{},"prompts":{}}'
 
 
-def instructions() -> str:
+def encode_instructions() -> str:
     listed = json.loads(Path(FILE).read_text("utf-8"))
     return json.dumps(listed.get("instructions", "Be kind."))
 
 
-def watch() -> None:
-    """Tells when the file is another one."""
+def send_change_notifications() -> None:
+    """Send a change notification whenever the file changes."""
     before = os.stat(FILE).st_mtime_ns
     while True:
         time.sleep(0.02)
@@ -134,19 +140,19 @@ def watch() -> None:
 
 
 def main() -> None:
-    if "forks" in WORDS:
+    if "forks" in OPTIONS:
         subprocess.Popen(
             [sys.executable, "-c", f"import time; time.sleep(60) # {FILE}"]
         )
-    if "tells" in WORDS:
+    if "tells" in OPTIONS:
         sys.stderr.write(f"the key is {os.environ.get('KEY')}\n")
         sys.exit(1)
-    if "watches" in WORDS:
-        threading.Thread(target=watch, daemon=True).start()
+    if "watches" in OPTIONS:
+        threading.Thread(target=send_change_notifications, daemon=True).start()
     for line in sys.stdin:
         message = json.loads(line)
         if "id" in message and "method" in message:
-            answer(message)
+            handle_request(message)
 
 
 main()
