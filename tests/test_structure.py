@@ -2,7 +2,7 @@
 
 One test per rule; it lists every violation. Two more structure rules have files of their own:
 only the writer opens files for writing (`test_file_access.py`), and only the encoders make
-`Code` (`rendering/test_code_is_made_by_encoders.py`).
+`Code` (`rendering/test_code_creation.py`).
 """
 
 from __future__ import annotations

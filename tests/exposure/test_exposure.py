@@ -1,4 +1,4 @@
-"""Who gets a tool and where, and why not."""
+"""Exposure of each tool: reasons why clients or targets do not have it."""
 
 from __future__ import annotations
 
@@ -59,10 +59,11 @@ EXPECTED = {
 @pytest.fixture
 def workspace(make_project: Callable[..., Any]) -> Workspace:
     project = make_project(TOOLS, toolset=TOOLSET)
-    return loaded(os.fspath(project.root))
+    return load(os.fspath(project.root))
 
 
-def loaded(root: str) -> Workspace:
+def load(root: str) -> Workspace:
+    """Load a workspace without findings."""
     workspace, findings = load_workspace(root)
     assert not findings, findings
     assert workspace is not None, findings
@@ -70,17 +71,20 @@ def loaded(root: str) -> Workspace:
 
 
 @pytest.mark.parametrize("tool", EXPECTED)
-def test_each_reason(workspace: Workspace, tool: str) -> None:
+def test_exposure_has_the_reason_for_each_client_and_target(
+    workspace: Workspace, tool: str
+) -> None:
+    """Reasons are empty if the client or target has the tool."""
     assert build_exposures(workspace, workspace.toolsets[0])[tool] == EXPECTED[tool]
 
 
-def test_a_tool_out_of_a_target_is_out_of_those_that_need_it(
+def test_tool_excluded_from_a_target_is_excluded_from_dependent_targets(
     make_project: Callable[..., Any],
 ) -> None:
-    exclude = "exclusions: [{tool: ping, target: registry, reason: Not yet.}]\n"
+    exclusions = "exclusions: [{tool: ping, target: registry, reason: Not yet.}]\n"
     tools = {"ping": f"{PING}cli: {{keyword: ping}}\n"}
-    project = make_project(tools, toolset=f"targets: {{mcp: {{}}}}\n{exclude}")
-    workspace = loaded(os.fspath(project.root))
+    project = make_project(tools, toolset=f"targets: {{mcp: {{}}}}\n{exclusions}")
+    workspace = load(os.fspath(project.root))
     assert build_exposures(workspace, workspace.toolsets[0])["ping"].targets == {
         "registry": "Not yet.",
         "mcp": "not in registry, which mcp needs: Not yet.",

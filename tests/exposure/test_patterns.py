@@ -1,4 +1,4 @@
-"""What the patterns of clients' lists stand for."""
+"""Patterns in the `allow` and `deny` lists of clients."""
 
 from __future__ import annotations
 
@@ -26,13 +26,16 @@ NAMES = ("a", "aa", "aba", "ab_ab", "search_code", "search_notes", "research")
         "Search_*": [],
     }.items(),
 )
-def test_a_pattern_stands_for_whole_names(pattern: str, names: list[str]) -> None:
+def test_pattern_matches_full_names_with_star_as_wildcard(
+    pattern: str, names: list[str]
+) -> None:
+    """Matching is case-sensitive and has no character classes."""
     [entry] = expand_entries([pattern], dict.fromkeys(NAMES), ())
     assert list(entry.names) == names
 
 
-def test_no_pattern_takes_long() -> None:
-    started = time.perf_counter()
+def test_pattern_with_forty_stars_is_matched_in_bounded_time() -> None:
+    started = time.process_time()
     [entry] = expand_entries(["*a" * 40 + "*b"], {"a" * 128: None}, ())
     assert entry.names == ()
-    assert time.perf_counter() - started < 1
+    assert time.process_time() - started < 1

@@ -1,4 +1,4 @@
-"""A small project whose tools are as unkind as handlers get, generated once a session."""
+"""Generated project whose handlers fail, hang or print: one for the session."""
 
 from __future__ import annotations
 
@@ -16,30 +16,31 @@ _SUM = {
     "properties": {"sum": {"type": "integer"}},
     "required": ["sum"],
 }
-_HOW = {"type": "object", "properties": {"how": {"type": "string"}}}
+_FAILURE = {"type": "object", "properties": {"how": {"type": "string"}}}
 
 
-def _takes(**properties: Any) -> dict[str, Any]:
+def _object_schema(**properties: Any) -> dict[str, Any]:
     return {"type": "object", "properties": properties, "additionalProperties": False}
 
 
 _INTEGER = {"type": "integer"}
 TOOLS: dict[str, dict[str, Any]] = {
     "add": {
-        "parameters": {**_takes(a=_INTEGER, b=_INTEGER), "required": ["a"]},
+        "parameters": {**_object_schema(a=_INTEGER, b=_INTEGER), "required": ["a"]},
         "returns": _SUM,
         "renamed_from": ["plus"],
     },
     "echo": {"parameters": {}, "returns": {}},
     "loose": {"parameters": {"type": "object", "properties": {"a": _INTEGER}}},
-    "refuse": {"parameters": _takes(reason={"type": "string"})},
-    "fail": {"parameters": _HOW},
-    "fail_async": {"parameters": _HOW},
+    "refuse": {"parameters": _object_schema(reason={"type": "string"})},
+    "fail": {"parameters": _FAILURE},
+    "fail_async": {"parameters": _FAILURE},
     "hang": {"timeout": 0.3},
     "hang_async": {"timeout": 0.3},
-    "hang_briefly": {"handler": "unkind.handlers:hang", "timeout": 0.1},
-    "wait_async": {"handler": "unkind.handlers:hang_async"},
+    "hang_briefly": {"handler": "faulty.handlers:hang", "timeout": 0.1},
+    "wait_async": {"handler": "faulty.handlers:hang_async"},
     "cancelled": {},
+    "started": {},
     "chatter": {},
     "read_stdin": {},
     "wrong_result": {"returns": _SUM},
@@ -51,66 +52,66 @@ TOOLS: dict[str, dict[str, Any]] = {
     "report": {},
     "report_plainly": {},
     "wait_plainly": {},
-    "take_long": {"parameters": _takes(seconds={"type": "number"})},
-    "give_up_plainly": {"handler": "unkind.handlers:wait_plainly", "timeout": 0.2},
+    "take_long": {"parameters": _object_schema(seconds={"type": "number"})},
+    "give_up_plainly": {"handler": "faulty.handlers:wait_plainly", "timeout": 0.2},
     "unwritten": {"handler": None},
-    "gone": {"handler": "unkind.handlers:gone"},
-    "absent_module": {"handler": "unkind.absent:gone"},
+    "gone": {"handler": "faulty.handlers:gone"},
+    "absent_module": {"handler": "faulty.absent:gone"},
     "odd_pattern": {
-        "handler": "unkind.handlers:echo",
-        "parameters": _takes(a={"type": "string", "pattern": "\\p{Lu}"}),
+        "handler": "faulty.handlers:echo",
+        "parameters": _object_schema(a={"type": "string", "pattern": "\\p{Lu}"}),
     },
     "broken_pattern": {
-        "handler": "unkind.handlers:echo",
-        "parameters": _takes(a={"type": "string", "pattern": "(unclosed"}),
+        "handler": "faulty.handlers:echo",
+        "parameters": _object_schema(a={"type": "string", "pattern": "(unclosed"}),
     },
     "far_reference": {
-        "handler": "unkind.handlers:echo",
-        "parameters": _takes(a={"$ref": "https://example.com/schema"}),
+        "handler": "faulty.handlers:echo",
+        "parameters": _object_schema(a={"$ref": "https://example.com/schema"}),
     },
     "endless_reference": {
-        "handler": "unkind.handlers:echo",
+        "handler": "faulty.handlers:echo",
         "parameters": {"$ref": "#"},
     },
     "no_schema": {
-        "handler": "unkind.handlers:echo",
+        "handler": "faulty.handlers:echo",
         "parameters": {"properties": {"a": {"type": "whatever"}}},
     },
 }
 
 
 @pytest.fixture(scope="session")
-def unkind(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The root of a project with the toolset `unkind`."""
-    root = tmp_path_factory.mktemp("unkind")
-    specs = root / "specs" / "unkind"
+def faulty_project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Root folder of a project with the toolset `faulty`."""
+    root = tmp_path_factory.mktemp("faulty")
+    specs = root / "specs" / "faulty"
     specs.mkdir(parents=True)
     toolset = {
-        "name": "unkind",
-        "title": "Unkind",
-        "handlers": "unkind",
+        "name": "faulty",
+        "title": "Faulty",
+        "handlers": "faulty",
         "targets": {"mcp": {}, "registry": {}},
     }
-    _write(root / "toolcast.yaml", {"version": 1, "toolsets": ["specs/unkind"]})
+    _write(root / "toolcast.yaml", {"version": 1, "toolsets": ["specs/faulty"]})
     _write(specs / "toolset.yaml", toolset)
-    for name, more in TOOLS.items():
+    for name, fields in TOOLS.items():
         spec = {
             "name": name,
             "summary": "A tool.",
-            "parameters": _takes(),
-            "handler": f"unkind.handlers:{name}",
-            **more,
+            "parameters": _object_schema(),
+            "handler": f"faulty.handlers:{name}",
+            **fields,
         }
         if spec["handler"] is None:
             del spec["handler"]
         _write(specs / f"{name}.yaml", spec)
-    (root / "unkind").mkdir()
-    handlers = Path(__file__).with_name("unkind_handlers.py")
-    shutil.copy(handlers, root / "unkind" / "handlers.py")
+    (root / "faulty").mkdir()
+    handlers = Path(__file__).with_name("faulty_handlers.py")
+    shutil.copy(handlers, root / "faulty" / "handlers.py")
     generate_project(root)
     return root
 
 
 def _write(path: Path, value: Any) -> None:
-    """JSON is YAML too."""
+    """Write a YAML file as JSON, which is valid YAML."""
     path.write_text(json.dumps(value), encoding="utf-8")

@@ -1,12 +1,11 @@
-"""Installs Node.js and programs written for it, once, outside of the repository.
+"""Installation of Node.js and the Node.js programs of the tests marked `node`.
 
     python -m tests.mcp.node_setup
 
-They are the official conformance suite and the Inspector, at versions that know the protocol
-of 2026-07-28, the program for `.mcpb` archives, a validator of Agent Skills and the language server of YAML; they need Node.js 22 or newer, which comes as a
-Python wheel. Everything goes
-into one folder, $TOOLCAST_NODE or toolcast-node in the user's cache, which may be deleted at
-any time. The tests marked `node` run when the folder is there and are skipped when not.
+The programs are the official conformance suite, the MCP Inspector, `mcpb`, a validator of Agent
+Skills and the YAML language server. They need Node.js 22 or later, which is installed from a
+Python wheel. The folder is $TOOLCAST_NODE or `toolcast-node` in the user's cache; it can be
+deleted at any time. Without it, tests marked `node` are skipped.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ PACKAGES = (
 
 @dataclass(frozen=True)
 class NodeTools:
-    """The commands, each to be followed by its arguments."""
+    """Commands of the installed programs, without arguments."""
 
     conformance: tuple[str, ...]
     inspector: tuple[str, ...]
@@ -45,20 +44,20 @@ class NodeTools:
     yaml_language_server: tuple[str, ...]
 
 
-def folder() -> Path:
-    """Where everything is installed."""
+def get_folder() -> Path:
+    """Return the installation folder."""
     return cache_folder("toolcast-node", "TOOLCAST_NODE")
 
 
 def installed() -> NodeTools | None:
-    """The commands; None when the folder is not complete."""
-    node, npm = node_and_npm(folder())
-    modules = folder() / "node_modules" / "@modelcontextprotocol"
+    """Return the commands, or None if a program is not installed."""
+    node, npm = node_and_npm(get_folder())
+    modules = get_folder() / "node_modules" / "@modelcontextprotocol"
     conformance = modules / "conformance" / "dist" / "index.js"
-    inspector = folder() / "node_modules" / ".bin" / "mcp-inspector"
-    mcpb = folder() / "node_modules" / ".bin" / "mcpb"
-    skills_ref = folder() / "node_modules" / ".bin" / "skills-ref"
-    language_server = folder() / "node_modules" / ".bin" / "yaml-language-server"
+    inspector = get_folder() / "node_modules" / ".bin" / "mcp-inspector"
+    mcpb = get_folder() / "node_modules" / ".bin" / "mcpb"
+    skills_ref = get_folder() / "node_modules" / ".bin" / "skills-ref"
+    language_server = get_folder() / "node_modules" / ".bin" / "yaml-language-server"
     scripts = (conformance, inspector, mcpb, skills_ref, language_server)
     if not all(path.exists() for path in (node, npm, *scripts)):
         return None
@@ -66,10 +65,10 @@ def installed() -> NodeTools | None:
 
 
 def main() -> int:
-    """Installs what is missing."""
-    where = folder()
-    commands = [install_node(where), install_packages(where, *PACKAGES)]
-    return set_up(where, lambda: installed() is not None, commands)
+    """Install the missing programs."""
+    target = get_folder()
+    commands = [install_node(target), install_packages(target, *PACKAGES)]
+    return set_up(target, lambda: installed() is not None, commands)
 
 
 if __name__ == "__main__":

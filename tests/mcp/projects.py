@@ -1,4 +1,4 @@
-"""Generates a project for a test, whatever the rules would say about its specs."""
+"""Generated output of a test project, without a check of its specs."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ __all__ = ["generate_project"]
 
 
 def generate_project(root: Path) -> None:
-    """Writes what the workspace at `root` gives.
+    """Write the generated files of the workspace at `root`.
 
-    The specs must be readable; rules are left out, because servers are shown here to hold up
-    against tools that a rule would refuse.
+    The specs must parse. Rules are skipped because tests use tools that a rule would refuse.
     """
     loaded = load_workspace(str(root))
     assert loaded.workspace is not None and not has_errors(loaded.findings), loaded

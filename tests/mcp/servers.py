@@ -1,4 +1,4 @@
-"""Runs generated MCP servers as real processes and speaks raw JSON-RPC with them."""
+"""Generated MCP servers as processes, with clients that send raw JSON-RPC."""
 
 from __future__ import annotations
 
@@ -31,49 +31,49 @@ __all__ = [
 
 LEGACY, MODERN = "2025-11-25", "2026-07-28"
 ERAS = (LEGACY, MODERN)
-"""The last protocol revision with a handshake, and the first without."""
+"""The last protocol version with a handshake and the first stateless version."""
 
 _CLIENT = {"name": "tests", "version": "1"}
-_PATIENCE = 60.0
+_TIMEOUT_S = 60.0
 
 
-def meta(**more: Any) -> dict[str, Any]:
-    """What every request of the modern era carries in `_meta`."""
+def meta(**fields: Any) -> dict[str, Any]:
+    """Return the `_meta` of a request in the stateless version, with further fields."""
     return {
         "io.modelcontextprotocol/protocolVersion": MODERN,
         "io.modelcontextprotocol/clientInfo": _CLIENT,
         "io.modelcontextprotocol/clientCapabilities": {},
-        **more,
+        **fields,
     }
 
 
 def sent(era: str, *requests: tuple[str, Mapping[str, Any]]) -> str:
-    """The lines of these requests, after those that the older era begins with.
+    """Return requests as lines for stdio, after a handshake if the version has one.
 
-    The id of a call is its tool, that of another request its method.
+    The id of a call is its tool name; the id of another request is its method.
     """
     messages: list[dict[str, Any]] = []
     if era == LEGACY:
-        hello = {"protocolVersion": LEGACY, "capabilities": {}, "clientInfo": _CLIENT}
+        init = {"protocolVersion": LEGACY, "capabilities": {}, "clientInfo": _CLIENT}
         messages = [
-            {"jsonrpc": "2.0", "id": "hello", "method": "initialize", "params": hello},
+            {"jsonrpc": "2.0", "id": "hello", "method": "initialize", "params": init},
             {"jsonrpc": "2.0", "method": "notifications/initialized"},
         ]
     for method, params in requests:
-        given = {**params, "_meta": meta()} if era == MODERN else params
         number = params.get("name", method)
-        message = {"jsonrpc": "2.0", "id": number, "method": method, "params": given}
+        message = {"jsonrpc": "2.0", "id": number, "method": method}
+        message["params"] = {**params, "_meta": meta()} if era == MODERN else params
         messages.append(message)
     return "".join(json.dumps(message) + "\n" for message in messages)
 
 
-def _environment(more: Mapping[str, str] | None) -> dict[str, str]:
-    kept = {k: v for k, v in os.environ.items() if not k.lower().endswith("_proxy")}
-    return {**kept, **(more or {})}
+def _environment(overrides: Mapping[str, str] | None) -> dict[str, str]:
+    env = {k: v for k, v in os.environ.items() if not k.lower().endswith("_proxy")}
+    return {**env, **(overrides or {})}
 
 
 class StdioServer:
-    """A running server over stdio, one protocol era for its whole life."""
+    """Running stdio server with a client of one protocol version."""
 
     def __init__(self, process: Process, era: str) -> None:
         self.era = era
@@ -84,36 +84,36 @@ class StdioServer:
         self._answers: dict[Any, dict[str, Any]] = {}
         self.notifications: list[dict[str, Any]] = []
         self._stderr: list[bytes] = []
-        for stream, take in (
+        for stream, append in (
             (process.stdout, self._incoming.put),
             (process.stderr, self._stderr.append),
         ):
             assert stream is not None
-            threading.Thread(target=_pump, args=(stream, take), daemon=True).start()
+            threading.Thread(target=_pump, args=(stream, append), daemon=True).start()
 
     @property
     def log(self) -> str:
-        """What the server wrote to stderr so far."""
+        """Everything that the server has written to stderr."""
         return b"".join(line for line in self._stderr if line).decode()
 
     def send(self, message: Mapping[str, Any]) -> None:
-        """One line to the server."""
+        """Send one message to the server."""
         assert self._process.stdin is not None
         self._process.stdin.write(json.dumps(message).encode() + b"\n")
         self._process.stdin.flush()
 
     def start(self, method: str, params: Mapping[str, Any] | None = None) -> int:
-        """Sends a request and gives its number."""
+        """Send a request and return its id."""
         number = next(self._numbers)
-        given = dict(params or {})
+        params = dict(params or {})
         if self.era == MODERN:
-            given["_meta"] = meta(**given.get("_meta", {}))
-        message = {"jsonrpc": "2.0", "id": number, "method": method, "params": given}
+            params["_meta"] = meta(**params.get("_meta", {}))
+        message = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
         self.send(message)
         return number
 
     def answer(self, number: int) -> dict[str, Any]:
-        """The answer to a request; keeps the notifications that come before it."""
+        """Return the answer to a request; store earlier notifications."""
         while number not in self._answers:
             message = self._next()
             if "id" in message and "method" not in message:
@@ -123,7 +123,7 @@ class StdioServer:
         return self._answers.pop(number)
 
     def notification(self) -> dict[str, Any]:
-        """The next notification, or request of the server, that has not been taken."""
+        """Return and remove the next notification or request of the server."""
         while not self.notifications:
             message = self._next()
             if "id" in message and "method" not in message:
@@ -135,47 +135,48 @@ class StdioServer:
     def request(
         self, method: str, params: Mapping[str, Any] | None = None
     ) -> dict[str, Any]:
-        """A request's answer."""
+        """Send a request and return its answer."""
         return self.answer(self.start(method, params))
 
     def call(
         self, tool: str, arguments: Mapping[str, Any] | None = None
     ) -> dict[str, Any]:
-        """The answer to a `tools/call`."""
+        """Call a tool and return the answer."""
         return self.request(
             "tools/call", {"name": tool, "arguments": dict(arguments or {})}
         )
 
     def handshake(self, capabilities: Mapping[str, Any]) -> None:
-        """What the legacy era begins with."""
-        hello = {
+        """Run the handshake of the older version."""
+        params = {
             "protocolVersion": LEGACY,
             "capabilities": dict(capabilities),
             "clientInfo": _CLIENT,
         }
-        assert self.request("initialize", hello)["result"]["protocolVersion"] == LEGACY
+        result = self.request("initialize", params)["result"]
+        assert result["protocolVersion"] == LEGACY
         self.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
 
     def end(self) -> int:
-        """Closes the server's input and gives the code that it ends with."""
+        """Close the server's stdin and return its exit code."""
         assert self._process.stdin is not None
         self._process.stdin.close()
-        return self._process.wait(_PATIENCE)
+        return self._process.wait(_TIMEOUT_S)
 
     def _next(self) -> dict[str, Any]:
-        line = self._incoming.get(timeout=_PATIENCE)
-        assert line is not None, f"the server ended\n{self.log}"
+        line = self._incoming.get(timeout=_TIMEOUT_S)
+        assert line is not None, f"the server exited\n{self.log}"
         self.lines.append(line)
         message: dict[str, Any] = json.loads(line)
         assert message["jsonrpc"] == "2.0"
         return message
 
 
-def _pump(stream: IO[bytes], take: Any) -> None:
+def _pump(stream: IO[bytes], append: Any) -> None:
     with stream:
         for line in stream:
-            take(line)
-    take(None)
+            append(line)
+    append(None)
 
 
 @contextmanager
@@ -187,7 +188,10 @@ def stdio_server(
     env: Mapping[str, str] | None = None,
     capabilities: Mapping[str, Any] | None = None,
 ) -> Iterator[StdioServer]:
-    """A server below `root` over stdio, past its handshake; ended afterwards."""
+    """Start a server of the project at `root` over stdio, and stop it at the end.
+
+    The handshake is done if the version has one.
+    """
     process = start(root, f"{package}.mcp_server", *arguments, env=_environment(env))
     try:
         server = StdioServer(process, era)
@@ -202,7 +206,7 @@ def stdio_server(
 
 
 class HttpServer:
-    """A running server over streamable HTTP."""
+    """Running server over streamable HTTP."""
 
     def __init__(self, url: str, log: list[bytes]) -> None:
         self.url = url
@@ -211,35 +215,35 @@ class HttpServer:
 
     @property
     def log(self) -> str:
-        """What the server wrote to stderr so far."""
+        """Everything that the server has written to stderr."""
         return b"".join(line for line in self._log if line).decode()
 
     def raw(
         self, era: str, method: str, params: Mapping[str, Any] | None = None
     ) -> bytes:
-        """The JSON bytes of the answer to one request."""
-        given = dict(params or {})
+        """Send a request and return the JSON bytes of its answer."""
+        params = dict(params or {})
         headers = {
             "Content-Type": "application/json",
             "Accept": "application/json, text/event-stream",
             "MCP-Protocol-Version": era,
         }
         if era == MODERN:
-            given["_meta"] = meta(**given.get("_meta", {}))
+            params["_meta"] = meta(**params.get("_meta", {}))
             headers["Mcp-Method"] = method
-            if "name" in given or "uri" in given:
-                headers["Mcp-Name"] = given.get("name") or given["uri"]
+            if "name" in params or "uri" in params:
+                headers["Mcp-Name"] = params.get("name") or params["uri"]
         message = {
             "jsonrpc": "2.0",
             "id": next(self._numbers),
             "method": method,
-            "params": given,
+            "params": params,
         }
         request = urllib.request.Request(
             self.url, json.dumps(message).encode(), headers
         )
         try:
-            with urllib.request.urlopen(request, timeout=_PATIENCE) as response:
+            with urllib.request.urlopen(request, timeout=_TIMEOUT_S) as response:
                 body = response.read()
         except urllib.error.HTTPError as error:
             body = error.read()
@@ -249,7 +253,7 @@ class HttpServer:
     def request(
         self, era: str, method: str, params: Mapping[str, Any] | None = None
     ) -> dict[str, Any]:
-        """The answer to one request."""
+        """Send a request and return its answer."""
         message: dict[str, Any] = json.loads(self.raw(era, method, params))
         return message
 
@@ -261,7 +265,7 @@ def http_server(
     *arguments: str,
     env: Mapping[str, str] | None = None,
 ) -> Iterator[HttpServer]:
-    """A server below `root` over HTTP on a free port; ended afterwards."""
+    """Start a server of the project at `root` on a free port, and stop it at the end."""
     process = start(
         root,
         f"{package}.mcp_server",

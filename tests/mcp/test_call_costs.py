@@ -1,4 +1,4 @@
-"""What one call over HTTP may look at: its own tool, whatever else the toolset has."""
+"""Schema lookup before a call over HTTP: which tools it reads and for which clients."""
 
 from __future__ import annotations
 
@@ -13,42 +13,42 @@ from toolcast_runtime import Registry
 @pytest.mark.parametrize(
     "tool", [*SERVER.registry.list_names_in("mcp"), "no_such_tool"]
 )
-def test_a_call_does_not_go_through_the_other_tools(
+def test_schema_lookup_does_not_list_other_tools(
     tool: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lookup = SERVER.build("internal").get_tool_input_schema
     assert lookup is not None
 
-    def names(*_: Any) -> None:
-        raise AssertionError("a call went through all tools")
+    def fail(*_: Any) -> None:
+        raise AssertionError("the lookup listed all tools")
 
-    for lister in ("tools", "names", "list_tools"):
-        monkeypatch.setattr(Registry, lister, names)
-    # No schema here asks for a header, so there is none to compare headers with.
+    for method in ("tools", "names", "list_tools"):
+        monkeypatch.setattr(Registry, method, fail)
+    # No schema of this toolset has `x-mcp-header`, so no headers need to be compared.
     assert lookup(tool) is None
     assert lookup(tool) is None
 
 
-def test_the_schema_of_a_call_is_given_where_it_asks_for_headers(
+def test_schema_lookup_returns_schemas_with_x_mcp_header(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     schema = SERVER.registry.get_tool("memory", "internal").parameters
     action = schema["properties"]["action"]
     monkeypatch.setitem(action, "x-mcp-header", "Action")
-    asked = SERVER.build("internal").get_tool_input_schema
-    assert asked is not None
-    assert asked("memory") == schema
+    lookup = SERVER.build("internal").get_tool_input_schema
+    assert lookup is not None
+    assert lookup("memory") == schema
 
 
-def test_a_client_is_not_shown_the_schema_of_a_tool_that_it_may_not_have(
+def test_schema_lookup_returns_none_for_tools_denied_to_the_client(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    everything = set(SERVER.names("internal"))
-    kept = sorted(everything - set(SERVER.names("external")))
-    assert kept
-    schema = SERVER.registry.get_tool(kept[0], "internal").parameters
+    names = set(SERVER.names("internal"))
+    denied = sorted(names - set(SERVER.names("external")))
+    assert denied
+    schema = SERVER.registry.get_tool(denied[0], "internal").parameters
     monkeypatch.setitem(schema, "x-mcp-header", "Any")
-    for client, given in (("internal", schema), ("external", None)):
-        asked = SERVER.build(client).get_tool_input_schema
-        assert asked is not None
-        assert asked(kept[0]) == given
+    for client, expected in (("internal", schema), ("external", None)):
+        lookup = SERVER.build(client).get_tool_input_schema
+        assert lookup is not None
+        assert lookup(denied[0]) == expected

@@ -1,4 +1,4 @@
-"""The official conformance suite and the Inspector against generated servers."""
+"""Generated servers against the official conformance suite and the MCP Inspector."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ pytestmark = pytest.mark.node
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 
-# The scenarios that apply to a server of tools alone. Those left out ask for prompts,
-# resources, completion, logging or tasks.
-IN_BOTH_ERAS = (
+# Scenarios that apply to servers of both protocol versions. Omitted are those that require
+# logging or tasks.
+SCENARIOS_IN_BOTH_VERSIONS = (
     "tools-list",
     "tools-call-simple-text",
     "tools-call-image",
@@ -49,7 +49,7 @@ IN_BOTH_ERAS = (
     "completion-complete",
 )
 SCENARIOS = [
-    *((LEGACY, name) for name in IN_BOTH_ERAS),
+    *((LEGACY, name) for name in SCENARIOS_IN_BOTH_VERSIONS),
     *((LEGACY, name) for name in ("server-initialize", "ping")),
     *(
         (LEGACY, name)
@@ -59,9 +59,9 @@ SCENARIOS = [
             "elicitation-sep1330-enums",
         )
     ),
-    *((MODERN, name) for name in IN_BOTH_ERAS),
+    *((MODERN, name) for name in SCENARIOS_IN_BOTH_VERSIONS),
     (MODERN, "http-header-validation"),
-    # In the older era it is about `GET` streams, which the server does not have.
+    # For handshake versions it tests `GET` streams, which the server does not support.
     (MODERN, "server-sse-multiple-streams"),
     (MODERN, "http-custom-header-server-validation"),
     (MODERN, "caching"),
@@ -81,10 +81,10 @@ SCENARIOS = [
         )
     ),
 ]
-# Scenarios of an extension are of no revision; each with the number of its checks.
-SKILLS = {"enumeration": 31, "manifest": 5, "directory": 6}
-# What asks for more than a question to a person, sampling for one: see `everything/mcp_server.py`.
-BEYOND_TOOLS = [
+# Check counts of the extension's scenarios, which belong to no protocol version.
+SKILLS_SCENARIOS = {"enumeration": 31, "manifest": 5, "directory": 6}
+# Scenarios that require more than elicitation, such as sampling: see `everything/mcp_server.py`.
+SDK_SCENARIOS = [
     (MODERN, "server-stateless"),
     *(
         (MODERN, f"input-required-result-{name}")
@@ -97,14 +97,13 @@ BEYOND_TOOLS = [
         )
     ),
 ]
-
-
-# What scenarios look for in the list.
-LISTED = ["json_schema_2020_12_tool", "test_header"]
+# Tools that scenarios expect in the list.
+LISTED_TOOLS = ["json_schema_2020_12_tool", "test_header"]
 
 
 @pytest.fixture(scope="module")
 def node() -> NodeTools:
+    """Commands of the installed Node.js programs."""
     tools = installed()
     if tools is None:
         pytest.skip("the Node.js clients are not set up: make test-node does it")
@@ -113,7 +112,7 @@ def node() -> NodeTools:
 
 @pytest.fixture(scope="module")
 def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The project in `conformance/`, generated."""
+    """Generated project with the specs in `conformance/`."""
     root = tmp_path_factory.mktemp("conformance")
     shutil.copytree(HERE / "conformance", root, dirs_exist_ok=True)
     generate_project(root)
@@ -122,142 +121,146 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def server(node: NodeTools, root: Path) -> Iterator[HttpServer]:
-    """The server of its specs."""
+    """Server of the project's toolset."""
     with http_server(root, "generated.conformance") as started:
         yield started
 
 
 @pytest.fixture(scope="module")
-def server_with_more(node: NodeTools, root: Path) -> Iterator[HttpServer]:
-    """The same with what the runtime does not have."""
+def sdk_server(node: NodeTools, root: Path) -> Iterator[HttpServer]:
+    """Server that adds features of the SDK that the runtime does not support."""
     with http_server(root, "everything") as started:
         yield started
 
 
 @pytest.fixture(scope="module")
-def searched(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The project with its tools searched for, but for one, and results within a budget."""
+def search_project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Project with tool search, except for `LISTED_TOOLS`, and a result budget."""
     root = tmp_path_factory.mktemp("searched")
     shutil.copytree(HERE / "conformance", root, dirs_exist_ok=True)
     specs = root / "specs" / "conformance"
     for path in specs.glob("*.yaml"):
-        more = "result: {budget: {tokens: 2000}}\n"
-        if path.stem in LISTED:
-            more += "always: true\n"
+        fields = "result: {budget: {tokens: 2000}}\n"
+        if path.stem in LISTED_TOOLS:
+            fields += "always: true\n"
         text = path.read_text("utf-8")
         if path.stem == "toolset":
-            text, more = text.replace("mcp: {", "mcp: { search: true,"), ""
-        path.write_text(text + more, "utf-8")
+            text, fields = text.replace("mcp: {", "mcp: { search: true,"), ""
+        path.write_text(text + fields, "utf-8")
     generate_project(root)
     return root
 
 
 @pytest.fixture(scope="module")
-def searched_server(node: NodeTools, searched: Path) -> Iterator[HttpServer]:
-    with http_server(searched, "generated.conformance") as started:
+def search_server(node: NodeTools, search_project: Path) -> Iterator[HttpServer]:
+    with http_server(search_project, "generated.conformance") as started:
         yield started
 
 
-def test_inspector_calls_a_tool_that_is_not_listed(
-    node: NodeTools, searched: Path
+def test_inspector_calls_an_unlisted_tool_through_tool_search(
+    node: NodeTools, search_project: Path
 ) -> None:
     command = [sys.executable, "-m", "generated.conformance.mcp_server"]
-    words = ["--cli", "--format", "json", "--method"]
+    options = ["--cli", "--format", "json", "--method"]
 
-    def answer(*said: str) -> dict[str, Any]:
+    def run_inspector(*arguments: str) -> dict[str, Any]:
         run = subprocess.run(
-            [*node.inspector, *words, *said, *command],
+            [*node.inspector, *options, *arguments, *command],
             capture_output=True,
             text=True,
-            cwd=searched,
+            cwd=search_project,
         )
         assert run.returncode == 0, run.stderr
         value: dict[str, Any] = json.loads(run.stdout)
         return value.get("result", value)
 
-    listed = [tool["name"] for tool in answer("tools/list")["tools"]]
-    assert listed == [*LISTED, "search_tools", "call_found_tool"]
+    names = [tool["name"] for tool in run_inspector("tools/list")["tools"]]
+    assert names == [*LISTED_TOOLS, "search_tools", "call_found_tool"]
 
-    def called(tool: str, argument: str) -> str:
-        # What stands behind an argument is taken for one more, unless it is an option.
-        words = ("tools/call", "--tool-arg", argument, "--tool-name", tool)
-        text: str = answer(*words)["content"][0]["text"]
+    def call_tool(tool: str, argument: str) -> str:
+        # `--tool-arg` accepts several values, so an option must follow it.
+        arguments = ("tools/call", "--tool-arg", argument, "--tool-name", tool)
+        text: str = run_inspector(*arguments)["content"][0]["text"]
         return text
 
-    found = json.loads(called("search_tools", "query=answers with text"))
-    assert "test_simple_text" in [tool["name"] for tool in found["tools"]]
-    text = called("call_found_tool", "name=test_simple_text")
+    matches = json.loads(call_tool("search_tools", "query=answers with text"))
+    assert "test_simple_text" in [tool["name"] for tool in matches["tools"]]
+    text = call_tool("call_found_tool", "name=test_simple_text")
     assert text.startswith("This is a simple text")
 
 
-@pytest.mark.parametrize("served", ["server", "searched_server"])
+@pytest.mark.parametrize("server_fixture", ["server", "searched_server"])
 @pytest.mark.parametrize(("revision", "scenario"), SCENARIOS)
-def test_scenario_of_the_conformance_suite_passes(
+def test_generated_server_passes_conformance_scenario(
     node: NodeTools,
     request: pytest.FixtureRequest,
     tmp_path: Path,
-    served: str,
+    server_fixture: str,
     revision: str,
     scenario: str,
 ) -> None:
-    passes(node, request.getfixturevalue(served), tmp_path, revision, scenario)
+    run_scenario(
+        node, request.getfixturevalue(server_fixture), tmp_path, revision, scenario
+    )
 
 
-@pytest.mark.parametrize(("revision", "scenario"), BEYOND_TOOLS)
-def test_scenario_passes_where_a_server_adds_to_the_sdks(
+@pytest.mark.parametrize(("revision", "scenario"), SDK_SCENARIOS)
+def test_server_with_own_sdk_handlers_passes_conformance_scenario(
     node: NodeTools,
-    server_with_more: HttpServer,
+    sdk_server: HttpServer,
     tmp_path: Path,
     revision: str,
     scenario: str,
 ) -> None:
-    passes(node, server_with_more, tmp_path, revision, scenario)
+    run_scenario(node, sdk_server, tmp_path, revision, scenario)
 
 
-@pytest.mark.parametrize("part", SKILLS)
-def test_scenario_of_the_skills_extension_passes(
+@pytest.mark.parametrize("part", SKILLS_SCENARIOS)
+def test_generated_server_passes_skills_extension_scenario(
     node: NodeTools, server: HttpServer, tmp_path: Path, part: str
 ) -> None:
     name = f"sep-2640-skills-{part}"
 
-    checks = passes(node, server, tmp_path, MODERN, name, "--force")
+    checks = run_scenario(node, server, tmp_path, MODERN, name, "--force")
 
-    own = [check for check in checks if check["id"].startswith("sep-2640")]
-    assert [check["status"] for check in own] == ["SUCCESS"] * SKILLS[part]
+    relevant = [check for check in checks if check["id"].startswith("sep-2640")]
+    expected = ["SUCCESS"] * SKILLS_SCENARIOS[part]
+    assert [check["status"] for check in relevant] == expected
 
 
-def test_every_scored_scenario_is_tried(node: NodeTools) -> None:
+def test_every_scored_scenario_is_run(node: NodeTools) -> None:
     suite = Path(node.conformance[1]).parents[1]
     text = (suite / "requirements" / f"{MODERN}.yaml").read_text(encoding="utf-8")
     scored = yaml.safe_load(text)["server"]
 
     assert len(scored) == 37
     assert set(scored) <= {
-        name for era, name in (*SCENARIOS, *BEYOND_TOOLS) if era == MODERN
+        name for revision, name in (*SCENARIOS, *SDK_SCENARIOS) if revision == MODERN
     }
 
 
 @pytest.mark.parametrize("revision", [LEGACY, MODERN])
-def test_the_page_says_which_checks_are_not_met(
+def test_docs_page_matches_the_conformance_results(
     node: NodeTools, server: HttpServer, tmp_path: Path, revision: str
 ) -> None:
+    """`docs/targets/mcp.md` has the number of passed checks and the failed checks."""
     page = (ROOT / "docs/targets/mcp.md").read_text(encoding="utf-8")
-    words = " ".join(page.rpartition("## Conformance")[2].split())
+    section = " ".join(page.rpartition("## Conformance")[2].split())
     run = subprocess.run(
         [*node.conformance, "server", "--url", server.url, "--spec-version", revision],
         capture_output=True,
         text=True,
         cwd=tmp_path,
     )
-    met, not_met = map(
+    passed, failed = map(
         int, re.findall(r"Total: (\d+) passed, (\d+) failed", run.stdout)[0]
     )
-    assert f"{met} of {met + not_met} checks of {revision}" in words
-    told = re.findall(r"\| `([\w-]+)` \|", words) if revision == LEGACY else []
-    assert re.findall(r"✗ ([\w-]+):", run.stdout) == told
+    assert f"{passed} of {passed + failed} checks of {revision}" in section
+    documented = re.findall(r"\| `([\w-]+)` \|", section) if revision == LEGACY else []
+    assert re.findall(r"✗ ([\w-]+):", run.stdout) == documented
 
 
-def passes(
+def run_scenario(
     node: NodeTools,
     server: HttpServer,
     tmp_path: Path,
@@ -265,7 +268,7 @@ def passes(
     scenario: str,
     *more: str,
 ) -> list[dict[str, Any]]:
-    """Runs a scenario, holds it to pass, and gives its checks."""
+    """Run a scenario, assert that it passes, and return its checks."""
     options = ["--scenario", scenario, "--spec-version", revision, *more]
     output = ["--output-dir", str(tmp_path)]
     run = subprocess.run(
@@ -274,33 +277,39 @@ def passes(
         text=True,
         cwd=tmp_path,
     )
-    said = run.stdout + run.stderr + server.log
-    assert run.returncode == 0, said
+    output_text = run.stdout + run.stderr + server.log
+    assert run.returncode == 0, output_text
     (path,) = tmp_path.rglob("checks.json")
     checks: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))
-    assert {check["status"] for check in checks} <= {"SUCCESS", "INFO", "SKIPPED"}, said
-    assert any(check["status"] == "SUCCESS" for check in checks), said
+    assert {check["status"] for check in checks} <= {
+        "SUCCESS",
+        "INFO",
+        "SKIPPED",
+    }, output_text
+    assert any(check["status"] == "SUCCESS" for check in checks), output_text
     return checks
 
 
 @pytest.mark.parametrize("toolset", TOOLSETS)
-def test_inspector_lists_every_tool(node: NodeTools, toolset: str) -> None:
+def test_inspector_lists_every_tool_in_repository_toolsets(
+    node: NodeTools, toolset: str
+) -> None:
     options = ["--cli", "--method", "tools/list", "--format", "json"]
     command = [sys.executable, "-m", f"generated.{toolset}.mcp_server"]
     run = subprocess.run(
         [*node.inspector, *options, *command], capture_output=True, text=True, cwd=ROOT
     )
     assert run.returncode == 0, run.stderr
-    listed = json.loads(run.stdout)
-    listed = listed.get("result", listed)
+    answer = json.loads(run.stdout)
+    result = answer.get("result", answer)
     folder = ROOT / "generated" / toolset / "tools"
     names = [
         json.loads(path.read_text())["mcp"]["name"] for path in folder.glob("*.json")
     ]
-    assert sorted(tool["name"] for tool in listed["tools"]) == sorted(names)
+    assert sorted(tool["name"] for tool in result["tools"]) == sorted(names)
 
 
-def test_the_validator_for_node_takes_every_skill(node: NodeTools) -> None:
+def test_skills_ref_validator_accepts_every_generated_skill(node: NodeTools) -> None:
     paths = sorted((ROOT / "generated").glob("*/*/*/SKILL.md"))
     assert len(paths) > 3
     for path in paths:

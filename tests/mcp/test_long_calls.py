@@ -1,4 +1,4 @@
-"""Calls that take long: progress from plain handlers, a heartbeat, and who can end them."""
+"""Long calls: progress from synchronous handlers, heartbeat and cancellation."""
 
 from __future__ import annotations
 
@@ -21,29 +21,31 @@ from tests.mcp.servers import (
     stdio_server,
 )
 
-PACKAGE = "generated.unkind"
-WAITING = ("wait_async", "wait_plainly")
+PACKAGE = "generated.faulty"
+WAITING_TOOLS = ("wait_async", "wait_plainly")
 
 
 @pytest.fixture(scope="module")
-def web(unkind: Path) -> Iterator[HttpServer]:
-    with http_server(unkind, PACKAGE) as server:
+def web_server(faulty_project: Path) -> Iterator[HttpServer]:
+    with http_server(faulty_project, PACKAGE) as server:
         yield server
 
 
 @pytest.fixture(scope="module", params=ERAS)
-def stdio(unkind: Path, request: pytest.FixtureRequest) -> Iterator[StdioServer]:
-    with stdio_server(unkind, PACKAGE, era=request.param) as server:
+def stdio(
+    faulty_project: Path, request: pytest.FixtureRequest
+) -> Iterator[StdioServer]:
+    with stdio_server(faulty_project, PACKAGE, era=request.param) as server:
         yield server
 
 
-def sent(
+def send_call(
     url: str, era: str, tool: str, token: str | None, **arguments: object
 ) -> http.client.HTTPConnection:
-    """A connection on which a call was sent and nothing was read yet."""
+    """Send a call and return the connection before any response is read."""
     params: dict[str, object] = {"name": tool, "arguments": arguments}
-    asked = {} if token is None else {"progressToken": token}
-    params["_meta"] = meta(**asked) if era == MODERN else asked
+    fields = {} if token is None else {"progressToken": token}
+    params["_meta"] = meta(**fields) if era == MODERN else fields
     headers = {
         "Content-Type": "application/json",
         "Accept": "application/json, text/event-stream",
@@ -60,18 +62,19 @@ def sent(
     return connection
 
 
-def test_a_plain_handler_s_progress_rises_over_stdio(stdio: StdioServer) -> None:
-    asked = {
+def test_progress_from_sync_handler_rises_over_stdio(stdio: StdioServer) -> None:
+    """Repeated and smaller values are sent as slightly larger values."""
+    params = {
         "name": "report_plainly",
         "arguments": {},
         "_meta": {"progressToken": "p"},
     }
-    number = stdio.start("tools/call", asked)
+    number = stdio.start("tools/call", params)
     answer = stdio.answer(number)
     assert answer["result"]["content"][0]["text"] == "done"
-    told = [message["params"] for message in stdio.notifications]
+    progress = [message["params"] for message in stdio.notifications]
     stdio.notifications.clear()
-    assert told == [
+    assert progress == [
         {"progressToken": "p", "progress": 1, "total": 4, "message": "reading"},
         {"progressToken": "p", "progress": 1.000001, "total": 4, "message": "still"},
         {"progressToken": "p", "progress": 1.000002, "total": 4, "message": "again"},
@@ -80,8 +83,15 @@ def test_a_plain_handler_s_progress_rises_over_stdio(stdio: StdioServer) -> None
 
 
 @pytest.mark.parametrize("era", ERAS)
-def test_a_plain_handler_s_progress_rises_over_http(web: HttpServer, era: str) -> None:
-    body = sent(web.url, era, "report_plainly", "p").getresponse().read().decode()
+def test_progress_from_sync_handler_is_sent_over_http(
+    web_server: HttpServer, era: str
+) -> None:
+    body = (
+        send_call(web_server.url, era, "report_plainly", "p")
+        .getresponse()
+        .read()
+        .decode()
+    )
     events = [json.loads(line[6:]) for line in body.splitlines() if "data: {" in line]
     assert [event["params"]["message"] for event in events[:-1]] == [
         "reading",
@@ -94,81 +104,89 @@ def test_a_plain_handler_s_progress_rises_over_http(web: HttpServer, era: str) -
 
 @pytest.mark.slow
 @pytest.mark.parametrize("era", ERAS)
-def test_a_silent_call_keeps_its_connection_alive(web: HttpServer, era: str) -> None:
-    connection = sent(web.url, era, "take_long", None, seconds=16)
+def test_long_call_without_progress_sends_sse_pings(
+    web_server: HttpServer, era: str
+) -> None:
+    connection = send_call(web_server.url, era, "take_long", None, seconds=16)
     body = connection.getresponse().read().decode()
     assert body.startswith(": ping")
     assert '"done"' in body
 
 
 @pytest.mark.parametrize("era", ERAS)
-def test_nothing_is_advertised_that_the_server_cannot_do(
-    web: HttpServer, era: str
+def test_only_supported_capabilities_are_advertised(
+    web_server: HttpServer, era: str
 ) -> None:
     method: str = "server/discover"
     params: dict[str, object] = {}
     if era != MODERN:
-        hello = {"name": "tests", "version": "1"}
+        client = {"name": "tests", "version": "1"}
         method = "initialize"
-        params = {"protocolVersion": era, "capabilities": {}, "clientInfo": hello}
-    result = web.request(era, method, params)["result"]
+        params = {"protocolVersion": era, "capabilities": {}, "clientInfo": client}
+    result = web_server.request(era, method, params)["result"]
     expected = {"tools": {"listChanged": False}, "logging": {}}
     assert result["capabilities"] == expected
 
 
-def test_nothing_is_sent_to_callers_that_did_not_ask(stdio: StdioServer) -> None:
+def test_no_progress_is_sent_without_a_progress_token(stdio: StdioServer) -> None:
     stdio.call("report_plainly")
     assert not stdio.notifications
 
 
-@pytest.mark.parametrize("tool", WAITING)
-def test_cancelling_over_stdio_ends_the_handler(stdio: StdioServer, tool: str) -> None:
-    before = cancelled(text(stdio.call("cancelled")), tool)
-    gone = {"requestId": stdio.start("tools/call", {"name": tool, "arguments": {}})}
-    told = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": gone}
-    stdio.send(told)
-    ended(lambda: text(stdio.call("cancelled")), tool, before)
+@pytest.mark.parametrize("tool", WAITING_TOOLS)
+def test_cancelled_notification_cancels_the_handler(
+    stdio: StdioServer, tool: str
+) -> None:
+    before = count_calls(get_text(stdio.call("cancelled")), tool)
+    params = {"requestId": stdio.start("tools/call", {"name": tool, "arguments": {}})}
+    cancel = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}
+    stdio.send(cancel)
+    wait_for_another_call(lambda: get_text(stdio.call("cancelled")), tool, before)
 
 
 @pytest.mark.rows(3)
-@pytest.mark.parametrize("tool", WAITING)
+@pytest.mark.parametrize("tool", WAITING_TOOLS)
 @pytest.mark.parametrize("token", [None, "p"])
 @pytest.mark.parametrize("era", ERAS)
-def test_closing_a_request_ends_the_handler(
-    web: HttpServer, era: str, tool: str, token: str | None
+def test_closed_http_connection_cancels_the_handler(
+    web_server: HttpServer, era: str, tool: str, token: str | None
 ) -> None:
-    def so_far() -> str:
-        asked = {"name": "cancelled", "arguments": {}}
-        return text(web.request(era, "tools/call", asked))
+    def read_log(name: str) -> str:
+        params = {"name": name, "arguments": {}}
+        return get_text(web_server.request(era, "tools/call", params))
 
-    before = cancelled(so_far(), tool)
-    connection = sent(web.url, era, tool, token)
-    time.sleep(0.2)
+    before = count_calls(read_log("cancelled"), tool)
+    started = count_calls(read_log("started"), tool)
+    connection = send_call(web_server.url, era, tool, token)
+    wait_for_another_call(lambda: read_log("started"), tool, started)
     connection.close()
-    ended(so_far, tool, before)
+    wait_for_another_call(lambda: read_log("cancelled"), tool, before)
 
 
-def test_a_time_out_is_seen_by_a_plain_handler(stdio: StdioServer) -> None:
-    assert "did not answer within 0.2 s" in text(stdio.call("give_up_plainly"))
-    ended(lambda: text(stdio.call("cancelled")), "give_up_plainly", 0)
+def test_timeout_sets_cancelled_for_a_synchronous_handler(stdio: StdioServer) -> None:
+    assert "did not answer within 0.2 s" in get_text(stdio.call("give_up_plainly"))
+    wait_for_another_call(
+        lambda: get_text(stdio.call("cancelled")), "give_up_plainly", 0
+    )
 
 
-def text(answer: dict[str, object]) -> str:
+def get_text(answer: dict[str, object]) -> str:
+    """Return the text of an answer's first content block."""
     result = answer["result"]
     assert isinstance(result, dict)
-    said: str = result["content"][0]["text"]
-    return said
+    block_text: str = result["content"][0]["text"]
+    return block_text
 
 
-def cancelled(told: str, tool: str) -> int:
-    """How many calls of a tool were cancelled, as the handlers tell it."""
-    names: list[str] = json.loads(told)
+def count_calls(log: str, tool: str) -> int:
+    """Return how often a tool is in the JSON array that a log tool returned."""
+    names: list[str] = json.loads(log)
     return names.count(tool)
 
 
-def ended(so_far: Callable[[], str], tool: str, before: int) -> None:
-    """Waits until one more call of a tool was cancelled."""
+def wait_for_another_call(read_log: Callable[[], str], tool: str, before: int) -> None:
+    """Wait until a log has one more call of a tool than before."""
     deadline = time.monotonic() + 20
-    while cancelled(so_far(), tool) == before:
-        assert time.monotonic() < deadline, f"{tool} was not cancelled"
+    while count_calls(read_log(), tool) == before:
+        assert time.monotonic() < deadline, f"{tool} was not logged"
         time.sleep(0.02)

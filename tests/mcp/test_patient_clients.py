@@ -1,4 +1,4 @@
-"""What a heartbeat does to the time-outs of the official clients: they are real ones."""
+"""Effect of the server's progress heartbeat on the timeouts of the official SDK clients."""
 
 from __future__ import annotations
 
@@ -19,12 +19,13 @@ from mcp.shared.exceptions import MCPError
 from tests.mcp.node_setup import installed
 from tests.node_programs import cache_folder, node_and_npm
 
-PACKAGE = "generated.unkind.mcp_server"
+PACKAGE = "generated.faulty.mcp_server"
 CLIENT = Path(__file__).with_name("patient_client.mjs")
 
 
 @pytest.fixture
 def modules() -> Iterator[Path]:
+    """Folder of the installed Node.js packages."""
     if installed() is None:
         pytest.skip("the Node.js clients are not set up: make test-node does it")
     yield cache_folder("toolcast-node", "TOOLCAST_NODE") / "node_modules"
@@ -38,49 +39,49 @@ def modules() -> Iterator[Path]:
         ("sdk/dist/esm/client/index.js", "sdk/dist/esm/client/stdio.js"),
     ],
 )
-def test_a_typescript_client_that_resets_at_progress_goes_on_waiting(
-    unkind: Path, modules: Path, clients: str, stdio: str
+def test_heartbeat_extends_typescript_timeout_with_reset_on_progress(
+    faulty_project: Path, modules: Path, clients: str, stdio: str
 ) -> None:
+    """Without the reset option, or without a progress callback, the call times out."""
     node, _ = node_and_npm(modules.parent)
     official = modules / "@modelcontextprotocol"
     command = [str(node), str(CLIENT), str(official / clients), str(official / stdio)]
-    ran = subprocess.run(
+    run = subprocess.run(
         [*command, sys.executable, PACKAGE],
-        cwd=unkind,
+        cwd=faulty_project,
         capture_output=True,
         text=True,
         timeout=60,
     )
-    assert ran.returncode == 0, ran.stderr
-    came = json.loads(ran.stdout)
-    assert came["reset"]["text"] == "done"
-    assert [told["progress"] for told in came["reset"]["told"]] == [0]
-    assert "timed out" in came["kept"]["error"]
-    assert [told["progress"] for told in came["kept"]["told"]] == [0]
-    assert (
-        "timed out" in came["silent"]["error"]
-    ), "who asks for nothing is told nothing"
+    assert run.returncode == 0, run.stderr
+    calls = json.loads(run.stdout)
+    assert calls["reset"]["text"] == "done"
+    assert [message["progress"] for message in calls["reset"]["progress"]] == [0]
+    assert "timed out" in calls["noReset"]["error"]
+    assert [message["progress"] for message in calls["noReset"]["progress"]] == [0]
+    assert "timed out" in calls["noProgress"]["error"]
 
 
 @pytest.mark.slow
-async def test_a_python_client_is_told_and_waits_no_longer(unkind: Path) -> None:
-    told: list[float] = []
+async def test_heartbeat_does_not_extend_python_timeout(faulty_project: Path) -> None:
+    """The Python client receives the progress, but its read timeout is not reset."""
+    values: list[float] = []
 
     async def listen(progress: float, total: float | None, text: str | None) -> None:
-        told.append(progress)
+        values.append(progress)
 
     command = StdioServerParameters(
-        command=sys.executable, args=["-m", PACKAGE], cwd=unkind
+        command=sys.executable, args=["-m", PACKAGE], cwd=faulty_project
     )
     async with stdio_client(command) as (read, write), ClientSession(read, write) as s:
         await s.initialize()
-        # Not `call_tool`, which lists the tools as well, and some of these are odd.
+        # `call_tool` also lists the tools, and the client rejects some tools of this project.
         params = types.CallToolRequestParams(name="take_long", arguments={})
         call = types.CallToolRequest(params=params)
         send = partial(s.send_request, call, types.CallToolResult)
-        patient = send(progress_callback=listen)
-        hasty = send(request_read_timeout_seconds=6.5, progress_callback=listen)
-        done, late = await asyncio.gather(patient, hasty, return_exceptions=True)
-    assert isinstance(done, types.CallToolResult), done
-    assert isinstance(late, MCPError), "if it waits now, say so in docs/handlers.md"
-    assert told == [0, 0]
+        unlimited = send(progress_callback=listen)
+        limited = send(request_read_timeout_seconds=6.5, progress_callback=listen)
+        result, error = await asyncio.gather(unlimited, limited, return_exceptions=True)
+    assert isinstance(result, types.CallToolResult), result
+    assert isinstance(error, MCPError), "update docs/handlers.md if it now waits"
+    assert values == [0, 0]

@@ -1,4 +1,4 @@
-"""The servers of this repository's toolsets, listed and called with the official SDK's client."""
+"""Servers of this repository's toolsets: lists and calls with the official SDK's client."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from toolcast_runtime.core.definitions.tool import module_name
 ROOT = Path(__file__).parents[2]
 MODES = ("legacy", "2026-07-28")
 
-# Tools that work with nothing but a folder to keep their data in.
-WORKS_ALONE = {
+# Tools that need only a data folder.
+TOOLS_WITHOUT_SERVICES = {
     "kirishima": {"memory", "stickynotes", "manage_prompt", "get_personality"},
     "ren": {"create_notecard", "write_session_log", "get_project_state", "search_t4"},
     "molecule": {"goal_set", "goal_get", "task_add", "task_list", "commit_memory"},
 }
-# Instead of an example that waits for a minute.
-QUICK = {"wait_for_message": {"timeout_secs": 0}}
-_PRIVATE = (
+# The spec's example waits for a minute.
+FAST_ARGUMENTS = {"wait_for_message": {"timeout_secs": 0}}
+_REMOVED_PREFIXES = (
     "KIRISHIMA_",
     "MOLECULE_",
     "REN_",
@@ -45,17 +45,17 @@ _PRIVATE = (
 
 @pytest.fixture
 def environment(tmp_path: Path) -> dict[str, str]:
-    """Nothing of the machine's own data and services; state goes below tmp_path."""
-    kept = {k: v for k, v in os.environ.items() if not k.startswith(_PRIVATE)}
-    folders = ("HOME", "KIRISHIMA_DATA", "MOLECULE_HOME", "REN_DATA", "XDG_DATA_HOME")
-    mine = {name: str(tmp_path / name.lower()) for name in folders}
-    # Whatever wants to leave the machine finds nobody there.
-    nobody = {"GITHUB_API_URL": "http://127.0.0.1:9", "GITHUB_REPOSITORY": "a/b"}
-    return {**kept, **mine, **nobody}
+    """Environment without the machine's data and services; data is in `tmp_path`."""
+    env = {k: v for k, v in os.environ.items() if not k.startswith(_REMOVED_PREFIXES)}
+    names = ("HOME", "KIRISHIMA_DATA", "MOLECULE_HOME", "REN_DATA", "XDG_DATA_HOME")
+    folders = {name: str(tmp_path / name.lower()) for name in names}
+    # No service listens on this port, so no request leaves the machine.
+    services = {"GITHUB_API_URL": "http://127.0.0.1:9", "GITHUB_REPOSITORY": "a/b"}
+    return {**env, **folders, **services}
 
 
-def tools_of(toolset: str) -> dict[str, Tool]:
-    """Every tool of a toolset by name, as the registry has it."""
+def get_tools(toolset: str) -> dict[str, Tool]:
+    """Return every local tool of a toolset by name."""
     registry: Registry = importlib.import_module(
         f"generated.{toolset}.registry"
     ).REGISTRY
@@ -63,10 +63,10 @@ def tools_of(toolset: str) -> dict[str, Tool]:
 
 
 @contextmanager
-def _address(
+def _server_address(
     toolset: str, transport: str, environment: dict[str, str]
 ) -> Iterator[Any]:
-    """What the SDK's client connects to."""
+    """Start a server if needed and yield the address for the SDK's client."""
     package = f"generated.{toolset}"
     if transport == "stdio":
         yield StdioServerParameters(
@@ -80,15 +80,17 @@ def _address(
             yield server.url
 
 
-# Each toolset, way and mode is met, and the ways in both modes by one that needs no
-# platform; the rest is left to the slow tests.
-QUICK_CASES = {(0, 0, 0), (1, 1, 1)}
+# These cases cover both transports and both modes; the other cases are slow.
+FAST_CASES = {(0, 0, 0), (1, 1, 1)}
 CASES = [
     pytest.param(
-        toolset, way, mode, marks=[] if (t, w, m) in QUICK_CASES else [pytest.mark.slow]
+        toolset,
+        transport,
+        mode,
+        marks=[] if (t, w, m) in FAST_CASES else [pytest.mark.slow],
     )
     for t, toolset in enumerate(TOOLSETS)
-    for w, way in enumerate(("stdio", "http"))
+    for w, transport in enumerate(("stdio", "http"))
     for m, mode in enumerate(MODES)
 ]
 
@@ -97,8 +99,8 @@ CASES = [
 async def test_sdk_client_lists_and_calls_every_tool(
     toolset: str, transport: str, mode: str, environment: dict[str, str]
 ) -> None:
-    tools = tools_of(toolset)
-    with _address(toolset, transport, environment) as address:
+    tools = get_tools(toolset)
+    with _server_address(toolset, transport, environment) as address:
         async with Client(address, mode=mode) as client:
             listed = (await client.list_tools()).tools
             assert [tool.name for tool in listed] == list(tools)
@@ -106,16 +108,19 @@ async def test_sdk_client_lists_and_calls_every_tool(
                 assert tool.input_schema == tools[tool.name].parameters
                 examples = tools[tool.name].examples
                 first = examples[0]["arguments"] if examples else {}
-                arguments = QUICK.get(tool.name, first)
+                arguments = FAST_ARGUMENTS.get(tool.name, first)
                 result = await client.call_tool(tool.name, arguments)
                 _assert_readable(toolset, tools[tool.name], result)
 
 
 def _assert_readable(toolset: str, tool: Any, result: CallToolResult) -> None:
-    """An answer that a model can go on from, of the shape that the spec declares."""
+    """Assert that a result is readable and has structured content if it is declared.
+
+    Only tools that need a service may fail, with an error message for a model.
+    """
     text = "".join(getattr(block, "text", "") for block in result.content)
     if result.is_error:
-        assert tool.name not in WORKS_ALONE.get(toolset, ()), text
+        assert tool.name not in TOOLS_WITHOUT_SERVICES.get(toolset, ()), text
         assert text.strip(), tool.name
         assert "Traceback" not in text, tool.name
         assert "incident" not in text, (tool.name, text)
@@ -124,50 +129,49 @@ def _assert_readable(toolset: str, tool: Any, result: CallToolResult) -> None:
         assert (result.structured_content is not None) == (tool.returns is not None)
 
 
-# The generated tests say so of stdio; this is a process more for each client.
+# The generated tests compare the list over stdio; this test starts a server for each client.
 @pytest.mark.slow
 @pytest.mark.parametrize("toolset", TOOLSETS)
-def test_raw_json_of_the_list_is_that_of_the_definitions(toolset: str) -> None:
-    """Keys, their order and the spelling of numbers, over HTTP in both eras."""
+def test_tools_list_over_http_equals_json_in_definition_files(toolset: str) -> None:
+    """Keys, their order and number spellings are equal in both protocol versions."""
     registry: Registry = importlib.import_module(
         f"generated.{toolset}.registry"
     ).REGISTRY
     for client in registry.clients or (None,):
-        expected = [definition(toolset, name) for name in registry.names(client)]
-        who = [] if client is None else ["--client", client]
-        who.append("--local-tools")
-        with http_server(ROOT, f"generated.{toolset}", *who) as http:
+        expected = [read_definition(toolset, name) for name in registry.names(client)]
+        options = [] if client is None else ["--client", client]
+        options.append("--local-tools")
+        with http_server(ROOT, f"generated.{toolset}", *options) as http:
             for era in ERAS:
-                listed = spelled(http.raw(era, "tools/list"))["result"]["tools"]
-                assert listed == expected
+                tools = parse_exactly(http.raw(era, "tools/list"))["result"]["tools"]
+                assert tools == expected
 
 
-def definition(toolset: str, name: str) -> Any:
-    """The MCP tool of a definition, as it stands on the disk."""
+def read_definition(toolset: str, name: str) -> Any:
+    """Read the MCP definition of a tool from its generated file."""
     file = ROOT / "generated" / toolset / "tools" / f"{module_name(name)}.json"
-    return dict(spelled(file.read_bytes()))["mcp"]
+    return dict(parse_exactly(file.read_bytes()))["mcp"]
 
 
-def spelled(text: bytes) -> Any:
-    """A JSON value with the order of its keys and its numbers as they are written."""
+def parse_exactly(text: bytes) -> Any:
+    """Parse JSON with the order of keys and the spelling of numbers."""
     return json.loads(text, object_pairs_hook=Pairs, parse_int=repr, parse_float=repr)
 
 
 class Pairs(list[tuple[str, Any]]):
-    """An object as its pairs, in their order."""
+    """JSON object as a list of its pairs in order."""
 
     def __getitem__(self, key: Any) -> Any:
         return dict(self)[key]
 
 
-def test_server_introduces_itself() -> None:
-    """`server/discover` and `initialize` say the same about the server."""
+def test_server_discover_returns_server_info_instructions_and_capabilities() -> None:
     with stdio_server(ROOT, "generated.kirishima") as modern:
-        found = modern.request("server/discover", {"_meta": meta()})["result"]
-        stamp = found["_meta"]["io.modelcontextprotocol/serverInfo"]
-    assert (stamp["name"], stamp["title"]) == ("kirishima", "Kirishima")
-    assert found["instructions"].startswith("The tools of a personal assistant")
-    assert sorted(found["capabilities"]) == [
+        result = modern.request("server/discover", {"_meta": meta()})["result"]
+        info = result["_meta"]["io.modelcontextprotocol/serverInfo"]
+    assert (info["name"], info["title"]) == ("kirishima", "Kirishima")
+    assert result["instructions"].startswith("The tools of a personal assistant")
+    assert sorted(result["capabilities"]) == [
         "extensions",
         "logging",
         "resources",

@@ -1,4 +1,4 @@
-"""Wrong options of a server are told in a line, without a traceback."""
+"""Server command line: wrong options, missing packages and help."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from toolcast_runtime.mcp.server_options import main
 
 
 @pytest.fixture(autouse=True)
-def logs_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """How this process logs is not the server's here."""
+def keep_log_configuration(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep the server from configuring the logging of the test process."""
     monkeypatch.setattr(runner, "write_logs", lambda *_: None)
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("options", "message"),
     [
         (["--port", "99999"], "--port must be a number from 0 to 65535"),
         (["--path", "mcp"], "--path must begin with /"),
@@ -31,17 +31,17 @@ def logs_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
         (["--client", "somebody"], "the toolset has no client `somebody`"),
     ],
 )
-def test_wrong_options_are_refused(
-    words: list[str], said: str, capsys: pytest.CaptureFixture[str]
+def test_wrong_http_options_exit_with_code_2_and_a_message(
+    options: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with pytest.raises(SystemExit) as ended:
-        main(SERVER, ["--http", *words])
-    assert ended.value.code == 2
-    assert said in capsys.readouterr().err
+    with pytest.raises(SystemExit) as error:
+        main(SERVER, ["--http", *options])
+    assert error.value.code == 2
+    assert message in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
-    "words",
+    "options",
     [
         ["--port", "8000"],
         ["--host", "::1"],
@@ -50,36 +50,36 @@ def test_wrong_options_are_refused(
         ["--replica"],
     ],
 )
-def test_what_is_for_http_is_not_taken_over_stdio(
-    words: list[str], capsys: pytest.CaptureFixture[str]
+def test_http_option_without_http_is_refused(
+    options: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with pytest.raises(SystemExit) as ended:
-        main(SERVER, words)
-    assert ended.value.code == 2
-    assert f"{words[0]} requires --http" in capsys.readouterr().err
+    with pytest.raises(SystemExit) as error:
+        main(SERVER, options)
+    assert error.value.code == 2
+    assert f"{options[0]} requires --http" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
-    ("words", "package"), [([], "mcp"), (["--http"], "mcp"), (["--http"], "uvicorn")]
+    ("options", "package"), [([], "mcp"), (["--http"], "mcp"), (["--http"], "uvicorn")]
 )
-def test_what_is_not_installed_is_said_in_one_sentence(
-    words: list[str],
+def test_missing_package_exits_with_install_command(
+    options: list[str],
     package: str,
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    there = importlib.util.find_spec
+    find_spec = importlib.util.find_spec
     monkeypatch.setattr(
-        "importlib.util.find_spec", lambda n: None if n == package else there(n)
+        "importlib.util.find_spec", lambda n: None if n == package else find_spec(n)
     )
-    with pytest.raises(SystemExit) as ended:
-        main(SERVER, words)
-    assert ended.value.code == 2
-    says = f"error: the package {package} is not installed; help: pip install 'toolcast-runtime[mcp]'\n"
-    assert capsys.readouterr().err.endswith(says)
+    with pytest.raises(SystemExit) as error:
+        main(SERVER, options)
+    assert error.value.code == 2
+    message = f"error: the package {package} is not installed; help: pip install 'toolcast-runtime[mcp]'\n"
+    assert capsys.readouterr().err.endswith(message)
 
 
-async def test_an_application_without_its_packages_does_not_start(
+async def test_asgi_app_without_mcp_package_reports_startup_failed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
@@ -92,19 +92,19 @@ async def test_an_application_without_its_packages_does_not_start(
         sent.append(message)
 
     await SERVER.asgi_app()({"type": "lifespan"}, receive, send)
-    says = "the package mcp is not installed; help: pip install 'toolcast-runtime[mcp]'"
-    assert sent == [{"type": "lifespan.startup.failed", "message": says}]
+    text = "the package mcp is not installed; help: pip install 'toolcast-runtime[mcp]'"
+    assert sent == [{"type": "lifespan.startup.failed", "message": text}]
 
 
-def test_help_says_how_it_is_started_and_what_holds_without_an_option(
+def test_help_has_usage_and_defaults_in_80_columns(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     with pytest.raises(SystemExit):
         main(SERVER, ["--help"])
-    out = capsys.readouterr().out
-    assert max(map(len, out.splitlines())) <= 80
-    shown = " ".join(out.split())
-    assert shown.startswith("usage: python -m generated.molecule.mcp_server [options]")
-    assert "default: 127.0.0.1" in shown
-    assert "default: 8000" in shown
-    assert "when the server stops (default: 10)" in shown
+    output = capsys.readouterr().out
+    assert max(map(len, output.splitlines())) <= 80
+    text = " ".join(output.split())
+    assert text.startswith("usage: python -m generated.molecule.mcp_server [options]")
+    assert "default: 127.0.0.1" in text
+    assert "default: 8000" in text
+    assert "when the server stops (default: 10)" in text

@@ -1,4 +1,4 @@
-"""How a generated server behaves as a process: order, progress, cancellation, stdout, its end."""
+"""Generated server as a process: concurrency, progress, cancellation, stdout and exit."""
 
 from __future__ import annotations
 
@@ -19,25 +19,27 @@ from tests.mcp.servers import (
     stdio_server,
 )
 
-PACKAGE = "generated.unkind"
+PACKAGE = "generated.faulty"
 ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="module", params=ERAS)
-def server(unkind: Path, request: pytest.FixtureRequest) -> Iterator[StdioServer]:
-    with stdio_server(unkind, PACKAGE, era=request.param) as started:
+def server(
+    faulty_project: Path, request: pytest.FixtureRequest
+) -> Iterator[StdioServer]:
+    with stdio_server(faulty_project, PACKAGE, era=request.param) as started:
         yield started
 
 
 @pytest.fixture(scope="module")
-def http(unkind: Path) -> Iterator[HttpServer]:
-    with http_server(unkind, PACKAGE) as started:
+def http(faulty_project: Path) -> Iterator[HttpServer]:
+    with http_server(faulty_project, PACKAGE) as started:
         yield started
 
 
 @pytest.mark.rows(2)
 @pytest.mark.parametrize("tool", ["hang", "hang_async"])
-def test_other_calls_are_answered_while_one_hangs(
+def test_other_calls_are_answered_during_a_hanging_call(
     server: StdioServer, tool: str
 ) -> None:
     hanging = server.start("tools/call", {"name": tool, "arguments": {}})
@@ -49,40 +51,45 @@ def test_other_calls_are_answered_while_one_hangs(
     assert [f'"id":{quick}'.encode() in line for line in order] == [True, False]
 
 
-def test_handler_that_prints_disturbs_nobody(server: StdioServer) -> None:
+def test_printed_handler_output_does_not_reach_the_client(server: StdioServer) -> None:
+    """Text printed by a handler or its child process must not mix with the protocol."""
     answer = server.call("chatter")
     assert answer["result"]["content"] == [{"type": "text", "text": "done"}]
     assert server.call("add", {"a": 1})["result"]["structuredContent"] == {"sum": 6}
     assert not any(b"printed" in line or b"forged" in line for line in server.lines)
 
 
-def test_handler_cannot_read_the_requests(server: StdioServer) -> None:
+def test_handler_stdin_is_empty(server: StdioServer) -> None:
+    """Handlers that read stdin do not receive the client's requests."""
     assert server.call("read_stdin")["result"]["content"][0]["text"] == ""
 
 
-def test_progress_reaches_the_caller_that_asked(server: StdioServer) -> None:
-    asked = {"name": "report", "arguments": {}, "_meta": {"progressToken": "p"}}
+def test_progress_is_sent_only_for_a_call_with_progress_token(
+    server: StdioServer,
+) -> None:
+    params = {"name": "report", "arguments": {}, "_meta": {"progressToken": "p"}}
     server.notifications.clear()
-    number = server.start("tools/call", asked)
-    told = [server.notification() for _ in range(2)]
-    assert [message["method"] for message in told] == ["notifications/progress"] * 2
-    assert [message["params"]["message"] for message in told] == ["half", "all"]
-    assert {message["params"]["progressToken"] for message in told} == {"p"}
+    number = server.start("tools/call", params)
+    progress = [server.notification() for _ in range(2)]
+    assert [message["method"] for message in progress] == ["notifications/progress"] * 2
+    assert [message["params"]["message"] for message in progress] == ["half", "all"]
+    assert {message["params"]["progressToken"] for message in progress} == {"p"}
     assert server.answer(number)["result"]["content"][0]["text"] == "done"
     assert not server.call("report")["result"].get("isError")
     assert server.notifications == []
 
 
-def test_cancelled_call_ends_its_handler(server: StdioServer) -> None:
+def test_cancelled_notification_cancels_an_async_handler(server: StdioServer) -> None:
     number = server.start("tools/call", {"name": "wait_async", "arguments": {}})
     assert server.call("add", {"a": 1})["result"]["structuredContent"] == {"sum": 6}
-    gone = {"requestId": number, "reason": "not needed"}
-    server.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": gone})
+    params = {"requestId": number, "reason": "not needed"}
+    method = "notifications/cancelled"
+    server.send({"jsonrpc": "2.0", "method": method, "params": params})
     while "wait_async" not in server.call("cancelled")["result"]["content"][0]["text"]:
         pass
 
 
-def test_cursor_that_no_page_gave_is_refused(
+def test_unknown_cursor_is_an_invalid_params_error(
     server: StdioServer, http: HttpServer
 ) -> None:
     params = {"cursor": "bogus"}
@@ -91,10 +98,11 @@ def test_cursor_that_no_page_gave_is_refused(
         assert http.request(era, "tools/list", params)["error"]["code"] == -32602
 
 
-def test_result_that_is_no_object_is_structured_where_the_protocol_has_it(
-    unkind: Path, http: HttpServer
+def test_array_result_is_structured_content_only_in_the_stateless_version(
+    faulty_project: Path, http: HttpServer
 ) -> None:
-    with stdio_server(unkind, PACKAGE, era=MODERN) as modern:
+    """Handshake versions permit only objects as structured content."""
+    with stdio_server(faulty_project, PACKAGE, era=MODERN) as modern:
         assert modern.call("array")["result"]["structuredContent"] == [1, 2]
     for era, structured in ((MODERN, [1, 2]), (LEGACY, None)):
         result = http.request(era, "tools/call", {"name": "array"})["result"]
@@ -102,34 +110,39 @@ def test_result_that_is_no_object_is_structured_where_the_protocol_has_it(
         assert result["content"] == [{"type": "text", "text": "[1, 2]"}]
 
 
-def test_request_that_is_not_unicode_does_not_end_the_server(
+def test_request_with_lone_surrogates_does_not_stop_the_server(
     server: StdioServer, http: HttpServer
 ) -> None:
     server.start("tools/call", {"name": "\ud800", "arguments": {"\udfff": "\ud800"}})
     assert server.call("add", {"a": 1})["result"]["structuredContent"] == {"sum": 6}
     for era in ERAS:
-        given = {"name": "refuse", "arguments": {"reason": "\ud800"}}
-        assert "jsonrpc" in http.request(era, "tools/call", given)
+        params = {"name": "refuse", "arguments": {"reason": "\ud800"}}
+        assert "jsonrpc" in http.request(era, "tools/call", params)
 
 
-def test_server_ends_with_its_input_although_a_handler_hangs(unkind: Path) -> None:
-    with stdio_server(unkind, PACKAGE, era=MODERN) as server:
+def test_closed_stdin_stops_the_server_during_a_hanging_handler(
+    faulty_project: Path,
+) -> None:
+    with stdio_server(faulty_project, PACKAGE, era=MODERN) as server:
         server.call("hang")
         assert server.end() == 0
 
 
 @pytest.mark.slow
-def test_two_processes_list_the_same(unkind: Path) -> None:
+def test_tools_list_does_not_depend_on_the_hash_seed(faulty_project: Path) -> None:
     lists = set()
     for seed in ("1", "2"):
-        with stdio_server(unkind, PACKAGE, env={"PYTHONHASHSEED": seed}) as server:
+        with stdio_server(
+            faulty_project, PACKAGE, env={"PYTHONHASHSEED": seed}
+        ) as server:
             server.request("tools/list")
             lists.add(server.lines[-1])
     assert len(lists) == 1
 
 
 @pytest.mark.parametrize("era", ERAS)
-def test_client_gets_only_what_it_is_allowed(era: str) -> None:
+def test_client_can_list_and_call_only_allowed_tools(era: str) -> None:
+    """Calls to denied and to unknown tools have the same error."""
     with stdio_server(
         ROOT, "generated.kirishima", "--client", "external", era=era
     ) as server:
@@ -140,16 +153,18 @@ def test_client_gets_only_what_it_is_allowed(era: str) -> None:
             assert error == {"code": -32602, "message": f"Unknown tool: {name}"}
 
 
-def test_client_that_does_not_exist_is_not_served() -> None:
+def test_unknown_client_option_exits_with_code_2() -> None:
     command = [sys.executable, "-m", "generated.kirishima.mcp_server", "--client", "x"]
     run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert run.returncode == 2
     assert "no client `x`" in run.stderr
 
 
-def test_a_server_without_input_says_what_it_needs(unkind: Path) -> None:
+def test_server_with_closed_stdin_exits_with_code_2_and_a_message(
+    faulty_project: Path,
+) -> None:
     command = ["sh", "-c", f"exec {sys.executable} -m {PACKAGE}.mcp_server <&-"]
-    run = subprocess.run(command, cwd=unkind, capture_output=True, text=True)
+    run = subprocess.run(command, cwd=faulty_project, capture_output=True, text=True)
     assert run.returncode == 2
     assert run.stderr.endswith("cannot use stdin and stdout: Bad file descriptor\n")
     assert "Traceback" not in run.stderr

@@ -1,4 +1,4 @@
-"""Clients with MCP's strict types get every tool that their era can be shown."""
+"""Tool lists for clients with strict types, with `returns` of every JSON type."""
 
 from __future__ import annotations
 
@@ -52,17 +52,17 @@ MODES = {LEGACY: "legacy", MODERN: "auto"}
 @pytest.fixture
 def project(make_project: Callable[..., Project]) -> Project:
     tools = {name: f"{TOOL}returns: {schema}\n" for name, schema in RETURNS.items()}
-    made = make_project(
+    project = make_project(
         tools,
         toolset="targets: {registry: {}, mcp: {}, snapshots: {}}\n",
         handlers=HANDLERS,
     )
-    made.generate()
-    return made
+    project.generate()
+    return project
 
 
-async def answers(address: Any, era: str) -> dict[str, Any]:
-    """What an SDK client is given by each tool that it lists: schema and value."""
+async def call_every_tool(address: Any, era: str) -> dict[str, Any]:
+    """Call each listed tool and return its output schema and result by name."""
     async with Client(address, mode=MODES[era]) as client:
         tools = (await client.list_tools()).tools
         results = {t.name: await client.call_tool(t.name, {}) for t in tools}
@@ -78,33 +78,35 @@ async def answers(address: Any, era: str) -> dict[str, Any]:
         pytest.param("http", ERAS[0], marks=pytest.mark.slow),
     ],
 )
-def test_a_result_of_any_type_leaves_the_others_listed(
+def test_tool_with_any_type_in_returns_is_listed_and_callable(
     project: Project, transport: str, era: str
 ) -> None:
+    """Only the stateless version lists an output schema that is not an object."""
     if transport == "stdio":
         command = ["-m", "generated.toy.mcp_server"]
-        given = StdioServerParameters(
+        params = StdioServerParameters(
             command=sys.executable, args=command, cwd=project.root
         )
-        found = asyncio.run(answers(given, era))
+        results = asyncio.run(call_every_tool(params, era))
     else:
         with http_server(project.root, "generated.toy") as server:
-            found = asyncio.run(answers(server.url, era))
-    assert set(found) == set(RETURNS)
-    for name, (schema, result) in found.items():
+            results = asyncio.run(call_every_tool(server.url, era))
+    assert set(results) == set(RETURNS)
+    for name, (schema, result) in results.items():
         assert not result.is_error
         text = result.content[0].text
         assert text == (VALUES[name] if name == "a_text" else json.dumps(VALUES[name]))
-        is_shown = era == MODERN or name == "an_object"
-        assert (schema is not None) == is_shown, name
-        assert result.structured_content == (VALUES[name] if is_shown else None), name
+        has_schema = era == MODERN or name == "an_object"
+        assert (schema is not None) == has_schema, name
+        assert result.structured_content == (VALUES[name] if has_schema else None), name
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("era", ERAS)
-def test_numbers_of_what_is_shown_are_spelled_as_in_the_spec(
+def test_large_integer_in_output_schema_is_sent_unchanged(
     project: Project, era: str
 ) -> None:
+    """9007199254740993 is not a double; the handshake version lists no array schema."""
     with stdio_server(project.root, "generated.toy", era=era) as server:
         server.request("tools/list")
         line = server.lines[-1]
@@ -113,9 +115,10 @@ def test_numbers_of_what_is_shown_are_spelled_as_in_the_spec(
 
 
 @pytest.mark.slow
-def test_the_generated_tests_hold_lists_to_what_was_warned_of(
+def test_generated_tests_fail_on_strict_type_errors_without_a_suppression(
     make_project: Callable[..., Project],
 ) -> None:
+    """Suppressed findings pass; a definition file that was changed later fails."""
     project = make_project(
         {
             "untyped": TOOL.replace(
@@ -130,39 +133,38 @@ def test_the_generated_tests_hold_lists_to_what_was_warned_of(
         handlers=HANDLERS,
     )
     project.generate()
-    said = project.toolcast("check").stderr
-    assert "`inputSchema.properties.a` must be" in said
-    assert "`blue` is not a value of `theme`" in said
+    findings = project.toolcast("check").stderr
+    assert "`inputSchema.properties.a` must be" in findings
+    assert "`blue` is not a value of `theme`" in findings
 
-    def run() -> subprocess.CompletedProcess[str]:
+    def run_generated_tests() -> subprocess.CompletedProcess[str]:
         names = "test_mcp_tools_list_is_exact or test_strict_clients"
         return project.run("-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", names)
 
-    ran = run()
-    assert ran.returncode == 0, ran.stdout
-    # A definition that nobody was warned of fails them.
+    run = run_generated_tests()
+    assert run.returncode == 0, run.stdout
     path = project.root / "generated/toy/tools/listed.json"
     path.write_text(path.read_text().replace('"type": "object"', '"type": "objekt"'))
-    ran = run()
-    assert ran.returncode == 1, ran.stdout
-    assert "inputSchema.type" in ran.stdout
+    run = run_generated_tests()
+    assert run.returncode == 1, run.stdout
+    assert "inputSchema.type" in run.stdout
 
 
 @pytest.mark.node
-def test_the_inspector_lists_every_tool(project: Project) -> None:
+def test_inspector_lists_every_tool_in_both_versions(project: Project) -> None:
     node = installed()
     if node is None or shutil.which("node") is None:
         pytest.skip("the Node.js clients are not set up: make test-node does it")
     server = [sys.executable, "-m", "generated.toy.mcp_server"]
     for options in ([], ["--protocol-era", "modern"]):
         command = [*node.inspector, "--cli", "--format", "json", *options]
-        ran = subprocess.run(
+        run = subprocess.run(
             [*command, "--method", "tools/list", *server],
             capture_output=True,
             text=True,
             cwd=project.root,
         )
-        assert ran.returncode == 0, ran.stderr
-        listed = json.loads(ran.stdout)
-        tools = listed.get("result", listed)["tools"]
+        assert run.returncode == 0, run.stderr
+        answer = json.loads(run.stdout)
+        tools = answer.get("result", answer)["tools"]
         assert {tool["name"] for tool in tools} == set(RETURNS)

@@ -1,4 +1,4 @@
-"""Calls to servers of the official TypeScript SDKs, which restart between two calls."""
+"""Calls to external servers of the official TypeScript SDKs that restart between calls."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ pytestmark = pytest.mark.node
 SERVER = Path(__file__).with_name("upstream_server.mjs")
 
 
-def start(mode: str, port: int) -> subprocess.Popen[str]:
+def start_server(mode: str, port: int) -> subprocess.Popen[str]:
+    """Start the TypeScript server and wait until it accepts connections."""
     folder = cache_folder("toolcast-node", "TOOLCAST_NODE")
     official = folder / "node_modules" / "@modelcontextprotocol"
     node, _ = node_and_npm(folder)
@@ -32,40 +33,41 @@ def start(mode: str, port: int) -> subprocess.Popen[str]:
 
 
 @pytest.fixture
-async def tools() -> AsyncIterator[list[ExternalTools]]:
-    opened: list[ExternalTools] = []
-    yield opened
-    for entry in opened:
-        await entry.close()
+async def providers() -> AsyncIterator[list[ExternalTools]]:
+    """List for external tools, which are closed at the end."""
+    providers: list[ExternalTools] = []
+    yield providers
+    for provider in providers:
+        await provider.close()
 
 
 @pytest.mark.parametrize("is_proxied", [True, False])
 @pytest.mark.parametrize("mode", ["sessions", "single", "modern"])
 async def test_restarted_typescript_server_answers_the_next_call(
-    mode: str, is_proxied: bool, tmp_path: Path, tools: list[ExternalTools]
+    mode: str, is_proxied: bool, tmp_path: Path, providers: list[ExternalTools]
 ) -> None:
-    """Both protocol versions; an unknown session is 400 or 404, with a JSON-RPC error."""
+    """After a restart the server refuses the old session with status 400 or 404."""
     if installed() is None:
         pytest.skip("the Node.js servers are not set up: make test-node does it")
     with kept_port() as port:
-        process = start(mode, port)
+        process = start_server(mode, port)
         try:
             server = ExternalServer(
                 "up", url=f"http://127.0.0.1:{port}/mcp", is_proxied=is_proxied
             )
-            tools.append(ExternalTools([server]))
+            providers.append(ExternalTools([server]))
             specs = [definition("fetch", proxy="up")] if is_proxied else []
-            registry = Registry(Package(tmp_path, *specs).load(), providers=tools)
+            registry = Registry(Package(tmp_path, *specs).load(), providers=providers)
             for _ in range(3):
                 answer = await registry.call_tool("fetch", {})
-                # The end of a subscription (MCP 2026-07-28) ends the connection.
+                # In MCP 2026-07-28 the end of a subscription closes the connection.
                 while mode == "modern" and not answer.success:
                     await asyncio.sleep(0.1)
                     answer = await registry.call_tool("fetch", {})
                 assert answer.result == "hello", answer.error
                 process.kill()
                 process.wait()
-                process = start(mode, port)
+                process = start_server(mode, port)
         finally:
             process.kill()
             process.wait()

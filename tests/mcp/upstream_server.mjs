@@ -1,4 +1,4 @@
-// An HTTP server with the official SDKs; argv: mode, port, the folder of the SDKs.
+// An HTTP server with the official SDKs. Arguments: mode, port, the SDKs' folder.
 // sessions: version 1 with a session map, 400 for an unknown session, as in its examples.
 // single: version 1 with one transport, 404 for an unknown session.
 // modern: version 2, MCP 2026-07-28.
@@ -27,9 +27,9 @@ if (mode === "modern") {
     const body = await read(request);
     const init = { method: request.method, headers: request.headers };
     if (request.method === "POST") init.body = body;
-    const found = await handler.fetch(new Request(`http://localhost:${port}/mcp`, init));
-    response.writeHead(found.status, Object.fromEntries(found.headers));
-    response.end(Buffer.from(await found.arrayBuffer()));
+    const reply = await handler.fetch(new Request(`http://localhost:${port}/mcp`, init));
+    response.writeHead(reply.status, Object.fromEntries(reply.headers));
+    response.end(Buffer.from(await reply.arrayBuffer()));
   };
 } else {
   const base = `${folder}/sdk/dist/esm/server`;
@@ -58,10 +58,10 @@ if (mode === "modern") {
     response.end(JSON.stringify({ jsonrpc: "2.0", error, id: null }));
   };
   if (mode === "single") {
-    // A session of somebody else: the transport knows one id and refuses every other.
+    // Another client's session: the transport accepts one session id and refuses every other.
     current = await open();
-    const hello = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "x", version: "1" } };
-    globalThis.first = { jsonrpc: "2.0", id: 0, method: "initialize", params: hello };
+    const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "x", version: "1" } };
+    globalThis.first = { jsonrpc: "2.0", id: 0, method: "initialize", params };
   }
 }
 const listener = createServer((request, response) => answer(request, response).catch((error) => {

@@ -1,4 +1,4 @@
-"""`generate` and `check` run without black."""
+"""Commands without the optional package black."""
 
 from __future__ import annotations
 
@@ -18,12 +18,14 @@ main()
 
 
 def test_generate_and_check_run_without_black(project_copy: Project) -> None:
-    for words in (["generate"], ["check"]):
-        done = project_copy.run("-c", WITHOUT_BLACK, *words)
-        assert done.returncode == 0, done.stdout + done.stderr
+    for command in ("generate", "check"):
+        process = project_copy.run("-c", WITHOUT_BLACK, command)
+        assert process.returncode == 0, process.stdout + process.stderr
 
 
-def test_missing_black_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_format_python_without_black_raises_with_install_command(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setitem(sys.modules, "black", None)
     with pytest.raises(TemplateRenderError, match=r"pip install black"):
         format_python("mcp/own.py.jinja", b"x = 1\n")

@@ -1,4 +1,4 @@
-"""Every shipped template is a picture of its output: no logic, and only Code is printed."""
+"""Templates: the lint that forbids logic, and rendering that prints only `Code`."""
 
 from __future__ import annotations
 
@@ -23,32 +23,35 @@ FOLDER = Path(__file__).parents[2] / "templates"
 TEMPLATES = sorted(str(path.relative_to(FOLDER)) for path in FOLDER.rglob("*.jinja"))
 
 
-def source(name: str) -> str:
+def read_template(name: str) -> str:
     return (FOLDER / name).read_text(encoding="utf-8")
 
 
-def complaints(text: str) -> list[str]:
+def lint(text: str) -> list[str]:
+    """Return the messages of the template lint."""
     return [reason for _, reason in lint_template(create_environment(), text)]
 
 
-def test_there_are_templates() -> None:
+def test_more_than_twenty_templates_are_tested() -> None:
     assert len(TEMPLATES) > 20
 
 
 @pytest.mark.parametrize("name", TEMPLATES)
-def test_template_has_no_logic(name: str) -> None:
-    assert list(lint_template(create_environment(), source(name))) == []
+def test_built_in_template_has_no_logic(name: str) -> None:
+    assert list(lint_template(create_environment(), read_template(name))) == []
 
 
 @pytest.mark.parametrize("name", TEMPLATES)
-def test_template_sees_only_its_view(name: str) -> None:
-    parsed = create_environment().parse(source(name))
+def test_built_in_template_uses_only_the_variable_view(name: str) -> None:
+    parsed = create_environment().parse(read_template(name))
     assert meta.find_undeclared_variables(parsed) <= {"view"}
 
 
 @pytest.mark.parametrize("name", TEMPLATES)
-def test_template_says_what_it_draws_and_that_it_is_edited_by_hand(name: str) -> None:
-    first = source(name).split("\n", 1)[0]
+def test_built_in_template_starts_with_an_edited_by_hand_comment(
+    name: str,
+) -> None:
+    first = read_template(name).split("\n", 1)[0]
     assert first.startswith("{# ")
     assert first.endswith("dited by hand. #}")
 
@@ -77,7 +80,7 @@ def test_template_says_what_it_draws_and_that_it_is_edited_by_hand(name: str) ->
     ],
 )
 def test_lint_refuses_logic(text: str) -> None:
-    assert complaints(text)
+    assert lint(text)
 
 
 @pytest.mark.parametrize(
@@ -89,8 +92,8 @@ def test_lint_refuses_logic(text: str) -> None:
         "{% include 'x.jinja' %}",
     ],
 )
-def test_lint_lets_pictures_through(text: str) -> None:
-    assert complaints(text) == []
+def test_lint_accepts_output_loops_simple_conditions_and_includes(text: str) -> None:
+    assert lint(text) == []
 
 
 @pytest.fixture
@@ -101,14 +104,15 @@ def project_templates(tmp_path: Path) -> Path:
 
 def test_code_is_printed_unchanged(project_templates: Path) -> None:
     value = encode_inline('<a href="x">&\'</a>')
-    drawn = render("one.jinja", SimpleNamespace(value=value), (str(project_templates),))
-    assert drawn.decode() == f"first\n{value}\n"
+    view = SimpleNamespace(value=value)
+    output = render("one.jinja", view, (str(project_templates),))
+    assert output.decode() == f"first\n{value}\n"
 
 
 @pytest.mark.parametrize(
     "value", ["text", "", 1, 1.5, None, True, b"x", ["x"], {}, Markup("x")]
 )
-def test_what_no_encoder_made_is_not_printed(
+def test_value_that_is_not_code_is_a_render_error(
     project_templates: Path, value: Any
 ) -> None:
     with pytest.raises(
@@ -117,20 +121,22 @@ def test_what_no_encoder_made_is_not_printed(
         render("one.jinja", SimpleNamespace(value=value), (str(project_templates),))
 
 
-def test_a_missing_field_fails_at_its_line(project_templates: Path) -> None:
+def test_missing_view_field_is_a_render_error_at_its_line(
+    project_templates: Path,
+) -> None:
     with pytest.raises(TemplateRenderError, match=r"one\.jinja:2: .*value"):
         render("one.jinja", SimpleNamespace(), (str(project_templates),))
 
 
-def test_a_missing_template_fails(project_templates: Path) -> None:
+def test_missing_template_is_a_render_error(project_templates: Path) -> None:
     with pytest.raises(TemplateRenderError, match="two"):
         render("two.jinja", SimpleNamespace(), (str(project_templates),))
 
 
-def test_text_that_looks_like_a_template_stays_text(project_templates: Path) -> None:
+def test_template_syntax_in_a_value_is_not_evaluated(project_templates: Path) -> None:
     view = SimpleNamespace(value=encode_inline("{{ 7 * 7 }}{% for %}"))
-    drawn = render("one.jinja", view, (str(project_templates),))
-    assert drawn == b"first\n{{ 7 * 7 }}{% for %}\n"
+    output = render("one.jinja", view, (str(project_templates),))
+    assert output == b"first\n{{ 7 * 7 }}{% for %}\n"
 
 
 @pytest.mark.parametrize(
@@ -144,12 +150,12 @@ def test_text_that_looks_like_a_template_stays_text(project_templates: Path) -> 
         lambda code: code.join(["x", "y"]),
     ],
 )
-def test_code_refuses_plain_text(join: Any) -> None:
+def test_code_cannot_be_combined_with_plain_text(join: Any) -> None:
     with pytest.raises(UnencodedTextError):
         join(encode_inline("a {} %s"))
 
 
-def test_projects_template_goes_before_the_built_in_one(tmp_path: Path) -> None:
+def test_project_template_replaces_the_built_in_template(tmp_path: Path) -> None:
     (tmp_path / "init").mkdir()
     (tmp_path / "init" / "gitignore.jinja").write_text("mine\n")
     view = SimpleNamespace()
@@ -158,10 +164,10 @@ def test_projects_template_goes_before_the_built_in_one(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["{{ view.value ~ 'x' }}", "{{ view.value|safe }}"])
-def test_projects_template_is_held_to_the_lint(
+def test_project_template_with_logic_is_a_render_error(
     project_templates: Path, text: str
 ) -> None:
-    """`~` joins text without asking the gate, so the lint stands before it."""
+    """`~` joins plain text before the check of printed values, so the lint refuses it."""
     (project_templates / "sly.jinja").write_text(f"\n\n{text}\n")
     view = SimpleNamespace(value="plain")
     with pytest.raises(TemplateRenderError, match=r"sly\.jinja:3: .* is not allowed"):

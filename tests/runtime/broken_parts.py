@@ -1,4 +1,4 @@
-"""Optional parts that are absent or broken, and a registry that needs one."""
+"""Optional parts that are absent or broken, and registries with a tool that needs one."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SECRET = {
 }
 YES = Answer("accept", {"approve": True, "name": "Mia"})
 
-Break = Callable[..., None]
+BreakModules = Callable[..., None]
 
 
 PACKAGES = tuple(
@@ -39,22 +39,22 @@ PACKAGES = tuple(
 
 
 @pytest.fixture
-def ran(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What the handlers have done."""
-    done: list[str] = []
+def handler_log(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Names of the handlers that have run, from a module of handlers."""
+    log: list[str] = []
 
     def work(**arguments: Any) -> str:
-        done.append("work")
+        log.append("work")
         return "done"
 
     def asking() -> str:
         current_call().ask_sync(FORM, "Who?")
-        done.append("asking")
+        log.append("asking")
         return "done"
 
     async def asking_later() -> str:
         await current_call().ask(FORM, "Who?")
-        done.append("asking_later")
+        log.append("asking_later")
         return "done"
 
     def stubborn() -> str:
@@ -63,7 +63,7 @@ def ran(monkeypatch: pytest.MonkeyPatch) -> list[str]:
                 current_call().ask_sync(FORM, "Who?")
             except DeclinedError:
                 continue
-            done.append("stubborn")
+            log.append("stubborn")
         return "done"
 
     module = types.ModuleType(HANDLERS)
@@ -71,41 +71,43 @@ def ran(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         handler.__module__ = HANDLERS
         setattr(module, handler.__name__, handler)
     monkeypatch.setitem(sys.modules, HANDLERS, module)
-    return done
+    return log
 
 
-class Broken(MetaPathFinder):
-    """Raises at the import of modules, and of those below them."""
+class BrokenModuleFinder(MetaPathFinder):
+    """Import finder that raises for modules and their submodules."""
 
     def __init__(self, names: tuple[str, ...]) -> None:
-        self._below = tuple(f"{name}." for name in names)
+        self._prefixes = tuple(f"{name}." for name in names)
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> None:
-        if f"{name}.".startswith(self._below):
+        if f"{name}.".startswith(self._prefixes):
             raise SystemExit(f"{name} is broken")
 
 
 @pytest.fixture(params=["absent", "empty", "broken"])
-def broken(
+def break_modules(
     request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Break]:
-    """Makes modules of the runtime absent, empty or broken at import."""
-    loaded = {n: m for n, m in sys.modules.items() if _is_beside_core(n)}
+) -> Iterator[BreakModules]:
+    """Function that makes runtime modules absent, empty or broken at import."""
+    loaded = {n: m for n, m in sys.modules.items() if _is_optional_module(n)}
 
-    def broken(*modules: str) -> None:
-        # Modules that have imported the broken one would go on with it.
-        for each in filter(_is_beside_core, [*sys.modules]):
-            del sys.modules[each]
+    def break_modules(*modules: str) -> None:
+        # Modules that have already imported a broken module would still use it.
+        for name in filter(_is_optional_module, [*sys.modules]):
+            del sys.modules[name]
         if request.param == "broken":
-            monkeypatch.setattr(sys, "meta_path", [Broken(modules), *sys.meta_path])
+            monkeypatch.setattr(
+                sys, "meta_path", [BrokenModuleFinder(modules), *sys.meta_path]
+            )
             return
         for name in modules:
-            there = None if request.param == "absent" else types.ModuleType(name)
-            sys.modules[name] = there  # type: ignore[assignment]
+            module = None if request.param == "absent" else types.ModuleType(name)
+            sys.modules[name] = module  # type: ignore[assignment]
 
-    yield broken
-    for each in filter(_is_beside_core, [*sys.modules]):
-        del sys.modules[each]
+    yield break_modules
+    for name in filter(_is_optional_module, [*sys.modules]):
+        del sys.modules[name]
     sys.modules.update(loaded)
     for name, module in loaded.items():
         parent, _, child = name.rpartition(".")
@@ -113,18 +115,21 @@ def broken(
             setattr(sys.modules[parent], child, module)
 
 
-def _is_beside_core(module: str) -> bool:
+def _is_optional_module(module: str) -> bool:
     return module.startswith(f"{RUNTIME}.") and module.split(".")[1] != "core"
 
 
-def registry(folder: Path, *, schema: Any = None, **more: Any) -> Registry:
-    """The registry of a tool `t`; what is in capitals is the registry's, in small letters."""
-    tool = {"handler": f"{HANDLERS}:work", **more}
-    own = {name.lower(): tool.pop(name) for name in more if name.isupper()}
-    one = definition("t", **tool)
+def make_registry(folder: Path, *, schema: Any = None, **fields: Any) -> Registry:
+    """Return a registry with a tool `t`.
+
+    Fields in upper case are options of the registry; the others are fields of the definition.
+    """
+    tool_fields = {"handler": f"{HANDLERS}:work", **fields}
+    options = {name.lower(): tool_fields.pop(name) for name in fields if name.isupper()}
+    tool = definition("t", **tool_fields)
     if schema is not None:
-        one["mcp"]["inputSchema"] = schema
-    return Registry(Package(folder, one).load(), handlers=HANDLERS, **own)
+        tool["mcp"]["inputSchema"] = schema
+    return Registry(Package(folder, tool).load(), handlers=HANDLERS, **options)
 
 
 BREAKS = """
@@ -138,18 +143,22 @@ class Breaks(MetaPathFinder):
 
 sys.path[:0] = [{folder!r}, {root!r}]
 """
-"""Before a program that says from when on modules below some names are missing."""
+"""Import finder for the start of a program, which breaks modules by their prefixes."""
 
 
-def ended(
-    program: str, folder: Path, broken: tuple[str, ...], *words: str, **more: Any
+def run_program(
+    program: str,
+    folder: Path,
+    break_modules: tuple[str, ...],
+    *arguments: str,
+    **fields: Any,
 ) -> subprocess.CompletedProcess[str]:
-    """How a program has ended in a process of its own."""
+    """Run a program after `BREAKS` in a process with a list request and a call as stdin."""
     root = str(Path(__file__).parents[2])
-    given = {"folder": str(folder), "root": root, "broken": broken, **more}
-    text = (BREAKS + program).format(**given)
+    fields = {"folder": str(folder), "root": root, "broken": break_modules, **fields}
+    text = (BREAKS + program).format(**fields)
     return subprocess.run(
-        [sys.executable, "-c", text, *words],
+        [sys.executable, "-c", text, *arguments],
         cwd=folder,
         input=sent(MODERN, ("tools/list", {}), TOOL_CALL),
         capture_output=True,

@@ -1,4 +1,4 @@
-"""Handlers of tests that have the runtime's core alone."""
+"""Handler for tests that load only the runtime's core."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A ledger in a file, and persistent tools whose calls go to it."""
+"""Ledger in a file with calls of persistent tools that it records."""
 
 from __future__ import annotations
 
@@ -22,13 +22,14 @@ HANDLERS = "tests.runtime.ledger_handlers"
 
 @pytest.fixture
 def handlers(monkeypatch: pytest.MonkeyPatch) -> Iterator[types.ModuleType]:
+    """Importable module to which tests add handlers."""
     module = types.ModuleType(HANDLERS)
     monkeypatch.setitem(sys.modules, HANDLERS, module)
     yield module
 
 
 class Kept:
-    """A ledger in a file, with calls that go to it."""
+    """Calls of persistent tools that are recorded in a ledger file."""
 
     def __init__(self, path: Path, sink: str | None = None) -> None:
         self.path = path
@@ -36,9 +37,10 @@ class Kept:
         self.calls = ToolCalls(self.settings, "tests")
 
     async def call(
-        self, name: str, arguments: Any = None, client: str = "internal", **more: Any
+        self, name: str, arguments: Any = None, client: str = "internal", **fields: Any
     ) -> ToolResponse:
-        schema = more.pop("schema", {"type": "object"})
+        """Call the handler `name` as a persistent tool with further `Tool` fields."""
+        schema = fields.pop("schema", {"type": "object"})
         tool = Tool(
             name,
             "",
@@ -46,12 +48,13 @@ class Kept:
             {"name": name, "inputSchema": schema},
             handler=f"{HANDLERS}:{name}",
             persistent=True,
-            **more,
+            **fields,
         )
         context = CallContext(name, client)
         return await self.calls.call(tool, None, arguments or {}, context)
 
     def rows(self) -> list[dict[str, Any]]:
+        """Return the recorded calls in order of their start."""
         with closing(sqlite3.connect(self.path)) as connection:
             connection.row_factory = sqlite3.Row
             return [

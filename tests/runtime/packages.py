@@ -1,4 +1,4 @@
-"""Generated packages of a test's own, written as the generator lays them out."""
+"""Packages of tool definitions in the generator's layout."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from toolcast_runtime.core.definitions.tool import module_name
 _numbers = itertools.count(1)
 
 
-def definition(name: str, **more: Any) -> dict[str, Any]:
-    """The least definition of a tool, with what a test adds."""
+def definition(name: str, **fields: Any) -> dict[str, Any]:
+    """Return a minimal tool definition with further fields."""
     mcp = {
         "name": name,
         "description": f"Does {name}.",
@@ -27,32 +27,32 @@ def definition(name: str, **more: Any) -> dict[str, Any]:
         "mcp": mcp,
         "summary": f"Does {name}.",
         "timeout": 60,
-        **more,
+        **fields,
     }
 
 
 class Package:
-    """A package `tools` in a folder of a test's own."""
+    """Generated package `tools` with definitions, in a folder."""
 
     def __init__(self, folder: Path, *definitions: dict[str, Any]) -> None:
-        # Every package has a name of its own, because Python remembers modules.
+        # Each package has a unique name because Python caches imported modules.
         self.name = f"package_{next(_numbers)}"
         self.folder = folder / self.name / "tools"
         self.folder.mkdir(parents=True)
         (folder / self.name / "__init__.py").touch()
         (self.folder / "__init__.py").touch()
-        for each in definitions:
-            self.write(each)
+        for tool in definitions:
+            self.write(tool)
 
     def write(self, definition: dict[str, Any]) -> None:
-        """Writes both halves of a tool."""
+        """Write the JSON file and the Python file of a tool."""
         stem = module_name(definition["mcp"]["name"])
         text = json.dumps(definition, indent=2, ensure_ascii=False)
         (self.folder / f"{stem}.json").write_text(f"{text}\n", encoding="utf-8")
         (self.folder / f"{stem}.py").touch()
 
     def load(self) -> ModuleType:
-        """Imports it."""
+        """Import the package."""
         root = str(self.folder.parent.parent)
         sys.path.insert(0, root)
         try:

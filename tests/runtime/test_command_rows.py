@@ -1,4 +1,4 @@
-"""A command with its comment beside it or below it, at each width."""
+"""Rows of a command in prompt docs: comment position and line breaks at each width."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from toolcast_runtime.prompts import command_rows
 COLUMN = 50
 
 
-def test_a_comment_stands_beside_a_command_that_leaves_it_room() -> None:
-    """Two blanks at least are between them."""
-    fits = "x" * (COLUMN - 2 - len("  do "))
-    (row,) = command_rows("do", fits, "Why.")
-    assert row == f"  do {fits}  # Why."
-    assert command_rows("do", f"{fits}x", "Why.") == [
-        f"  do {fits}x",
+def test_comment_is_on_the_next_row_if_the_command_reaches_its_column() -> None:
+    """Otherwise it is on the command's row, after at least two spaces."""
+    longest = "x" * (COLUMN - 2 - len("  do "))
+    (row,) = command_rows("do", longest, "Why.")
+    assert row == f"  do {longest}  # Why."
+    assert command_rows("do", f"{longest}x", "Why.") == [
+        f"  do {longest}x",
         " " * COLUMN + "# Why.",
     ]
-    assert command_rows("do", fits, "") == [f"  do {fits}"]
+    assert command_rows("do", longest, "") == [f"  do {longest}"]
 
 
-def test_a_long_command_goes_on_behind_a_backslash() -> None:
+def test_long_command_is_continued_after_a_backslash() -> None:
     first = "a" * (118 - len("  do "))
     assert command_rows("do", first, "") == [f"  do {first}"]
     assert command_rows("do", f"{first[2:]} b", "") == [f"  do {first[2:]} b"]
@@ -32,9 +32,9 @@ def test_a_long_command_goes_on_behind_a_backslash() -> None:
 
 
 @pytest.mark.parametrize(("length", "rows"), [(0, 1), (1, 2)])
-def test_a_long_comment_goes_on_below(length: int, rows: int) -> None:
-    room = 120 - COLUMN - len("# a ")
-    found = command_rows("do", "it", "a " + "b" * (room + length))
-    assert len(found) == rows
-    assert max(map(len, found)) <= 120
-    assert all(row[COLUMN:].startswith("# ") for row in found)
+def test_comment_is_wrapped_at_120_columns(length: int, rows: int) -> None:
+    width = 120 - COLUMN - len("# a ")
+    lines = command_rows("do", "it", "a " + "b" * (width + length))
+    assert len(lines) == rows
+    assert max(map(len, lines)) <= 120
+    assert all(line[COLUMN:].startswith("# ") for line in lines)

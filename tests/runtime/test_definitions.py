@@ -1,4 +1,4 @@
-"""The folder `tools/` is the list of the tools: what is not as generated is refused."""
+"""Loading of the generated folder `tools/`: accepted, refused and ignored files."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ from toolcast_runtime.core.definitions.definitions import parse_definition
 from toolcast_runtime.langchain import LangChainTools
 
 
-def refusal(package: Package, **settings: Any) -> str:
-    with pytest.raises(DefinitionError) as refused:
+def read_error(package: Package, **settings: Any) -> str:
+    """Return the message with which the package cannot be loaded."""
+    with pytest.raises(DefinitionError) as error:
         Registry(package.load(), **settings)
-    return str(refused.value)
+    return str(error.value)
 
 
 def test_tools_are_ordered_by_section_then_order_then_name(tmp_path: Path) -> None:
@@ -35,20 +36,20 @@ def test_tools_are_ordered_by_section_then_order_then_name(tmp_path: Path) -> No
     assert registry.names() == ("e", "c", "d", "b", "a", "zebra")
 
 
-def missing_types(package: Package) -> None:
+def delete_types(package: Package) -> None:
     (package.folder / "note.py").unlink()
 
 
-def missing_definition(package: Package) -> None:
+def delete_definition(package: Package) -> None:
     (package.folder / "note.json").unlink()
 
 
-def renamed(package: Package) -> None:
-    for ending in ("json", "py"):
-        (package.folder / f"note.{ending}").rename(package.folder / f"other.{ending}")
+def rename_files(package: Package) -> None:
+    for suffix in ("json", "py"):
+        (package.folder / f"note.{suffix}").rename(package.folder / f"other.{suffix}")
 
 
-def edited(old: str, new: str) -> Callable[[Package], None]:
+def make_edit(old: str, new: str) -> Callable[[Package], None]:
     def edit(package: Package) -> None:
         path = package.folder / "note.json"
         text = path.read_text(encoding="utf-8")
@@ -58,7 +59,7 @@ def edited(old: str, new: str) -> Callable[[Package], None]:
     return edit
 
 
-def written(data: bytes) -> Callable[[Package], None]:
+def make_write(data: bytes) -> Callable[[Package], None]:
     def write(package: Package) -> None:
         (package.folder / "note.json").write_bytes(data)
 
@@ -69,63 +70,63 @@ CONFLICT = '<<<<<<< HEAD\n  "a": 1,\n=======\n  "a": 2,\n>>>>>>> other\n'
 
 
 @pytest.mark.parametrize(
-    ("fault", "says"),
+    ("change", "message"),
     [
-        (missing_types, "note.json exists without note.py"),
-        (missing_definition, "note.py exists without note.json"),
-        (renamed, "other.json is inconsistent"),
+        (delete_types, "note.json exists without note.py"),
+        (delete_definition, "note.py exists without note.json"),
+        (rename_files, "other.json is inconsistent"),
         (
-            edited('"name": "note"', '"name": "memo"'),
+            make_edit('"name": "note"', '"name": "memo"'),
             "generated from the spec `note` and defines `memo`",
         ),
         (
-            edited("demo/note.yaml", "demo/note_3f2d10.yaml"),
+            make_edit("demo/note.yaml", "demo/note_3f2d10.yaml"),
             "generated from the spec `note_3f2d10` and defines `note`",
         ),
         (
-            edited("demo/note.yaml", "demo/memo.yaml"),
+            make_edit("demo/note.yaml", "demo/memo.yaml"),
             "generated from the spec `memo` and defines `note`",
         ),
-        (edited("by Toolcast", "by hand"), "does not have Toolcast's signature"),
-        (edited('"generated"', '"made"'), "does not have Toolcast's signature"),
-        (edited('"timeout"', '"time"'), "'timeout' is missing"),
-        (edited('"timeout": 60', '"timeout": "60"'), "`timeout` has the wrong type"),
-        (edited('"inputSchema"', '"schema"'), "'inputSchema' is missing"),
-        (edited('{"type": "object"}', "3"), "is not the definition of a tool"),
+        (make_edit("by Toolcast", "by hand"), "does not have Toolcast's signature"),
+        (make_edit('"generated"', '"made"'), "does not have Toolcast's signature"),
+        (make_edit('"timeout"', '"time"'), "'timeout' is missing"),
+        (make_edit('"timeout": 60', '"timeout": "60"'), "`timeout` has the wrong type"),
+        (make_edit('"inputSchema"', '"schema"'), "'inputSchema' is missing"),
+        (make_edit('{"type": "object"}', "3"), "is not the definition of a tool"),
         (
-            edited('  "summary": "Does note.",\n', CONFLICT),
+            make_edit('  "summary": "Does note.",\n', CONFLICT),
             "has the marks of a merge conflict",
         ),
-        (written(b"{"), "is not JSON: "),
-        (written(b"\xff"), "is not UTF-8"),
-        (written(b"[" * 100_000), "cannot be read"),
-        (written(b'{"name": "note"}'), "does not have Toolcast's signature"),
+        (make_write(b"{"), "is not JSON: "),
+        (make_write(b"\xff"), "is not UTF-8"),
+        (make_write(b"[" * 100_000), "cannot be read"),
+        (make_write(b'{"name": "note"}'), "does not have Toolcast's signature"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_what_was_not_generated_is_refused(
-    tmp_path: Path, fault: Callable[[Package], None], says: str
+def test_definition_that_was_changed_after_generation_is_refused(
+    tmp_path: Path, change: Callable[[Package], None], message: str
 ) -> None:
     package = Package(tmp_path, definition("list"), definition("note"))
-    # The schema on one line, as the generator has it.
-    edited('{\n      "type": "object"\n    }', '{"type": "object"}')(package)
-    fault(package)
-    text = refusal(package)
-    assert says in text
+    # The generator writes a schema on one line.
+    make_edit('{\n      "type": "object"\n    }', '{"type": "object"}')(package)
+    change(package)
+    text = read_error(package)
+    assert message in text
     assert text.startswith(
         f"{package.name}.tools cannot be loaded; run `toolcast generate`"
     )
 
 
-def test_many_problems_are_told_of_in_few_lines(tmp_path: Path) -> None:
+def test_error_lists_five_problems_and_counts_the_rest(tmp_path: Path) -> None:
     package = Package(tmp_path, *(definition(f"tool{n}") for n in range(9)))
     for path in package.folder.glob("tool*.py"):
         path.unlink()
-    text = refusal(package)
+    text = read_error(package)
     assert "tool0.json exists without tool0.py" in text and text.endswith("and 4 more")
 
 
-def test_what_others_leave_in_the_folder_is_no_tool(tmp_path: Path) -> None:
+def test_backup_and_system_files_in_the_folder_are_ignored(tmp_path: Path) -> None:
     package = Package(tmp_path, definition("note"))
     for name in (".DS_Store", "note.json~", "note.py.orig", "README"):
         (package.folder / name).touch()
@@ -134,21 +135,23 @@ def test_what_others_leave_in_the_folder_is_no_tool(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("handlers", ["work", "work.own"])
-def test_a_handler_in_its_package_is_taken(tmp_path: Path, handlers: str) -> None:
+def test_handler_inside_the_handlers_package_is_accepted(
+    tmp_path: Path, handlers: str
+) -> None:
     package = Package(tmp_path, definition("note", handler="work.own:note"))
     Registry(package.load(), handlers=handlers)
 
 
 @pytest.mark.parametrize("handlers", [None, "works", "work.ow", "work.own.more", "own"])
-def test_a_handler_outside_of_its_package_is_refused(
+def test_handler_outside_the_handlers_package_is_refused(
     tmp_path: Path, handlers: str | None
 ) -> None:
     package = Package(tmp_path, definition("note", handler="work.own:note"))
-    text = refusal(package, handlers=handlers)
+    text = read_error(package, handlers=handlers)
     assert "the handler `work.own:note` of `note` is refused" in text
 
 
-def test_former_names_resolve_unless_a_tool_has_them_now(tmp_path: Path) -> None:
+def test_old_name_resolves_unless_another_tool_has_it(tmp_path: Path) -> None:
     package = Package(
         tmp_path,
         definition("note", renamed_from=["memo", "card"]),
@@ -162,7 +165,7 @@ def test_former_names_resolve_unless_a_tool_has_them_now(tmp_path: Path) -> None
     ]
 
 
-SPELLED = """\
+DEFINITION_TEXT = """\
 {
   "generated": "by Toolcast from specs/demo/note.yaml. DO NOT EDIT.",
   "mcp": {
@@ -179,7 +182,7 @@ SPELLED = """\
   "timeout": 60
 }
 """
-LINE = (
+MCP_LINE = (
     '{"name": "note","inputSchema": {"type": "object","properties": {'
     '"x": {"type": "number", "minimum": 1.0, "maximum": 1E+3, "multipleOf": 0.10},'
     '"y": {"const": 12345678901234567890.000, "description": "a {\\n} \\u00e9 \\"b\\" "}'
@@ -189,26 +192,27 @@ LINE = (
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
 @pytest.mark.parametrize("indent", ["  ", "\t", ""])
-def test_numbers_and_escapes_are_listed_as_they_are_spelled(
+def test_numbers_and_escapes_keep_their_spelling_in_the_mcp_definition(
     newline: str, indent: str
 ) -> None:
-    text = SPELLED.replace("  ", indent).replace("\n", newline)
+    """Line breaks and indentation of the file are removed."""
+    text = DEFINITION_TEXT.replace("  ", indent).replace("\n", newline)
     tool = parse_definition(text, "note")
-    assert tool.to_mcp_json().decode() == LINE
-    assert tool.definition == json.loads(LINE)
+    assert tool.to_mcp_json().decode() == MCP_LINE
+    assert tool.definition == json.loads(MCP_LINE)
 
 
-def test_one_line_is_a_definition_too() -> None:
+def test_definition_on_a_single_line_is_parsed() -> None:
     value = definition("note", section="text", order=3)
     tool = parse_definition(json.dumps(value), "note")
     assert (tool.section, tool.order) == ("text", 3)
     assert json.loads(tool.to_mcp_json()) == value["mcp"]
 
 
-def test_without_properties_openai_and_langchain_are_shown_empty_ones(
+def test_openai_and_langchain_schemas_always_have_properties(
     tmp_path: Path,
 ) -> None:
-    """OpenAI refuses a request for one schema without, and LangChain does not take it."""
+    """Both reject a schema without `properties`; the MCP definition stays unchanged."""
     spec = definition("now")
     spec["mcp"]["inputSchema"] = {"type": "object"}
     registry = Registry(Package(tmp_path, spec).load())

@@ -1,4 +1,4 @@
-"""A deprecated tool says so: in the prompt docs, its help, the log and, if asked, to models."""
+"""Deprecation notices of a tool: prompt docs, CLI help, log and, if shown, description."""
 
 from __future__ import annotations
 
@@ -16,7 +16,11 @@ from toolcast_runtime import Registry
 from toolcast_runtime.cli import command_line
 from toolcast_runtime.core.definitions.tool import format_deprecation
 
-GONE = {"since": "2026-01-01", "removal": "2999-01-01", "replacement": "save_note"}
+DEPRECATED = {
+    "since": "2026-01-01",
+    "removal": "2999-01-01",
+    "replacement": "save_note",
+}
 LINE = "Deprecated, and removed on 2999-01-01: use save_note instead."
 SPEC = """\
 summary: Stores a *note*.
@@ -28,55 +32,60 @@ deprecated: {since: "2026-01-01", replacement: save_note, reason: "Use `_x_`."%s
 
 
 @pytest.mark.parametrize(
-    ("told", "line"),
+    ("deprecated", "line"),
     [
-        (GONE, LINE),
+        (DEPRECATED, LINE),
         ({"since": "1.2"}, "Deprecated."),
         ({"removal": "2999-01-01"}, "Deprecated, and removed on 2999-01-01."),
         ({"reason": "It is\n slow."}, "Deprecated. It is slow."),
     ],
 )
-def test_the_line(told: dict[str, str], line: str) -> None:
-    assert format_deprecation(told) == line
+def test_format_deprecation_has_removal_date_replacement_and_reason(
+    deprecated: dict[str, str], line: str
+) -> None:
+    assert format_deprecation(deprecated) == line
 
 
-def loaded(tmp_path: Path) -> Registry:
+def load_registry(tmp_path: Path) -> Registry:
+    """Return a registry with the deprecated tool `note` and its replacement."""
     cli = {"command": "note", "lines": []}
     return Registry(
         Package(
             tmp_path,
-            definition("note", deprecated=GONE, cli=cli, former_names=["memo"]),
+            definition("note", deprecated=DEPRECATED, cli=cli, former_names=["memo"]),
             definition("save_note", cli={**cli, "command": "save"}),
         ).load()
     )
 
 
-def test_a_call_of_it_is_logged_once_a_process(
+def test_deprecated_tool_call_is_logged_only_once(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    registry = loaded(tmp_path)
+    registry = load_registry(tmp_path)
     with caplog.at_level(logging.WARNING, logger="toolcast"):
         for name in ("note", "save_note", "note", "note"):
             registry.call_tool_sync(name)
     assert caplog.messages == [f"note is called. {LINE}"]
 
 
-def test_the_help_of_its_command_says_so(tmp_path: Path) -> None:
-    main = command_line(loaded(tmp_path), title="Notes")
-    said = CliRunner().invoke(main, ["note", "--help"]).output
-    assert f"\n  Does note.\n\n  {LINE}\n\nOptions:" in said
+def test_command_help_has_the_deprecation_notice(tmp_path: Path) -> None:
+    """Help of other commands and of the command group does not mention it."""
+    main = command_line(load_registry(tmp_path), title="Notes")
+    output = CliRunner().invoke(main, ["note", "--help"]).output
+    assert f"\n  Does note.\n\n  {LINE}\n\nOptions:" in output
     assert "Deprecated" not in CliRunner().invoke(main, ["save", "--help"]).output
     assert "Deprecated" not in CliRunner().invoke(main, ["--help"]).output
 
 
-def generated(project: Project) -> tuple[str, dict[str, object]]:
+def generate_section(project: Project) -> tuple[str, dict[str, object]]:
+    """Generate, and return the prompt section and the definition of `note`."""
     project.generate()
     folder = project.root / "generated/toy"
     section = (folder / "prompts/section_tools.md").read_text("utf-8")
     return section, json.loads((folder / "tools/note.json").read_text("utf-8"))
 
 
-def test_prompt_docs_say_so_and_the_description_where_it_is_asked_to(
+def test_prompt_docs_have_the_notice_and_the_description_only_with_show(
     make_project: Callable[..., Project],
 ) -> None:
     other = SPEC.partition("deprecated")[0].replace("keyword: note", "keyword: save")
@@ -84,13 +93,13 @@ def test_prompt_docs_say_so_and_the_description_where_it_is_asked_to(
         {"note": SPEC % "", "save_note": other},
         handlers="def work(arguments: dict): ...\n",
     )
-    section, definition = generated(project)
-    # The reason is a text: it cannot open anything.
+    section, definition = generate_section(project)
+    # Markdown in the reason stays literal because the reason is plain text.
     assert "### note\nDeprecated: use save_note instead. Use `_x_`.\n" in section
     assert definition["mcp"]["description"] == "Stores a *note*."  # type: ignore[index]
     project.edit("specs/toy/note.yaml", '"Use `_x_`."', '"Use `_x_`.", show: true')
-    again, definition = generated(project)
-    assert again == section
+    section_with_show, definition = generate_section(project)
+    assert section_with_show == section
     assert definition["mcp"]["description"] == (  # type: ignore[index]
         "Stores a *note*.\n\nDeprecated: use save_note instead. Use `_x_`."
     )

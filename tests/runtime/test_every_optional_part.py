@@ -1,4 +1,4 @@
-"""Every optional part: what needs it is refused by its name, and nothing else loads it."""
+"""Every optional part: the error if it is missing, and which programs load it."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from tests.runtime.broken_parts import (
     PACKAGES,
     RUNTIME,
     YES,
-    Break,
-    ended,
-    registry,
+    BreakModules,
+    make_registry,
+    run_program,
 )
 from tests.runtime.packages import Package, definition
 from toolcast_runtime.core import optional
@@ -31,17 +31,17 @@ from toolcast_runtime.mcp import McpServer
 from toolcast_runtime.resources import LinkLimits
 
 
-def _call(folder: Path, **more: Any) -> Callable[[], Any]:
-    made = registry(folder, **more)
-    return lambda: made.call_tool_sync("t", {}, ask=lambda question: YES)
+def _call(folder: Path, **fields: Any) -> Callable[[], Any]:
+    registry = make_registry(folder, **fields)
+    return lambda: registry.call_tool_sync("t", {}, ask=lambda question: YES)
 
 
-def _build(folder: Path, **more: Any) -> Callable[[], Any]:
-    return McpServer(registry(folder), name="demo", **more).build
+def _build(folder: Path, **options: Any) -> Callable[[], Any]:
+    return McpServer(make_registry(folder), name="demo", **options).build
 
 
 def _list_skills(folder: Path) -> Callable[[], Any]:
-    server = McpServer(registry(folder), name="demo", skills=".skills").build()
+    server = McpServer(make_registry(folder), name="demo", skills=".skills").build()
     handler: Any = server.get_request_handler("skills/list")
     return lambda: run_sync(handler.handler(None, PaginatedRequestParams()))
 
@@ -64,48 +64,48 @@ USES: dict[str, Callable[[Path], Callable[[], Any]]] = {
         folder, mcp_resources=types.ModuleType("resources")
     ),
     "truncation": lambda folder: _call(folder, result={"send": "text"}),
-    "router": lambda folder: lambda: registry(folder).route_tools_sync("do it"),
+    "router": lambda folder: lambda: make_registry(folder).route_tools_sync("do it"),
     "skills": _list_skills,
     "models": lambda folder: _call(folder, values="python"),
     "pydantic_functions": lambda folder: _call(folder, values="pydantic"),
     "fastmcp": lambda folder: _call(folder, values="pydantic"),
-    # Needed by generated tests only.
+    # Only generated tests need this module.
     "tool_types": lambda folder: lambda: optional.tool_types,
 }
-"""What needs each module of an optional part; it is prepared while nothing is missing."""
+"""Function for each module that prepares, with all parts present, a use of the module."""
 
 
 @pytest.mark.parametrize("name", sorted(optional.MODULES))
-def test_every_part_is_refused_by_its_name(
-    name: str, tmp_path: Path, ran: list[str], broken: Break
+def test_missing_optional_module_fails_with_its_part_name(
+    name: str, tmp_path: Path, handler_log: list[str], break_modules: BreakModules
 ) -> None:
     part, path, _ = optional.MODULES[name]
     use = USES[name](tmp_path)
-    broken(path)
+    break_modules(path)
     try:
-        refusal = str(use().error)
+        message = str(use().error)
     except OptionalPartError as error:
-        refusal = str(error)
-    assert f"the part `{part}` of toolcast-runtime cannot be loaded" in refusal
-    assert not ran
+        message = str(error)
+    assert f"the part `{part}` of toolcast-runtime cannot be loaded" in message
+    assert not handler_log
 
 
 @pytest.mark.parametrize("name", sorted(optional.MODULES))
-def test_a_module_that_lacks_a_name_is_broken(
+def test_optional_module_without_a_required_name_cannot_be_loaded(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    part, path, needed = optional.MODULES[name]
+    part, path, required_names = optional.MODULES[name]
     module = importlib.import_module(path)
-    for each in needed:
-        assert callable(getattr(module, each))
+    for required_name in required_names:
+        assert callable(getattr(module, required_name))
         with monkeypatch.context() as patched:
-            patched.delattr(module, each)
+            patched.delattr(module, required_name)
             with pytest.raises(OptionalPartError, match=f"`{part}`"):
                 getattr(optional, name)
     assert getattr(optional, name) is module
 
 
-def test_a_name_that_is_no_part_is_no_attribute() -> None:
+def test_unknown_optional_module_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         getattr(optional, "nothing")  # noqa: B009 - type checkers refuse the name
 
@@ -115,8 +115,8 @@ PARTS = (
     " router skills testing values"
 ).split()
 MAX_MODULES = 44
-"""Modules of the runtime that a server has loaded when it has answered a call."""
-LOADED = """
+"""Limit of loaded runtime modules after a stdio server has answered a call."""
+LOADED_MODULES_PROGRAM = """
 import atexit
 from {package} import tools
 from toolcast_runtime.mcp import McpServer
@@ -132,21 +132,23 @@ McpServer(registry, name="demo").main([])
 """
 
 
-def test_a_server_over_stdio_loads_no_part_that_it_does_not_use(tmp_path: Path) -> None:
+def test_stdio_server_loads_no_optional_part_that_it_does_not_use(
+    tmp_path: Path,
+) -> None:
     handler = "tests.runtime.core_handlers:add"
     package = Package(tmp_path, definition("t", handler=handler))
-    done = ended(LOADED, tmp_path, (), package=package.name)
-    assert done.returncode == 0, done.stderr
-    answers = [json.loads(line) for line in done.stdout.splitlines()]
-    assert not any(one["result"].get("isError") for one in answers), answers
-    loaded = done.stderr.splitlines()[-1].split()
-    assert f"{RUNTIME}.core.registry" in loaded
-    steps = [name.removeprefix(f"{RUNTIME}.").split(".") for name in loaded]
-    assert not {".".join(one) for one in steps if one[0] in PARTS}
-    assert len(loaded) <= MAX_MODULES, sorted(loaded)
+    process = run_program(LOADED_MODULES_PROGRAM, tmp_path, (), package=package.name)
+    assert process.returncode == 0, process.stderr
+    answers = [json.loads(line) for line in process.stdout.splitlines()]
+    assert not any(answer["result"].get("isError") for answer in answers), answers
+    modules = process.stderr.splitlines()[-1].split()
+    assert f"{RUNTIME}.core.registry" in modules
+    paths = [name.removeprefix(f"{RUNTIME}.").split(".") for name in modules]
+    assert not {".".join(path) for path in paths if path[0] in PARTS}
+    assert len(modules) <= MAX_MODULES, sorted(modules)
 
 
-BROKEN = """
+CORE_ONLY_PROGRAM = """
 sys.meta_path.insert(0, Breaks())
 from {package} import tools
 from toolcast_runtime import Registry
@@ -160,8 +162,10 @@ print([m for m in sys.modules if m.startswith({broken!r})])
 """
 
 
-def test_a_tool_is_called_with_the_core_alone(tmp_path: Path) -> None:
-    """The quick sibling of the test that deletes the other packages of the wheel."""
+def test_tool_without_optional_features_works_with_only_the_core(
+    tmp_path: Path,
+) -> None:
+    """Confirmation and recording fail; a slower test removes the packages from a wheel."""
     handler = "tests.runtime.core_handlers:add"
     add = definition("add", handler=handler)
     number = {"type": "number"}
@@ -174,12 +178,11 @@ def test_a_tool_is_called_with_the_core_alone(tmp_path: Path) -> None:
     package = Package(
         tmp_path, add, ask, definition("keep", handler=handler, persistent=True)
     )
-    done = ended(BROKEN, tmp_path, PACKAGES, package=package.name)
-    assert done.returncode == 0, done.stderr
-    lines = done.stdout.splitlines()
+    process = run_program(CORE_ONLY_PROGRAM, tmp_path, PACKAGES, package=package.name)
+    assert process.returncode == 0, process.stderr
+    lines = process.stdout.splitlines()
     assert lines[0] == "3" and "`add` are not valid" in lines[1], lines
-    told = "the part `{}` of toolcast-runtime cannot be loaded"
-    assert (
-        told.format("consent") in done.stdout and told.format("ledger") in done.stdout
-    )
+    for part in ("consent", "ledger"):
+        message = f"the part `{part}` of toolcast-runtime cannot be loaded"
+        assert message in process.stdout
     assert lines[-1] == "[]"

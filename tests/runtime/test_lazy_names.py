@@ -11,8 +11,8 @@ import pytest
 
 from toolcast_runtime.core.lazy_names import lazy_getattr
 
-# External servers and the ledger are declared by most toolsets, and used by few calls.
-PACKAGES = {
+# Most toolsets declare external servers and a ledger, but few calls use them.
+LAZY_MODULES = {
     "toolcast_runtime": "core.context",
     "toolcast_runtime.external": "external.external_tools",
     "toolcast_runtime.ledger": "ledger.records",
@@ -31,19 +31,21 @@ assert any(name.endswith({late!r}) for name in sys.modules)
 """
 
 
-@pytest.mark.parametrize("package", PACKAGES)
-def test_a_name_is_imported_on_first_use(package: str) -> None:
-    program = PROGRAM.format(package=package, late=f".{PACKAGES[package]}")
+@pytest.mark.parametrize("package", LAZY_MODULES)
+def test_public_name_imports_its_module_on_first_use(package: str) -> None:
+    program = PROGRAM.format(package=package, late=f".{LAZY_MODULES[package]}")
     subprocess.run([sys.executable, "-c", program], check=True)
 
 
-@pytest.mark.parametrize("package", PACKAGES)
-def test_an_unknown_name_is_no_attribute(package: str) -> None:
+@pytest.mark.parametrize("package", LAZY_MODULES)
+def test_unknown_name_in_lazy_package_is_an_attribute_error(package: str) -> None:
     with pytest.raises(AttributeError, match=f"'{package}' has no attribute 'nothing'"):
         getattr(import_module(package), "nothing")  # noqa: B009 - no such attribute
 
 
-def test_a_name_is_stored_after_its_import(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lazy_name_is_cached_after_its_first_import(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     package, module = types.ModuleType("made"), types.ModuleType("made.up")
     module.value = "first"  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "made", package)

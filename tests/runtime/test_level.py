@@ -1,4 +1,4 @@
-"""Generated code says which level of the runtime it was made for."""
+"""Runtime level: the check of generated code and the runtime names that it uses."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from toolcast_runtime import RUNTIME_LEVEL, require_level
 from toolcast_runtime.core import runtime_level
 
 ROOT = Path(__file__).parents[2]
-ASKED = Path(__file__).with_name(f"asked_at_level_{RUNTIME_LEVEL}.txt")
+EXPECTED = Path(__file__).with_name(f"names_at_level_{RUNTIME_LEVEL}.txt")
 
 
-def asked_of_runtime(module: ast.Module) -> Iterator[str]:
-    """What a generated module uses of the runtime: names, keywords of calls, attributes."""
+def list_runtime_uses(module: ast.Module) -> Iterator[str]:
+    """Yield the runtime's names, call keywords and attributes that a module uses."""
     names = dict[str, str]()
     for node in ast.walk(module):
         if isinstance(node, ast.ImportFrom) and "toolcast_runtime" in str(node.module):
@@ -28,8 +28,8 @@ def asked_of_runtime(module: ast.Module) -> Iterator[str]:
                 names[alias.asname or alias.name] = f"{node.module}.{alias.name}"
     for statement in module.body:
         match statement:
-            case ast.Assign([ast.Name(made)], ast.Call(ast.Name(of))) if of in names:
-                names[made] = f"{names[of]}()"
+            case ast.Assign([ast.Name(name)], ast.Call(ast.Name(cls))) if cls in names:
+                names[name] = f"{names[cls]}()"
     for node in ast.walk(module):
         match node:
             case ast.Name(name) if name in names:
@@ -37,47 +37,49 @@ def asked_of_runtime(module: ast.Module) -> Iterator[str]:
             case ast.Attribute(ast.Name(name), attribute) if name in names:
                 yield f"{names[name]}.{attribute}"
             case ast.Call(ast.Name(name), keywords=keywords) if name in names:
-                yield from (f"{names[name]}({one.arg}=)" for one in keywords)
+                yield from (f"{names[name]}({keyword.arg}=)" for keyword in keywords)
 
 
-def test_the_runtimes_own_level_passes() -> None:
+def test_require_level_accepts_the_installed_level() -> None:
     require_level(RUNTIME_LEVEL, "generated.notes")
 
 
-def test_code_for_a_newer_runtime_is_refused() -> None:
-    with pytest.raises(ImportError) as refused:
+def test_require_level_refuses_code_for_a_newer_runtime() -> None:
+    with pytest.raises(ImportError) as error:
         require_level(2, "generated.notes")
-    assert str(refused.value) == (
+    assert str(error.value) == (
         "generated.notes is generated for runtime level 2, but the installed"
         " toolcast-runtime serves level 1: install a newer toolcast-runtime"
     )
 
 
-def test_code_for_an_older_runtime_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_require_level_refuses_code_for_an_older_runtime(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(runtime_level, "RUNTIME_LEVEL", 2)
-    with pytest.raises(ImportError) as refused:
+    with pytest.raises(ImportError) as error:
         require_level(1, "generated.notes")
-    assert str(refused.value) == (
+    assert str(error.value) == (
         "generated.notes is generated for runtime level 1, but the installed"
         " toolcast-runtime serves level 2: generate it with a newer toolcast, or install"
         " an older toolcast-runtime"
     )
 
 
-def test_importing_the_package_loads_nothing_else() -> None:
+def test_importing_the_runtime_loads_only_its_lazy_names() -> None:
     code = (
         "import sys; before = set(sys.modules); import toolcast_runtime;"
         "print(sorted(m for m in set(sys.modules) - before if 'toolcast' in m))"
     )
-    words = [sys.executable, "-c", code]
-    shown = subprocess.run(words, capture_output=True, text=True, check=True).stdout
+    command = [sys.executable, "-c", code]
+    output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     assert (
-        shown.strip()
+        output.strip()
         == "['toolcast_runtime', 'toolcast_runtime.core', 'toolcast_runtime.core.lazy_names']"
     )
 
 
-def test_handlers_import_their_names_from_the_top() -> None:
+def test_names_for_handlers_are_exported_by_the_top_package() -> None:
     from toolcast_runtime import CallContext, ToolError, ToolResponse, current_call
 
     assert ToolResponse(3).success and issubclass(ToolError, Exception)
@@ -86,26 +88,24 @@ def test_handlers_import_their_names_from_the_top() -> None:
         current_call()
 
 
-def test_another_name_is_an_attribute_error() -> None:
+def test_unknown_runtime_name_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="has no attribute 'Nothing'"):
         toolcast_runtime.Nothing  # noqa: B018
 
 
-def test_what_generated_code_asks_of_the_runtime_is_that_of_its_level(
+def test_generated_code_uses_only_runtime_names_at_its_level(
     clinic_project: Path,
 ) -> None:
-    """Where a runtime of the level lacks it, code and runtime have to change together.
+    """A released runtime of the same level must have every name that new code uses.
 
-    So raise RUNTIME_LEVEL when that runtime was released, and name the file anew; then, or when it was
-    not, `REGENERATE=1` writes it.
+    If the names change after a release, raise RUNTIME_LEVEL and rename the file. `REGENERATE=1`
+    writes it.
     """
     generated = (ROOT / "generated", clinic_project / "clinic_tools")
     files = [file for folder in generated for file in folder.rglob("*.py")]
     trees = [ast.parse(file.read_text("utf-8")) for file in files]
-    text = "".join(
-        f"{one}\n"
-        for one in sorted({use for tree in trees for use in asked_of_runtime(tree)})
-    )
+    uses = {use for tree in trees for use in list_runtime_uses(tree)}
+    text = "".join(f"{use}\n" for use in sorted(uses))
     if os.environ.get("REGENERATE"):
-        ASKED.write_text(text, "utf-8")
-    assert ASKED.read_text("utf-8") == text
+        EXPECTED.write_text(text, "utf-8")
+    assert EXPECTED.read_text("utf-8") == text

@@ -1,4 +1,4 @@
-"""What of a line reaches beyond it in Markdown, and is escaped; the rest stays as it is."""
+"""Markdown lines: escaping of HTML and link definitions that affect other lines."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from toolcast_runtime.core.definitions.markdown_line import (
     has_unclosed_html,
 )
 
-KEPT = """
+UNCHANGED = """
 plain | a < b | a<1 | <b>x</b> | <b>x | <B>x</b> | </b> | <br> | <br/> | <img src='x'>
 <td>x</td> | <TD>x</td> | <tr><td>x</td></tr> | <details>x</details> | <div hidden>x</div>
 <b><i>x</i></b> | <b><i>x</b></i> | <tr><b></tr> | <b></i></b> | <p>a | <li>x
@@ -18,7 +18,7 @@ plain | a < b | a<1 | <b>x</b> | <b>x | <B>x</b> | </b> | <br> | <br/> | <img sr
 <some_name> | a <some_name> b | a <some_name | <div_x> | - <a<div> | a <q b | a </ b
 [a] b | [a\\] | x [a]: b | [a | [a\\b | <b>x</b> [a]: b
 """
-# Code counts both as code and as HTML, and there is nothing to escape in it.
+# A tag in a code span counts as unclosed HTML, but it is not escaped.
 IN_CODE = """
 `<td>` | `<td>` x | a `x <td>` b `<!` | ``a ` <td>`` | \\<td> | \\`x` \\<td>
 """
@@ -63,36 +63,38 @@ a <? b | a \\<? b
 """
 
 
-def _listed(texts: str) -> list[str]:
+def _split(texts: str) -> list[str]:
     return texts.replace("\n", " | ").strip(" |").split(" | ")
 
 
-@pytest.mark.parametrize("text", _listed(KEPT))
-def test_what_ends_in_its_line_is_kept(text: str) -> None:
+@pytest.mark.parametrize("text", _split(UNCHANGED))
+def test_html_that_is_closed_in_its_line_is_not_escaped(text: str) -> None:
+    """Spaces at both ends are removed."""
     assert escape_markdown_line(f" {text} ") == text
     assert not has_unclosed_html(text)
 
 
-@pytest.mark.parametrize("text", _listed(IN_CODE))
-def test_code_is_kept(text: str) -> None:
+@pytest.mark.parametrize("text", _split(IN_CODE))
+def test_html_in_a_code_span_is_not_escaped(text: str) -> None:
     assert escape_markdown_line(text) == text
     assert has_unclosed_html(text)
 
 
 @pytest.mark.parametrize("case", ESCAPED.strip("\n").split("\n"))
-def test_what_reaches_beyond_its_line_is_escaped(case: str) -> None:
+def test_unclosed_html_and_link_definitions_are_escaped(case: str) -> None:
     text, _, escaped = case.partition(" | ")
     assert escape_markdown_line(text) == escaped
     assert has_unclosed_html(text) is ("<" in text and text.strip() != escaped)
 
 
 @pytest.mark.parametrize("text", ["a\nb", "a\rb", "\n"])
-def test_a_line_has_no_break(text: str) -> None:
+def test_text_with_a_line_break_is_a_value_error(text: str) -> None:
     with pytest.raises(ValueError, match="a line break"):
         escape_markdown_line(text)
 
 
-def test_code_is_kept_where_each_line_has_its_own() -> None:
+def test_escape_html_skips_code_only_if_every_line_closes_its_code_spans() -> None:
+    """HTML is escaped in all lines if a code span is open at the end of one line."""
     assert escape_html(["`<b>` <b>", "<b> `<b>`"]) == ["`<b>` \\<b>", "\\<b> `<b>`"]
     assert escape_html(["`<b>`", "` <b>"]) == ["`\\<b>`", "` \\<b>"]
     assert escape_html(["<b>", "x"]) == ["\\<b>", "x"]

@@ -1,7 +1,6 @@
-"""An optional part of the runtime that is absent or broken: what needs it is refused by its name.
+"""Calls and servers that need an absent or broken optional part fail with its name.
 
-No handler runs without the confirmation, the record or the check that its tool's definition
-requires.
+No handler runs without the confirmation, record or check that its tool requires.
 """
 
 from __future__ import annotations
@@ -19,9 +18,9 @@ from tests.runtime.broken_parts import (
     PACKAGES,
     SECRET,
     YES,
-    Break,
-    ended,
-    registry,
+    BreakModules,
+    make_registry,
+    run_program,
 )
 from tests.runtime.packages import Package, definition
 from toolcast_runtime import (
@@ -40,10 +39,12 @@ from toolcast_runtime.mcp import McpServer
 from toolcast_runtime.resources import LinkLimits
 
 
-def refused(made: Registry, part: str, arguments: Any = None, **how: Any) -> None:
-    """Sees to it that a call is refused by the name of a part."""
-    how.setdefault("ask", lambda question: YES)
-    response = made.call_tool_sync("t", arguments or {}, **how)
+def assert_refused(
+    registry: Registry, part: str, arguments: Any = None, **options: Any
+) -> None:
+    """Assert that a call is refused with the name of a part."""
+    options.setdefault("ask", lambda question: YES)
+    response = registry.call_tool_sync("t", arguments or {}, **options)
     assert response.error is not None, response
     assert f"the part `{part}` of toolcast-runtime cannot be loaded" in response.error
 
@@ -53,39 +54,46 @@ def refused(made: Registry, part: str, arguments: Any = None, **how: Any) -> Non
     ["toolcast_runtime.consent", "toolcast_runtime.consent.confirmation"],
 )
 @pytest.mark.parametrize("condition", [{}, {"when": {"required": ["x"]}}])
-def test_a_yes_that_nobody_can_be_asked_for(
-    module: str, condition: Any, tmp_path: Path, ran: list[str], broken: Break
+def test_tool_with_confirm_is_refused_without_the_consent_part(
+    module: str,
+    condition: Any,
+    tmp_path: Path,
+    handler_log: list[str],
+    break_modules: BreakModules,
 ) -> None:
-    broken(module)
+    break_modules(module)
     confirm = {"message": "Really?", **condition}
-    refused(registry(tmp_path, confirm=confirm), "consent")
-    assert not ran
+    assert_refused(make_registry(tmp_path, confirm=confirm), "consent")
+    assert not handler_log
 
 
-def test_a_yes_that_can_be_asked_for_but_not_put(
-    tmp_path: Path, ran: list[str], broken: Break
+def test_tool_with_confirm_is_refused_without_the_questions_module(
+    tmp_path: Path, handler_log: list[str], break_modules: BreakModules
 ) -> None:
-    broken("toolcast_runtime.consent.questions")
-    refused(registry(tmp_path, confirm={"message": "Really?"}), "consent")
-    assert not ran
+    break_modules("toolcast_runtime.consent.questions")
+    registry = make_registry(tmp_path, confirm={"message": "Really?"})
+    assert_refused(registry, "consent")
+    assert not handler_log
 
 
 @pytest.mark.parametrize("handler", ["asking", "asking_later"])
-def test_a_question_that_nobody_declared(
-    handler: str, tmp_path: Path, ran: list[str], broken: Break
+def test_handler_with_a_question_fails_without_the_consent_part(
+    handler: str, tmp_path: Path, handler_log: list[str], break_modules: BreakModules
 ) -> None:
-    broken("toolcast_runtime.consent")
-    refused(registry(tmp_path, handler=f"{HANDLERS}:{handler}"), "consent")
-    assert not ran
+    break_modules("toolcast_runtime.consent")
+    registry = make_registry(tmp_path, handler=f"{HANDLERS}:{handler}")
+    assert_refused(registry, "consent")
+    assert not handler_log
 
 
-def test_a_handler_that_asks_again_gets_no_answer_either(
-    tmp_path: Path, ran: list[str], broken: Break
+def test_repeated_question_is_declined_without_the_consent_part(
+    tmp_path: Path, handler_log: list[str], break_modules: BreakModules
 ) -> None:
-    broken("toolcast_runtime.consent")
-    made = registry(tmp_path, handler=f"{HANDLERS}:stubborn")
-    assert made.call_tool_sync("t", {}, ask=lambda question: YES).result == "done"
-    assert not ran
+    """Handlers that catch the error and repeat the question get no answer either."""
+    break_modules("toolcast_runtime.consent")
+    registry = make_registry(tmp_path, handler=f"{HANDLERS}:stubborn")
+    assert registry.call_tool_sync("t", {}, ask=lambda question: YES).result == "done"
+    assert not handler_log
 
 
 @pytest.mark.parametrize(
@@ -97,17 +105,21 @@ def test_a_handler_that_asks_again_gets_no_answer_either(
     ],
 )
 @pytest.mark.parametrize("is_declared", [False, True])
-def test_a_record_that_cannot_be_kept(
-    module: str, is_declared: bool, tmp_path: Path, ran: list[str], broken: Break
+def test_persistent_tool_is_refused_without_the_ledger_part(
+    module: str,
+    is_declared: bool,
+    tmp_path: Path,
+    handler_log: list[str],
+    break_modules: BreakModules,
 ) -> None:
-    broken(module)
+    break_modules(module)
     file = str(tmp_path / "ledger.sqlite3")
     ledger = LedgerSettings("toy", "NO_LEDGER", file) if is_declared else None
-    made = registry(tmp_path, persistent=True, schema=SECRET, LEDGER=ledger)
-    refused(made, "ledger", {"pin": "1234"})
-    assert not ran and not Path(file).exists()
+    registry = make_registry(tmp_path, persistent=True, schema=SECRET, LEDGER=ledger)
+    assert_refused(registry, "ledger", {"pin": "1234"})
+    assert not handler_log and not Path(file).exists()
     with pytest.raises(LedgerError, match="`ledger`"):
-        run_sync(made.get_single_toolset().check_ledger())
+        run_sync(registry.get_single_toolset().check_ledger())
 
 
 @pytest.mark.parametrize(
@@ -118,47 +130,47 @@ def test_a_record_that_cannot_be_kept(
         "toolcast_runtime.ledger.secret_arguments",
     ],
 )
-def test_a_question_whose_secrets_cannot_be_replaced(
-    module: str, tmp_path: Path, ran: list[str], broken: Break
+def test_confirmation_is_refused_if_the_ledger_cannot_redact_secrets(
+    module: str, tmp_path: Path, handler_log: list[str], break_modules: BreakModules
 ) -> None:
-    broken(module)
+    break_modules(module)
     file = str(tmp_path / "ledger.sqlite3")
     ledger = LedgerSettings("toy", "NO_LEDGER", file)
     confirm = {"message": "Really?"}
-    made = registry(tmp_path, confirm=confirm, schema=SECRET, LEDGER=ledger)
-    refused(made, "ledger", {"pin": "1234"})
-    assert not ran and not Path(file).exists()
+    registry = make_registry(tmp_path, confirm=confirm, schema=SECRET, LEDGER=ledger)
+    assert_refused(registry, "ledger", {"pin": "1234"})
+    assert not handler_log and not Path(file).exists()
 
 
 @pytest.mark.parametrize(
-    "typed",
+    "fields",
     [
         {"values": "python"},
         {"arguments_type": f"{HANDLERS}:A"},
         {"result_type": f"{HANDLERS}:A"},
     ],
 )
-def test_arguments_that_cannot_be_made(
-    typed: Any, tmp_path: Path, ran: list[str], broken: Break
+def test_tool_with_typed_values_is_refused_without_the_values_part(
+    fields: Any, tmp_path: Path, handler_log: list[str], break_modules: BreakModules
 ) -> None:
-    broken("toolcast_runtime.values")
-    refused(registry(tmp_path, **typed), "values")
-    assert not ran
+    break_modules("toolcast_runtime.values")
+    assert_refused(make_registry(tmp_path, **fields), "values")
+    assert not handler_log
 
 
-def test_resources_that_cannot_be_opened(
-    tmp_path: Path, ran: list[str], broken: Break
+def test_tool_with_a_dependency_is_refused_without_the_lifespan_part(
+    tmp_path: Path, handler_log: list[str], break_modules: BreakModules
 ) -> None:
-    broken("toolcast_runtime.lifespan.dependencies")
+    break_modules("toolcast_runtime.lifespan.dependencies")
     lifespan = Lifespan(f"{HANDLERS}:opened", ("db",))
-    made = registry(tmp_path, uses=["db"], LIFESPAN=lifespan)
-    refused(made, "lifespan")
+    registry = make_registry(tmp_path, uses=["db"], LIFESPAN=lifespan)
+    assert_refused(registry, "lifespan")
     with pytest.raises(LifespanError, match="`lifespan`"):
-        made.__enter__()
-    assert not ran
+        registry.__enter__()
+    assert not handler_log
 
 
-LEFT_OUT = """
+LIFESPAN_PROGRAM = """
 sys.meta_path.insert(0, Breaks())
 from {package} import tools
 from toolcast_runtime.lifespan import Lifespan
@@ -173,94 +185,97 @@ McpServer(registry, name="demo").main(sys.argv[1:])
 
 
 @pytest.mark.rows(1)
-@pytest.mark.parametrize("is_left_out", [True, False])
-def test_a_lifespan_that_is_left_out_is_not_missed(
-    is_left_out: bool, tmp_path: Path
+@pytest.mark.parametrize("is_disabled", [True, False])
+def test_server_without_the_lifespan_part_starts_only_with_no_lifespan(
+    is_disabled: bool, tmp_path: Path
 ) -> None:
+    """With `--no-lifespan` the server lists the tool; a call of the tool is an error."""
     handler = "tests.runtime.core_handlers:add"
-    one = definition("t", handler=handler, uses=["a"])
-    package = Package(tmp_path, one)
-    words = ["--no-lifespan"] * is_left_out
+    package = Package(tmp_path, definition("t", handler=handler, uses=["a"]))
+    options = ["--no-lifespan"] * is_disabled
     broken = ("toolcast_runtime.lifespan.dependencies",)
-    done = ended(LEFT_OUT, tmp_path, broken, *words, package=package.name)
-    told = "the part `lifespan` of toolcast-runtime cannot be loaded"
-    if not is_left_out:
-        assert done.returncode == 3 and not done.stdout
-        assert told in done.stderr.splitlines()[-1]
+    process = run_program(
+        LIFESPAN_PROGRAM, tmp_path, broken, *options, package=package.name
+    )
+    message = "the part `lifespan` of toolcast-runtime cannot be loaded"
+    if not is_disabled:
+        assert process.returncode == 3 and not process.stdout
+        assert message in process.stderr.splitlines()[-1]
         return
-    assert done.returncode == 0, done.stderr
-    answers = {
-        one["id"]: one["result"] for one in map(json.loads, done.stdout.splitlines())
-    }
-    assert [tool["name"] for tool in answers["tools/list"]["tools"]] == ["t"]
-    assert answers["t"]["isError"] and told in answers["t"]["content"][0]["text"]
+    assert process.returncode == 0, process.stderr
+    answers = map(json.loads, process.stdout.splitlines())
+    results = {answer["id"]: answer["result"] for answer in answers}
+    assert [tool["name"] for tool in results["tools/list"]["tools"]] == ["t"]
+    assert results["t"]["isError"] and message in results["t"]["content"][0]["text"]
 
 
-def test_a_choice_that_nobody_can_make(
-    tmp_path: Path, ran: list[str], broken: Break
+def test_route_tools_raises_without_the_router_part(
+    tmp_path: Path, break_modules: BreakModules
 ) -> None:
-    broken("toolcast_runtime.router")
+    break_modules("toolcast_runtime.router")
     with pytest.raises(OptionalPartError, match="`router`"):
-        registry(tmp_path).route_tools_sync("do it")
+        make_registry(tmp_path).route_tools_sync("do it")
 
 
 @pytest.mark.parametrize(
-    "has",
+    "options",
     [
         {"mcp_resources": types.ModuleType("resources")},
         {"mcp_prompts": types.ModuleType("prompts")},
         {"links": LinkLimits()},
     ],
 )
-def test_a_server_of_what_cannot_be_read_is_not_made(
-    has: Any, tmp_path: Path, broken: Break
+def test_server_with_resources_cannot_be_built_without_the_resources_part(
+    options: Any, tmp_path: Path, break_modules: BreakModules
 ) -> None:
-    made = McpServer(registry(tmp_path), name="demo", **has)
-    broken("toolcast_runtime.resources")
+    server = McpServer(make_registry(tmp_path), name="demo", **options)
+    break_modules("toolcast_runtime.resources")
     with pytest.raises(OptionalPartError, match="the part `resources` of toolcast-r"):
-        made.build()
+        server.build()
 
 
-async def test_skills_that_cannot_be_read(tmp_path: Path, broken: Break) -> None:
-    broken("toolcast_runtime.skills")
-    server = McpServer(registry(tmp_path), name="demo", skills=".skills").build()
-    listed: Any = server.get_request_handler("skills/list")
-    with pytest.raises(OptionalPartError, match="the part `skills` of"):
-        await listed.handler(None, PaginatedRequestParams())
-
-
-def test_who_may_have_it_needs_no_other_part(
-    tmp_path: Path, ran: list[str], broken: Break
+async def test_skills_list_fails_without_the_skills_part(
+    tmp_path: Path, break_modules: BreakModules
 ) -> None:
-    broken(*PACKAGES)
-    one = {"handler": f"{HANDLERS}:work", "permission": "billing"}
+    break_modules("toolcast_runtime.skills")
+    server = McpServer(make_registry(tmp_path), name="demo", skills=".skills").build()
+    skills_list: Any = server.get_request_handler("skills/list")
+    with pytest.raises(OptionalPartError, match="the part `skills` of"):
+        await skills_list.handler(None, PaginatedRequestParams())
+
+
+def test_client_access_and_permissions_need_no_optional_part(
+    tmp_path: Path, handler_log: list[str], break_modules: BreakModules
+) -> None:
+    break_modules(*PACKAGES)
+    fields = {"handler": f"{HANDLERS}:work", "permission": "billing"}
     clients = {"desk": Client("*", permissions=("billing",)), "guest": Client()}
-    tools = Package(tmp_path, definition("t", **one)).load()
-    made = Registry(tools, handlers=HANDLERS, clients=clients)
+    tools = Package(tmp_path, definition("t", **fields)).load()
+    registry = Registry(tools, handlers=HANDLERS, clients=clients)
     for client in ("guest", "stranger", None):
-        assert made.call_tool_sync("t", {}, client).error
+        assert registry.call_tool_sync("t", {}, client).error
     with calling_as(Caller("mia", permissions=frozenset())):
-        assert made.call_tool_sync("t", {}, "desk").error == "unknown tool `t`"
-    assert not ran
-    assert made.call_tool_sync("t", {}, "desk").result == "done"
+        assert registry.call_tool_sync("t", {}, "desk").error == "unknown tool `t`"
+    assert not handler_log
+    assert registry.call_tool_sync("t", {}, "desk").result == "done"
 
 
-def test_an_override_that_cannot_be_read_leaves_nobody_anything(
-    tmp_path: Path, ran: list[str], monkeypatch: pytest.MonkeyPatch
+def test_unreadable_override_file_refuses_every_call(
+    tmp_path: Path, handler_log: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def apply(*_: Any) -> Any:
         raise AccessError("it cannot be read")
 
     monkeypatch.setattr(OverrideFile, "apply", apply)
-    made = registry(tmp_path, CLIENTS={"a": Client("*")}, OVERRIDE=OverrideFile("X"))
+    clients = {"a": Client("*")}
+    registry = make_registry(tmp_path, CLIENTS=clients, OVERRIDE=OverrideFile("X"))
     for _ in range(2):
-        assert "access rules cannot be loaded" in str(
-            made.call_tool_sync("t", {}, "a").error
-        )
-    assert not ran
+        error = str(registry.call_tool_sync("t", {}, "a").error)
+        assert "access rules cannot be loaded" in error
+    assert not handler_log
 
 
-OAUTH = """
+OAUTH_PROGRAM = """
 import asyncio
 from pathlib import Path
 
@@ -287,9 +302,12 @@ asyncio.run(serve())
 
 @pytest.mark.rows(1)
 @pytest.mark.parametrize("at_once", [True, False])
-def test_scopes_that_nobody_can_check(tmp_path: Path, at_once: bool) -> None:
-    """Whoever looks at OAuth's tokens is missing: nothing is served at all."""
-    done = ended(OAUTH, tmp_path, ("toolcast_runtime.oauth",), at_once=at_once)
-    assert done.returncode == 1 and not done.stdout, done.stdout
-    assert "toolcast_runtime.oauth" in done.stderr.splitlines()[-1]
-    assert "is broken" in done.stderr.splitlines()[-1]
+def test_server_with_oauth_does_not_start_without_the_oauth_package(
+    tmp_path: Path, at_once: bool
+) -> None:
+    """No request is answered, because tokens and scopes cannot be checked."""
+    broken = ("toolcast_runtime.oauth",)
+    process = run_program(OAUTH_PROGRAM, tmp_path, broken, at_once=at_once)
+    assert process.returncode == 1 and not process.stdout, process.stdout
+    assert "toolcast_runtime.oauth" in process.stderr.splitlines()[-1]
+    assert "is broken" in process.stderr.splitlines()[-1]

@@ -1,4 +1,4 @@
-"""An administrator's file narrows or replaces what clients are allowed, or nobody has any."""
+"""Override file of an administrator: changed access of clients and refused files."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CLIENTS = {
 }
 
 
-MEANT_FOR = {
+TOOL_CLIENTS = {
     "get_personality": ["internal", "copilot"],
     "manage_prompt": ["internal"],
     "memory": ["internal", "external"],
@@ -31,8 +31,9 @@ MEANT_FOR = {
 STICKYNOTES = definition("stickynotes", clients=["internal"], renamed_from=["notes"])
 
 
-def registry(path: Path | str) -> Registry:
-    tools = [definition(name, clients=whom) for name, whom in MEANT_FOR.items()]
+def load_registry(path: Path | str) -> Registry:
+    """Return a registry with an override file."""
+    tools = [definition(name, clients=names) for name, names in TOOL_CLIENTS.items()]
     folder = Path(tempfile.mkdtemp(dir=Path(path).parent))
     return Registry(
         Package(folder, *tools, STICKYNOTES).load(),
@@ -41,39 +42,42 @@ def registry(path: Path | str) -> Registry:
     )
 
 
-def written(folder: Path, value: Any, name: str = "mcp_clients.json") -> Path:
+def write_file(folder: Path, value: Any, name: str = "mcp_clients.json") -> Path:
+    """Write an override file from a text or JSON value, and return its path."""
     file = folder / name
     file.write_text(value if isinstance(value, str) else json.dumps(value))
     return file
 
 
-def test_it_widens_what_a_client_is_allowed_and_narrows_what_it_may_have(
+def test_override_replaces_allow_and_adds_deny_for_its_clients(
     tmp_path: Path,
 ) -> None:
+    """Clients that the file does not name keep their access."""
     value = {
         "copilot": {"allow": ["get_personality", "github_issue"]},
         "internal": {"deny": ["smarthome", "memory"]},
     }
-    changed = registry(written(tmp_path, value))
-    assert changed.names("copilot") == ("get_personality", "github_issue")
-    assert {*changed.list_names_in("registry")} - {*changed.names("internal")} == {
+    registry = load_registry(write_file(tmp_path, value))
+    assert registry.names("copilot") == ("get_personality", "github_issue")
+    assert {*registry.list_names_in("registry")} - {*registry.names("internal")} == {
         "smarthome",
         "memory",
     }
-    assert changed.names("external") == ("memory",)
+    assert registry.names("external") == ("memory",)
 
 
-def test_everything_is_still_less_than_the_toolset_keeps_back(tmp_path: Path) -> None:
-    changed = registry(written(tmp_path, {"external": {"allow": "*"}}))
-    # Only `memory` is meant for it, and `stickynotes` is denied for it besides.
-    assert changed.names("external") == ("memory",)
-    assert (
-        registry(written(tmp_path, {"external": {"allow": []}})).names("external") == ()
-    )
+def test_allow_all_in_override_does_not_bypass_clients_and_deny(
+    tmp_path: Path,
+) -> None:
+    registry = load_registry(write_file(tmp_path, {"external": {"allow": "*"}}))
+    # Only `memory` names this client, and the toolset denies `stickynotes` for it.
+    assert registry.names("external") == ("memory",)
+    registry = load_registry(write_file(tmp_path, {"external": {"allow": []}}))
+    assert registry.names("external") == ()
 
 
 @pytest.mark.parametrize(
-    ("value", "said"),
+    ("value", "problem"),
     [
         ({"nobody": {}}, "the toolset has no client `nobody`"),
         ({"copilot": {"allowed": []}}, "has the key `allowed`; its keys are"),
@@ -102,37 +106,37 @@ def test_everything_is_still_less_than_the_toolset_keeps_back(tmp_path: Path) ->
         (" " * 1_048_577, "is larger than 1048576 bytes"),
     ],
 )
-def test_what_cannot_be_meant_is_refused_as_a_whole(
-    tmp_path: Path, value: Any, said: str
+def test_invalid_override_file_denies_every_tool_to_every_client(
+    tmp_path: Path, value: Any, problem: str
 ) -> None:
-    refused = registry(written(tmp_path, value))
-    for ask in (refused.names, refused.get_mcp_tools_sync, refused.tools):
+    registry = load_registry(write_file(tmp_path, value))
+    for list_tools in (registry.names, registry.get_mcp_tools_sync, registry.tools):
         for client in CLIENTS:
-            with pytest.raises(AccessError, match=r"mcp_clients\.json") as told:
-                ask(client)
-            assert said in str(told.value)
-    response = refused.call_tool_sync("get_personality", {}, "internal")
+            with pytest.raises(AccessError, match=r"mcp_clients\.json") as error:
+                list_tools(client)
+            assert problem in str(error.value)
+    response = registry.call_tool_sync("get_personality", {}, "internal")
     assert response.error == (
         "no tool can be called: the access rules cannot be loaded; the log has the details"
     )
 
 
-def test_every_problem_is_told_at_once(tmp_path: Path) -> None:
+def test_error_lists_every_problem_in_the_override_file(tmp_path: Path) -> None:
     value = {"nobody": {}, "copilot": {"allow": ["gone"], "more": 1}}
-    with pytest.raises(AccessError) as told:
-        registry(written(tmp_path, value)).access()
-    assert str(told.value).count("\n- ") == 3
+    with pytest.raises(AccessError) as error:
+        load_registry(write_file(tmp_path, value)).access()
+    assert str(error.value).count("\n- ") == 3
 
 
-def test_a_file_that_is_missing_opens_nothing(tmp_path: Path) -> None:
+def test_missing_override_file_or_folder_is_an_access_error(tmp_path: Path) -> None:
     with pytest.raises(AccessError, match="cannot be read: No such file"):
-        registry(tmp_path / "absent.json").names("internal")
+        load_registry(tmp_path / "absent.json").names("internal")
     with pytest.raises(AccessError, match="cannot be read: this is a folder"):
-        registry(tmp_path).names("internal")
+        load_registry(tmp_path).names("internal")
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "problem"),
     [
         ("copilot: {allow: []}\ncopilot: {}\n", "the key `copilot` twice"),
         ("copilot: &a {allow: []}\ninternal: *a\n", "YAML aliases are not supported"),
@@ -141,24 +145,25 @@ def test_a_file_that_is_missing_opens_nothing(tmp_path: Path) -> None:
         ("copilot: [secret-4d1\n", "line 2 is not valid YAML"),
     ],
 )
-def test_yaml_is_as_strict_as_json(tmp_path: Path, text: str, said: str) -> None:
-    refused = registry(written(tmp_path, text, "clients.yaml"))
-    with pytest.raises(AccessError) as told:
-        refused.names("internal")
-    assert said in str(told.value)
-    assert "secret-4d1" not in str(told.value)
+def test_invalid_yaml_override_is_an_error_that_does_not_quote_the_file(
+    tmp_path: Path, text: str, problem: str
+) -> None:
+    registry = load_registry(write_file(tmp_path, text, "clients.yaml"))
+    with pytest.raises(AccessError) as error:
+        registry.names("internal")
+    assert problem in str(error.value)
+    assert "secret-4d1" not in str(error.value)
 
 
-def test_yaml_is_read(tmp_path: Path) -> None:
+def test_override_file_can_be_yaml(tmp_path: Path) -> None:
     text = "copilot:\n  allow: [github_issue]\n"
-    assert registry(written(tmp_path, text, "clients.yml")).names("copilot") == (
-        "github_issue",
-    )
+    registry = load_registry(write_file(tmp_path, text, "clients.yml"))
+    assert registry.names("copilot") == ("github_issue",)
 
 
-def test_the_environment_names_another_file(
+def test_environment_variable_replaces_the_override_path(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    named = written(tmp_path, {"copilot": {"allow": []}}, "other.json")
-    monkeypatch.setenv("NO_SUCH_VARIABLE", str(named))
-    assert registry(tmp_path / "absent.json").names("copilot") == ()
+    file = write_file(tmp_path, {"copilot": {"allow": []}}, "other.json")
+    monkeypatch.setenv("NO_SUCH_VARIABLE", str(file))
+    assert load_registry(tmp_path / "absent.json").names("copilot") == ()

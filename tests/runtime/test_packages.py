@@ -1,4 +1,4 @@
-"""The runtime's packages: import direction, no cycles, and their public names."""
+"""Packages of the runtime: import directions, cycles and public names."""
 
 from __future__ import annotations
 
@@ -38,15 +38,15 @@ PUBLIC = sorted(
 )
 
 
-def imported(name: str) -> Iterator[str]:
-    """The runtime's modules that a module imports, at its top or later, but for types."""
+def list_imports(name: str) -> Iterator[str]:
+    """Yield the runtime modules that a module imports anywhere, except for types."""
     path = MODULES[name]
     package = name if path.name == "__init__.py" else name.rpartition(".")[0]
-    waiting: list[ast.AST] = [ast.parse(path.read_text(encoding="utf-8"))]
-    while waiting:
-        node = waiting.pop()
+    nodes: list[ast.AST] = [ast.parse(path.read_text(encoding="utf-8"))]
+    while nodes:
+        node = nodes.pop()
         if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
-            waiting += node.orelse
+            nodes += node.orelse
         elif isinstance(node, ast.ImportFrom) and node.level:
             parts = package.split(".")
             base = ".".join([*parts[: len(parts) - node.level + 1], node.module or ""])
@@ -54,12 +54,12 @@ def imported(name: str) -> Iterator[str]:
                 target = f"{base.rstrip('.')}.{alias.name}"
                 yield target if target in MODULES else base.rstrip(".")
         else:
-            waiting += ast.iter_child_nodes(node)
+            nodes += ast.iter_child_nodes(node)
 
 
-def test_no_import_leads_back() -> None:
-    graph = {name: set(imported(name)) - {name} for name in MODULES}
-    # The package itself hands names of its modules on when they are asked for.
+def test_runtime_modules_have_no_import_cycle() -> None:
+    graph = {name: set(list_imports(name)) - {name} for name in MODULES}
+    # The top package imports its modules lazily.
     graph[toolcast_runtime.__name__] = set()
     try:
         TopologicalSorter(graph).prepare()
@@ -67,36 +67,36 @@ def test_no_import_leads_back() -> None:
         pytest.fail(" -> ".join(error.args[1]))
 
 
-def test_packages_of_the_runtime_import_only_what_they_may() -> None:
-    """`core` imports no other package, a server package `core` and servers, a part `core`.
+def test_runtime_packages_import_only_allowed_packages() -> None:
+    """`core` imports no package, servers import `core` and servers, and parts only `core`.
 
-    Imports for types count in optional parts only: `core` and the servers use the classes
-    of the parts as types, and import these late.
+    Imports for types count in optional parts only: `core` and the servers use the parts'
+    classes as types and import the parts on first use.
     """
     wrong = set[str]()
     for module in load_modules().values():
-        own = _package_of(module.name)
+        own = _get_package(module.name)
         if own is None:
             continue
-        may = {own, "core", "types"} | (SERVERS if own in SERVERS else set())
+        allowed = {own, "core", "types"} | (SERVERS if own in SERVERS else set())
         types = module.type_imports if own in PARTS else frozenset()
         wrong |= {
             f"{module.name} -> {other}"
             for other in module.imports | types
-            if (package := _package_of(other)) is not None and package not in may
+            if (package := _get_package(other)) is not None and package not in allowed
         }
     assert_none(wrong)
 
 
-def _package_of(name: str) -> str | None:
-    """The package or module directly below the runtime; None for names of others."""
+def _get_package(name: str) -> str | None:
+    """Return the runtime's package or top module of a name; None for other names."""
     distribution, _, rest = name.partition(".")
     return (
         rest.partition(".")[0] or None if distribution == "toolcast_runtime" else None
     )
 
 
-def test_nothing_of_the_generator_is_imported() -> None:
+def test_runtime_does_not_import_the_generator() -> None:
     for path in MODULES.values():
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             names = (
@@ -112,7 +112,7 @@ def test_nothing_of_the_generator_is_imported() -> None:
 
 
 @pytest.mark.parametrize("name", PUBLIC)
-def test_a_public_module_exports_its_names(name: str) -> None:
+def test_public_module_has_docstring_and_exports(name: str) -> None:
     module = importlib.import_module(name)
     assert module.__doc__ and module.__doc__.rstrip().endswith(".")
     assert module.__all__
@@ -120,7 +120,8 @@ def test_a_public_module_exports_its_names(name: str) -> None:
         assert getattr(module, exported) is not None
 
 
-def test_a_public_name_is_no_module_however_often_it_is_imported() -> None:
+def test_public_name_is_the_same_object_and_not_a_module_at_each_import() -> None:
+    """A lazily imported submodule must not replace a public name that is equal to it."""
     code = (
         "import importlib, sys, types\n"
         "for package in sys.argv[1:]:\n"
@@ -133,6 +134,6 @@ def test_a_public_name_is_no_module_however_often_it_is_imported() -> None:
         "        assert values[0] is values[1], (package, name)\n"
         "        assert not isinstance(values[0], types.ModuleType), (package, name)\n"
     )
-    words = [sys.executable, "-c", code, *PUBLIC]
-    done = subprocess.run(words, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    command = [sys.executable, "-c", code, *PUBLIC]
+    process = subprocess.run(command, capture_output=True, text=True)
+    assert process.returncode == 0, process.stderr

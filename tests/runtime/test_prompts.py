@@ -1,4 +1,4 @@
-"""The prompt docs, put together from definitions for whoever asks."""
+"""Prompt docs: sections, guidance and CLI block for each client."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ SECTIONS = (
 )
 
 
-def documented(name: str, *usage: str, **more: Any) -> dict[str, Any]:
-    """A definition with its part of the docs, and a command."""
+def make_documented(name: str, *usage: str, **fields: Any) -> dict[str, Any]:
+    """Return a definition with prompt docs and a command."""
     line = {"words": name, "line": f"{name} <text...>"}
     return definition(
         name,
@@ -34,7 +34,7 @@ def documented(name: str, *usage: str, **more: Any) -> dict[str, Any]:
             "usage": list(usage),
         },
         cli={"command": name, "lines": [line]},
-        **more,
+        **fields,
     )
 
 
@@ -42,10 +42,14 @@ def documented(name: str, *usage: str, **more: Any) -> dict[str, Any]:
 def prompts(tmp_path: Path) -> Prompts:
     package = Package(
         tmp_path,
-        documented("count", "To count.", "", "With care.", section="text", order=1),
-        documented("cut", section="text", order=2, clients=["writer"]),
-        documented("loose", "Alone."),
-        documented("hidden", section="text", exclusions={"prompts": "x", "cli": "x"}),
+        make_documented(
+            "count", "To count.", "", "With care.", section="text", order=1
+        ),
+        make_documented("cut", section="text", order=2, clients=["writer"]),
+        make_documented("loose", "Alone."),
+        make_documented(
+            "hidden", section="text", exclusions={"prompts": "x", "cli": "x"}
+        ),
         definition("bare", section="text"),
     )
     registry = Registry(
@@ -64,16 +68,17 @@ def prompts(tmp_path: Path) -> Prompts:
     )
 
 
-def test_a_section_has_bullets_then_usage_then_its_footer(prompts: Prompts) -> None:
+def test_section_has_bullets_then_usage_then_footer(prompts: Prompts) -> None:
     assert prompts.section("text", "writer") == (
         "## Texts\n\nAbout texts.\n\n- **count**: Does count.\n- **cut**: Does cut.\n\n"
         "### count\nTo count.\n\nWith care.\n\nBe brief.\n"
     )
 
 
-def test_guidance_is_that_of_the_named_tools_which_the_client_may_have(
+def test_guidance_has_only_named_tools_that_the_client_may_use(
     prompts: Prompts,
 ) -> None:
+    """Tools that are unknown, undocumented or excluded from prompts are skipped."""
     names = ["loose", "calendar", "bare", "cut", "count"]
     count = "### count\nTo count.\n\nWith care.\n"
     assert prompts.guidance(names, "writer") == f"{count}\n### loose\nAlone.\n"
@@ -83,7 +88,9 @@ def test_guidance_is_that_of_the_named_tools_which_the_client_may_have(
         prompts.guidance(["count"], "nobody")
 
 
-def test_a_client_reads_of_its_own_tools_alone(prompts: Prompts) -> None:
+def test_prompt_docs_describe_only_tools_allowed_to_the_client(
+    prompts: Prompts,
+) -> None:
     assert "cut" not in prompts.section("text", "reader")
     assert prompts.section("tools", "reader") == ""
     assert prompts.preamble("reader") == (
@@ -91,13 +98,16 @@ def test_a_client_reads_of_its_own_tools_alone(prompts: Prompts) -> None:
     )
 
 
-def test_tools_without_a_section_have_one(prompts: Prompts) -> None:
+def test_tools_without_a_section_are_in_the_section_tools(prompts: Prompts) -> None:
+    """Sections without tools are not listed and their text is empty."""
     assert prompts.sections == ("text", "tools")
     assert prompts.section("tools", "writer").startswith("## Tools\n\n- **loose**")
     assert prompts.section("empty", "writer") == ""
 
 
-def test_the_cli_block_is_that_of_its_client_or_of_another(prompts: Prompts) -> None:
+def test_cli_block_has_commands_for_default_or_requested_client(
+    prompts: Prompts,
+) -> None:
     row = "  notes {0} <text...>".format
     reader = f"## Commands\n\n{row('count').ljust(50)}# Does count.\n\nEnd.\n"
     assert prompts.cli_block() == prompts.cli_block("reader") == reader
@@ -106,7 +116,8 @@ def test_the_cli_block_is_that_of_its_client_or_of_another(prompts: Prompts) -> 
     assert "hidden" not in writer
 
 
-def test_the_files_are_the_whole_toolsets(prompts: Prompts) -> None:
+def test_prompt_files_have_every_section_with_all_tools(prompts: Prompts) -> None:
+    """Only the CLI file is for the block's own client."""
     files = prompts.files()
     assert list(files) == [
         "preamble.md",
@@ -119,18 +130,18 @@ def test_the_files_are_the_whole_toolsets(prompts: Prompts) -> None:
     assert files["cli.md"] == prompts.cli_block("reader")
 
 
-def test_nobody_reads_anything(prompts: Prompts) -> None:
-    for ask in (prompts.preamble, lambda client: prompts.section("text", client)):
+def test_unknown_client_or_section_raises(prompts: Prompts) -> None:
+    for render in (prompts.preamble, lambda client: prompts.section("text", client)):
         for client in (None, "nobody"):
             with pytest.raises(UnknownClientError):
-                ask(client)
+                render(client)
     with pytest.raises(
         KeyError, match="unknown section `unheard of`; help: use one of `text`"
     ):
         prompts.section("unheard of", "writer")
 
 
-def test_without_a_command_line_there_is_no_block(tmp_path: Path) -> None:
+def test_cli_block_without_a_command_line_is_a_lookup_error(tmp_path: Path) -> None:
     registry = Registry(Package(tmp_path, definition("count")).load())
     with pytest.raises(LookupError, match="has no command line"):
         Prompts(registry).cli_block()

@@ -1,4 +1,4 @@
-"""Secrets within a text, such as a URL or a command, never reach the ledger."""
+"""Redaction of secrets inside texts, such as URLs and commands, for the ledger."""
 
 from __future__ import annotations
 
@@ -65,14 +65,14 @@ HEADERS = [{"name": "Authorization", "value": "Bearer s3cret"}]
         "-----BEGIN RSA PRIVATE KEY-----\ns3cret\n-----END RSA PRIVATE KEY-----",
     ],
 )
-def test_a_secret_in_a_text_is_hidden(text: str) -> None:
+def test_secret_in_a_text_is_redacted(text: str) -> None:
     for value in ({"text": text}, {"list": [text]}):
-        shown = json.dumps(Redaction({}).redact(value))
-        assert "s3cret" not in shown
-        assert REDACTED in shown
+        redacted = json.dumps(Redaction({}).redact(value))
+        assert "s3cret" not in redacted
+        assert REDACTED in redacted
 
 
-def test_a_member_that_is_marked_is_hidden_in_json_text_too() -> None:
+def test_write_only_property_is_redacted_in_json_text() -> None:
     schema = {"properties": {"x": {"type": "string", "writeOnly": True}}}
     assert Redaction(schema).redact({"body": '{"x": "s3cret", "y": 1}'}) == {
         "body": json.dumps({"x": REDACTED, "y": 1})
@@ -101,12 +101,12 @@ def test_a_member_that_is_marked_is_hidden_in_json_text_too() -> None:
         "заметка: купить молоко, 日付: 今日, Größe: 5",
     ],
 )
-def test_honest_texts_are_kept(text: str) -> None:
+def test_text_without_a_secret_is_unchanged(text: str) -> None:
     assert Redaction({}).redact({"text": text}) == {"text": text}
 
 
 @pytest.mark.parametrize(
-    ("text", "shown"),
+    ("text", "expected"),
     [
         ("{:password => 's3cret', :page => 1}", "{:password => '*', :page => 1}"),
         ("Cookie: a=s3cret\nHost: b", "Cookie: *\nHost: b"),
@@ -129,9 +129,9 @@ def test_honest_texts_are_kept(text: str) -> None:
         ("password='it\\'s' and page='1'", "password='*' and page='1'"),
     ],
 )
-def test_what_stands_around_a_secret_is_kept(text: str, shown: str) -> None:
-    found = Redaction({}).redact({"text": text})["text"]
-    assert found.replace(REDACTED, "*") == shown
+def test_text_around_a_secret_is_unchanged(text: str, expected: str) -> None:
+    redacted = Redaction({}).redact({"text": text})["text"]
+    assert redacted.replace(REDACTED, "*") == expected
 
 
 @pytest.mark.parametrize(
@@ -161,7 +161,8 @@ def test_what_stands_around_a_secret_is_kept(text: str, shown: str) -> None:
     ],
     ids=lambda text: text[:28],
 )
-def test_a_long_text_takes_bounded_time(text: str) -> None:
+def test_redaction_time_for_long_text_is_bounded(text: str) -> None:
+    """Two seconds of CPU time, although each text invites backtracking."""
     started = time.process_time()
     Redaction({}).redact({"text": text})
     assert time.process_time() - started < 2

@@ -1,4 +1,4 @@
-"""A project whose packages lie in `src/`: what is generated is named as Python imports it."""
+"""Projects with packages in `src/`: generated module names as Python imports them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ def note(*, text: str = "") -> str:
 """
 
 
-def layout(make_project: Make, workspace: str) -> Any:
+def make_src_project(make_project: Make, workspace: str) -> Any:
+    """Generate a project with its handlers in `src/acme`."""
     project = make_project({"note": NOTE}, workspace=workspace)
     project.edit(
         "specs/toy/toolset.yaml", "handlers: handlers", "handlers: acme.handlers"
@@ -39,28 +40,30 @@ def layout(make_project: Make, workspace: str) -> Any:
 
 @pytest.fixture
 def project(make_project: Make) -> Any:
-    return layout(make_project, "output: src/acme/gen\nsources: [src]\n")
+    return make_src_project(make_project, "output: src/acme/gen\nsources: [src]\n")
 
 
-def run(project: Any, *words: str) -> Any:
-    return project.run(*words, env={"PYTHONPATH": str(project.root / "src")})
+def run(project: Any, *arguments: str) -> Any:
+    """Run Python in the project with `src` in its path."""
+    return project.run(*arguments, env={"PYTHONPATH": str(project.root / "src")})
 
 
-def test_texts_name_the_module_that_is_imported(project: Any) -> None:
+def test_generated_texts_name_modules_without_the_source_folder(project: Any) -> None:
     folder = project.root / "src/acme/gen/toy"
     assert "python -m acme.gen.toy.cli note" in (folder / "prompts/cli.md").read_text()
     assert "python -m acme.gen.toy.mcp_server" in (folder / "mcp_server.py").read_text()
-    written = [path for path in folder.rglob("*") if path.is_file()]
-    for path in written:
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    for path in files:
         assert "src.acme" not in path.read_text("utf-8"), path
 
 
-def test_the_command_of_the_prompt_works(project: Any) -> None:
-    done = run(project, "-m", "acme.gen.toy.cli", "note", "--text", "tea")
-    assert (done.returncode, done.stdout.strip()) == (0, "tea"), done.stderr
+def test_cli_module_in_prompt_docs_runs(project: Any) -> None:
+    process = run(project, "-m", "acme.gen.toy.cli", "note", "--text", "tea")
+    assert (process.returncode, process.stdout.strip()) == (0, "tea"), process.stderr
 
 
-def test_a_tool_error_is_one_class_whoever_imports_it(project: Any) -> None:
+def test_tool_error_from_handler_in_src_reaches_the_caller(project: Any) -> None:
+    """The handler's module is imported only once, so `ToolError` is the same class."""
     code = (
         "from acme.gen.toy.registry import call_tool_sync\n"
         "print(call_tool_sync('note', {}).error)\n"
@@ -69,11 +72,11 @@ def test_a_tool_error_is_one_class_whoever_imports_it(project: Any) -> None:
 
 
 @pytest.mark.slow
-def test_the_generated_tests_pass(project: Any) -> None:
-    words = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "--import-mode=importlib")
-    done = run(project, *words, "src/acme/gen")
-    assert done.returncode == 0, done.stdout
-    assert "passed" in done.stdout
+def test_generated_tests_pass_in_src_project(project: Any) -> None:
+    options = ("-q", "-p", "no:cacheprovider", "--import-mode=importlib")
+    process = run(project, "-m", "pytest", *options, "src/acme/gen")
+    assert process.returncode == 0, process.stdout
+    assert "passed" in process.stdout
 
 
 @pytest.mark.parametrize(
@@ -85,7 +88,7 @@ def test_the_generated_tests_pass(project: Any) -> None:
         ("output: source/gen\nsources: [src]\n", "source.gen.toy"),
     ],
 )
-def test_the_package_begins_below_its_source(
+def test_package_name_is_relative_to_the_longest_matching_source(
     make_project: Make, settings: str, package: str
 ) -> None:
     bare = "summary: Do.\nparameters: {type: object}\ncli: {keyword: note}\n"

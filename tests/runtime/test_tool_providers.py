@@ -1,4 +1,4 @@
-"""Remote tools come after the local ones, under the same access."""
+"""Remote tools of providers: order, access, calls, errors and reserved names."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ from toolcast_runtime.core.access import Client
 from toolcast_runtime.core.definitions.tool import Tool, ToolFilter
 
 
-def tool(name: str, *, timeout: float = 60.0, always: bool = False) -> Tool:
+def make_tool(name: str, *, timeout: float = 60.0, always: bool = False) -> Tool:
     definition = {"name": name, "inputSchema": {"type": "object"}}
     return Tool(
         name, f"The tool {name}.", "", definition, timeout=timeout, always=always
     )
 
 
-class Shelf:
-    """A provider that remembers what it was asked."""
+class RecordingProvider:
+    """Provider of tools that records lookups, calls and reserved names."""
 
     def __init__(self, *tools: Tool) -> None:
-        self.shelf = {tool.name: tool for tool in tools}
-        self.asked: list[str] = []
+        self.tools = {tool.name: tool for tool in tools}
+        self.lookups: list[str] = []
         self.calls: list[tuple[str, Mapping[str, Any], str | None]] = []
         self.reserved: set[str] = set()
         self.closed = False
@@ -46,17 +46,17 @@ class Shelf:
         self.reserved.update(names)
 
     def can_provide(self, name: str) -> bool:
-        return name in self.shelf
+        return name in self.tools
 
     def is_available_to(self, name: str, client: str | None) -> bool:
         return name != "secret" or client == "internal"
 
     async def list_tools(self, wanted: ToolFilter) -> list[Tool]:
-        return list(self.shelf.values())
+        return list(self.tools.values())
 
     async def find_tool(self, name: str) -> Tool | None:
-        self.asked.append(name)
-        return self.shelf.get(name)
+        self.lookups.append(name)
+        return self.tools.get(name)
 
     async def call_tool(
         self, tool: Tool, arguments: Mapping[str, Any], context: CallContext
@@ -96,98 +96,119 @@ Make = Callable[..., Registry]
 
 
 @pytest.fixture
-def registry(tmp_path: Path) -> Make:
+def make_registry(tmp_path: Path) -> Make:
     tools = Package(tmp_path, *LOCAL).load()
-    return lambda *shelves: Registry(tools, clients=CLIENTS, providers=shelves)
+    return lambda *providers: Registry(tools, clients=CLIENTS, providers=providers)
 
 
-def names(tools: Any) -> list[str]:
+def get_names(tools: Any) -> list[str]:
     return [tool["name"] for tool in tools]
 
 
-def test_lists_have_local_tools_first_then_each_provider_s(registry: Make) -> None:
-    both = registry(Shelf(tool("calendar"), tool("email")), Shelf(tool("email")))
-    listed = both.get_mcp_tools_sync("internal")
-    assert names(listed) == ["memory", "smarthome", "calendar", "email"]
-    assert names(both.get_mcp_tools_sync("external")) == ["memory", "calendar"]
-
-
-def test_a_local_name_wins_a_clash_also_for_those_who_may_not_have_it(
-    registry: Make,
+def test_list_has_local_tools_first_then_each_providers_tools(
+    make_registry: Make,
 ) -> None:
-    shelf = Shelf(tool("smarthome"), tool("calendar"))
-    platform = registry(shelf)
-    assert names(platform.get_mcp_tools_sync("internal")).count("smarthome") == 1
-    response = platform.call_tool_sync("smarthome", {}, "internal")
+    """Names of a previous provider are not listed again; denied tools are omitted."""
+    first, second = RecordingProvider(
+        make_tool("calendar"), make_tool("email")
+    ), RecordingProvider(make_tool("email"))
+    registry = make_registry(first, second)
+    names = get_names(registry.get_mcp_tools_sync("internal"))
+    assert names == ["memory", "smarthome", "calendar", "email"]
+    assert get_names(registry.get_mcp_tools_sync("external")) == ["memory", "calendar"]
+
+
+def test_local_tool_hides_a_remote_tool_with_its_name_even_if_denied(
+    make_registry: Make,
+) -> None:
+    """Clients without access to the local tool do not reach the remote tool either."""
+    provider = RecordingProvider(make_tool("smarthome"), make_tool("calendar"))
+    registry = make_registry(provider)
+    names = get_names(registry.get_mcp_tools_sync("internal"))
+    assert names.count("smarthome") == 1
+    response = registry.call_tool_sync("smarthome", {}, "internal")
     assert "`user_request` is required" in (response.error or "")
-    refused = platform.call_tool_sync("smarthome", {}, "external")
-    assert refused.error == "unknown tool `smarthome`"
-    assert not shelf.asked and not shelf.calls
+    response = registry.call_tool_sync("smarthome", {}, "external")
+    assert response.error == "unknown tool `smarthome`"
+    assert not provider.lookups and not provider.calls
 
 
-def test_a_provider_is_called_with_what_the_caller_sent(registry: Make) -> None:
-    shelf = Shelf(tool("calendar"))
-    arguments = {"b": None, "a": [1, {"c": 1.0}]}
-    response = registry(shelf).call_tool_sync("calendar", arguments, "external")
-    assert response.result == {"from": "calendar"}
-    assert shelf.calls == [("calendar", arguments, "external")]
-
-
-def test_a_tool_that_the_client_may_not_have_is_not_even_looked_for(
-    registry: Make,
+def test_provider_receives_call_arguments_and_client(
+    make_registry: Make,
 ) -> None:
-    shelf = Shelf(tool("email"))
-    platform = registry(shelf)
-    response = platform.call_tool_sync("email", {}, "external")
+    provider = RecordingProvider(make_tool("calendar"))
+    arguments = {"b": None, "a": [1, {"c": 1.0}]}
+    response = make_registry(provider).call_tool_sync("calendar", arguments, "external")
+    assert response.result == {"from": "calendar"}
+    assert provider.calls == [("calendar", arguments, "external")]
+
+
+def test_denied_remote_tool_is_unknown_without_a_lookup_at_the_provider(
+    make_registry: Make,
+) -> None:
+    provider = RecordingProvider(make_tool("email"))
+    registry = make_registry(provider)
+    response = registry.call_tool_sync("email", {}, "external")
     assert response.error == "unknown tool `email`"
     with pytest.raises(UnknownToolError):
-        platform.get_openai_tools_by_names_sync(["email"], "external")
+        registry.get_openai_tools_by_names_sync(["email"], "external")
     for client in ("nobody", None):
-        assert "client" in (platform.call_tool_sync("email", {}, client).error or "")
+        assert "client" in (registry.call_tool_sync("email", {}, client).error or "")
         with pytest.raises(UnknownClientError):
-            platform.get_openai_tools_sync(client)
-    assert shelf.asked == []
+            registry.get_openai_tools_sync(client)
+    assert provider.lookups == []
 
 
-def test_remote_tools_are_always_or_routed_as_they_say(registry: Make) -> None:
-    platform = registry(Shelf(tool("calendar"), tool("clock", always=True)))
-    always = platform.get_always_tools_sync("internal")
+def test_remote_tool_is_an_always_tool_or_routed_by_its_always_flag(
+    make_registry: Make,
+) -> None:
+    registry = make_registry(
+        RecordingProvider(make_tool("calendar"), make_tool("clock", always=True))
+    )
+    always = registry.get_always_tools_sync("internal")
     assert [t["function"]["name"] for t in always] == ["memory", "clock"]
-    catalog = platform.get_routed_tools_catalog_sync("internal")
+    catalog = registry.get_routed_tools_catalog_sync("internal")
     assert list(catalog) == ["smarthome", "calendar"]
 
 
-def test_failures_of_a_provider_are_answers_without_its_secrets(registry: Make) -> None:
-    platform = registry(
-        Shelf(tool("slow", timeout=0.05), tool("broken"), tool("strict"))
+def test_provider_failure_is_an_error_response_without_the_exception_text(
+    make_registry: Make,
+) -> None:
+    """Timeouts and `ToolError` have their own texts; other exceptions an incident."""
+    registry = make_registry(
+        RecordingProvider(
+            make_tool("slow", timeout=0.05), make_tool("broken"), make_tool("strict")
+        )
     )
-    slow = platform.call_tool_sync("slow", {}, "internal")
+    slow = registry.call_tool_sync("slow", {}, "internal")
     assert slow.error == "the tool did not answer within 0.05 s"
-    broken = platform.call_tool_sync("broken", {}, "internal").error or ""
+    broken = registry.call_tool_sync("broken", {}, "internal").error or ""
     assert "incident" in broken and "hunter2" not in broken
-    assert platform.call_tool_sync("strict", {}, "internal").error == "not today"
+    assert registry.call_tool_sync("strict", {}, "internal").error == "not today"
 
 
-async def test_a_registry_closes_its_providers(registry: Make) -> None:
-    shelf = Shelf()
-    await registry(shelf).close()
-    assert shelf.closed
+async def test_registry_close_closes_its_providers(make_registry: Make) -> None:
+    provider = RecordingProvider()
+    await make_registry(provider).close()
+    assert provider.closed
 
 
-async def test_sync_wrappers_answer_also_where_a_loop_runs(registry: Make) -> None:
-    shelf = Shelf(tool("calendar"))
-    response = registry(shelf).call_tool_sync("calendar", {}, "internal")
+async def test_sync_call_works_inside_a_running_event_loop(make_registry: Make) -> None:
+    provider = RecordingProvider(make_tool("calendar"))
+    response = make_registry(provider).call_tool_sync("calendar", {}, "internal")
     assert response.success
 
 
-def test_a_provider_learns_which_names_are_taken(registry: Make) -> None:
-    shelf = Shelf()
-    registry(shelf)
-    assert shelf.reserved == {"memory", "smarthome", "house"}
+def test_provider_receives_current_and_old_local_tool_names(
+    make_registry: Make,
+) -> None:
+    provider = RecordingProvider()
+    make_registry(provider)
+    assert provider.reserved == {"memory", "smarthome", "house"}
 
 
-def test_a_provider_learns_which_names_are_reserved(tmp_path: Path) -> None:
-    shelf = Shelf()
+def test_provider_receives_names_reserved_by_the_registry(tmp_path: Path) -> None:
+    provider = RecordingProvider()
     tools = Package(tmp_path, *LOCAL).load()
-    Registry(tools, providers=(shelf,), reserved_names=("gone",))
-    assert "gone" in shelf.reserved
+    Registry(tools, providers=(provider,), reserved_names=("gone",))
+    assert "gone" in provider.reserved

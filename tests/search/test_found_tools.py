@@ -15,7 +15,7 @@ from mcp.shared.exceptions import MCPError
 
 from tests.router.scripted_model import completion, scripted
 from tests.runtime.packages import Package, definition
-from tests.runtime.test_tool_providers import Shelf, tool
+from tests.runtime.test_tool_providers import RecordingProvider, make_tool
 from toolcast_runtime import Registry
 from toolcast_runtime.core.access import Client
 from toolcast_runtime.core.context import Caller, calling_as
@@ -297,9 +297,11 @@ def test_what_a_caller_may_not_have_is_never_found(tmp_path: Path) -> None:
 
 
 def test_tools_of_external_servers_are_found_and_called(tmp_path: Path) -> None:
-    shelf = Shelf(tool("weather_report"), tool("clock", always=True))
+    provider = RecordingProvider(
+        make_tool("weather_report"), make_tool("clock", always=True)
+    )
     (listed, instructions), found, called = asked(
-        server(tmp_path, shelf),
+        server(tmp_path, provider),
         "auto",
         ("search_tools", {"query": "weather report"}),
         ("call_found_tool", {"name": "weather_report", "arguments": {"of": 1}}),
@@ -310,8 +312,8 @@ def test_tools_of_external_servers_are_found_and_called(tmp_path: Path) -> None:
     )
     assert names(found) == ["weather_report"]
     assert called.content[0].text == '{"from": "weather_report"}'
-    assert shelf.calls == [("weather_report", {"of": 1}, "desk")]
-    assert set(SEARCH_TOOLS) <= shelf.reserved
+    assert provider.calls == [("weather_report", {"of": 1}, "desk")]
+    assert set(SEARCH_TOOLS) <= provider.reserved
 
 
 @pytest.mark.parametrize(

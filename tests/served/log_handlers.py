@@ -1,4 +1,4 @@
-"""Handlers that log, for tests of log messages."""
+"""Handlers that send log messages to the client."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from toolcast_runtime import current_call
 
 
 async def each_level(levels: list[str]) -> str:
-    """Logs a message for each level."""
+    """Log a message for each level."""
     for level in levels:
         current_call().log(level, f"at {level}")  # type: ignore[arg-type]
     return "done"
 
 
 def from_thread() -> str:
-    """Logs from the worker thread and from a thread of its own."""
+    """Log from the worker thread and from a thread that it starts."""
     call = current_call()
     call.log("info", "worker")
     thread = threading.Thread(target=call.log, args=("info", "thread"))
@@ -26,7 +26,7 @@ def from_thread() -> str:
 
 
 async def many(count: int) -> str:
-    """Logs more than a client may get."""
+    """Log `count` messages without a pause."""
     for number in range(count):
         current_call().log("info", f"message {number}")
     await asyncio.sleep(0)
@@ -34,19 +34,19 @@ async def many(count: int) -> str:
 
 
 async def odd(text: str, size: int) -> str:
-    """Logs a long text, repeated."""
+    """Log a text that is repeated `size` times."""
     current_call().log("error", text * size)
     return "done"
 
 
 async def failing() -> str:
-    """Logs, and then fails."""
+    """Log a message and then raise."""
     current_call().log("warning", "before")
     raise ValueError("no")
 
 
 async def wrong(level: str) -> str:
-    """Logs with arguments that MCP does not have."""
+    """Log with an unknown level and with a number, and return both errors."""
     for arguments in ((level, "text"), ("info", 3)):
         try:
             current_call().log(*arguments)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""What a call is run in: a task of its own, which its caller waits for no longer than need be."""
+"""Task of an async handler: event loop rounds, cancellation, context and timeout."""
 
 from __future__ import annotations
 
@@ -19,28 +19,30 @@ from toolcast_runtime import Registry, ToolResponse, current_call
 
 Handler = Callable[[], Awaitable[Any]]
 Call = Callable[..., Awaitable[ToolResponse]]
-NAME: contextvars.ContextVar[str] = contextvars.ContextVar("name", default="nobody")
+CONTEXT_NAME: contextvars.ContextVar[str] = contextvars.ContextVar(
+    "name", default="nobody"
+)
 IS_EAGER = sys.version_info >= (3, 12)
 
 
 @pytest.fixture
 def call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Call:
-    """Calls a tool whose handler is given, which has half a second by default."""
+    """Function that calls a tool with a handler and a timeout."""
 
-    async def called(handler: Handler, timeout: float = 0.5) -> ToolResponse:
+    async def call_handler(handler: Handler, timeout: float = 0.5) -> ToolResponse:
         module = SimpleNamespace(work=handler)
         handler.__module__ = "made_up.handlers"
         monkeypatch.setitem(sys.modules, "made_up.handlers", module)
         tool = definition("work", handler="made_up.handlers:work", timeout=timeout)
         package = Package(tmp_path, tool).load()
-        # Two calls of one test are of two registries, each with its own handler.
+        # Each call has its own registry, which loads the new handler.
         return await Registry(package, handlers="made_up").call_tool("work")
 
-    return called
+    return call_handler
 
 
-async def rounds_of(call: Awaitable[ToolResponse]) -> int:
-    """How often the loop comes round until the call is answered."""
+async def count_rounds(call: Awaitable[ToolResponse]) -> int:
+    """Return the number of event loop rounds until a call is answered."""
     loop, rounds = asyncio.get_running_loop(), -1
 
     def count() -> None:
@@ -56,15 +58,19 @@ async def rounds_of(call: Awaitable[ToolResponse]) -> int:
     return rounds
 
 
-async def test_a_handler_that_never_waits_costs_few_rounds(call: Call) -> None:
+async def test_handler_that_never_awaits_is_answered_in_two_loop_rounds(
+    call: Call,
+) -> None:
+    """Eager tasks (Python 3.12) are answered in the same round."""
+
     async def at_once() -> str:
         return "done"
 
-    rounds = await rounds_of(call(at_once))
+    rounds = await count_rounds(call(at_once))
     assert rounds == (0 if IS_EAGER else 2)
 
 
-async def test_who_waits_is_told_in_the_round_in_which_the_handler_ends(
+async def test_caller_is_answered_in_the_loop_round_in_which_the_handler_ends(
     call: Call,
 ) -> None:
     async def in_two_rounds() -> str:
@@ -72,13 +78,13 @@ async def test_who_waits_is_told_in_the_round_in_which_the_handler_ends(
         await asyncio.sleep(0)
         return "done"
 
-    rounds = await rounds_of(call(in_two_rounds))
+    rounds = await count_rounds(call(in_two_rounds))
     assert rounds == (3 if IS_EAGER else 4)
 
 
-async def test_a_handler_has_a_task_of_its_own(call: Call) -> None:
-    """So that what it does with its task is nothing to its caller's."""
-    seen: list[Any] = []
+async def test_handler_runs_in_a_separate_task(call: Call) -> None:
+    """Task groups and timeouts in the handler must not affect the caller's task."""
+    tasks: list[Any] = []
 
     async def handler() -> str:
         first = asyncio.current_task()
@@ -87,17 +93,17 @@ async def test_a_handler_has_a_task_of_its_own(call: Call) -> None:
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0.01):
                 await asyncio.sleep(10)
-        seen.extend((first, asyncio.current_task()))
+        tasks.extend((first, asyncio.current_task()))
         return "done"
 
     caller = asyncio.current_task()
     assert (await call(handler)).result == "done"
-    assert seen[0] is seen[1] is not caller
+    assert tasks[0] is tasks[1] is not caller
     assert caller is not None and not caller.cancelling()
 
 
 @pytest.mark.parametrize("rounds", [0, 1])
-async def test_a_handler_that_cancels_itself_is_a_cancelled_call(
+async def test_handler_that_cancels_its_task_is_a_cancelled_call_error(
     call: Call, rounds: int
 ) -> None:
     async def handler() -> None:
@@ -111,56 +117,60 @@ async def test_a_handler_that_cancels_itself_is_a_cancelled_call(
     assert (await call(handler)).error == "the call was cancelled"
 
 
-async def test_a_task_that_others_cancel_before_it_has_begun_is_a_cancelled_call(
+async def test_task_that_is_cancelled_before_it_starts_is_a_cancelled_call_error(
     call: Call,
 ) -> None:
     async def handler() -> None:
         await asyncio.sleep(10)
 
-    ours = asyncio.all_tasks()
+    existing = asyncio.all_tasks()
     calling = asyncio.ensure_future(call(handler, timeout=20.0))
     await asyncio.sleep(0)
-    [task] = asyncio.all_tasks() - ours - {calling}
+    [task] = asyncio.all_tasks() - existing - {calling}
     task.cancel()
     async with asyncio.timeout(10):
         assert (await calling).error == "the call was cancelled"
 
 
-async def test_a_handler_s_context_is_a_copy_of_its_caller_s(call: Call) -> None:
-    seen = []
+async def test_handler_runs_in_copied_caller_context(call: Call) -> None:
+    """Context variables that the handler sets do not change for the caller."""
+    values = []
 
     async def handler() -> None:
-        seen.append(NAME.get())
-        NAME.set("the handler's")
+        values.append(CONTEXT_NAME.get())
+        CONTEXT_NAME.set("the handler's")
         await asyncio.sleep(0)
-        seen.append(NAME.get())
+        values.append(CONTEXT_NAME.get())
 
-    NAME.set("the caller's")
+    CONTEXT_NAME.set("the caller's")
     await call(handler)
-    assert seen == ["the caller's", "the handler's"]
-    assert NAME.get() == "the caller's"
+    assert values == ["the caller's", "the handler's"]
+    assert CONTEXT_NAME.get() == "the caller's"
     with pytest.raises(LookupError):
         current_call()
 
 
-async def test_a_handler_that_ends_after_its_time_without_a_wait_has_its_answer(
+async def test_blocking_handler_that_ends_after_its_timeout_is_answered(
     call: Call,
 ) -> None:
+    """Timeouts cannot interrupt a blocking handler, so its result is returned."""
+
     async def handler() -> str:
         time.sleep(0.05)
         return "late"
 
-    async def that_waits() -> str:
+    async def handler_with_await() -> str:
         await asyncio.sleep(0)
         return await handler()
 
-    for one in (handler, that_waits):
-        assert (await call(one, timeout=0.01)).result == "late"
+    for function in (handler, handler_with_await):
+        assert (await call(function, timeout=0.01)).result == "late"
 
 
-async def test_a_handler_that_does_not_let_itself_be_cancelled_keeps_nobody_waiting(
+async def test_handler_that_ignores_cancellation_does_not_block_its_caller(
     call: Call,
 ) -> None:
+    """Callers get their timeout or cancellation while the handler still runs."""
     is_over = asyncio.Event()
 
     async def stubborn() -> None:

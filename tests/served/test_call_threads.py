@@ -1,4 +1,4 @@
-"""Each call of a plain handler has a thread to itself, and a hung one holds up nobody."""
+"""Worker threads of synchronous handlers: reuse, limit, context, errors and exit."""
 
 from __future__ import annotations
 
@@ -17,29 +17,29 @@ import pytest
 from toolcast_runtime.core.calls import worker_threads
 from toolcast_runtime.core.calls.worker_threads import MAX_THREADS, run_in_thread
 
-NAME: contextvars.ContextVar[str] = contextvars.ContextVar("name")
+CONTEXT_NAME: contextvars.ContextVar[str] = contextvars.ContextVar("name")
 
 
-async def test_a_call_runs_in_another_thread() -> None:
+async def test_synchronous_handler_runs_in_another_thread() -> None:
     ident, error = await run_in_thread(threading.get_ident)
     assert error is None
     assert ident != threading.get_ident()
 
 
-async def test_every_hung_call_keeps_a_thread_of_its_own() -> None:
+async def test_hanging_calls_do_not_block_a_further_call() -> None:
     release = threading.Event()
-    hung = [asyncio.create_task(run_in_thread(release.wait)) for _ in range(5)]
+    hanging = [asyncio.create_task(run_in_thread(release.wait)) for _ in range(5)]
     await asyncio.sleep(0)
     assert await run_in_thread(lambda: "quick") == ("quick", None)
     release.set()
-    assert await asyncio.gather(*hung) == [(True, None)] * 5
+    assert await asyncio.gather(*hanging) == [(True, None)] * 5
 
 
-async def test_a_thread_takes_one_call_after_the_other_and_has_the_name_of_each() -> (
-    None
-):
-    ran = [await run_in_thread(threading.current_thread, name) for name in ("a", "b")]
-    (first, _), (second, _) = ran
+async def test_idle_thread_is_reused_and_renamed_for_each_call() -> None:
+    outcomes = [
+        await run_in_thread(threading.current_thread, name) for name in ("a", "b")
+    ]
+    (first, _), (second, _) = outcomes
     assert first is second
     assert await run_in_thread(lambda: threading.current_thread().name, "c") == (
         "c",
@@ -47,20 +47,21 @@ async def test_a_thread_takes_one_call_after_the_other_and_has_the_name_of_each(
     )
 
 
-async def test_a_thread_that_waits_keeps_nothing_of_its_last_call() -> None:
-    class Given:
+async def test_idle_thread_does_not_keep_a_reference_to_its_last_call() -> None:
+    class Argument:
         pass
 
-    given = Given()
-    kept = weakref.ref(given)
-    assert await run_in_thread(functools.partial(id, given)) == (id(given), None)
-    del given
-    async with asyncio.timeout(5):
-        while kept() is not None:
+    argument = Argument()
+    reference = weakref.ref(argument)
+    outcome = await run_in_thread(functools.partial(id, argument))
+    assert outcome == (id(argument), None)
+    del argument
+    async with asyncio.timeout(30):
+        while reference() is not None:
             await asyncio.sleep(0.001)
 
 
-async def test_there_are_never_more_threads_than_places() -> None:
+async def test_thread_count_never_exceeds_the_maximum() -> None:
     idents: set[int] = set()
     for _ in range(5):
         calls = [
@@ -71,12 +72,12 @@ async def test_there_are_never_more_threads_than_places() -> None:
     assert len(idents) <= MAX_THREADS
 
 
-async def test_more_than_the_most_are_refused_until_one_is_free(
+async def test_call_is_refused_if_no_thread_becomes_free_in_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(worker_threads, "_THREAD_TIMEOUT_S", 0.05)
     release = threading.Event()
-    hung = [
+    hanging = [
         asyncio.create_task(run_in_thread(release.wait)) for _ in range(MAX_THREADS)
     ]
     await asyncio.sleep(0)
@@ -84,11 +85,11 @@ async def test_more_than_the_most_are_refused_until_one_is_free(
     assert result is None
     assert f"busy with {MAX_THREADS} calls" in str(error)
     release.set()
-    await asyncio.gather(*hung)
+    await asyncio.gather(*hanging)
     assert await run_in_thread(lambda: "now") == ("now", None)
 
 
-async def test_more_than_the_most_wait_in_turn_for_a_place() -> None:
+async def test_calls_above_the_maximum_wait_for_a_free_thread() -> None:
     def work(number: int) -> int:
         time.sleep(0.005)
         return number
@@ -97,9 +98,9 @@ async def test_more_than_the_most_wait_in_turn_for_a_place() -> None:
     assert await asyncio.gather(*calls) == [(n, None) for n in range(4 * MAX_THREADS)]
 
 
-async def test_who_waits_and_goes_leaves_its_place_to_others() -> None:
+async def test_cancelled_waiting_calls_do_not_use_up_threads() -> None:
     release = threading.Event()
-    hung = [
+    hanging = [
         asyncio.create_task(run_in_thread(release.wait)) for _ in range(MAX_THREADS)
     ]
     await asyncio.sleep(0)
@@ -109,25 +110,27 @@ async def test_who_waits_and_goes_leaves_its_place_to_others() -> None:
         task.cancel()
     release.set()
     assert await asyncio.gather(*late[1::2]) == [("late", None)] * 5
-    await asyncio.gather(*hung)
-    again = [run_in_thread(lambda: 1) for _ in range(MAX_THREADS)]
-    assert await asyncio.gather(*again) == [(1, None)] * MAX_THREADS
+    await asyncio.gather(*hanging)
+    calls = [run_in_thread(lambda: 1) for _ in range(MAX_THREADS)]
+    assert await asyncio.gather(*calls) == [(1, None)] * MAX_THREADS
 
 
-async def test_each_call_has_its_caller_s_context_and_leaves_none() -> None:
+async def test_threaded_call_runs_in_copied_caller_context() -> None:
+    """Variables that a call sets are visible neither to its caller nor to later calls."""
+
     def rename() -> str:
-        before = NAME.get()
-        NAME.set("of the thread")
+        before = CONTEXT_NAME.get()
+        CONTEXT_NAME.set("of the thread")
         return before
 
     for name in ("a", "b"):
-        NAME.set(name)
+        CONTEXT_NAME.set(name)
         assert await run_in_thread(rename) == (name, None)
-        assert NAME.get() == name
+        assert CONTEXT_NAME.get() == name
 
 
 @pytest.mark.parametrize("error", [LookupError, SystemExit, KeyboardInterrupt])
-async def test_what_a_function_raises_is_given(
+async def test_exception_in_a_thread_is_returned_and_the_thread_goes_on(
     error: type[BaseException],
 ) -> None:
     def fail() -> None:
@@ -138,7 +141,7 @@ async def test_what_a_function_raises_is_given(
     assert await run_in_thread(lambda: 1) == (1, None)
 
 
-async def test_a_call_that_is_given_up_leaves_its_place_when_its_thread_ends() -> None:
+async def test_call_works_after_another_call_was_cancelled_while_it_ran() -> None:
     release = threading.Event()
     task = asyncio.create_task(run_in_thread(release.wait))
     await asyncio.sleep(0)
@@ -149,7 +152,7 @@ async def test_a_call_that_is_given_up_leaves_its_place_when_its_thread_ends() -
     assert await run_in_thread(lambda: 1) == (1, None)
 
 
-def test_a_hung_call_does_not_keep_the_process_from_ending() -> None:
+def test_hanging_call_does_not_prevent_process_exit() -> None:
     program = (
         "import asyncio, threading\n"
         "from toolcast_runtime.core.calls.worker_threads import run_in_thread\n"
@@ -158,14 +161,15 @@ def test_a_hung_call_does_not_keep_the_process_from_ending() -> None:
         "    print(await run_in_thread(lambda: 'quick'))\n"
         "asyncio.run(main())\n"
     )
-    ran = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, timeout=60
     )
-    assert (ran.returncode, ran.stdout) == (0, "('quick', None)\n"), ran.stderr
+    expected = (0, "('quick', None)\n")
+    assert (process.returncode, process.stdout) == expected, process.stderr
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-def test_a_forked_child_starts_threads_of_its_own() -> None:
+def test_forked_child_starts_its_own_worker_threads() -> None:
     asyncio.run(run_in_thread(lambda: 1))
     child = os.fork()
     if child == 0:

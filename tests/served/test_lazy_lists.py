@@ -1,4 +1,4 @@
-"""Lists load definitions alone: no types, no handlers."""
+"""Modules that tool lists import: definitions only, no tool types and no handlers."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ print(json.dumps(loaded))
 """
 
 
-def test_a_list_imports_no_tool_and_no_handler(project_copy: Any) -> None:
-    ran = project_copy.run("-c", PROGRAM)
-    assert ran.returncode == 0, ran.stderr
-    assert json.loads(ran.stdout) == {code: [] for code in CODES}
+def test_tool_lists_import_no_tool_module_and_no_handler(project_copy: Any) -> None:
+    process = project_copy.run("-c", PROGRAM)
+    assert process.returncode == 0, process.stderr
+    assert json.loads(process.stdout) == {code: [] for code in CODES}

@@ -1,4 +1,4 @@
-"""Log messages of handlers, received by the official client."""
+"""Log messages of handlers that the official client receives."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ async def call_logged(
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("level", ["debug", "info", "warning", "alert", "emergency"])
-async def test_log_respects_the_level_of_the_client(
+async def test_log_sends_messages_from_the_clients_level_upward(
     registry: Registry, mode: Mode, level: types.LoggingLevel
 ) -> None:
     arguments = {"levels": LEVELS}
@@ -87,10 +87,10 @@ async def test_log_respects_the_level_of_the_client(
     assert messages == [(name, f"at {name}") for name in expected]
 
 
-async def test_log_without_a_level_is_decided_by_the_protocol_version(
+async def test_log_to_a_client_without_a_level_depends_on_the_protocol_version(
     registry: Registry,
 ) -> None:
-    """Up to 2025-11-25 all are sent; 2026-07-28 forbids messages without a level."""
+    """Up to 2025-11-25 all messages are sent; 2026-07-28 forbids them."""
     arguments = {"levels": ["debug"]}
     _, sent = await call_logged(registry, "legacy", "each_level", arguments, None)
     assert sent == [("debug", "at debug")]
@@ -99,13 +99,15 @@ async def test_log_without_a_level_is_decided_by_the_protocol_version(
 
 
 @pytest.mark.parametrize("mode", MODES)
-async def test_log_works_from_threads(registry: Registry, mode: Mode) -> None:
+async def test_log_from_threads_is_sent(registry: Registry, mode: Mode) -> None:
     _, messages = await call_logged(registry, mode, "from_thread")
     assert messages == [("info", "worker"), ("info", "thread")]
 
 
 @pytest.mark.parametrize("mode", MODES)
-async def test_log_has_a_bounded_rate(registry: Registry, mode: Mode) -> None:
+async def test_log_messages_above_the_burst_limit_are_dropped_with_a_warning(
+    registry: Registry, mode: Mode
+) -> None:
     arguments = {"count": MAX_BURST + 1000}
     _, messages = await call_logged(registry, mode, "many", arguments)
     assert MAX_BURST <= len(messages) <= MAX_BURST + 100
@@ -115,7 +117,7 @@ async def test_log_has_a_bounded_rate(registry: Registry, mode: Mode) -> None:
 
 
 @pytest.mark.parametrize("text", ["a", "ü", "\x00", '"', "long", ""])
-async def test_log_sends_any_text_within_the_limit(
+async def test_log_sends_any_text_and_cuts_it_at_the_length_limit(
     registry: Registry, text: str
 ) -> None:
     size = MAX_CHARACTERS if text == "long" else 1
@@ -125,12 +127,14 @@ async def test_log_sends_any_text_within_the_limit(
     assert len(messages[0][1]) == min(len(text) * size, MAX_CHARACTERS)
 
 
-def test_log_has_no_effect_outside_of_an_mcp_server() -> None:
+def test_log_has_no_effect_outside_an_mcp_server() -> None:
     CallContext("odd").log("info", "text")
 
 
 @pytest.mark.parametrize("mode", MODES)
-async def test_log_of_a_failed_call_is_sent(registry: Registry, mode: Mode) -> None:
+async def test_log_message_before_a_failure_is_sent(
+    registry: Registry, mode: Mode
+) -> None:
     result, messages = await call_logged(registry, mode, "failing")
     assert result.is_error
     assert messages == [("warning", "before")]

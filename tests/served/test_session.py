@@ -1,4 +1,4 @@
-"""The SDK's session straight over our streams: what it answers is the same, with less work."""
+"""SDK session over the runtime's stdio streams: each request has exactly one answer."""
 
 from __future__ import annotations
 
@@ -14,63 +14,64 @@ from toolcast_runtime.mcp.sdk_server import build_server
 from toolcast_runtime.stdio.streams import IncomingMessages, OutgoingMessages
 
 PERSONALITY = {"name": "get_personality", "arguments": {}}
-HELLO = {
+INITIALIZE = {
     "protocolVersion": LEGACY,
     "capabilities": {},
     "clientInfo": {"name": "tests", "version": "1"},
 }
 
 
-def line(method: str, params: Any = None, number: int | None = None) -> bytes:
+def encode_line(method: str, params: Any = None, number: int | None = None) -> bytes:
+    """Return the line of a request, or of a notification without a number."""
     value: dict[str, Any] = {"jsonrpc": "2.0", "method": method}
     value |= {} if number is None else {"id": number}
     value |= {} if params is None else {"params": params}
     return json.dumps(value).encode() + b"\n"
 
 
-async def answers(sent: bytes) -> list[dict[str, Any]]:
-    """What a server answers to a client that says all this and leaves."""
-    (source, ask), (read, sink) = os.pipe(), os.pipe()
+async def run_session(data: bytes) -> list[dict[str, Any]]:
+    """Run a session with this input and return its answers sorted by id."""
+    (source, client_write), (client_read, sink) = os.pipe(), os.pipe()
     outgoing = OutgoingMessages(sink, 2)
     incoming = IncomingMessages(source, outgoing)
-    os.write(ask, sent)
-    os.close(ask)
+    os.write(client_write, data)
+    os.close(client_write)
     server = build_server(SERVER, "internal", takes_raw_json=True)
     options = server.create_initialization_options()
     await server.run(incoming, outgoing, options)
     for number in (source, sink):
         os.close(number)
-    with os.fdopen(read, "rb") as said:
-        found = [json.loads(each) for each in said]
-    return sorted(found, key=lambda answer: str(answer["id"]))
+    with os.fdopen(client_read, "rb") as lines:
+        answers = [json.loads(line) for line in lines]
+    return sorted(answers, key=lambda answer: str(answer["id"]))
 
 
 CONVERSATIONS = {
-    "with a handshake": (
-        line("initialize", HELLO, 0)
-        + line("notifications/initialized")
-        + line("tools/call", PERSONALITY, 1)
-        + line("tools/call", {"name": "ghost"}, 2)
-        + line("tools/call", {**PERSONALITY, "_meta": meta()}, 3)
-        + line("prompts/list", {}, 4)
+    "handshake": (
+        encode_line("initialize", INITIALIZE, 0)
+        + encode_line("notifications/initialized")
+        + encode_line("tools/call", PERSONALITY, 1)
+        + encode_line("tools/call", {"name": "ghost"}, 2)
+        + encode_line("tools/call", {**PERSONALITY, "_meta": meta()}, 3)
+        + encode_line("prompts/list", {}, 4)
     ),
-    "without one": (
-        line("tools/call", {**PERSONALITY, "_meta": meta()}, 1)
-        + line("initialize", HELLO, 2)
-        + line("tools/call", PERSONALITY, 3)
-        + line("server/discover", {"_meta": meta()}, 4)
+    "no handshake": (
+        encode_line("tools/call", {**PERSONALITY, "_meta": meta()}, 1)
+        + encode_line("initialize", INITIALIZE, 2)
+        + encode_line("tools/call", PERSONALITY, 3)
+        + encode_line("server/discover", {"_meta": meta()}, 4)
     ),
-    "with nothing but notifications": line("notifications/initialized") * 3,
-    "with a request before the handshake": (
-        line("notifications/initialized") * 9
-        + line("tools/call", PERSONALITY, 1)
-        + line("initialize", HELLO, 2)
+    "only notifications": encode_line("notifications/initialized") * 3,
+    "request before the handshake": (
+        encode_line("notifications/initialized") * 9
+        + encode_line("tools/call", PERSONALITY, 1)
+        + encode_line("initialize", INITIALIZE, 2)
     ),
 }
 
 
-@pytest.mark.parametrize("sent", CONVERSATIONS.values(), ids=CONVERSATIONS.keys())
-async def test_every_request_is_answered_once(sent: bytes) -> None:
-    found = [answer["id"] for answer in await answers(sent)]
-    assert found == sorted(found)
-    assert len(found) == len(set(found)) == sent.count(b'"id"')
+@pytest.mark.parametrize("data", CONVERSATIONS.values(), ids=CONVERSATIONS.keys())
+async def test_every_request_is_answered_once(data: bytes) -> None:
+    ids = [answer["id"] for answer in await run_session(data)]
+    assert ids == sorted(ids)
+    assert len(ids) == len(set(ids)) == data.count(b'"id"')

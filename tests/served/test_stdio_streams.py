@@ -1,4 +1,4 @@
-"""The streams under the session: a client that stops reading stops nobody else."""
+"""Stdio streams of a session: slow and closed clients, order, limits and line framing."""
 
 from __future__ import annotations
 
@@ -30,87 +30,95 @@ from toolcast_runtime.stdio.streams import (
 Ends = tuple[int, int]
 
 
-def pipe() -> Ends:
+def open_pipe() -> Ends:
     return os.pipe()
 
 
-def sockets() -> Ends:
-    ours, theirs = socket.socketpair()
-    return ours.detach(), theirs.detach()
+def open_sockets() -> Ends:
+    read, write = socket.socketpair()
+    return read.detach(), write.detach()
 
 
-def terminal() -> Ends:
+def open_terminal() -> Ends:
     parent, child = os.openpty()
     tty.setraw(child)
     return child, parent
 
 
-each_kind = pytest.mark.parametrize("kind", [pipe, sockets, terminal])
+each_stream_kind = pytest.mark.parametrize(
+    "open_ends",
+    [open_pipe, open_sockets, open_terminal],
+    ids=["pipe", "sockets", "terminal"],
+)
 
 
-class Wire:
-    """Both streams of a server, and the client's ends of them."""
+class Streams:
+    """Both streams of a server with the client's ends."""
 
-    def __init__(self, kind: Callable[[], Ends]) -> None:
-        self.source, self.ask = kind()
-        self.read, self.sink = kind()
+    def __init__(self, open_ends: Callable[[], Ends]) -> None:
+        self.source, self.client_write = open_ends()
+        self.client_read, self.sink = open_ends()
         self.outgoing = OutgoingMessages(self.sink, 2)
         self.incoming = IncomingMessages(self.source, self.outgoing)
 
     def request(self, number: int) -> None:
+        """Write a request as the client."""
         message = {"jsonrpc": "2.0", "id": number, "method": "ping"}
-        os.write(self.ask, json.dumps(message).encode() + b"\n")
+        os.write(self.client_write, json.dumps(message).encode() + b"\n")
 
     async def answer(self, number: int, size: int = 0) -> None:
+        """Send an answer with a text of this size as the server."""
         result = {"text": "x" * size}
         message = JSONRPCResponse(jsonrpc="2.0", id=number, result=result)
         await self.outgoing.send(SessionMessage(message))
 
-    async def all_read(self, size: int) -> bytes:
-        """What the client reads, in a thread, as a process of its own would."""
+    async def read_bytes(self, size: int) -> bytes:
+        """Read at least `size` bytes as the client, in a thread."""
 
         def read() -> bytes:
             data = b""
             while len(data) < size:
-                data += os.read(self.read, 1 << 16)
+                data += os.read(self.client_read, 1 << 16)
             return data
 
         return await asyncio.to_thread(read)
 
 
 @asynccontextmanager
-async def wire(kind: Callable[[], Ends]) -> AsyncIterator[Wire]:
-    made = Wire(kind)
+async def open_streams(open_ends: Callable[[], Ends]) -> AsyncIterator[Streams]:
+    """Open both streams, and close the server's ends afterwards."""
+    streams = Streams(open_ends)
     try:
-        yield made
+        yield streams
     finally:
-        made.incoming.close()
-        made.outgoing.close()
+        streams.incoming.close()
+        streams.outgoing.close()
 
 
-@each_kind
-async def test_a_client_that_does_not_read_holds_up_no_other_work(
-    kind: Callable[[], Ends],
+@each_stream_kind
+async def test_send_to_a_client_that_does_not_read_does_not_block_the_event_loop(
+    open_ends: Callable[[], Ends],
 ) -> None:
-    async with wire(kind) as made:
-        sending = asyncio.create_task(made.answer(1, 3 * SEND_PAUSE_BYTES))
+    """Answers are pending until the client reads them."""
+    async with open_streams(open_ends) as streams:
+        sending = asyncio.create_task(streams.answer(1, 3 * SEND_PAUSE_BYTES))
         for _ in range(50):
             await asyncio.sleep(0)
-        assert not sending.done(), "it was taken by a pipe that nobody reads"
+        assert not sending.done()
         expected = encode_message(
             JSONRPCResponse(
                 jsonrpc="2.0", id=1, result={"text": "x" * 3 * SEND_PAUSE_BYTES}
             )
         )
-        assert await made.all_read(len(expected)) == expected
+        assert await streams.read_bytes(len(expected)) == expected
         await sending
 
 
-@each_kind
-async def test_messages_are_whole_and_in_order_whatever_waits(
-    kind: Callable[[], Ends],
+@each_stream_kind
+async def test_concurrent_messages_are_complete_and_in_order(
+    open_ends: Callable[[], Ends],
 ) -> None:
-    async with wire(kind) as made:
+    async with open_streams(open_ends) as streams:
         expected, sizes = b"", [10, 100_000, 7, 70_000, 0, 4_096, 4_095, 300_000]
         tasks = []
         for number, size in enumerate(sizes):
@@ -118,183 +126,194 @@ async def test_messages_are_whole_and_in_order_whatever_waits(
             expected += encode_message(
                 JSONRPCResponse(jsonrpc="2.0", id=number, result=result)
             )
-            tasks.append(asyncio.create_task(made.answer(number, size)))
+            tasks.append(asyncio.create_task(streams.answer(number, size)))
             await asyncio.sleep(0)
-        assert await made.all_read(len(expected)) == expected
+        assert await streams.read_bytes(len(expected)) == expected
         await asyncio.gather(*tasks)
 
 
-@pytest.mark.parametrize("kind", [pipe, sockets])
-async def test_a_short_line_is_there_as_soon_as_it_is_written(
-    kind: Callable[[], Ends],
+@pytest.mark.parametrize(
+    "open_ends", [open_pipe, open_sockets], ids=["pipe", "sockets"]
+)
+async def test_short_line_is_written_immediately_without_changing_blocking_mode(
+    open_ends: Callable[[], Ends],
 ) -> None:
-    async with wire(kind) as made:
-        made.outgoing.write(b"short\n")
-        assert made.outgoing.unsent == 0
-        assert os.read(made.read, 100) == b"short\n"
-        assert os.get_blocking(made.source) and os.get_blocking(made.sink)
+    async with open_streams(open_ends) as streams:
+        streams.outgoing.write(b"short\n")
+        assert streams.outgoing.unsent == 0
+        assert os.read(streams.client_read, 100) == b"short\n"
+        assert os.get_blocking(streams.source) and os.get_blocking(streams.sink)
 
 
-@each_kind
+@each_stream_kind
 @pytest.mark.parametrize("blocks", [True, False])
-async def test_a_short_line_for_a_client_that_takes_nothing_waits_for_nobody(
-    kind: Callable[[], Ends], blocks: bool
+async def test_short_line_to_a_full_stream_is_buffered(
+    open_ends: Callable[[], Ends], blocks: bool
 ) -> None:
-    async with wire(kind) as made:
-        os.set_blocking(made.sink, False)
+    async with open_streams(open_ends) as streams:
+        os.set_blocking(streams.sink, False)
         filled = 0
         with contextlib.suppress(BlockingIOError):
             while True:
-                filled += os.write(made.sink, b"x" * 1_000)
-        os.set_blocking(made.sink, blocks)
-        made.outgoing.write(b"one\n")
-        made.outgoing.write(b"two\n")
-        assert made.outgoing.unsent == 8
-        assert (await made.all_read(filled + 8))[filled:] == b"one\ntwo\n"
+                filled += os.write(streams.sink, b"x" * 1_000)
+        os.set_blocking(streams.sink, blocks)
+        streams.outgoing.write(b"one\n")
+        streams.outgoing.write(b"two\n")
+        assert streams.outgoing.unsent == 8
+        assert (await streams.read_bytes(filled + 8))[filled:] == b"one\ntwo\n"
 
 
-async def test_what_somebody_else_reads_is_waited_for_no_longer() -> None:
-    async with wire(pipe) as made:
-        os.set_blocking(made.source, False)
-        other = IncomingMessages(made.source, made.outgoing)
-        both = {asyncio.create_task(each.receive()) for each in (made.incoming, other)}
+async def test_second_reader_still_waits_after_the_first_reader_received() -> None:
+    async with open_streams(open_pipe) as streams:
+        os.set_blocking(streams.source, False)
+        other = IncomingMessages(streams.source, streams.outgoing)
+        readers = (streams.incoming, other)
+        tasks = {asyncio.create_task(reader.receive()) for reader in readers}
         await asyncio.sleep(0)
-        made.request(1)
-        _, waits = await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+        streams.request(1)
+        _, pending = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         await asyncio.sleep(0.05)
-        [still] = waits
-        still.cancel()
+        [waiting] = pending
+        waiting.cancel()
         other.close()
 
 
-async def test_a_cancelled_sender_tears_no_message() -> None:
-    async with wire(pipe) as made:
+async def test_message_from_cancelled_sender_is_sent_completely() -> None:
+    async with open_streams(open_pipe) as streams:
         size = 2 * SEND_PAUSE_BYTES
-        sending = asyncio.create_task(made.answer(1, size))
+        sending = asyncio.create_task(streams.answer(1, size))
         await asyncio.sleep(0)
         sending.cancel()
         with pytest.raises(asyncio.CancelledError):
             await sending
-        later = asyncio.create_task(made.answer(2))
-        wanted = [
+        later = asyncio.create_task(streams.answer(2))
+        expected = [
             encode_message(
                 JSONRPCResponse(jsonrpc="2.0", id=n, result={"text": "x" * s})
             )
             for n, s in ((1, size), (2, 0))
         ]
-        assert await made.all_read(sum(map(len, wanted))) == b"".join(wanted)
+        assert await streams.read_bytes(sum(map(len, expected))) == b"".join(expected)
         await later
 
 
-async def test_nothing_more_is_taken_from_a_client_that_leaves_too_much_unread() -> (
+async def test_requests_are_not_read_while_the_client_has_too_much_unread_output() -> (
     None
 ):
-    async with wire(pipe) as made:
-        made.outgoing.write(b"x" * (MAX_UNSENT_BYTES + (1 << 20)))
-        made.request(1)
-        receiving = asyncio.create_task(made.incoming.receive())
+    async with open_streams(open_pipe) as streams:
+        streams.outgoing.write(b"x" * (MAX_UNSENT_BYTES + (1 << 20)))
+        streams.request(1)
+        receiving = asyncio.create_task(streams.incoming.receive())
         await asyncio.sleep(0.05)
         assert not receiving.done()
-        assert made.outgoing.unanswered_ids == set()
-        await made.all_read(MAX_UNSENT_BYTES + (1 << 20))
+        assert streams.outgoing.unanswered_ids == set()
+        await streams.read_bytes(MAX_UNSENT_BYTES + (1 << 20))
         async with asyncio.timeout(30):
             received = await receiving
         assert isinstance(received.message, JSONRPCRequest)
 
 
 @pytest.mark.parametrize(("unsent", "waits"), [(1_048_576, False), (1_048_577, True)])
-async def test_who_sends_waits_behind_a_mebibyte(unsent: int, waits: bool) -> None:
-    async with wire(pipe) as made:
-        own = len(
-            encode_message(JSONRPCResponse(jsonrpc="2.0", id=1, result={"text": ""}))
-        )
-        made.outgoing.write(b"x" * (unsent - own))
-        sending = asyncio.create_task(made.answer(1))
+async def test_sender_waits_if_more_than_one_mebibyte_is_unsent(
+    unsent: int, waits: bool
+) -> None:
+    async with open_streams(open_pipe) as streams:
+        message = JSONRPCResponse(jsonrpc="2.0", id=1, result={"text": ""})
+        size = len(encode_message(message))
+        streams.outgoing.write(b"x" * (unsent - size))
+        sending = asyncio.create_task(streams.answer(1))
         for _ in range(5):
             await asyncio.sleep(0)
-        assert made.outgoing.unsent == unsent
+        assert streams.outgoing.unsent == unsent
         assert sending.done() is not waits
-        await made.all_read(unsent)
+        await streams.read_bytes(unsent)
         await sending
 
 
 @pytest.mark.parametrize(("unsent", "waits"), [(4_194_304, False), (4_194_305, True)])
-async def test_a_client_is_heard_up_to_four_mebibytes(unsent: int, waits: bool) -> None:
-    async with wire(pipe) as made:
-        made.outgoing.write(b"x" * unsent)
-        made.request(1)
-        receiving = asyncio.create_task(made.incoming.receive())
+async def test_requests_are_not_read_above_four_mebibytes_unsent_output(
+    unsent: int, waits: bool
+) -> None:
+    async with open_streams(open_pipe) as streams:
+        streams.outgoing.write(b"x" * unsent)
+        streams.request(1)
+        receiving = asyncio.create_task(streams.incoming.receive())
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(asyncio.shield(receiving), 0.05 if waits else 30)
         assert receiving.done() is not waits
-        await made.all_read(unsent)
+        await streams.read_bytes(unsent)
         await receiving
 
 
-async def test_a_client_has_five_seconds_for_the_last_answers(
+async def test_close_waits_five_seconds_for_the_client_to_read_the_last_answers(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    timeout, given = asyncio.timeout, list[float]()
+    timeout, limits = asyncio.timeout, list[float]()
 
     def shorter(seconds: float) -> asyncio.Timeout:
-        given.append(seconds)
+        limits.append(seconds)
         return timeout(0.01)
 
-    async with wire(pipe) as made:
-        made.outgoing.write(b"x" * 500_000)
+    async with open_streams(open_pipe) as streams:
+        streams.outgoing.write(b"x" * 500_000)
         monkeypatch.setattr(asyncio, "timeout", shorter)
-        await made.outgoing.aclose()
+        await streams.outgoing.aclose()
         monkeypatch.undo()
-        await made.all_read(500_000)
-    assert given == [5.0]
+        await streams.read_bytes(500_000)
+    assert limits == [5.0]
     assert "the client did not read the last responses" in caplog.text
 
 
 @pytest.mark.slow
-async def test_refusals_that_nobody_reads_do_not_pile_up() -> None:
-    """A client sends rubbish for ever, and takes none of the answers."""
-    async with wire(sockets) as made:
-        receiving = asyncio.create_task(made.incoming.receive())
-        os.set_blocking(made.ask, False)
-        sent, quiet = 0, 0
-        while quiet < 20:
+async def test_invalid_lines_are_not_read_without_limit_if_errors_are_not_read() -> (
+    None
+):
+    """Clients may send invalid lines without end and not read the errors."""
+    async with open_streams(open_sockets) as streams:
+        receiving = asyncio.create_task(streams.incoming.receive())
+        os.set_blocking(streams.client_write, False)
+        sent, blocked = 0, 0
+        while blocked < 20:
             try:
-                sent += os.write(made.ask, b"x\n" * 10_000)
-                quiet = 0
+                sent += os.write(streams.client_write, b"x\n" * 10_000)
+                blocked = 0
             except BlockingIOError:
-                quiet += 1
+                blocked += 1
             await asyncio.sleep(0.01)
             assert sent < 10_000_000
         assert not receiving.done()
         receiving.cancel()
 
 
-async def test_no_more_is_read_ahead_than_the_session_takes() -> None:
-    async with wire(sockets) as made:
-        os.set_blocking(made.ask, False)
-        sent, quiet = 0, 0
-        while quiet < 20:
+async def test_requests_are_not_read_without_limit_if_the_session_receives_none() -> (
+    None
+):
+    """Requests that were sent are received later in order."""
+    async with open_streams(open_sockets) as streams:
+        os.set_blocking(streams.client_write, False)
+        sent, blocked = 0, 0
+        while blocked < 20:
             try:
-                made.request(sent)
+                streams.request(sent)
                 sent += 1
-                quiet = 0
+                blocked = 0
             except BlockingIOError:
-                quiet += 1
+                blocked += 1
                 await asyncio.sleep(0.01)
             assert sent < 100_000
         async with asyncio.timeout(30):
             for number in range(sent):
-                received = await made.incoming.receive()
+                received = await streams.incoming.receive()
                 assert isinstance(received.message, JSONRPCRequest)
                 assert received.message.id == number
 
 
-async def read_ahead(made: Wire) -> int:
-    """How many requests, each sent by itself, are read while the session takes none."""
+async def count_read_requests(streams: Streams) -> int:
+    """Send requests until they stay unread, and return how many were read."""
     for number in range(100):
-        made.request(number)
+        streams.request(number)
         for _ in range(50):
-            if not select.select([made.source], [], [], 0)[0]:
+            if not select.select([streams.source], [], [], 0)[0]:
                 break
             await asyncio.sleep(0.01)
         else:
@@ -302,33 +321,35 @@ async def read_ahead(made: Wire) -> int:
     return 100
 
 
-async def test_no_more_is_read_ahead_of_a_session_that_has_waited() -> None:
-    async with wire(pipe) as new, wire(pipe) as idle:
+async def test_session_reads_two_requests_ahead_also_after_a_cancelled_receive() -> (
+    None
+):
+    async with open_streams(open_pipe) as new, open_streams(open_pipe) as idle:
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0.05):
                 await idle.incoming.receive()
-        assert await read_ahead(idle) == await read_ahead(new) == 2
+        assert await count_read_requests(idle) == await count_read_requests(new) == 2
 
 
-async def test_descriptors_that_do_not_block_are_waited_for() -> None:
-    """A parent may have set them so, for itself as well."""
-    async with wire(pipe) as made:
-        os.set_blocking(made.source, False)
-        os.set_blocking(made.sink, False)
-        made.request(1)
-        received = await made.incoming.receive()
+async def test_non_blocking_descriptors_are_supported() -> None:
+    """The parent process shares the descriptors and may have changed their mode."""
+    async with open_streams(open_pipe) as streams:
+        os.set_blocking(streams.source, False)
+        os.set_blocking(streams.sink, False)
+        streams.request(1)
+        received = await streams.incoming.receive()
         assert isinstance(received.message, JSONRPCRequest)
-        sending = asyncio.create_task(made.answer(1, 300_000))
-        assert len(await made.all_read(300_000)) >= 300_000
+        sending = asyncio.create_task(streams.answer(1, 300_000))
+        assert len(await streams.read_bytes(300_000)) >= 300_000
         await sending
-        made.request(2)
-        await made.incoming.receive()
+        streams.request(2)
+        await streams.incoming.receive()
 
 
-async def test_a_file_is_served_as_a_pipe_is(tmp_path: Path) -> None:
-    asked, said = tmp_path / "asked", tmp_path / "said"
-    asked.write_bytes(b'{"jsonrpc":"2.0","id":1,"method":"ping"}')
-    with asked.open("rb") as source, said.open("wb") as sink:
+async def test_streams_read_and_write_files(tmp_path: Path) -> None:
+    requests, output = tmp_path / "requests", tmp_path / "output"
+    requests.write_bytes(b'{"jsonrpc":"2.0","id":1,"method":"ping"}')
+    with requests.open("rb") as source, output.open("wb") as sink:
         outgoing = OutgoingMessages(sink.fileno(), 2)
         incoming = IncomingMessages(source.fileno(), outgoing)
         async for item in incoming:
@@ -336,94 +357,99 @@ async def test_a_file_is_served_as_a_pipe_is(tmp_path: Path) -> None:
             answer = JSONRPCResponse(jsonrpc="2.0", id=item.message.id, result={})
             await outgoing.send(SessionMessage(answer))
         await outgoing.aclose()
-    assert json.loads(said.read_bytes()) == {"jsonrpc": "2.0", "id": 1, "result": {}}
+    assert json.loads(output.read_bytes()) == {"jsonrpc": "2.0", "id": 1, "result": {}}
 
 
-async def test_the_end_is_told_once_everything_is_answered() -> None:
-    async with wire(pipe) as made:
-        made.request(1)
-        os.close(made.ask)
-        await made.incoming.receive()
-        end = asyncio.create_task(made.incoming.receive())
+async def test_input_ends_only_after_every_request_is_answered() -> None:
+    """The client has closed its end before the last answer."""
+    async with open_streams(open_pipe) as streams:
+        streams.request(1)
+        os.close(streams.client_write)
+        await streams.incoming.receive()
+        end = asyncio.create_task(streams.incoming.receive())
         for _ in range(20):
             await asyncio.sleep(0)
         assert not end.done()
-        await made.answer(1)
+        await streams.answer(1)
         with pytest.raises(anyio.EndOfStream):
             await end
-        assert [message async for message in made.incoming] == []
+        assert [message async for message in streams.incoming] == []
 
 
-async def test_what_a_client_that_has_left_was_asked_is_answered_for_it() -> None:
-    async with wire(pipe) as made:
-        made.request(1)
-        os.write(made.ask, b'{"jsonrpc": "2.0", "id": 8, "result": {}}\n')
+async def test_open_request_to_a_closed_client_is_answered_with_an_error() -> None:
+    """The server must not wait for an answer that cannot arrive."""
+    async with open_streams(open_pipe) as streams:
+        streams.request(1)
+        os.write(streams.client_write, b'{"jsonrpc": "2.0", "id": 8, "result": {}}\n')
         for number in (7, 8):
-            asked = JSONRPCRequest(jsonrpc="2.0", id=number, method="ping")
-            await made.outgoing.send(SessionMessage(asked))
-        os.close(made.ask)
+            request = JSONRPCRequest(jsonrpc="2.0", id=number, method="ping")
+            await streams.outgoing.send(SessionMessage(request))
+        os.close(streams.client_write)
         async with asyncio.timeout(1.5):
-            heard = [(await made.incoming.receive()).message for _ in range(3)]
-            assert isinstance(heard[2], JSONRPCError)
-            assert (heard[2].id, heard[2].error.message) == (
+            messages = [(await streams.incoming.receive()).message for _ in range(3)]
+            error = messages[2]
+            assert isinstance(error, JSONRPCError)
+            assert (error.id, error.error.message) == (
                 7,
                 "the client closed the connection",
             )
-            await made.answer(1)
+            await streams.answer(1)
             with pytest.raises(anyio.EndOfStream):
-                await made.incoming.receive()
+                await streams.incoming.receive()
 
 
-async def test_a_cancelled_request_is_not_waited_for() -> None:
-    async with wire(pipe) as made:
-        made.request(1)
-        gone = {
+async def test_input_ends_without_an_answer_to_a_cancelled_request() -> None:
+    async with open_streams(open_pipe) as streams:
+        streams.request(1)
+        cancel = {
             "jsonrpc": "2.0",
             "method": "notifications/cancelled",
             "params": {"requestId": 1},
         }
-        os.write(made.ask, json.dumps(gone).encode())
-        os.close(made.ask)
+        os.write(streams.client_write, json.dumps(cancel).encode())
+        os.close(streams.client_write)
         async with asyncio.timeout(30):
-            kinds = [type(item.message) async for item in made.incoming]
+            kinds = [type(item.message) async for item in streams.incoming]
         assert kinds == [JSONRPCRequest, JSONRPCNotification]
 
 
-async def test_a_client_that_is_gone_ends_the_input() -> None:
-    async with wire(pipe) as made:
-        os.close(made.read)
-        await made.answer(1)
+async def test_client_that_no_longer_reads_output_ends_the_input() -> None:
+    """The next send raises `BrokenResourceError`."""
+    async with open_streams(open_pipe) as streams:
+        os.close(streams.client_read)
+        await streams.answer(1)
         with pytest.raises(anyio.EndOfStream):
-            await made.incoming.receive()
+            await streams.incoming.receive()
         with pytest.raises(anyio.BrokenResourceError):
-            await made.answer(2)
+            await streams.answer(2)
 
 
-async def test_the_last_answers_are_sent_before_the_stream_closes() -> None:
-    async with wire(pipe) as made:
-        made.outgoing.write(b"x" * 500_000)
-        closing = asyncio.create_task(made.outgoing.aclose())
-        assert len(await made.all_read(500_000)) == 500_000
+async def test_close_sends_buffered_output_first() -> None:
+    async with open_streams(open_pipe) as streams:
+        streams.outgoing.write(b"x" * 500_000)
+        closing = asyncio.create_task(streams.outgoing.aclose())
+        assert len(await streams.read_bytes(500_000)) == 500_000
         async with asyncio.timeout(30):
             await closing
 
 
-def split(pieces: Iterator[bytes], most: int = 100) -> list[bytes | None]:
-    splitter, found = LineSplitter(most), list[bytes | None]()
-    for piece in pieces:
-        found += splitter.feed(piece)
-    return found + list(splitter.finish())
+def split_lines(chunks: Iterator[bytes], limit: int = 100) -> list[bytes | None]:
+    """Return the lines of the chunks, with None for a line that is too long."""
+    splitter, lines = LineSplitter(limit), list[bytes | None]()
+    for chunk in chunks:
+        lines += splitter.feed(chunk)
+    return lines + list(splitter.finish())
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 5, 1_000])
-def test_lines_do_not_depend_on_their_pieces(size: int) -> None:
+def test_lines_are_the_same_for_every_chunk_size(size: int) -> None:
     data = b"one\n\n \r\ntwo\r\n" + b"x" * 101 + b"\nthree\n" + b"y" * 100 + b"\nfour"
-    pieces = (data[start : start + size] for start in range(0, len(data), size))
-    wanted = [b"one", b"two\r", None, b"three", b"y" * 100, b"four"]
-    assert split(pieces) == wanted
+    chunks = (data[start : start + size] for start in range(0, len(data), size))
+    expected = [b"one", b"two\r", None, b"three", b"y" * 100, b"four"]
+    assert split_lines(chunks) == expected
 
 
-def test_a_line_without_end_is_not_kept() -> None:
+def test_endless_line_is_not_stored() -> None:
     splitter = LineSplitter(100)
     for _ in range(1_000):
         assert list(splitter.feed(b"x" * 1_000)) == []
@@ -431,7 +457,7 @@ def test_a_line_without_end_is_not_kept() -> None:
     assert list(splitter.feed(b"\nshort\n")) == [None, b"short"]
 
 
-def test_raw_json_stands_where_the_tools_were() -> None:
+def test_raw_json_is_inserted_unchanged_into_the_message() -> None:
     result: dict[str, Any] = {"a": "tools", "tools": RawJson(b'[{"n":1.50}]'), "z": []}
     message = JSONRPCResponse(jsonrpc="2.0", id="t", result=result)
     assert encode_message(message) == (
@@ -440,7 +466,7 @@ def test_raw_json_stands_where_the_tools_were() -> None:
     )
 
 
-def test_an_answer_that_cannot_be_written_is_an_error() -> None:
+def test_answer_that_cannot_be_encoded_becomes_an_internal_error() -> None:
     message = JSONRPCResponse(jsonrpc="2.0", id=3, result={"text": "\ud800"})
     error = json.loads(encode_message(message))
     assert (error["id"], error["error"]["code"]) == (3, -32603)

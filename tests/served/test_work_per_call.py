@@ -1,4 +1,4 @@
-"""What a call costs is counted: it does not grow with the number of tools."""
+"""Work for each call: access checks, compiled validators and garbage collection."""
 
 from __future__ import annotations
 
@@ -17,41 +17,41 @@ from toolcast_runtime.stdio.process import gc_freeze
 
 
 @pytest.mark.parametrize(
-    ("tool", "client", "is_there"),
+    ("tool", "client", "is_found"),
     [
         ("memory", "internal", True),
         ("memory", "copilot", False),
         ("ghost", "internal", False),
     ],
 )
-def test_a_server_asks_about_the_called_tool_alone(
-    monkeypatch: pytest.MonkeyPatch, tool: str, client: str, is_there: bool
+def test_call_checks_the_access_to_the_called_tool_only(
+    monkeypatch: pytest.MonkeyPatch, tool: str, client: str, is_found: bool
 ) -> None:
-    asked: list[str] = []
+    checked: list[str] = []
     is_allowed = Access.is_allowed
 
-    def counted(self: Access, who: str | None, name: str) -> bool:
-        asked.append(name)
-        return is_allowed(self, who, name)
+    def record(self: Access, client: str | None, name: str) -> bool:
+        checked.append(name)
+        return is_allowed(self, client, name)
 
-    monkeypatch.setattr(Access, "is_allowed", counted)
-    found = asyncio.run(SERVER.find(tool, client))
-    assert (found is not None) == is_there
-    assert len(asked) <= 1
-    assert set(asked) <= {tool}
+    monkeypatch.setattr(Access, "is_allowed", record)
+    match = asyncio.run(SERVER.find(tool, client))
+    assert (match is not None) == is_found
+    assert len(checked) <= 1
+    assert set(checked) <= {tool}
 
 
-def test_one_validator_is_compiled_for_many_calls(
+def test_tool_validator_is_compiled_once_for_several_calls(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     schemas: list[Any] = []
-    compile_one = checker.compile_schema
+    compile_schema = checker.compile_schema
 
-    def counted(schema: Mapping[str, Any], *, asserts_formats: bool) -> Any:
+    def record(schema: Mapping[str, Any], *, asserts_formats: bool) -> Any:
         schemas.append(schema)
-        return compile_one(schema, asserts_formats=asserts_formats)
+        return compile_schema(schema, asserts_formats=asserts_formats)
 
-    monkeypatch.setattr(checker, "compile_schema", counted)
+    monkeypatch.setattr(checker, "compile_schema", record)
     validators = Validators()
     tool = SERVER.registry.get_tool("memory", "internal")
     for _ in range(5):
@@ -60,7 +60,8 @@ def test_one_validator_is_compiled_for_many_calls(
 
 
 @pytest.fixture
-def garbage() -> Iterator[None]:
+def restored_gc() -> Iterator[None]:
+    """Restore the settings of the garbage collector at the end."""
     thresholds = gc.get_threshold()
     gc.unfreeze()
     yield
@@ -68,13 +69,14 @@ def garbage() -> Iterator[None]:
     gc.set_threshold(*thresholds)
 
 
-@pytest.mark.usefixtures("garbage")
-def test_what_stays_is_not_looked_through_as_garbage() -> None:
+@pytest.mark.usefixtures("restored_gc")
+def test_gc_freeze_excludes_the_created_objects_from_garbage_collection() -> None:
+    """The collector is off inside the block and on afterwards, also after an error."""
     with gc_freeze():
         assert not gc.isenabled()
-        kept = [[number] for number in range(1000)]
+        objects = [[number] for number in range(1000)]
     assert gc.isenabled()
-    assert gc.get_freeze_count() >= len(kept)
+    assert gc.get_freeze_count() >= len(objects)
     assert gc.get_threshold()[:2] == (10_000, 20)
     with pytest.raises(ValueError, match="it failed"), gc_freeze():
         raise ValueError("it failed")
@@ -82,14 +84,14 @@ def test_what_stays_is_not_looked_through_as_garbage() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("garbage")
-def test_calls_on_their_way_are_seldom_looked_through() -> None:
+@pytest.mark.usefixtures("restored_gc")
+def test_no_garbage_collection_runs_for_9000_new_objects_after_gc_freeze() -> None:
     with gc_freeze():
         gc.collect()
-    looks: list[int] = []
-    gc.callbacks.append(lambda phase, info: looks.append(info["generation"]))
+    collections: list[int] = []
+    gc.callbacks.append(lambda phase, info: collections.append(info["generation"]))
     try:
-        under_way = [[number] for number in range(9_000)]
+        objects = [[number] for number in range(9_000)]
     finally:
         gc.callbacks.pop()
-    assert under_way and not looks
+    assert objects and not collections

@@ -1,4 +1,4 @@
-"""What the conformance suite's tools answer, word for word as it asks for it."""
+"""Handlers of the conformance suite's tools, with exactly the results that it expects."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def test_multiple_content_types() -> ToolResponse:
 
 
 def _resource(name: str, kind: str, text: str) -> Mapping[str, Any]:
-    about = {"uri": f"test://{name}-resource", "mimeType": kind, "text": text}
-    return {"type": "resource", "resource": about}
+    resource = {"uri": f"test://{name}-resource", "mimeType": kind, "text": text}
+    return {"type": "resource", "resource": resource}
 
 
 def test_error_handling() -> None:

@@ -1,8 +1,7 @@
-"""The same server with what the suite asks for beyond tools that ask a person.
+"""The conformance server with sampling, roots and unrequested input responses.
 
-Sampling and roots are deprecated, and the runtime does not have them; an answer to what was never
-asked it does not have either. Here they are written for the SDK's server
-that `SERVER.build()` gives, as anybody may who needs them.
+The runtime does not support them: sampling and roots are deprecated. This module adds them to
+the SDK's server that `SERVER.build()` returns, as a project can do too.
 """
 
 from __future__ import annotations
@@ -52,20 +51,20 @@ TOOLS: Mapping[str, Requests] = {
 }
 
 
-def needed(
-    context: ServerRequestContext[Any, Any], requests: Requests, given: Any
+def require_input(
+    context: ServerRequestContext[Any, Any], requests: Requests, responses: Any
 ) -> types.InputRequiredResult | None:
-    """What a request needs that it does not bring, of what the client can do."""
-    if given and requests.keys() <= given.keys():
+    """Return a result with the requests that the client supports, or None if answered."""
+    if responses and requests.keys() <= responses.keys():
         return None
-    can = context.session.client_capabilities or types.ClientCapabilities()
-    has = {
-        "elicitation/create": can.elicitation,
-        "sampling/createMessage": can.sampling,
-        "roots/list": can.roots,
+    capabilities = context.session.client_capabilities or types.ClientCapabilities()
+    by_method = {
+        "elicitation/create": capabilities.elicitation,
+        "sampling/createMessage": capabilities.sampling,
+        "roots/list": capabilities.roots,
     }
-    asked = {n: r for n, r in requests.items() if has[r.method] is not None}
-    return types.InputRequiredResult(input_requests=asked, request_state="asked")
+    supported = {n: r for n, r in requests.items() if by_method[r.method] is not None}
+    return types.InputRequiredResult(input_requests=supported, request_state="asked")
 
 
 def main() -> None:
@@ -77,7 +76,7 @@ def main() -> None:
         context: ServerRequestContext[Any, Any], params: types.CallToolRequestParams
     ) -> Any:
         if params.name == "test_missing_capability":
-            lacking = types.MissingRequiredClientCapabilityErrorData(
+            data = types.MissingRequiredClientCapabilityErrorData(
                 required_capabilities=types.ClientCapabilities(
                     sampling=types.SamplingCapability()
                 )
@@ -85,7 +84,7 @@ def main() -> None:
             raise MCPError(
                 types.MISSING_REQUIRED_CLIENT_CAPABILITY,
                 "this tool samples",
-                lacking.model_dump(by_alias=True, exclude_none=True),
+                data.model_dump(by_alias=True, exclude_none=True),
             )
         name = params.name.removeprefix("test_input_required_result_")
         if name == "elicitation" and params.request_state is None:
@@ -94,7 +93,8 @@ def main() -> None:
                 return complete("Hello!")
         if name not in TOOLS:
             return await call.handler(context, params)
-        return needed(context, TOOLS[name], params.input_responses) or complete("done")
+        responses = params.input_responses
+        return require_input(context, TOOLS[name], responses) or complete("done")
 
     server.add_request_handler("tools/call", types.CallToolRequestParams, call_tool)
     security = RequestStateSecurity.ephemeral()

@@ -1,4 +1,4 @@
-"""The tools of the conformance suite that ask a person."""
+"""Handlers of the conformance suite's tools that ask the user."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ async def tampered_state() -> str:
 
 async def multi_round() -> str:
     ask = current_call().ask
-    who = await ask(form("name"), "Step 1: What is your name?", name="step1")
-    what = await ask(
+    user = await ask(form("name"), "Step 1: What is your name?", name="step1")
+    taste = await ask(
         form("color"), "Step 2: What is your favorite color?", name="step2"
     )
-    return f"{who['name']} likes {what['color']}"
+    return f"{user['name']} likes {taste['color']}"
 
 
 async def streaming() -> str:

@@ -1,4 +1,4 @@
-"""What is said of a package that cannot be imported: the error's last line, and where it is."""
+"""Import check of a generated package: error text, location and unset variables."""
 
 from __future__ import annotations
 
@@ -15,43 +15,44 @@ HERE = Path(__file__)
 ROOT = HERE.parents[2]
 
 
-def _raised() -> Exception:
+def _raise_error() -> Exception:
     try:
         raise ValueError("one\ntwo")
     except ValueError as error:
         return error
 
 
-def test_an_error_is_told_by_its_last_line_and_place(
+def test_failure_has_the_last_error_line_and_its_location(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
+    """Files outside the working directory have no location."""
     monkeypatch.chdir(ROOT)
-    error = _raised()
+    error = _raise_error()
     trace: Any = error.__traceback__
-    own = HERE.relative_to(ROOT).as_posix()
-    told = {
+    file = HERE.relative_to(ROOT).as_posix()
+    expected = {
         "name": "look",
         "error": "two",
         "is_mismatch": False,
-        "file": own,
+        "file": file,
         "line": trace.tb_lineno,
     }
-    assert import_check._describe_failure("look", error) == told
+    assert import_check._describe_failure("look", error) == expected
     monkeypatch.chdir(tmp_path)
     assert import_check._describe_failure("look", error) == {
-        **told,
+        **expected,
         "file": "",
         "line": 0,
     }
 
 
-def test_a_long_error_is_cut_off() -> None:
-    told = import_check._describe_failure("", ValueError("a" * 600))["error"]
-    assert told == f"ValueError: {'a' * 488}"
+def test_error_text_is_cut_at_500_characters() -> None:
+    text = import_check._describe_failure("", ValueError("a" * 600))["error"]
+    assert text == f"ValueError: {'a' * 488}"
 
 
 @pytest.mark.parametrize(
-    ("file", "line", "place"),
+    ("file", "line", "location"),
     [
         ("own.py", 7, ("own.py", 7)),
         ("deep/own.py", None, ("deep/own.py", 0)),
@@ -60,27 +61,29 @@ def test_a_long_error_is_cut_off() -> None:
         ("", 7, ("", 0)),
     ],
 )
-def test_a_fault_in_the_text_is_where_it_says(
+def test_syntax_error_in_a_project_file_has_the_location_that_it_names(
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
     file: str,
     line: int | None,
-    place: tuple[str, int],
+    location: tuple[str, int],
 ) -> None:
     monkeypatch.chdir(tmp_path)
     path = str(tmp_path / file) if file and file[0] != "<" else file
     error = SyntaxError("invalid syntax", (path, line, 0, "x"))
-    assert import_check._find_location(error) == place
+    assert import_check._find_location(error) == location
 
 
 @pytest.mark.parametrize("has_server", [True, False])
-def test_each_handler_is_imported_and_what_is_missing_told(
+def test_problems_are_handlers_that_fail_to_import_and_unset_variables(
     monkeypatch: pytest.MonkeyPatch, has_server: bool
 ) -> None:
-    def start(of: str) -> Any:
+    """Packages without a server are checked through their registry."""
+
+    def make_toolset(source: str) -> Any:
         def import_handlers(begin: Any) -> Any:
             begin("look")
-            return {"look": ValueError(f"of the {of}")}
+            return {"look": ValueError(f"of the {source}")}
 
         return SimpleNamespace(
             import_handlers=import_handlers,
@@ -88,17 +91,17 @@ def test_each_handler_is_imported_and_what_is_missing_told(
             http=None,
         )
 
-    registry = SimpleNamespace(get_single_toolset=lambda: start("registry"))
-    server = start("server")
+    registry = SimpleNamespace(get_single_toolset=lambda: make_toolset("registry"))
+    server = make_toolset("server")
     server.toolsets = [SimpleNamespace(registry=registry)]
-    found = SimpleNamespace(
+    importlib_stub = SimpleNamespace(
         util=SimpleNamespace(find_spec=lambda _: has_server or None),
         import_module=lambda name: SimpleNamespace(SERVER=server, REGISTRY=registry),
     )
-    monkeypatch.setattr(import_check, "importlib", found)
-    begun: list[str] = []
-    first, second = find_problems("toy", begun.append)
-    of = "server" if has_server else "registry"
-    assert first["error"] == f"ValueError: of the {of}"
+    monkeypatch.setattr(import_check, "importlib", importlib_stub)
+    steps: list[str] = []
+    first, second = find_problems("toy", steps.append)
+    source = "server" if has_server else "registry"
+    assert first["error"] == f"ValueError: of the {source}"
     assert second == {"unset": "the external server `far`: set FAR"}
-    assert begun == ["", "look"]
+    assert steps == ["", "look"]

@@ -1,4 +1,4 @@
-"""What the conformance suite's resources and prompts give that are made by handlers."""
+"""Handlers of the conformance suite's resources and prompts."""
 
 from __future__ import annotations
 
@@ -12,21 +12,20 @@ from .handlers import PIXEL
 from .questions import form
 
 
-def data_of(id: str) -> str:
+def get_template_data(id: str) -> str:
     return json.dumps({"id": id, "templateTest": True, "data": f"Data for ID: {id}"})
 
 
-def embedded(resourceUri: str) -> list[Any]:
+def with_resource(resourceUri: str) -> list[Any]:
     text = "Embedded resource content for testing."
-    about = {"uri": resourceUri, "mimeType": "text/plain", "text": text}
-    resource = {"type": "resource", "resource": about}
+    resource = {"uri": resourceUri, "mimeType": "text/plain", "text": text}
     return [
-        {"role": "user", "content": resource},
+        {"role": "user", "content": {"type": "resource", "resource": resource}},
         "Please process the embedded resource above.",
     ]
 
 
-def pictured() -> list[Any]:
+def with_image() -> list[Any]:
     return [image(base64.b64decode(PIXEL)), "Please analyze the image above."]
 
 

@@ -1,4 +1,4 @@
-"""How long calls have, by a clock that the test sets, and how long what runs on is waited for."""
+"""Time limits of calls and of abandoned handlers, partly with a simulated clock."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from toolcast_runtime.core.calls.call_telemetry import ProgressReporter
 
 
 @pytest.mark.parametrize(
-    ("waited", "is_waiting", "waits"),
+    ("waited", "is_waiting", "expected"),
     [
         (0, [False], []),
         (4, [False], [4]),
@@ -26,14 +26,15 @@ from toolcast_runtime.core.calls.call_telemetry import ProgressReporter
         (4, [True, False], [4, 0.05]),
     ],
 )
-async def test_a_call_has_its_time_while_no_person_is_waited_for(
+async def test_timeout_is_extended_by_the_time_that_the_user_took(
     monkeypatch: pytest.MonkeyPatch,
     waited: float,
     is_waiting: list[bool],
-    waits: list[float],
+    expected: list[float],
 ) -> None:
-    """Of its ten seconds all are over but those that a person has taken."""
-    now, slept = [100.0], list[float]()
+    """After ten seconds the call waits for the seconds of its questions, and longer
+    while a question is open."""
+    now, waits = [100.0], list[float]()
 
     class Questions:
         @property
@@ -41,7 +42,7 @@ async def test_a_call_has_its_time_while_no_person_is_waited_for(
             return is_waiting.pop(0)
 
     async def wait(_: Any, timeout: float) -> None:
-        slept.append(timeout)
+        waits.append(timeout)
         now[0] += timeout
 
     questions: Any = Questions()
@@ -51,12 +52,12 @@ async def test_a_call_has_its_time_while_no_person_is_waited_for(
     never: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
     monkeypatch.setattr(execution, "asyncio", scripted)
     await execution._wait_while_asking(never, 10.0, questions)  # type: ignore[arg-type]
-    assert slept == pytest.approx(waits)
+    assert waits == pytest.approx(expected)
     assert is_waiting == []
 
 
-@pytest.mark.skipif(sys.version_info < (3, 12), reason="tasks begin a round later")
-async def test_work_that_never_waits_is_done_at_once() -> None:
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="needs eager tasks")
+async def test_task_that_never_awaits_is_done_when_it_is_created() -> None:
     async def done() -> Any:
         return 1, None
 
@@ -65,25 +66,30 @@ async def test_work_that_never_waits_is_done_at_once() -> None:
     assert await task == (1, None)
 
 
-async def _took(seconds: float) -> float:
+async def _measure_wait(limit: float) -> float:
     loop = asyncio.get_running_loop()
-    begun = loop.time()
-    await worker_threads.wait_for_abandoned(seconds)
-    return loop.time() - begun
+    start = loop.time()
+    await worker_threads.wait_for_abandoned(limit)
+    return loop.time() - start
 
 
-async def test_what_runs_on_is_waited_for_until_it_ends_or_the_time_is_over() -> None:
-    assert await _took(30) < 1
+async def test_abandoned_handlers_are_waited_for_until_they_end_or_the_time_limit() -> (
+    None
+):
+    limit = 60
+    assert await _measure_wait(limit) < limit / 2
     loop = asyncio.get_running_loop()
     loop.call_later(0.1, worker_threads.track_abandoned("one"))
-    assert 0.05 < await _took(30) < 1
-    ended = worker_threads.track_abandoned("other")
-    assert 0.05 < await _took(0.06) < 1
-    ended()
+    assert 0.05 < await _measure_wait(limit) < limit / 2
+    end_call = worker_threads.track_abandoned("other")
+    assert 0.05 < await _measure_wait(0.06) < limit / 2
+    end_call()
 
 
 @pytest.fixture
-def interrupted_soon() -> Iterator[None]:
+def keyboard_interrupt() -> Iterator[None]:
+    """Interrupt the test after 0.05 s."""
+
     def interrupt(*_: Any) -> None:
         raise KeyboardInterrupt
 
@@ -94,27 +100,29 @@ def interrupted_soon() -> Iterator[None]:
     signal.signal(signal.SIGALRM, before)
 
 
-@pytest.mark.usefixtures("interrupted_soon")
-def test_who_interrupts_a_wait_gives_the_handlers_two_seconds(
+@pytest.mark.usefixtures("keyboard_interrupt")
+def test_keyboard_interrupt_waits_two_seconds_for_running_handlers(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    given: list[float] = []
+    limits: list[float] = []
 
-    async def until_ended(seconds: float) -> None:
-        given.append(seconds)
+    async def wait_for_abandoned(seconds: float) -> None:
+        limits.append(seconds)
 
-    monkeypatch.setattr(worker_threads, "wait_for_abandoned", until_ended)
+    monkeypatch.setattr(worker_threads, "wait_for_abandoned", wait_for_abandoned)
     with pytest.raises(KeyboardInterrupt):
         worker_threads.run_sync(asyncio.sleep(60))
-    assert given == [2.0]
+    assert limits == [2.0]
 
 
-async def test_the_last_report_has_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
-    given: list[float] = []
+async def test_last_progress_report_has_one_second_time_limit(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    limits: list[float] = []
     wait = asyncio.wait
 
     async def shorter(tasks: Any, timeout: float) -> Any:
-        given.append(timeout)
+        limits.append(timeout)
         return await wait(tasks, timeout=0.01)
 
     async def send(*_: Any) -> None:
@@ -123,10 +131,11 @@ async def test_the_last_report_has_a_second(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(call_telemetry.asyncio, "wait", shorter)
     async with ProgressReporter(send) as reports:
         reports.report(1)
-    assert given == [1.0]
+    assert limits == [1.0]
 
 
-async def test_sixteen_calls_of_a_tool_may_run_on() -> None:
+async def test_tool_may_have_at_most_sixteen_abandoned_calls() -> None:
+    """Calls of other tools are counted separately, and ended calls are subtracted."""
     loop = asyncio.get_running_loop()
     assert not worker_threads.has_max_abandoned_calls("look")
     other = worker_threads.track_abandoned("other")
@@ -138,31 +147,29 @@ async def test_sixteen_calls_of_a_tool_may_run_on() -> None:
     assert not worker_threads.has_max_abandoned_calls("look")
     ends.append(worker_threads.track_abandoned("look"))
     other()
-    assert worker_threads.has_max_abandoned_calls(
-        "look"
-    ), "what still runs is forgotten"
+    assert worker_threads.has_max_abandoned_calls("look")
     for end in ends:
         end()
     assert loop not in worker_threads._abandoned
 
 
-async def test_the_log_is_told_of_what_runs_on_for_ten_seconds(
+async def test_abandoned_handler_that_still_runs_after_ten_seconds_is_logged(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    loop, later = asyncio.get_running_loop(), list[Any]()
+    loop, scheduled = asyncio.get_running_loop(), list[Any]()
 
-    def call_later(seconds: float, *what: Any) -> Any:
-        later.append((seconds, what))
-        return SimpleNamespace(cancel=lambda: later.append("cancelled"))
+    def call_later(seconds: float, *callback: Any) -> Any:
+        scheduled.append((seconds, callback))
+        return SimpleNamespace(cancel=lambda: scheduled.append("cancelled"))
 
     monkeypatch.setattr(loop, "call_later", call_later)
-    ended = worker_threads.track_abandoned("look")
-    [(seconds, (tell, *given))] = later
+    end_call = worker_threads.track_abandoned("look")
+    [(seconds, (log, *args))] = scheduled
     assert seconds == 10.0
-    tell(*given)
+    log(*args)
     assert "a handler of look still runs 10 s after its call was given up; 1 of" in (
         caplog.text
     )
     assert "from 16 on its further calls are refused" in caplog.text
-    ended()
-    assert later[1:] == ["cancelled"]
+    end_call()
+    assert scheduled[1:] == ["cancelled"]

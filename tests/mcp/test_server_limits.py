@@ -1,4 +1,4 @@
-"""What a server takes at each limit of its options, keys and lists, and a step beyond them."""
+"""Boundary values of a server's options, state keys, list cache and progress values."""
 
 from __future__ import annotations
 
@@ -36,39 +36,51 @@ from toolcast_runtime.mcp.tools_list import make_tools_list_middleware
         ("--host ::1 --log-level debug", {"host": "::1", "log_level": "debug"}),
     ],
 )
-def test_options_are_taken(
+def test_http_options_are_parsed_or_refused(
     monkeypatch: pytest.MonkeyPatch, words: str, expected: dict[str, Any] | None
 ) -> None:
-    taken: list[Any] = []
-    monkeypatch.setattr(runner, "serve_http", lambda _, options: taken.append(options))
+    """Values out of range exit; options that are not set have their defaults."""
+    parsed: list[Any] = []
+    monkeypatch.setattr(runner, "serve_http", lambda _, options: parsed.append(options))
     if expected is None:
         with pytest.raises(SystemExit):
             main(SERVER, ["--http", *words.split()])
         return
     main(SERVER, ["--http", *words.split()])
-    assert taken == [replace(runner.HttpOptions(), **expected)]
-    usual = runner.HttpOptions()
-    assert (usual.host, usual.port, usual.workers) == ("127.0.0.1", 8000, 1)
-    assert (usual.replica, usual.local_tools, usual.grace) == (False, False, 10)
+    assert parsed == [replace(runner.HttpOptions(), **expected)]
+    defaults = runner.HttpOptions()
+    assert (defaults.host, defaults.port, defaults.workers) == ("127.0.0.1", 8000, 1)
+    assert (defaults.replica, defaults.local_tools) == (False, False)
+    assert defaults.grace == 10
 
 
-_KEYED = replace(SERVER, state_key_variable="TOY_KEY")
+SERVER_WITH_STATE_KEY = replace(SERVER, state_key_variable="TOY_KEY")
 
 
 @pytest.mark.parametrize(
-    ("key", "is_taken"),
+    ("key", "is_accepted"),
     [("k" * 32, True), ("k" * 31, False), ("é" * 16, True), ("", True)],
 )
-def test_a_key_has_32_bytes(key: str, is_taken: bool) -> None:
-    if is_taken:
-        assert make_sealer(_KEYED, None, environment={"TOY_KEY": key}).refusal is None
+def test_state_key_needs_at_least_32_bytes(key: str, is_accepted: bool) -> None:
+    """Shorter keys are refused, also as the second key; an empty value means no key."""
+    if is_accepted:
+        assert (
+            make_sealer(
+                SERVER_WITH_STATE_KEY, None, environment={"TOY_KEY": key}
+            ).refusal
+            is None
+        )
     else:
         with pytest.raises(SealingError, match="a key that is too short"):
-            make_sealer(_KEYED, None, environment={"TOY_KEY": f"{'k' * 40} {key}"})
+            make_sealer(
+                SERVER_WITH_STATE_KEY,
+                None,
+                environment={"TOY_KEY": f"{'k' * 40} {key}"},
+            )
 
 
 @pytest.mark.parametrize(
-    ("several", "key", "has_ledger", "is_refused"),
+    ("is_replica", "key", "has_ledger", "is_refused"),
     [
         (False, "", False, False),
         (True, "", False, True),
@@ -77,9 +89,10 @@ def test_a_key_has_32_bytes(key: str, is_taken: bool) -> None:
         (True, "k" * 32, True, False),
     ],
 )
-def test_of_several_each_needs_a_key_and_a_ledger(
-    several: bool, key: str, has_ledger: bool, is_refused: bool
+def test_replica_needs_state_key_and_ledger_for_confirmations(
+    is_replica: bool, key: str, has_ledger: bool, is_refused: bool
 ) -> None:
+    """Without both, a replica cannot ask the user and refuses tools with `confirm`."""
     served: Any = SimpleNamespace(
         state_key_variable="TOY_KEY",
         registry=SimpleNamespace(has_ledger=has_ledger),
@@ -87,80 +100,83 @@ def test_of_several_each_needs_a_key_and_a_ledger(
         name="toy",
     )
     environment = {"TOY_KEY": key}
-    found = make_sealer(
-        served, None, is_one_of_several=several, environment=environment
+    sealer = make_sealer(
+        served, None, is_one_of_several=is_replica, environment=environment
     )
-    assert (found.refusal is not None) is is_refused
-    asks = SimpleNamespace(name="drop", confirm=object())
-    served.tools = lambda _: [SimpleNamespace(name="look", confirm=None), asks]
+    assert (sealer.refusal is not None) is is_refused
+    confirmed = SimpleNamespace(name="drop", confirm=object())
+    served.tools = lambda _: [SimpleNamespace(name="look", confirm=None), confirmed]
     if is_refused:
         with pytest.raises(SealingError, match=r"^`drop` has a `confirm`"):
             make_sealer(
-                served, None, is_one_of_several=several, environment=environment
+                served, None, is_one_of_several=is_replica, environment=environment
             )
 
 
-def test_a_person_has_ten_minutes_and_state_is_one_persons(
+def test_request_state_expires_after_ten_minutes_and_is_bound_to_the_caller(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     from mcp.server import request_state
 
-    made: list[Any] = []
+    options: list[Any] = []
     monkeypatch.setattr(
-        request_state, "RequestStateSecurity", lambda **given: made.append(given)
+        request_state, "RequestStateSecurity", lambda **kwargs: options.append(kwargs)
     )
     monkeypatch.setattr(request_state, "RequestStateBoundary", lambda *_, **__: None)
     for keys in ([], ["k" * 32]):
         assert seals.StateSealer("toy", keys, None)._boundary is None
-    assert [one["ttl"] for one in made] == [600.0, 600.0]
-    assert [len(one["keys"][0]) for one in made] == [32, 32]
-    who = made[0]["bind_principal"]
-    assert who(None) is None
+    assert [option["ttl"] for option in options] == [600.0, 600.0]
+    assert [len(option["keys"][0]) for option in options] == [32, 32]
+    bind_principal = options[0]["bind_principal"]
+    assert bind_principal(None) is None
     with calling_as(Caller(user="mia", claims={"azp": "desk"})):
-        assert who(None) == '["mia", "desk"]'
+        assert bind_principal(None) == '["mia", "desk"]'
 
 
-async def test_sixteen_lists_are_kept(caplog: pytest.LogCaptureFixture) -> None:
-    made: list[str] = []
+async def test_tools_list_cache_has_sixteen_entries(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """The 17th distinct list removes the oldest; an unlisted tool is logged only once."""
+    built: list[str] = []
     served: Any = SimpleNamespace(permitted="", external=[], search=False)
 
     def tools(_: Any) -> Any:
-        made.append(served.permitted)
+        built.append(served.permitted)
         return [SimpleNamespace(definition={"name": served.permitted})]
 
     async def external(_: Any, **__: Any) -> Any:
-        return [SimpleNamespace(name="x", definition=one) for one in served.external]
+        return [SimpleNamespace(name="x", definition=d) for d in served.external]
 
     served.names = lambda _: (served.permitted,)
     served.list_directly_listed, served.external_tools = tools, external
-    put_in = make_tools_list_middleware(served, None, takes_raw_json=False)
+    middleware = make_tools_list_middleware(served, None, takes_raw_json=False)
 
     async def answer(_: Any) -> Any:
         return {"tools": [], "kept": 1}
 
-    async def listed(permitted: Any) -> Any:
+    async def list_tools(permitted: Any) -> Any:
         served.permitted = str(permitted)
         ctx: Any = SimpleNamespace(protocol_version="2026-07-28")
-        return await put_in(answer, ctx)
+        return await middleware(answer, ctx)
 
     for number in range(16):
-        assert await listed(number) == {"tools": [{"name": str(number)}], "kept": 1}
-    await listed(0)
-    assert len(made) == 16
-    await listed(16)
-    await listed(0)
-    assert len(made) == 18
+        expected = {"tools": [{"name": str(number)}], "kept": 1}
+        assert await list_tools(number) == expected
+    await list_tools(0)
+    assert len(built) == 16
+    await list_tools(16)
+    await list_tools(0)
+    assert len(built) == 18
     served.external = [{"name": "x", "inputSchema": {"type": "object"}}, {"name": "y"}]
     for _ in range(2):
-        found = await listed(0)
-        assert found["tools"] == [{"name": "0"}, served.external[0]]
-    # What is left out is told once.
+        result = await list_tools(0)
+        assert result["tools"] == [{"name": "0"}, served.external[0]]
     [record] = caplog.records
     assert record.getMessage().startswith("x is not listed: clients reject `")
 
 
 @pytest.mark.parametrize(
-    ("names", "far", "text"),
+    ("names", "external_names", "text"),
     [
         ("", [], b"[]"),
         ("ab", [], b'[{"n":"a"},{"n":"b"}]'),
@@ -168,9 +184,11 @@ async def test_sixteen_lists_are_kept(caplog: pytest.LogCaptureFixture) -> None:
         ("", ["x"], b'[{"name": "x", "inputSchema": {"type": "object"}}]'),
     ],
 )
-async def test_a_list_is_sent_as_it_is_written(
-    names: str, far: list[str], text: bytes | str
+async def test_raw_tools_list_joins_definition_files_and_external_tools(
+    names: str, external_names: list[str], text: bytes | str
 ) -> None:
+    """Definitions are inserted as their JSON text; external tools are encoded."""
+
     def tool(name: str) -> Any:
         def to_mcp_json(omit: str | None) -> bytes:
             assert omit is None
@@ -182,7 +200,7 @@ async def test_a_list_is_sent_as_it_is_written(
         schema = {"type": "object"}
         return [
             SimpleNamespace(name=name, definition={"name": name, "inputSchema": schema})
-            for name in far
+            for name in external_names
         ]
 
     async def answer(_: Any) -> Any:
@@ -195,14 +213,14 @@ async def test_a_list_is_sent_as_it_is_written(
         search=False,
     )
     ctx: Any = SimpleNamespace(protocol_version="2026-07-28")
-    found = await make_tools_list_middleware(served, None, takes_raw_json=True)(
-        answer, ctx
-    )
+    middleware = make_tools_list_middleware(served, None, takes_raw_json=True)
+    result = await middleware(answer, ctx)
     expected = text.encode() if isinstance(text, str) else text
-    assert found["tools"].text == expected
+    assert result["tools"].text == expected
 
 
-async def test_values_rise_by_a_millionth() -> None:
+async def test_progress_value_that_does_not_rise_is_raised_by_a_millionth() -> None:
+    """MCP requires each progress value to be greater than the previous value."""
     sent: list[float] = []
 
     async def send(progress: float, *_: Any) -> None:
@@ -212,8 +230,8 @@ async def test_values_rise_by_a_millionth() -> None:
     for value in (0, 0, -5, 3, 3, 1, 1_000, 1_000, -1):
         await progress(value)
     assert sent == [0, 1e-6, 2e-6, 3, 3.000003, 3.000006, 1_000, 1_000.001, 1_000.002]
-    below = ProgressNotifications(send, None)
-    await below(-4)
-    await below(-4)
+    negative = ProgressNotifications(send, None)
+    await negative(-4)
+    await negative(-4)
     assert sent[-1] == -3.999996
     assert HEARTBEAT_INTERVAL_S == 5.0

@@ -1,4 +1,4 @@
-"""Handlers that do what a server has to survive; copied into the project of a test."""
+"""Handlers that fail, hang, print or return wrong results, for the project `faulty`."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from toolcast_runtime import ToolError, ToolResponse, current_call
 
 SECRET = "hunter2-hunter2"
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+_started: list[str] = []
 _cancelled: list[str] = []
 
 
@@ -68,7 +69,7 @@ def fail(how: str) -> object:
     if how == "wrong content":
         return ToolResponse(content=[{"type": SECRET}])
     if how == "content of the wrong kind":
-        return ToolResponse(content=[SECRET])  # type: ignore[list-item]  # as it says
+        return ToolResponse(content=[SECRET])  # type: ignore[list-item]
     raise AssertionError(how)
 
 
@@ -81,6 +82,7 @@ def hang() -> None:
 
 
 async def hang_async() -> None:
+    _started.append(current_call().tool)
     try:
         await asyncio.Event().wait()
     except asyncio.CancelledError:
@@ -90,6 +92,10 @@ async def hang_async() -> None:
 
 def cancelled() -> list[str]:
     return _cancelled
+
+
+def started() -> list[str]:
+    return _started
 
 
 def chatter() -> str:
@@ -152,6 +158,7 @@ def report_plainly() -> str:
 
 def wait_plainly() -> None:
     call = current_call()
+    _started.append(call.tool)
     while not call.cancelled:
         time.sleep(0.01)
     _cancelled.append(call.tool)

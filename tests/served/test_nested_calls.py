@@ -1,4 +1,4 @@
-"""Calls that a plain handler makes end with the call that it serves."""
+"""Nested calls of a synchronous handler, which end with the outer call."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ import pytest
 from tests.runtime.packages import Package, definition
 from toolcast_runtime import Registry, current_call
 
-HERE = "tests.served.test_inner_calls"
+HERE = "tests.served.test_nested_calls"
 REGISTRIES: list[Registry] = []
 ENDED: list[str] = []
-BEGUN = threading.Event()
+STARTED = threading.Event()
 
 
 def outer() -> str:
-    """Calls another tool, and once more after that was called off."""
+    """Call another tool, and again after the first call was cancelled."""
     for _ in range(2):
         try:
             REGISTRIES[0].call_tool_sync("inner")
@@ -30,8 +30,8 @@ def outer() -> str:
 
 
 def inner() -> str:
-    BEGUN.set()
-    end = time.monotonic() + 20
+    STARTED.set()
+    end = time.monotonic() + 60
     while not current_call().cancelled and time.monotonic() < end:
         time.sleep(0.005)
     ENDED.append("inner")
@@ -40,7 +40,7 @@ def inner() -> str:
 
 @pytest.fixture
 def registry(tmp_path: Path) -> Iterator[Registry]:
-    """Two tools of which one calls the other."""
+    """Registry with a tool whose handler calls another tool."""
     tools = [
         definition("outer", handler=f"{HERE}:outer", timeout=0.5),
         definition("patient", handler=f"{HERE}:outer"),
@@ -50,28 +50,33 @@ def registry(tmp_path: Path) -> Iterator[Registry]:
         Registry(Package(tmp_path, *tools).load(), handlers="tests.served")
     ]
     ENDED.clear()
-    BEGUN.clear()
+    STARTED.clear()
     yield REGISTRIES[0]
 
 
-async def all_ended() -> None:
-    end = time.monotonic() + 5
+async def assert_inner_calls_cancelled() -> None:
+    """Wait until both nested calls were cancelled and their handler has ended."""
+    end = time.monotonic() + 30
     while len(ENDED) < 3:
         assert time.monotonic() < end, ENDED
         await asyncio.sleep(0.01)
     assert sorted(ENDED) == ["CancelledError", "CancelledError", "inner"]
 
 
-async def test_when_its_time_is_over(registry: Registry) -> None:
+async def test_outer_call_timeout_cancels_nested_calls(
+    registry: Registry,
+) -> None:
     response = await registry.call_tool("outer")
     assert "did not answer within 0.5 s" in (response.error or "")
-    await all_ended()
+    await assert_inner_calls_cancelled()
 
 
-async def test_when_its_caller_goes(registry: Registry) -> None:
+async def test_outer_call_cancellation_cancels_nested_calls(
+    registry: Registry,
+) -> None:
     call = asyncio.ensure_future(registry.call_tool("patient"))
-    assert await asyncio.to_thread(BEGUN.wait, 10)
+    assert await asyncio.to_thread(STARTED.wait, 10)
     call.cancel()
     with pytest.raises(asyncio.CancelledError):
         await call
-    await all_ended()
+    await assert_inner_calls_cancelled()

@@ -1,4 +1,4 @@
-"""`toolcast templates`: what there is, what a project has replaced, and copies."""
+"""`toolcast templates` and templates of a project: copies, output, checks and errors."""
 
 from __future__ import annotations
 
@@ -25,37 +25,41 @@ PREAMBLE = "prompts/preamble_frame.md.jinja"
 
 @pytest.fixture
 def project(make_project: Callable[..., Any]) -> Project:
-    made: Project = make_project(SPECS, toolset=TOOLSET, handlers="def a(): ...\n")
-    return made
+    project: Project = make_project(SPECS, toolset=TOOLSET, handlers="def a(): ...\n")
+    return project
 
 
-def said(project: Project, *words: str, code: int = 0) -> str:
-    done = project.toolcast("templates", *words)
-    assert done.returncode == code, done.stdout + done.stderr
-    return done.stdout if code == 0 else done.stderr
+def run_templates(project: Project, *arguments: str, code: int = 0) -> str:
+    """Run `toolcast templates`, and return its output, or its errors if it fails."""
+    process = project.toolcast("templates", *arguments)
+    assert process.returncode == code, process.stdout + process.stderr
+    return process.stdout if code == 0 else process.stderr
 
 
-def test_a_copy_is_drawn_and_listed(project: Project) -> None:
+def test_copied_template_is_used_by_generate_and_listed_as_yours(
+    project: Project,
+) -> None:
+    """The copy's first line has a hash, by which a copy of another version is listed."""
     before = (project.root / "toolcast.yaml").read_text()
-    assert said(project, PREAMBLE, "--copy") == (
+    assert run_templates(project, PREAMBLE, "--copy") == (
         f"changed toolcast.yaml\nwrote templates/{PREAMBLE}\n"
     )
     changed = (project.root / "toolcast.yaml").read_text()
     assert changed.replace("templates: templates\n", "") == before
     copy = project.root / "templates" / PREAMBLE
-    printed = said(project, PREAMBLE)
+    printed = run_templates(project, PREAMBLE)
     assert copy.read_text() == printed
     assert printed.startswith(f"{{# A copy of {PREAMBLE} (sha256 ")
 
-    # As it is, it draws what the original does.
+    # An unchanged copy renders the same text as the original.
     assert project.toolcast("generate").returncode == 0
-    drawn = project.root / "generated/toy/prompts/preamble.md"
-    original = drawn.read_text()
+    output = project.root / "generated/toy/prompts/preamble.md"
+    original = output.read_text()
     copy.write_text(printed + "Ask when in doubt.\n")
     assert project.toolcast("generate").returncode == 0
-    assert drawn.read_text() == original + "Ask when in doubt.\n"
+    assert output.read_text() == original + "Ask when in doubt.\n"
 
-    rows = said(project).splitlines()
+    rows = run_templates(project).splitlines()
     assert f"{PREAMBLE:<34}  yours" in rows
     assert f"{'skills/skills.py.jinja':<34}  not used" in rows
     count = sum(".jinja" in row for row in rows)
@@ -63,29 +67,33 @@ def test_a_copy_is_drawn_and_listed(project: Project) -> None:
     assert "target/" not in project.toolcast("check").stderr
 
     copy.write_text(copy.read_text().replace("(sha256 ", "(sha256 0")[:-1])
-    assert "yours\n" in said(project), "such a line is nobody's"
+    # A line with an invalid hash is not recognized as the first line of a copy.
+    assert "yours\n" in run_templates(project)
     copy.write_text(f"{{# A copy of {PREAMBLE} (sha256 {'0' * 16}). #}}\n")
-    assert "yours, copied from another version\n" in said(project)
+    assert "yours, copied from another version\n" in run_templates(project)
 
 
-def test_a_target_is_copied_whole_or_not_at_all(project: Project) -> None:
+def test_target_copy_is_refused_if_a_template_exists(
+    project: Project,
+) -> None:
+    """Without an existing template, all templates of the target are written."""
     mine = project.root / "templates" / PREAMBLE
     mine.parent.mkdir(parents=True)
     mine.write_text("mine")
     before = (project.root / "toolcast.yaml").read_bytes()
-    refused = said(project, "prompts", "--copy", code=2)
-    assert f"templates/{PREAMBLE} exists already" in refused
-    assert "nothing was written" in refused
+    error = run_templates(project, "prompts", "--copy", code=2)
+    assert f"templates/{PREAMBLE} exists already" in error
+    assert "nothing was written" in error
     assert os.listdir(mine.parent) == [mine.name]
     assert mine.read_text() == "mine"
     assert (project.root / "toolcast.yaml").read_bytes() == before
     mine.unlink()
-    written = said(project, "prompts", "--copy")
-    assert written.count("wrote ") == len(os.listdir(mine.parent)) == 6
+    output = run_templates(project, "prompts", "--copy")
+    assert output.count("wrote ") == len(os.listdir(mine.parent)) == 6
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("arguments", "message"),
     [
         (["--copy"], "--copy requires NAME, the name of a template or target"),
         (["mcp/mcp-server.py.jinja"], "did you mean `mcp/mcp_server.py.jinja`?"),
@@ -99,33 +107,40 @@ def test_a_target_is_copied_whole_or_not_at_all(project: Project) -> None:
         (["\x1b[31m", "--copy"], "\\x1b[31m"),
     ],
 )
-def test_what_it_refuses(project: Project, words: list[str], told: str) -> None:
-    assert told in said(project, *words, code=2)
+def test_wrong_template_name_or_options_exit_with_code_2(
+    project: Project, arguments: list[str], message: str
+) -> None:
+    assert message in run_templates(project, *arguments, code=2)
     assert not (project.root / "templates").exists()
 
 
-def test_names_and_files_of_others_do_no_harm(project: Project, tmp_path: Path) -> None:
-    said(project, PREAMBLE, "--copy")
+def test_unsafe_names_and_links_in_the_templates_folder_are_escaped_or_refused(
+    project: Project, tmp_path: Path
+) -> None:
+    """Control characters are escaped, and a link out of the folder is a finding."""
+    run_templates(project, PREAMBLE, "--copy")
     folder = project.root / "templates/prompts"
     (folder / "\x1b[31m\nred.jinja").write_text("x")
     os.mkfifo(folder / "prompts.py.jinja")
     os.symlink("/etc/passwd", folder / "section_frame.md.jinja")
     (folder / "round").symlink_to(folder)
-    rows = said(project)
+    rows = run_templates(project)
     assert "prompts/\\x1b[31m\\nred.jinja" in rows
     assert "\x1b" not in rows
-    checked = project.toolcast("check")
-    assert checked.returncode == 1
-    assert "\x1b" not in checked.stderr
-    assert "prompts/section_frame.md.jinja" in checked.stderr
-    assert "the template is a symbolic link out of its folder" in checked.stderr
+    check = project.toolcast("check")
+    assert check.returncode == 1
+    assert "\x1b" not in check.stderr
+    assert "prompts/section_frame.md.jinja" in check.stderr
+    assert "the template is a symbolic link out of its folder" in check.stderr
 
 
-def test_a_link_in_the_way_is_not_followed(project: Project, tmp_path: Path) -> None:
+def test_copy_into_a_templates_folder_that_is_a_symbolic_link_is_refused(
+    project: Project, tmp_path: Path
+) -> None:
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     (project.root / "templates").symlink_to(elsewhere)
-    assert "is a symbolic link" in said(project, PREAMBLE, "--copy", code=2)
+    assert "is a symbolic link" in run_templates(project, PREAMBLE, "--copy", code=2)
     assert list(elsewhere.iterdir()) == []
 
 
@@ -137,16 +152,18 @@ def test_a_link_in_the_way_is_not_followed(project: Project, tmp_path: Path) -> 
         f"{{% include '{PREAMBLE}' %}}",
         "{% if",
     ],
-    ids=["deep", "loops", "itself", "torn"],
+    ids=["deep nesting", "many loops", "self include", "syntax error"],
 )
-def test_a_template_that_cannot_be_drawn_is_named(project: Project, text: str) -> None:
-    said(project, PREAMBLE, "--copy")
+def test_template_that_cannot_be_rendered_is_an_error_at_its_file(
+    project: Project, text: str
+) -> None:
+    run_templates(project, PREAMBLE, "--copy")
     project.write("templates/unknown.jinja", "x")
     project.write(f"templates/{PREAMBLE}", text)
-    assert "unknown.jinja" in said(project)
-    checked = project.toolcast("check")
-    assert checked.returncode == 1
-    assert re.search(f"templates/{PREAMBLE}[:0-9]*: error: target/", checked.stderr)
+    assert "unknown.jinja" in run_templates(project)
+    check = project.toolcast("check")
+    assert check.returncode == 1
+    assert re.search(f"templates/{PREAMBLE}[:0-9]*: error: target/", check.stderr)
 
 
 TOOLS = {
@@ -172,58 +189,62 @@ clients: {staff: {allow: "*"}, guest: {allow: [pong]}}
 SIGNATURE = "<!-- Generated by Toolcast from specs/toy/. DO NOT EDIT. -->\n"
 
 
-def blocks_of(project: Project, client: str) -> dict[str, str]:
-    """What the generated package prompts a client with."""
+def read_blocks(project: Project, client: str) -> dict[str, str]:
+    """Return the prompt blocks of the generated package for a client."""
     code = (
         "import json; from generated.toy import prompts as p; who = {!r}\n"
         "blocks = [p.preamble(who), p.section('talk', who), p.cli_block(who)]\n"
         "print(json.dumps([*blocks, p.guidance(['ping', 'pong'], who)]))"
     )
-    done = project.run("-c", code.format(client))
-    assert done.returncode == 0, done.stderr
+    process = project.run("-c", code.format(client))
+    assert process.returncode == 0, process.stderr
     names = ("preamble", "section_talk", "cli", "guidance")
-    return dict(zip(names, json.loads(done.stdout), strict=True))
+    return dict(zip(names, json.loads(process.stdout), strict=True))
 
 
-def generated_tests(project: Project) -> str:
-    """What plain pytest says of the generated package."""
-    words = ("-q", "-p", "no:cacheprovider", "-k", "not tools_list", "generated")
-    return project.run("-m", "pytest", *words).stdout
+def run_generated_tests(project: Project) -> str:
+    """Run the tests of the generated package, and return the output."""
+    options = ("-q", "-p", "no:cacheprovider", "-k", "not tools_list", "generated")
+    return project.run("-m", "pytest", *options).stdout
 
 
-def test_an_added_line_is_in_every_prompt(make_project: Callable[..., Any]) -> None:
+def test_line_added_to_template_copies_is_in_every_clients_prompts(
+    make_project: Callable[..., Any],
+) -> None:
+    """It is also in the generated files, and the generated tests pass."""
     project = make_project(TOOLS, toolset=BLOCKS, handlers="def a(): ...\n")
     project.generate()
-    before = {client: blocks_of(project, client) for client in ("staff", "guest")}
+    before = {client: read_blocks(project, client) for client in ("staff", "guest")}
     templates = {
         "preamble": PREAMBLE,
         "section_talk": "prompts/section_frame.md.jinja",
         "cli": "cli/cli_frame.md.jinja",
     }
     for template in templates.values():
-        said(project, template, "--copy")
+        run_templates(project, template, "--copy")
         with (project.root / "templates" / template).open("a") as stream:
             stream.write("Ask when you are not sure which tool is meant.\n")
     project.generate()
 
     line = "Ask when you are not sure which tool is meant.\n"
-    for client, was in before.items():
-        now = blocks_of(project, client)
-        assert now == {n: t + line * (n in templates) for n, t in was.items()}
+    for client, old in before.items():
+        new = read_blocks(project, client)
+        assert new == {n: t + line * (n in templates) for n, t in old.items()}
     for name in templates:
         file = project.root / f"generated/toy/prompts/{name}.md"
         assert file.read_text() == SIGNATURE + before["staff"][name] + line
-    assert " failed" not in (tested := generated_tests(project)), tested
+    assert " failed" not in (output := run_generated_tests(project)), output
 
 
-def test_bullet_heading_and_footer_of_the_project(
+def test_project_templates_replace_bullet_label_section_and_usage(
     make_project: Callable[..., Any],
 ) -> None:
+    """Prompts, files and token counts use them, and changed files fail the generated tests."""
     project = make_project(
         TOOLS, toolset=BLOCKS, workspace="templates: own\n", handlers="def a(): ...\n"
     )
-    counts = [tokens(project)]
-    own = {
+    counts = [count_tokens(project)]
+    templates = {
         "prompts/tool_bullet.md.jinja": "* `{{ view.name }}` - {{ view.summary }}\n  !\n",
         "prompts/section_label.md.jinja": "### Tools for {{ view.label }}\n",
         "prompts/section_frame.md.jinja": (
@@ -233,62 +254,66 @@ def test_bullet_heading_and_footer_of_the_project(
             "#### How to {{ view.name }}\n{{ view.usage }}\nThat is all.\n"
         ),
     }
-    for name, text in own.items():
+    for name, text in templates.items():
         project.write(f"own/{name}", text)
-    counts.append(tokens(project))
+    counts.append(count_tokens(project))
     project.generate()
     pong = "* `pong` - Answer somebody.\n  !\n"
     ping = "* `ping` - Ping somebody.\n  !\n"
-    how = "#### How to ping\nTo find out whether somebody is there.\nThat is all.\n"
-    section = f"# About Talk\n{ping}{pong}\n{how}> Be kind.\n"
+    usage = "#### How to ping\nTo find out whether somebody is there.\nThat is all.\n"
+    section = f"# About Talk\n{ping}{pong}\n{usage}> Be kind.\n"
     preamble = "## Platform Capabilities\n\n### Tools for Talk\n"
-    staff, guest = (blocks_of(project, client) for client in ("staff", "guest"))
+    staff, guest = (read_blocks(project, client) for client in ("staff", "guest"))
     assert staff["section_talk"] == section
     assert guest["section_talk"] == f"# About Talk\n{pong}> Be kind.\n"
     assert staff["preamble"] == f"{preamble}{ping}{pong}"
     assert guest["preamble"] == f"{preamble}{pong}"
-    assert (staff["guidance"], guest["guidance"]) == (how, "")
+    assert (staff["guidance"], guest["guidance"]) == (usage, "")
     folder = project.root / "generated/toy/prompts"
     assert (folder / "section_talk.md").read_text() == SIGNATURE + section
     assert (folder / "preamble.md").read_text() == SIGNATURE + staff["preamble"]
     texts = {"preamble": staff["preamble"], "section_talk": section}
     assert counts[1] == {name: estimate_tokens(text) for name, text in texts.items()}
     assert counts[0] != counts[1]
-    assert " failed" not in (tested := generated_tests(project)), tested
+    assert " failed" not in (output := run_generated_tests(project)), output
 
-    # What a hand edits is found all the same, in the file or in the piece.
+    # The generated tests find a manual change of the file and of a prompt piece.
     for file, old in (
         ("prompts/section_talk.md", "* `ping`"),
         ("tools/ping.json", "* `ping`"),
         ("prompts/__init__.py", "# About Talk"),
     ):
         project.edit(f"generated/toy/{file}", old, f"{old} now")
-        told = generated_tests(project)
-        assert "prompts/section_talk.md differs from the definitions" in told
+        output = run_generated_tests(project)
+        assert "prompts/section_talk.md differs from the definitions" in output
         project.edit(f"generated/toy/{file}", f"{old} now", old)
 
 
-def tokens(project: Project) -> dict[str, int]:
-    """What `toolcast tokens` counts of the blocks but that of commands."""
-    words = ("tokens", "--by", "block", "--format", "json")
-    done = project.toolcast(*words, env={})  # a process: loaded templates are kept
-    assert done.returncode == 0, done.stderr
-    [table] = json.loads(done.stdout)["tables"]
-    return {one["name"]: one["tokens"] for one in table["rows"] if one["name"] != "cli"}
+def count_tokens(project: Project) -> dict[str, int]:
+    """Return the counts of `toolcast tokens` for each prompt block except the CLI block."""
+    arguments = ("tokens", "--by", "block", "--format", "json")
+    # A separate process, because loaded templates are cached.
+    process = project.toolcast(*arguments, env={})
+    assert process.returncode == 0, process.stderr
+    [table] = json.loads(process.stdout)["tables"]
+    rows = table["rows"]
+    return {row["name"]: row["tokens"] for row in rows if row["name"] != "cli"}
 
 
-def test_diff_counts_what_templates_render(make_project: Callable[..., Any]) -> None:
+def test_diff_counts_tokens_in_text_from_project_templates(
+    make_project: Callable[..., Any],
+) -> None:
     project = make_project(TOOLS, toolset=BLOCKS, handlers="def a(): ...\n")
     shutil.copytree(project.root, project.root.parent / "before")
     project.edit("specs/toy/pong.yaml", "Answer somebody.", "Reply to somebody.")
     with (project.root / "toolcast.yaml").open("a") as stream:
         stream.write("templates: own\n")
     project.write("own/prompts/tool_bullet.md.jinja", "- {{ view.name }}\n" * 90)
-    told = project.toolcast("diff", "--against", "../before").stdout
+    output = project.toolcast("diff", "--against", "../before").stdout
     assert re.search(
         r"estimated\s+tokens\s+for\s+the\s+tools\s+of\s+`guest`: 18 upfront .* 372 in\s+prompt",
-        told,
-    ), told
+        output,
+    ), output
 
 
 @pytest.mark.parametrize(
@@ -300,33 +325,32 @@ def test_diff_counts_what_templates_render(make_project: Callable[..., Any]) -> 
         "{{ view.sections }}{{ view.sections }}\n",
     ],
 )
-def test_a_frame_prints_its_slot_once_on_a_line_of_its_own(
+def test_frame_that_does_not_print_its_slot_once_on_its_own_line_is_an_error(
     project: Project, text: str
 ) -> None:
     project.write(
         "specs/toy/toolset.yaml", TOY + "token_budget: {blocks: {preamble: 9}}"
     )
-    said(project, PREAMBLE, "--copy")
+    run_templates(project, PREAMBLE, "--copy")
     project.write(f"templates/{PREAMBLE}", text)
     message = "`{{ view.sections }}` must be printed once, on a line of its own"
-    checked = project.toolcast("check")
+    check = project.toolcast("check")
     assert (
-        f"templates/{PREAMBLE}: error: target/template-error: {message}"
-        in checked.stderr
+        f"templates/{PREAMBLE}: error: target/template-error: {message}" in check.stderr
     )
-    counted = project.toolcast("tokens")
-    assert counted.returncode == 2
-    assert f"{PREAMBLE}: {message}" in counted.stderr
+    tokens = project.toolcast("tokens")
+    assert tokens.returncode == 2
+    assert f"{PREAMBLE}: {message}" in tokens.stderr
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("line", ["{{ view.nope }}", "{{ view.heading ~ view.intro }}"])
-def test_what_is_wrong_is_told_at_its_line_also_in_what_is_included(
+def test_error_in_an_included_template_is_located_in_the_included_file(
     project: Project, line: str
 ) -> None:
-    said(project, PREAMBLE, "--copy")
+    run_templates(project, PREAMBLE, "--copy")
     text = project.root / "templates" / PREAMBLE
     text.write_text(text.read_text() + "{% include 'prompts/more.jinja' %}\n")
     project.write("templates/prompts/more.jinja", f"More.\n{line}\n")
-    checked = project.toolcast("check").stderr
-    assert "templates/prompts/more.jinja:2:1: error: target/template-error: " in checked
+    output = project.toolcast("check").stderr
+    assert "templates/prompts/more.jinja:2:1: error: target/template-error: " in output

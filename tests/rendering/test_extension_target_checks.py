@@ -1,4 +1,4 @@
-"""A target that goes around the gate is caught, whoever wrote it: one of each kind."""
+"""Extension targets that bypass templates, encoders or shapes: all are refused."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from toolcast.rendering.output_shape import (
 )
 from toolcast.targets.target import Target
 
-EVIL = 'Stores a note."""; import os; os.system("echo PWNED"); """x'
+INJECTION = 'Stores a note."""; import os; os.system("echo PWNED"); """x'
 TEMPLATES = {
     "module.py.jinja": '"""{{ view.text }}"""\n',
     "page.md.jinja": "# One\n\n{{ view.text }}\n",
@@ -34,40 +34,42 @@ TEMPLATES = {
     "sly.py.jinja": '"""{{ view.text ~ "" }}"""\n',
 }
 DOCSTRING = PythonShape(("docstring",))
-Draw = Callable[[str, Any], dict[str, bytes]]
+RenderFunction = Callable[[str, Any], dict[str, bytes]]
 
 
-def forged(text: str) -> Code:
-    """Code that no encoder made, past what refuses it at run time."""
+def forge_code(text: str) -> Code:
+    """Create Code without an encoder and without the check of its constructor."""
     return str.__new__(Code, text)
 
 
-def one(file: str, template: str, **view: Any) -> Draw:
-    """A target that renders one file; a value that can be called is given the text."""
+def make_template_target(file: str, template: str, **view: Any) -> RenderFunction:
+    """Return a target that renders a file; callable view values receive the text."""
 
-    def draw(text: str, context: Any) -> dict[str, bytes]:
-        made = {k: v(text) if callable(v) else v for k, v in view.items()}
-        data = context.render(f"planted/{template}", SimpleNamespace(**made))
+    def render_file(text: str, context: Any) -> dict[str, bytes]:
+        values = {k: v(text) if callable(v) else v for k, v in view.items()}
+        data = context.render(f"planted/{template}", SimpleNamespace(**values))
         return {file: data}
 
-    return draw
+    return render_file
 
 
-def written(file: str, make: Callable[[str], Any], shape: Any) -> Draw:
-    """A target that writes one file without a template."""
-    return lambda text, context: {file: context.write(file, make(text), shape)}
+def make_write_target(
+    file: str, encode: Callable[[str], Any], shape: Any
+) -> RenderFunction:
+    """Return a target that writes a file without a template."""
+    return lambda text, context: {file: context.write(file, encode(text), shape)}
 
 
-PLANTED: dict[str, tuple[Draw, str]] = {
-    "bytes of its own": (
+BYPASSING_TARGETS: dict[str, tuple[RenderFunction, str]] = {
+    "unrendered bytes": (
         lambda text, _: {"x.py": f'"""{text}"""\n'.encode()},
         "were not rendered",
     ),
-    "bytes of its own, plain text": (
+    "unrendered bytes, plain text": (
         lambda text, _: {"x.tsv": text.encode()},
         "were not rendered",
     ),
-    "bytes that it changed afterwards": (
+    "rendered bytes with added text": (
         lambda text, context: {
             "x.json": context.write("x.json", encode_json({}), JsonShape(()))
             + text.encode()
@@ -75,68 +77,78 @@ PLANTED: dict[str, tuple[Draw, str]] = {
         "were not rendered",
     ),
     "raw text": (
-        one("x.py", "module.py.jinja", text=str, shape=DOCSTRING),
+        make_template_target("x.py", "module.py.jinja", text=str, shape=DOCSTRING),
         "templates can only print Code",
     ),
-    "raw text, written": (
-        written("x.json", lambda text: json.dumps(text), JsonShape(())),
+    "raw text without a template": (
+        make_write_target("x.json", lambda text: json.dumps(text), JsonShape(())),
         "the text is str, not Code",
     ),
     "raw text, joined in the template": (
-        one("x.py", "sly.py.jinja", text=str, shape=DOCSTRING),
+        make_template_target("x.py", "sly.py.jinja", text=str, shape=DOCSTRING),
         "is not allowed in a template",
     ),
     "wrong encoder, Markdown in Python": (
-        one("x.py", "module.py.jinja", text=encode_inline, shape=DOCSTRING),
+        make_template_target(
+            "x.py", "module.py.jinja", text=encode_inline, shape=DOCSTRING
+        ),
         "x.py|module.py",
     ),
     "wrong encoder, plain text in JSON": (
-        one("x.json", "data.json.jinja", text=encode_line, shape=JsonShape(("a",))),
+        make_template_target(
+            "x.json", "data.json.jinja", text=encode_line, shape=JsonShape(("a",))
+        ),
         "not JSON",
     ),
     "wrong encoder, JSON in plain text": (
-        written("x.txt", lambda text: encode_json({"a": text}), TextShape(1)),
+        make_write_target("x.txt", lambda text: encode_json({"a": text}), TextShape(1)),
         "3 lines instead of 1",
     ),
     "forged Code": (
-        one("x.py", "module.py.jinja", text=Code, shape=DOCSTRING),
+        make_template_target("x.py", "module.py.jinja", text=Code, shape=DOCSTRING),
         "only encoders may create it",
     ),
-    "forged Code, past the refusal": (
-        one("x.py", "module.py.jinja", text=forged, shape=DOCSTRING),
+    "forged Code without the constructor": (
+        make_template_target(
+            "x.py", "module.py.jinja", text=forge_code, shape=DOCSTRING
+        ),
         "unexpected|calls",
     ),
     "forged Markdown": (
-        one(
+        make_template_target(
             "x.md",
             "page.md.jinja",
-            text=lambda text: forged(f"{text}\n## Two"),
+            text=lambda text: forge_code(f"{text}\n## Two"),
             shape=MarkdownShape(("# One",)),
         ),
         "headings",
     ),
     "forged JSON": (
-        written("x.json", lambda _: forged('{"b": 1}'), JsonShape(("a",))),
+        make_write_target(
+            "x.json", lambda _: forge_code('{"b": 1}'), JsonShape(("a",))
+        ),
         "the keys",
     ),
     "no shape": (
-        one("x.py", "module.py.jinja", text=lambda _: encode_inline("x")),
+        make_template_target(
+            "x.py", "module.py.jinja", text=lambda _: encode_inline("x")
+        ),
         "the view has no `shape`",
     ),
     "no shape, Markdown": (
-        one("x.md", "page.md.jinja", text=encode_inline),
+        make_template_target("x.md", "page.md.jinja", text=encode_inline),
         "the view has no `shape`",
     ),
     "no shape, plain text": (
-        one("x.txt", "list.txt.jinja", text=encode_line, shape=None),
+        make_template_target("x.txt", "list.txt.jinja", text=encode_line, shape=None),
         "the view has no `shape`",
     ),
-    "no shape, written": (
-        written("x.json", lambda text: encode_json({"a": text}), None),
+    "no shape without a template": (
+        make_write_target("x.json", lambda text: encode_json({"a": text}), None),
         "the view has no `shape`",
     ),
-    "something else for a shape": (
-        one(
+    "tuple instead of a shape": (
+        make_template_target(
             "x.py",
             "module.py.jinja",
             text=lambda _: encode_inline("x"),
@@ -144,17 +156,19 @@ PLANTED: dict[str, tuple[Draw, str]] = {
         ),
         "the view has no `shape`",
     ),
-    "a shape of another kind": (
-        one("x.py", "list.txt.jinja", text=encode_line, shape=TextShape(1)),
+    "shape of another file type": (
+        make_template_target(
+            "x.py", "list.txt.jinja", text=encode_line, shape=TextShape(1)
+        ),
         "needs PythonShape",
     ),
-    "compact JSON, which is no Code": (
-        written("x.json", encode_compact_json, JsonShape(())),
+    "compact JSON, which is not Code": (
+        make_write_target("x.json", encode_compact_json, JsonShape(())),
         "the text is str, not Code",
     ),
     **{
         f"the path {path!r}": (
-            written(path, lambda _: encode_json({}), JsonShape(())),
+            make_write_target(path, lambda _: encode_json({}), JsonShape(())),
             "not a valid path of a file below the toolset's folder",
         )
         for path in (
@@ -168,7 +182,7 @@ PLANTED: dict[str, tuple[Draw, str]] = {
             "x\n",
         )
     },
-    "one file in two spellings": (
+    "same file name in upper and lower case": (
         lambda text, context: {
             name: context.write(name, encode_json({}), JsonShape(()))
             for name in ("x.json", "X.json")
@@ -183,10 +197,10 @@ PLANTED: dict[str, tuple[Draw, str]] = {
 
 
 @pytest.fixture
-def planted(
+def generate_with_target(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Callable[[Draw, str], Any]:
-    """Generates a project with one tool whose summary is a text, by one more target."""
+) -> Callable[[RenderFunction, str], Any]:
+    """Function that generates a project with an extension target and a tool summary."""
     folder = tmp_path / "templates" / "planted"
     folder.mkdir(parents=True)
     for name, text in TEMPLATES.items():
@@ -197,11 +211,11 @@ def planted(
     toolset = {"name": "x", "title": "X", "targets": {"planted": {}}}
     (specs / "toolset.yaml").write_text(json.dumps(toolset))
 
-    def run(draw: Draw, text: str) -> Any:
+    def run(render: RenderFunction, text: str) -> Any:
         target = Target(
             "planted",
-            "A target of somebody else.",
-            lambda found, context: draw(found.tools[0].summary, context),
+            "A target of an extension.",
+            lambda toolset, context: render(toolset.tools[0].summary, context),
             frozenset(["name", "summary", "parameters"]),
             templates=str(tmp_path / "templates"),
         )
@@ -217,41 +231,45 @@ def planted(
     return run
 
 
-@pytest.mark.parametrize("kind", PLANTED)
-def test_a_target_around_the_gate_writes_nothing(
-    kind: str, planted: Callable[[Draw, str], Any]
+@pytest.mark.parametrize("name", BYPASSING_TARGETS)
+def test_target_that_bypasses_the_encoders_generates_no_files(
+    name: str, generate_with_target: Callable[[RenderFunction, str], Any]
 ) -> None:
-    draw, reason = PLANTED[kind]
-    given = planted(draw, EVIL)
-    assert given.files == {}
+    """There is exactly one finding, which names the target or its template."""
+    render, reason = BYPASSING_TARGETS[name]
+    result = generate_with_target(render, INJECTION)
+    assert result.files == {}
     problems = [
         f
-        for f in given.findings
+        for f in result.findings
         if f.rule in ("target/unexpected-output", "target/template-error")
     ]
-    assert len(problems) == 1, given.findings
+    assert len(problems) == 1, result.findings
     assert re.search("target `planted`|planted/|`planted`$", problems[0].message)
     assert re.search(reason, problems[0].message), problems[0].message
 
 
 @pytest.mark.parametrize(
-    "draw",
+    "render",
     [
-        one(
+        make_template_target(
             "x.txt",
             "list.txt.jinja",
             text=encode_line,
             shape=TextShape(1),
         ),
-        one(
+        make_template_target(
             "x.md", "page.md.jinja", text=encode_inline, shape=MarkdownShape(("# One",))
         ),
-        written("x.json", lambda text: encode_json({"a": text}), JsonShape(("a",))),
+        make_write_target(
+            "x.json", lambda text: encode_json({"a": text}), JsonShape(("a",))
+        ),
     ],
 )
-def test_a_target_that_keeps_to_the_gate_works(
-    draw: Draw, planted: Callable[[Draw, str], Any]
+def test_target_that_uses_encoders_and_shapes_generates_its_file(
+    render: RenderFunction, generate_with_target: Callable[[RenderFunction, str], Any]
 ) -> None:
-    given = planted(draw, EVIL)
-    assert not given.findings or given.files, given.findings
-    assert any(EVIL.split('"')[0] in data.decode() for data in given.files.values())
+    result = generate_with_target(render, INJECTION)
+    assert not result.findings or result.files, result.findings
+    text = INJECTION.split('"')[0]
+    assert any(text in data.decode() for data in result.files.values())

@@ -1,4 +1,4 @@
-"""What a server of one toolset or of several offers to whom, and what may not stand there twice."""
+"""Server of one or several toolsets: duplicates, tool lookup, access and ASGI startup."""
 
 from __future__ import annotations
 
@@ -18,14 +18,15 @@ from toolcast_runtime.mcp.toolset_server import ToolsetServer
 Server: Any = ToolsetServer
 
 
-def _server(**given: Any) -> Any:
+def _server_stub(**attributes: Any) -> Any:
+    """Return a stand-in for `self` in unbound calls of `ToolsetServer` methods."""
     registry = SimpleNamespace(package="toy", has_clients=False, clients=())
-    none = {"registry": registry, "member_servers": (), "search": False}
-    return SimpleNamespace(**{**none, **given})
+    defaults = {"registry": registry, "member_servers": (), "search": False}
+    return SimpleNamespace(**{**defaults, **attributes})
 
 
 @pytest.mark.parametrize(
-    ("keys", "sharing", "is_refused"),
+    ("names", "is_combined_server", "is_refused"),
     [
         ("ab", True, False),
         ("aba", True, True),
@@ -33,40 +34,43 @@ def _server(**given: Any) -> Any:
         ("", True, False),
     ],
 )
-def test_toolsets_that_share_a_server_have_nothing_twice(
-    keys: str, sharing: bool, is_refused: bool
+def test_combined_server_rejects_duplicate_skill_names(
+    names: str, is_combined_server: bool, is_refused: bool
 ) -> None:
-    server = _server(member_servers=(1, 2) if sharing else ())
+    """Two toolsets on one server may not have a skill of the same name."""
+    server = _server_stub(member_servers=(1, 2) if is_combined_server else ())
     if is_refused:
         with pytest.raises(DefinitionError, match="toy: two toolsets have a skill `a`"):
-            Server._reject_duplicates(server, "skill", [*keys])
+            Server._reject_duplicates(server, "skill", [*names])
     else:
-        Server._reject_duplicates(server, "skill", [*keys])
+        Server._reject_duplicates(server, "skill", [*names])
 
 
 @pytest.mark.parametrize(
     ("paths", "is_refused"), [(["/a", "/b"], False), (["/b", "/a", "/a"], True)]
 )
-def test_an_administrators_path_is_of_one_toolset(
+def test_combined_server_rejects_duplicate_administration_paths(
     paths: list[str], is_refused: bool
 ) -> None:
     parts = [
         SimpleNamespace(admin_routes=[SimpleNamespace(path=path)]) for path in paths
     ]
-    sharing = tuple(SimpleNamespace(parts=(part,)) for part in parts)
+    member_servers = tuple(SimpleNamespace(parts=(part,)) for part in parts)
     registry: Any = SimpleNamespace(package="toy")
     if is_refused:
         with pytest.raises(
             DefinitionError, match="two toolsets use the administration path /a"
         ):
-            Server(registry, name="toy", member_servers=sharing)
+            Server(registry, name="toy", member_servers=member_servers)
     else:
-        assert Server(registry, name="toy", member_servers=sharing).parts == (*parts,)
+        assert Server(registry, name="toy", member_servers=member_servers).parts == (
+            *parts,
+        )
         assert Server(registry, name="toy", parts=(1,)).parts == (1,)
 
 
 @pytest.mark.parametrize(
-    ("variable", "confirms", "expected"),
+    ("state_key_variable", "confirms", "expected"),
     [
         (None, [None], False),
         (None, [], False),
@@ -74,12 +78,13 @@ def test_an_administrators_path_is_of_one_toolset(
         (None, [None, object()], True),
     ],
 )
-def test_a_server_asks_where_a_tool_or_a_handler_does(
-    variable: str | None, confirms: list[Any], expected: bool
+def test_server_can_ask_user_with_state_key_or_confirm(
+    state_key_variable: str | None, confirms: list[Any], expected: bool
 ) -> None:
-    server = _server(
-        state_key_variable=variable,
-        tools=lambda _: [SimpleNamespace(confirm=one) for one in confirms],
+    """Servers may ask the user if they have a state key or a tool with `confirm`."""
+    server = _server_stub(
+        state_key_variable=state_key_variable,
+        tools=lambda _: [SimpleNamespace(confirm=confirm) for confirm in confirms],
     )
     assert Server.can_ask_user(server, None) is expected
 
@@ -93,34 +98,41 @@ def test_a_server_asks_where_a_tool_or_a_handler_does(
         (True, "a", (), False),
     ],
 )
-def test_what_is_of_no_client_is_nobodys(
+def test_skill_or_prompt_is_available_only_to_its_clients(
     has_clients: bool, client: str | None, clients: tuple[str, ...], expected: bool
 ) -> None:
     access = SimpleNamespace(get_client=lambda _: None)
     registry = SimpleNamespace(has_clients=has_clients, access=lambda: access)
-    assert Server._is_available(_server(registry=registry), client, clients) is expected
+    server = _server_stub(registry=registry)
+    assert Server._is_available(server, client, clients) is expected
 
 
-def test_offers_and_skills_are_of_any_toolset() -> None:
-    def toolsets(**given: Any) -> Any:
-        none = {"mcp_resources": None, "mcp_prompts": None, "skills": None}
-        one, other = ({**none}, {**none, **given})
-        return _server(toolsets=[SimpleNamespace(**one), SimpleNamespace(**other)])
+def test_server_has_resources_prompts_and_skills_from_every_toolset() -> None:
+    """One toolset with resources, prompts or skills is enough for the whole server."""
 
-    offers, skills = Server.has_resources_or_prompts.fget, Server.has_skills.fget
-    assert not offers(toolsets()) and not skills(toolsets())
-    assert offers(toolsets(mcp_resources=1)) and offers(toolsets(mcp_prompts=1))
-    assert skills(toolsets(skills="x")) and not offers(toolsets(skills="x"))
+    def make_server(**attributes: Any) -> Any:
+        empty = {"mcp_resources": None, "mcp_prompts": None, "skills": None}
+        toolsets = [empty, {**empty, **attributes}]
+        return _server_stub(toolsets=[SimpleNamespace(**t) for t in toolsets])
+
+    has_resources_or_prompts = Server.has_resources_or_prompts.fget
+    has_skills = Server.has_skills.fget
+    assert not has_resources_or_prompts(make_server()) and not has_skills(make_server())
+    assert has_resources_or_prompts(make_server(mcp_resources=1))
+    assert has_resources_or_prompts(make_server(mcp_prompts=1))
+    assert has_skills(make_server(skills="x"))
+    assert not has_resources_or_prompts(make_server(skills="x"))
 
 
-def test_the_handler_of_an_offer_is_run_by_its_own_toolset() -> None:
-    one, other = (
+def test_resource_handler_runs_in_the_toolset_that_declares_it() -> None:
+    """Resources without a handler use the first toolset; an unknown handler raises."""
+    toolsets = [
         SimpleNamespace(
             resource_and_prompt_handlers=(name,), registry=SimpleNamespace(calls=calls)
         )
         for name, calls in (("a", 1), ("b", 2))
-    )
-    server = _server(toolsets=[one, other])
+    ]
+    server = _server_stub(toolsets=toolsets)
     assert [Server.get_handler_calls(server, name) for name in ("a", "b", None)] == [
         1,
         2,
@@ -142,28 +154,30 @@ def test_the_handler_of_an_offer_is_run_by_its_own_toolset() -> None:
         ("unknown", True, None, False),
     ],
 )
-async def test_a_tool_is_found_that_is_offered(
+async def test_server_finds_only_tools_that_it_lists(
     name: str, external: bool, provider: Any, is_found: bool
 ) -> None:
-    present = {"glance": "look"}.get(name, name)
+    """Listed tools and old names are found; external tools only if they are enabled."""
+    current_name = {"glance": "look"}.get(name, name)
 
-    async def find(asked: str, client: Any) -> Any:
-        if asked == "unknown":
-            raise UnknownToolError(asked)
-        return SimpleNamespace(tool=SimpleNamespace(name=present), provider=provider)
+    async def find(requested: str, client: Any) -> Any:
+        if requested == "unknown":
+            raise UnknownToolError(requested)
+        tool = SimpleNamespace(name=current_name)
+        return SimpleNamespace(tool=tool, provider=provider)
 
     registry = SimpleNamespace(find=find)
-    server = _server(
+    server = _server_stub(
         registry=registry,
         external=external,
         _callable_names={"look", "glance"},
         _names={"look"},
     )
-    found = await Server.find(server, name, None)
-    assert (found is not None) is is_found
+    match = await Server.find(server, name, None)
+    assert (match is not None) is is_found
 
 
-async def test_only_an_application_that_has_started_answers() -> None:
+async def test_asgi_app_responds_503_until_it_has_started() -> None:
     sent: list[Any] = []
 
     async def send(message: Any) -> None:
@@ -172,12 +186,12 @@ async def test_only_an_application_that_has_started_answers() -> None:
     async def running(scope: Any, *_: Any) -> None:
         sent.append(scope["path"])
 
-    app = AsgiApp(_server(http=None))
+    app = AsgiApp(_server_stub(http=None))
     assert app._is_one_of_several
-    assert not AsgiApp(_server(), one_process=True)._is_one_of_several
+    assert not AsgiApp(_server_stub(), one_process=True)._is_one_of_several
     await app({"type": "websocket"}, None, send)  # type: ignore[arg-type]
     await app({"type": "http"}, None, send)  # type: ignore[arg-type]
-    assert [one.get("type") for one in sent[:2]] == [
+    assert [message.get("type") for message in sent[:2]] == [
         "websocket.close",
         "http.response.start",
     ]
@@ -187,16 +201,17 @@ async def test_only_an_application_that_has_started_answers() -> None:
     assert sent[3:] == ["/a"]
 
 
-@pytest.mark.parametrize("fails_at_once", [True, False])
-async def test_what_fails_once_it_serves_is_no_failure_to_start(
-    fails_at_once: bool,
+@pytest.mark.parametrize("fails_at_startup", [True, False])
+async def test_only_an_error_during_startup_is_reported_as_startup_failed(
+    fails_at_startup: bool,
 ) -> None:
+    """Later errors propagate instead, after `lifespan.startup.complete`."""
     sent: list[str] = []
 
     class App(AsgiApp):
         @asynccontextmanager
         async def lifespan(self, app: object = None) -> AsyncIterator[None]:
-            if fails_at_once:
+            if fails_at_startup:
                 raise SettingsError("set A")
             yield
 
@@ -208,8 +223,8 @@ async def test_what_fails_once_it_serves_is_no_failure_to_start(
     async def send(message: Any) -> None:
         sent.append(message["type"])
 
-    app = App(_server(http=None))
-    if fails_at_once:
+    app = App(_server_stub(http=None))
+    if fails_at_startup:
         await app({"type": "lifespan"}, receive, send)
         assert sent == ["lifespan.startup.failed"]
     else:

@@ -1,4 +1,4 @@
-"""Every run holds what it rendered against the shape that the views declare."""
+"""Check of rendered files against the shapes that their views declare."""
 
 from __future__ import annotations
 
@@ -26,9 +26,10 @@ parameters: {type: object}
 """
 
 
-def test_a_hole_in_an_encoder_writes_nothing(
+def test_defective_string_encoder_generates_no_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """The unescaped text changes the keys of the JSON file, which is a finding."""
     folder = tmp_path / "specs" / "x"
     folder.mkdir(parents=True)
     (tmp_path / "toolcast.yaml").write_text("version: 1\ntoolsets: [specs/x]\n")
@@ -37,9 +38,9 @@ def test_a_hole_in_an_encoder_writes_nothing(
     (folder / "tool.yaml").write_text(SPEC)
     assert generate(str(tmp_path)).files
     monkeypatch.setattr(json_text, "_encode_string", lambda text: f'"{text}"')
-    broken = generate(str(tmp_path))
-    assert not broken.files
-    assert [f.rule for f in broken.findings if f.rule == "target/unexpected-output"]
+    result = generate(str(tmp_path))
+    assert not result.files
+    assert [f.rule for f in result.findings if f.rule == "target/unexpected-output"]
 
 
 @pytest.mark.parametrize(
@@ -56,7 +57,7 @@ def test_a_hole_in_an_encoder_writes_nothing(
         '"""d"""\ntry:\n    import os\nfinally:\n    pass\n',
     ],
 )
-def test_python_that_nobody_predicted(text: str) -> None:
+def test_python_with_undeclared_statements_is_refused(text: str) -> None:
     with pytest.raises(OutputShapeError):
         verify_shape("t", text.encode(), PythonShape(("docstring",)))
 
@@ -71,13 +72,16 @@ def test_python_that_nobody_predicted(text: str) -> None:
         "x()",
     ],
 )
-def test_a_block_imports_one_name_and_calls_what_is_known(body: str) -> None:
+def test_python_block_with_other_imports_or_unknown_calls_is_refused(
+    body: str,
+) -> None:
+    """Blocks may import a single name without `as` and call only declared functions."""
     text = f"if A:\n    {body}\n"
     with pytest.raises(OutputShapeError):
         verify_shape("t", text.encode(), PythonShape(("if A",), frozenset(["y"])))
 
 
-def test_python_of_its_shape() -> None:
+def test_python_with_only_declared_statements_is_accepted() -> None:
     text = '"""d"""\nfrom .a import b\n\nX = f(1)\nif TYPE_CHECKING:\n    from a import c\n'
     shape = PythonShape(
         ("docstring", "from .a", "X =", "if TYPE_CHECKING"), frozenset(["f"])
@@ -96,12 +100,14 @@ def test_python_of_its_shape() -> None:
         ("text\n", "missing"),
     ],
 )
-def test_markdown_that_nobody_predicted(text: str, problem: str) -> None:
+def test_markdown_with_undeclared_headings_or_an_open_fence_is_refused(
+    text: str, problem: str
+) -> None:
     with pytest.raises(OutputShapeError, match=problem):
         verify_shape("t", text.encode(), MarkdownShape(("## A",)))
 
 
-def test_fenced_headings_are_text() -> None:
+def test_heading_inside_a_code_fence_is_not_a_heading() -> None:
     text = "## A\n\n~~~\n## not one\n~~~\n"
     verify_shape("t", text.encode(), MarkdownShape(("## A",)))
 
@@ -117,7 +123,9 @@ def test_fenced_headings_are_text() -> None:
         ("[" * 100_000, "not JSON"),
     ],
 )
-def test_json_that_nobody_predicted(text: str, problem: str) -> None:
+def test_json_with_undeclared_keys_or_invalid_json_is_refused(
+    text: str, problem: str
+) -> None:
     with pytest.raises(OutputShapeError, match=problem):
         verify_shape("t", text.encode(), JsonShape(("a",)))
 
@@ -125,25 +133,26 @@ def test_json_that_nobody_predicted(text: str, problem: str) -> None:
 @pytest.mark.parametrize(
     "text", ["", "a\n", "a\nb\nc\n", "a\nb", "a\x0bb\n", "a\u2028b\n"]
 )
-def test_plain_text_that_nobody_predicted(text: str) -> None:
+def test_plain_text_with_wrong_line_count_is_refused(text: str) -> None:
+    """Control characters and Unicode line separators are refused too."""
     with pytest.raises(OutputShapeError):
         verify_shape("t", text.encode(), TextShape(2))
 
 
-def test_json_and_plain_text_of_their_shapes() -> None:
+def test_json_and_plain_text_with_declared_shape_are_accepted() -> None:
     verify_shape("t", b'{"a": {"b": 1}}', JsonShape(("a",)))
     verify_shape("t", b"a\nb\n", TextShape(2))
     verify_shape("t", b"", TextShape(0))
 
 
 @pytest.mark.parametrize("shape", [None, (), "docstring", ("docstring",), PythonShape])
-def test_what_is_no_shape_is_none(shape: object) -> None:
+def test_view_without_a_shape_object_is_refused(shape: object) -> None:
     with pytest.raises(OutputShapeError, match="the view has no `shape`"):
         verify_shape("t", b"", shape)
 
 
 @pytest.mark.parametrize(
-    ("path", "kind"),
+    ("path", "shape_type"),
     [
         ("a/b.py", PythonShape),
         ("b.pyi", PythonShape),
@@ -154,12 +163,14 @@ def test_what_is_no_shape_is_none(shape: object) -> None:
         ("Makefile", TextShape),
     ],
 )
-def test_a_file_has_a_shape_of_its_kind(path: str, kind: type[Shape]) -> None:
-    assert get_shape_type(path) is kind
+def test_shape_type_depends_on_the_file_suffix(
+    path: str, shape_type: type[Shape]
+) -> None:
+    assert get_shape_type(path) is shape_type
 
 
-def test_a_projects_own_template_may_hold_what_stands_in_it() -> None:
-    """It replaces one of ours, so that the view's shape does not know it."""
+def test_project_template_text_is_accepted_in_its_output() -> None:
+    """The view's shape describes the built-in template; other text is still refused."""
     known = frozenset(["of", "our", "house", "os", "getcwd", "import", "from"])
     markdown = MarkdownShape(("## A",))
     verify_shape("t", b"# A of our house\n", markdown, known)

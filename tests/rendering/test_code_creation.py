@@ -1,4 +1,4 @@
-"""Only the encoders' package makes Code: in the sources, and when something runs."""
+"""Creation of `Code`: only the encoders create it, in sources and at run time."""
 
 from __future__ import annotations
 
@@ -14,46 +14,46 @@ from toolcast.encoders.code import Code, UnencodedTextError
 from toolcast.encoders.markdown import encode_inline, interpolate
 
 ENCODERS = DISTRIBUTIONS["toolcast"] / "encoders"
-OTHERS = [
+OTHER_FILES = [
     file
     for name, folder in DISTRIBUTIONS.items()
-    if name != "toolcast_runtime"  # which imports neither markupsafe nor the generator
+    if name != "toolcast_runtime"  # It imports neither markupsafe nor the generator.
     for file in sorted(folder.rglob("*.py"))
     if ENCODERS not in file.parents
 ]
-MAKERS = {"Code", "Markup"}
-# Functions of the encoders whose first words are printed as they are.
-TEMPLATES = {"interpolate"}
-# What terminals need to know, too.
-PRINTED_WIDTH = {"text_width", "WIDTH"}
+CODE_CLASSES = {"Code", "Markup"}
+# Functions of the encoders that do not encode their first argument.
+TEMPLATE_FUNCTIONS = {"interpolate"}
+# Names in the encoders' internal modules that terminal output may import.
+SHARED_NAMES = {"text_width", "WIDTH"}
 
 
-def complaints(tree: ast.Module) -> Iterator[str]:
-    """Everything in a module that makes Code, or could, without an encoder."""
+def find_violations(tree: ast.Module) -> Iterator[str]:
+    """Yield each expression of a module that could create Code without an encoder."""
     annotations = {id(part) for node in ast.walk(tree) for part in _annotations(node)}
     for node in ast.walk(tree):
-        place = f"line {getattr(node, 'lineno', 0)}"
+        location = f"line {getattr(node, 'lineno', 0)}"
         match node:
-            case ast.Name(id=name) | ast.Attribute(attr=name) if name in MAKERS:
-                if id(node) not in annotations and not _is_asked_for(node, tree):
-                    yield f"{place}: uses {name} otherwise than as a type"
+            case ast.Name(id=name) | ast.Attribute(attr=name) if name in CODE_CLASSES:
+                if id(node) not in annotations and not _is_isinstance_type(node, tree):
+                    yield f"{location}: uses {name} for more than a type"
             case ast.Attribute(attr="__new__" | "__class__" | "__subclasses__"):
-                if _is_of_code(node):
-                    yield f"{place}: {ast.unparse(node)}"
+                if _is_code_attribute(node):
+                    yield f"{location}: {ast.unparse(node)}"
             case ast.ImportFrom(module=module, names=names):
-                yield from _imports(module or "", names, place)
+                yield from _check_imports(module or "", names, location)
             case ast.Import(names=names):
                 for name in names:
                     if name.name.startswith(("markupsafe", "toolcast.encoders")):
-                        yield f"{place}: imports {name.name} as a whole"
+                        yield f"{location}: imports the whole module {name.name}"
             case ast.Call(func=function, args=arguments):
                 name = ast.unparse(function).rpartition(".")[2]
                 if name in ("import_module", "__import__"):
-                    words = " ".join(map(ast.unparse, arguments))
-                    if "markupsafe" in words or "encoders" in words:
-                        yield f"{place}: imports an encoder by its name"
-                if name in TEMPLATES and not _is_constant(arguments[0], tree):
-                    yield f"{place}: {name}() takes words of the source itself"
+                    text = " ".join(map(ast.unparse, arguments))
+                    if "markupsafe" in text or "encoders" in text:
+                        yield f"{location}: imports an encoder by its name"
+                if name in TEMPLATE_FUNCTIONS and not _is_constant(arguments[0], tree):
+                    yield f"{location}: the first argument of {name}() is no constant"
 
 
 def _annotations(node: ast.AST) -> Iterator[ast.AST]:
@@ -62,12 +62,12 @@ def _annotations(node: ast.AST) -> Iterator[ast.AST]:
         if isinstance(value, ast.AST):
             yield from ast.walk(value)
     if isinstance(node, ast.Subscript):
-        # `list[Code]`, a type wherever it stands.
+        # `list[Code]` is a type also outside of annotations.
         yield from ast.walk(node.slice)
 
 
-def _is_asked_for(node: ast.AST, tree: ast.Module) -> bool:
-    """Whether it is the second argument of isinstance."""
+def _is_isinstance_type(node: ast.AST, tree: ast.Module) -> bool:
+    """Return whether a node is the second argument of `isinstance`."""
     return any(
         isinstance(call, ast.Call)
         and ast.unparse(call.func) == "isinstance"
@@ -76,42 +76,43 @@ def _is_asked_for(node: ast.AST, tree: ast.Module) -> bool:
     )
 
 
-def _is_of_code(node: ast.Attribute) -> bool:
+def _is_code_attribute(node: ast.Attribute) -> bool:
     return node.attr == "__new__" or "code" in ast.unparse(node.value).lower()
 
 
-def _imports(module: str, names: list[ast.alias], place: str) -> Iterator[str]:
-    inside = module.rpartition("encoders")[2] if "encoders" in module else None
+def _check_imports(module: str, names: list[ast.alias], location: str) -> Iterator[str]:
+    submodule = module.rpartition("encoders")[2] if "encoders" in module else None
     for name in names:
         if module == "markupsafe":
-            yield f"{place}: imports {name.name} of markupsafe"
-        is_own = name.name.startswith("_") or (
-            inside in (".layout", ".python_strings") and name.name not in PRINTED_WIDTH
+            yield f"{location}: imports {name.name} of markupsafe"
+        is_internal = name.name.startswith("_") or (
+            submodule in (".layout", ".python_strings")
+            and name.name not in SHARED_NAMES
         )
-        if inside is not None and is_own:
-            yield f"{place}: imports what is the encoders' own, {name.name}"
-        if name.name in MAKERS and name.asname:
-            yield f"{place}: imports {name.name} under another name"
+        if submodule is not None and is_internal:
+            yield f"{location}: imports {name.name}, which is internal to the encoders"
+        if name.name in CODE_CLASSES and name.asname:
+            yield f"{location}: imports {name.name} under another name"
 
 
 def _is_constant(node: ast.expr, tree: ast.Module) -> bool:
-    """A literal, or a name that the module binds once, to a literal."""
+    """Return whether a node is a string or a name with a single constant value."""
     if isinstance(node, ast.Name):
-        bound = [
+        values = [
             statement.value
             for statement in tree.body
             if isinstance(statement, ast.Assign)
             and [ast.unparse(target) for target in statement.targets] == [node.id]
         ]
-        return len(bound) == 1 and isinstance(bound[0], ast.Constant)
+        return len(values) == 1 and isinstance(values[0], ast.Constant)
     return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
-def test_nobody_else_makes_code() -> None:
+def test_no_module_outside_the_encoders_creates_code() -> None:
     assert_none(
-        f"{file.parent.name}/{file.name}: {complaint}"
-        for file in OTHERS
-        for complaint in complaints(ast.parse(file.read_text("utf-8")))
+        f"{file.parent.name}/{file.name}: {violation}"
+        for file in OTHER_FILES
+        for violation in find_violations(ast.parse(file.read_text("utf-8")))
     )
 
 
@@ -139,8 +140,8 @@ def test_nobody_else_makes_code() -> None:
         "WORDS = tool.summary\nx = interpolate(WORDS)",
     ],
 )
-def test_every_way_of_making_code_is_seen(text: str) -> None:
-    assert list(complaints(ast.parse(text)))
+def test_source_that_could_create_code_is_a_violation(text: str) -> None:
+    assert list(find_violations(ast.parse(text)))
 
 
 @pytest.mark.parametrize(
@@ -153,28 +154,28 @@ def test_every_way_of_making_code_is_seen(text: str) -> None:
         "NOTE = 'words'\nx = interpolate(NOTE)\ny = interpolate('a {}', encode_inline(tool.summary))",
     ],
 )
-def test_types_and_encoders_are_nobodys_concern(text: str) -> None:
-    assert list(complaints(ast.parse(text))) == []
+def test_code_as_type_and_encoder_calls_are_no_violation(text: str) -> None:
+    assert list(find_violations(ast.parse(text))) == []
 
 
-def test_code_that_is_forged_at_run_time_is_refused() -> None:
+def test_creating_code_outside_the_encoders_raises() -> None:
     with pytest.raises(UnencodedTextError, match="only encoders may create it"):
         Code("text")
     with pytest.raises(UnencodedTextError):
         encode_inline("x").__class__("text")
     with pytest.raises(UnencodedTextError):
         list(map(Code, ["text"]))
-    for words in ("text", Markup("text")):
+    for text in ("text", Markup("text")):
         with pytest.raises(UnencodedTextError):
-            interpolate("{}", words)  # type: ignore[arg-type]
+            interpolate("{}", text)  # type: ignore[arg-type]
 
 
-def test_a_table_of_texts_gets_nothing_into_code() -> None:
+def test_translate_cannot_insert_plain_text_into_code() -> None:
     with pytest.raises(UnencodedTextError):
         encode_inline("x").translate({ord("x"): '"""'})
 
 
-def test_a_module_with_a_name_like_markupsafes_is_nobody_special() -> None:
+def test_module_with_a_name_similar_to_markupsafe_cannot_create_code() -> None:
     for name in ("markupsafe_more", "markupsafe2.inner", "toolcast.encoders_too"):
         with pytest.raises(UnencodedTextError):
             eval("Code('text')", {"__name__": name, "__package__": name, "Code": Code})

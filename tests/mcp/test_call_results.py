@@ -1,4 +1,4 @@
-"""What MCP is answered for what a tool gives, sealed where a person is needed first."""
+"""MCP results of tool responses, sealed request state and request tracing."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ TEXT = {"type": "text", "text": "a"}
         (ToolResponse(error="\ud800"), True, ["\\ud800"], None, True),
     ],
 )
-def test_a_call_is_answered(
+def test_tool_response_becomes_text_and_structured_content(
     response: ToolResponse,
     structured: bool,
     texts: list[str],
     value: Any,
     is_error: bool,
 ) -> None:
-    found: Any = build_call_result(response, structured=structured)
-    assert [block.text for block in found.content] == texts
-    assert found.structured_content == value
-    assert bool(found.is_error) is is_error
+    result: Any = build_call_result(response, structured=structured)
+    assert [block.text for block in result.content] == texts
+    assert result.structured_content == value
+    assert bool(result.is_error) is is_error
 
 
 @pytest.mark.parametrize(
@@ -57,15 +57,16 @@ def test_a_call_is_answered(
         (ToolResponse(None, content=[TEXT]), [], None),
     ],
 )
-def test_a_value_alone_is_a_value(
+def test_structured_only_result_does_not_repeat_the_value_as_text(
     response: ToolResponse, texts: list[str], value: Any
 ) -> None:
-    found: Any = build_call_result(response, structured=True, send="structured")
-    assert [block.text for block in found.content] == texts
-    assert found.structured_content == value
+    """With `send="structured"` only content blocks and notes are sent as text."""
+    result: Any = build_call_result(response, structured=True, send="structured")
+    assert [block.text for block in result.content] == texts
+    assert result.structured_content == value
 
 
-def test_half_of_a_surrogate_pair_is_spelled_out() -> None:
+def test_lone_surrogate_is_escaped() -> None:
     assert escape_surrogates("a\udc00é") == "a\\udc00é"
 
 
@@ -73,12 +74,14 @@ def test_half_of_a_surrogate_pair_is_spelled_out() -> None:
     ("revision", "expected"),
     [("2025-06-18", True), ("2025-11-25", True), ("2026-07-28", False)],
 )
-def test_older_revisions_begin_with_a_handshake(revision: str, expected: bool) -> None:
+def test_versions_before_2026_07_28_are_handshake_versions(
+    revision: str, expected: bool
+) -> None:
     assert is_handshake_version(revision) is expected
 
 
 @pytest.mark.parametrize(
-    ("state", "kind", "expected"),
+    ("state", "result_type", "expected"),
     [
         (None, None, "answered None"),
         (None, "complete", "answered None"),
@@ -86,10 +89,11 @@ def test_older_revisions_begin_with_a_handshake(revision: str, expected: bool) -
         ("s", "input_required", "opened"),
     ],
 )
-async def test_what_a_person_is_asked_is_sealed(
-    state: str | None, kind: str | None, expected: str
+async def test_request_state_is_sealed_for_the_client_and_opened_on_return(
+    state: str | None, result_type: str | None, expected: str
 ) -> None:
-    result = SimpleNamespace(result_type=kind, text="answered None")
+    """Only results that require input are sealed; a received state is opened first."""
+    result = SimpleNamespace(result_type=result_type, text="answered None")
 
     async def answer(opened: str | None) -> Any:
         assert opened is None
@@ -103,11 +107,11 @@ async def test_what_a_person_is_asked_is_sealed(
 
     seal: Any = SimpleNamespace(seal_result=sealed, answer_with_opened_state=opened)
     context: Any = None
-    found = await answer_with_state(lambda: seal, context, state, answer)
-    assert found.text == expected
+    final = await answer_with_state(lambda: seal, context, state, answer)
+    assert final.text == expected
 
 
-def test_a_list_has_one_page() -> None:
+def test_any_cursor_is_rejected_because_lists_have_one_page() -> None:
     reject_cursor(None)
     reject_cursor(SimpleNamespace(cursor=None))  # type: ignore[arg-type]
     with pytest.raises(MCPError, match="the list has one page"):
@@ -115,7 +119,7 @@ def test_a_list_has_one_page() -> None:
 
 
 @pytest.mark.parametrize(
-    ("meta", "loaded", "is_traced", "method", "expected"),
+    ("meta", "is_metrics_loaded", "is_traced", "method", "expected"),
     [
         (None, False, False, "tools/call", "plain"),
         ({}, False, False, "tools/call", "plain"),
@@ -125,21 +129,22 @@ def test_a_list_has_one_page() -> None:
         (None, False, True, "tools/call", "observed"),
     ],
 )
-async def test_a_request_is_observed_where_somebody_looks(
+async def test_request_is_traced_if_it_has_a_traceparent_or_telemetry_is_loaded(
     monkeypatch: pytest.MonkeyPatch,
     meta: Any,
-    loaded: bool,
+    is_metrics_loaded: bool,
     is_traced: bool,
     method: str,
     expected: str,
 ) -> None:
-    modules = {"opentelemetry.metrics": 1} if loaded else {}
+    """Every request sets the caller with its id, session and declared headers."""
+    modules = {"opentelemetry.metrics": 1} if is_metrics_loaded else {}
     monkeypatch.setattr(sdk_server, "sys", SimpleNamespace(modules=modules))
     monkeypatch.setattr(sdk_server, "is_tracing_enabled", lambda: is_traced)
     http = SimpleNamespace(headers=("X-Who", "X-None"))
     served: Any = SimpleNamespace(http=http)
-    requests = sdk_server._RequestMiddleware(served, None, takes_raw_json=False)
-    asked: list[Caller] = []
+    middleware = sdk_server._RequestMiddleware(served, None, takes_raw_json=False)
+    callers: list[Caller] = []
 
     async def observed(ctx: Any, call_next: Any) -> str:
         return "observed"
@@ -148,10 +153,10 @@ async def test_a_request_is_observed_where_somebody_looks(
         return "listed"
 
     async def plain(ctx: Any) -> str:
-        asked.append(CALLER.get())
+        callers.append(CALLER.get())
         return "plain"
 
-    vars(requests).update(_observed=observed, _list_tools=listed, server=None)
+    vars(middleware).update(_observed=observed, _list_tools=listed, server=None)
     ctx: Any = SimpleNamespace(
         method=method,
         meta=meta,
@@ -160,21 +165,21 @@ async def test_a_request_is_observed_where_somebody_looks(
             scope={}, headers={"x-who": "me", "x-other": "x", "mcp-session-id": "s"}
         ),
     )
-    assert await requests(ctx, plain) == expected
+    assert await middleware(ctx, plain) == expected
     assert CALLER.get() == Caller()
-    for caller in asked:
+    for caller in callers:
         assert (caller.request_id, caller.session) == (7, "s")
         assert caller.headers == {"x-who": "me"}
 
 
-async def test_a_session_is_ended_that_was_observed() -> None:
+async def test_telemetry_session_ends_with_the_server_lifespan() -> None:
     served: Any = SimpleNamespace(http=None)
-    requests = sdk_server._RequestMiddleware(served, None, takes_raw_json=False)
-    async with requests.lifespan(None):
+    middleware = sdk_server._RequestMiddleware(served, None, takes_raw_json=False)
+    async with middleware.lifespan(None):
         pass
     ended: list[int] = []
     observed = SimpleNamespace(end_session=lambda: ended.append(1))
-    vars(requests)["_observed"] = observed
-    async with requests.lifespan(None):
+    vars(middleware)["_observed"] = observed
+    async with middleware.lifespan(None):
         assert not ended
     assert ended == [1]

@@ -1,4 +1,4 @@
-"""What the calls of a toolset do besides their handlers' work: checks, questions, warnings."""
+"""Calls of a toolset: argument and result checks, questions, warnings and results."""
 
 from __future__ import annotations
 
@@ -25,34 +25,35 @@ TOOL = Tool("look", "", "", {"inputSchema": SCHEMA})
     ("asserts_formats", "proxy", "is_refused"),
     [(True, None, True), (False, None, False), (True, object(), False)],
 )
-def test_a_text_is_of_its_format_where_that_is_asserted(
+def test_string_format_is_checked_only_if_formats_are_asserted(
     asserts_formats: bool, proxy: Any, is_refused: bool
 ) -> None:
-    """What a proxied tool takes is for its own server to say."""
+    """Arguments of a proxy are left to the external server."""
     validators = Validators(asserts_formats=asserts_formats)
     tool = replace(TOOL, proxy=proxy)
     for _ in range(2):
-        found = validators.check_arguments(tool, {"day": "soon"})
-        assert bool(found) is is_refused
+        problems = validators.check_arguments(tool, {"day": "soon"})
+        assert bool(problems) is is_refused
 
 
-def test_by_itself_nothing_is_asserted_but_of_calls_it_is() -> None:
-    given = {"day": "soon"}
-    assert Validators().check_arguments(TOOL, given) == []
-    assert ToolCalls().validators.check_arguments(TOOL, given) != []
+def test_formats_are_asserted_by_tool_calls_but_not_by_validators() -> None:
+    arguments = {"day": "soon"}
+    assert Validators().check_arguments(TOOL, arguments) == []
+    assert ToolCalls().validators.check_arguments(TOOL, arguments) != []
 
 
 @pytest.mark.parametrize(("result_type", "is_refused"), [(None, False), ("a:B", True)])
-def test_a_class_is_held_to_the_formats_that_it_writes(
+def test_result_formats_are_checked_only_for_a_result_type(
     result_type: str | None, is_refused: bool
 ) -> None:
+    """Tools without an output schema accept every result."""
     tool = replace(
         TOOL,
         definition={"inputSchema": SCHEMA, "outputSchema": SCHEMA},
         result_type=result_type,
     )
-    found = Validators().check_result(tool, {"day": "soon"})
-    assert bool(found) is is_refused
+    problems = Validators().check_result(tool, {"day": "soon"})
+    assert bool(problems) is is_refused
     assert Validators().check_result(TOOL, {"day": 1}) == []
 
 
@@ -65,7 +66,7 @@ ACTIONS = {
 
 
 @pytest.mark.parametrize(
-    ("given", "problems"),
+    ("action_and_names", "problems"),
     [
         ("make name", []),
         ("make", ["`name` is required for what `make`"]),
@@ -81,73 +82,76 @@ ACTIONS = {
         ("unheard-of", []),
     ],
 )
-def test_an_action_takes_what_it_says(given: str, problems: list[str]) -> None:
-    chosen, *names = given.split()
-    arguments = {"what": chosen, **dict.fromkeys(names, "2026-01-01")}
+def test_action_arguments_are_checked(
+    action_and_names: str, problems: list[str]
+) -> None:
+    """`requires`, `requires_any` and `accepts` apply after the schema has no problems."""
+    action, *names = action_and_names.split()
+    arguments = {"what": action, **dict.fromkeys(names, "2026-01-01")}
     tool = replace(TOOL, action_parameter="what", actions=ACTIONS)
-    found = Validators().check_arguments(tool, arguments)
-    assert found == problems
-    # What is wrong by the schema is said first.
+    assert Validators().check_arguments(tool, arguments) == problems
     assert len(Validators().check_arguments(tool, {**arguments, "day": 1})) == 1
     del arguments["what"]
     assert Validators().check_arguments(tool, arguments) == []
 
 
-def test_a_schema_that_cannot_be_applied_lets_nothing_through() -> None:
+def test_invalid_schema_refuses_every_argument_and_result() -> None:
     broken = {"type": 7}
     tool = replace(TOOL, definition={"inputSchema": broken, "outputSchema": broken})
-    for found in (
+    for problems in (
         Validators().check_arguments(tool, {}),
         Validators().check_result(tool, {}),
     ):
-        assert found == [
+        assert problems == [
             "the value cannot be checked: the tool's schema cannot be applied"
         ]
 
 
-async def test_a_deprecated_tool_is_told_once(caplog: pytest.LogCaptureFixture) -> None:
+async def test_deprecated_tool_is_logged_once_for_each_name(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     caplog.set_level(logging.WARNING, "toolcast")
     calls, old = ToolCalls(), replace(TOOL, deprecated={"since": "1.0"})
     for tool in (TOOL, old, old, replace(old, name="gaze")):
         await calls.call(tool, None, {}, CallContext(tool.name))
-    told = [record.getMessage().partition(" ")[0] for record in caplog.records]
-    assert told == ["look", "gaze"]
+    names = [record.getMessage().partition(" ")[0] for record in caplog.records]
+    assert names == ["look", "gaze"]
 
 
-async def test_without_a_recorder_nothing_is_closed(
+async def test_close_closes_the_recorder_only_if_it_was_created(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    made: list[str] = []
+    events: list[str] = []
 
     async def close() -> None:
-        made.append("closed")
+        events.append("closed")
 
-    def recorder(*_: Any) -> Any:
-        made.append("made")
+    def make_recorder(*_: Any) -> Any:
+        events.append("made")
         return SimpleNamespace(close=close)
 
-    monkeypatch.setattr(optional.recorder, "Recorder", recorder)
+    monkeypatch.setattr(optional.recorder, "Recorder", make_recorder)
     calls = ToolCalls()
     await calls.close()
-    assert made == []
+    assert events == []
     assert calls._recorder
     await calls.close()
-    assert made == ["made", "closed"]
+    assert events == ["made", "closed"]
 
 
-@pytest.mark.parametrize(("ask", "is_asked"), [(None, False), (object(), True)])
-async def test_who_can_be_asked_is_found_out_where_somebody_asks(
-    monkeypatch: pytest.MonkeyPatch, ask: Any, is_asked: bool
+@pytest.mark.parametrize(("ask", "has_questions"), [(None, False), (object(), True)])
+async def test_admit_prepares_questions_only_with_an_ask_function(
+    monkeypatch: pytest.MonkeyPatch, ask: Any, has_questions: bool
 ) -> None:
-    calls, asked = ToolCalls(), list[Any]()
+    calls, prepared = ToolCalls(), list[Any]()
 
-    def make_questions(*given: Any) -> Any:
-        asked.append(given)
+    def make_questions(*args: Any) -> Any:
+        prepared.append(args)
         return lambda: None
 
     monkeypatch.setattr(calls, "make_questions", make_questions)
     await calls.admit(TOOL, None, None, "desk", ask=ask)
-    assert asked == ([(ask, TOOL, "desk", {})] if is_asked else [])
+    assert prepared == ([(ask, TOOL, "desk", {})] if has_questions else [])
 
 
 @pytest.mark.parametrize(
@@ -159,7 +163,7 @@ async def test_who_can_be_asked_is_found_out_where_somebody_asks(
         (ToolResponse(content=[{"type": "text"}]), [{"type": "text"}]),
     ],
 )
-async def test_a_program_is_given_the_result_or_else_the_blocks(
+async def test_tool_result_returns_the_result_or_the_content_blocks(
     response: ToolResponse, result: Any
 ) -> None:
     async def answer() -> ToolResponse:
@@ -168,7 +172,7 @@ async def test_a_program_is_given_the_result_or_else_the_blocks(
     assert await tool_result(answer()) == result
 
 
-async def test_a_failure_is_raised() -> None:
+async def test_tool_result_raises_tool_error_for_an_error_response() -> None:
     async def answer() -> ToolResponse:
         return ToolResponse(error="it is late", content=[{"type": "text"}])
 

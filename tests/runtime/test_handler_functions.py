@@ -1,4 +1,4 @@
-"""The runtime refuses a handler whose definition lies outside of the package of handlers."""
+"""Origin of handler functions: only those of the handlers package are loaded."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from toolcast_runtime.core.context import CallContext
 from toolcast_runtime.core.definitions.tool import Tool
 
 PACKAGE = "own_handlers"
-TEXT = """
+SOURCE = """
 import functools, os, subprocess
 from os import system
 
@@ -61,27 +61,29 @@ OWN = "own own_part cached decorated instance bound unbound made foreign_in_own 
 
 @pytest.fixture
 def package(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Importable handlers package with own functions and functions of other packages."""
     module = types.ModuleType(PACKAGE)
-    exec(TEXT, module.__dict__)
+    exec(SOURCE, module.__dict__)
     monkeypatch.setitem(sys.modules, PACKAGE, module)
     yield
 
 
 @pytest.mark.parametrize("name", FOREIGN)
 @pytest.mark.usefixtures("package")
-def test_what_is_defined_elsewhere_is_refused(name: str) -> None:
+def test_function_from_another_package_is_refused_as_handler(name: str) -> None:
+    """Imports, aliases, partials and inherited constructors do not hide the origin."""
     with pytest.raises(ImportError, match=f"outside of `{PACKAGE}`; name a function"):
         load_function(f"{PACKAGE}:{name}", PACKAGE)
 
 
 @pytest.mark.parametrize("name", OWN)
 @pytest.mark.usefixtures("package")
-def test_what_the_package_defines_is_taken(name: str) -> None:
+def test_function_in_the_handlers_package_is_loaded(name: str) -> None:
     assert callable(load_function(f"{PACKAGE}:{name}", PACKAGE))
 
 
 class Layer:
-    """A callable of another package that wraps one."""
+    """Callable of another package that wraps a function."""
 
     def __init__(self, wrapped: Any) -> None:
         self.__wrapped__ = wrapped
@@ -89,14 +91,16 @@ class Layer:
     def __call__(self) -> None: ...
 
 
-@pytest.mark.parametrize(("layers", "is_taken"), [(49, True), (50, False)])
+@pytest.mark.parametrize(("layers", "is_accepted"), [(49, True), (50, False)])
 @pytest.mark.usefixtures("package")
-def test_a_function_has_fifty_layers_at_most(layers: int, is_taken: bool) -> None:
+def test_function_with_fifty_wrappers_is_refused(
+    layers: int, is_accepted: bool
+) -> None:
     function = sys.modules[PACKAGE].own
     for _ in range(layers):
         function = Layer(function)
     sys.modules[PACKAGE].layered = function  # type: ignore[attr-defined]
-    if is_taken:
+    if is_accepted:
         load_function(f"{PACKAGE}:layered", PACKAGE)
     else:
         with pytest.raises(ImportError, match=f"it is defined in `{__name__}`"):
@@ -105,14 +109,19 @@ def test_a_function_has_fifty_layers_at_most(layers: int, is_taken: bool) -> Non
 
 @pytest.mark.parametrize("package", ["other", "own", "own_handlers.inner", None])
 @pytest.mark.usefixtures("package")
-def test_a_module_outside_of_the_package_is_not_imported(package: str | None) -> None:
-    why = f"outside of `{package}`" if package else "no package of handlers is declared"
-    with pytest.raises(ImportError, match=f"is refused: .*{why}"):
+def test_module_outside_the_handlers_package_is_not_imported(
+    package: str | None,
+) -> None:
+    """The error is the refusal, although the module does not exist."""
+    reason = (
+        f"outside of `{package}`" if package else "no package of handlers is declared"
+    )
+    with pytest.raises(ImportError, match=f"is refused: .*{reason}"):
         load_function("absent_module_of_nobody:own", package)
 
 
 @pytest.mark.usefixtures("package")
-async def test_the_caller_is_told_nothing_and_the_log_why(
+async def test_refused_handler_origin_is_logged_but_not_sent_to_the_caller(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     tool = Tool("t", "", "", {"inputSchema": {}}, handler=f"{PACKAGE}:system")
@@ -122,12 +131,12 @@ async def test_the_caller_is_told_nothing_and_the_log_why(
     assert "own_handlers:system is refused: it is defined in `posix`" in caplog.text
 
 
-async def test_a_ledgers_function_from_elsewhere_lets_no_call_happen(
+async def test_ledger_sink_from_another_package_prevents_the_call(
     tmp_path: Path, handlers: Any
 ) -> None:
-    ran: list[int] = []
-    handlers.work = lambda: ran.append(1)
+    runs: list[int] = []
+    handlers.work = lambda: runs.append(1)
     handlers.sink = functools.partial(print)
     kept = Kept(tmp_path / "unused", f"{handlers.__name__}:sink")
     assert "cannot be written" in ((await kept.call("work")).error or "")
-    assert ran == []
+    assert runs == []

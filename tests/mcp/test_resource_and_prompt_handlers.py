@@ -1,0 +1,226 @@
+"""MCP requests for resources, prompts and completions: which handlers answer and how."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import mcp_types as types
+import pytest
+from mcp.shared.exceptions import MCPError
+
+from toolcast_runtime.mcp.resources_and_prompts import build_handlers
+from toolcast_runtime.resources.mcp_definitions import ResourceOrPrompt
+
+CONTEXT: Any = SimpleNamespace(protocol_version="2026-07-28", request=None, meta=None)
+NOTE = ResourceOrPrompt("note", {"name": "note", "uri": "a:note"}, {"text": "Hello"})
+VALUES = tuple(f"v{number:03}" for number in range(101))
+
+
+def make_template(uri: str, **values: tuple[str, ...]) -> ResourceOrPrompt:
+    """Return a resource template whose text is its URI template."""
+    definition = {"name": "t", "uriTemplate": uri}
+    return ResourceOrPrompt("t", definition, {"text": uri}, values=values)
+
+
+def make_prompt(name: str, **values: tuple[str, ...]) -> ResourceOrPrompt:
+    """Return a prompt with one message and these arguments with their values."""
+    arguments = [{"name": argument} for argument in values]
+    definition = {"name": name, "description": "A.", "arguments": arguments}
+    return ResourceOrPrompt(
+        name, definition, [{"role": "user", "text": "{{a}}!"}], None, values
+    )
+
+
+def make_handlers(
+    *resources: ResourceOrPrompt,
+    prompts: tuple[ResourceOrPrompt, ...] = (),
+    **options: Any,
+) -> Any:
+    """Return the MCP request handlers of a server with these resources and prompts."""
+    served: Any = SimpleNamespace(
+        resources=lambda client: resources,
+        prompts=lambda client: prompts,
+        get_handler_calls=lambda handler: None,
+        parts=(),
+    )
+    seal: Any = lambda: SimpleNamespace(refusal=None)  # noqa: E731
+    stores = {"kept": None, "skills": None, **options}
+    return build_handlers(served, "desk", seal, stores["kept"], stores["skills"])
+
+
+async def read(uri: str, *resources: ResourceOrPrompt, **options: Any) -> Any:
+    """Return the first content of a resource."""
+    params = types.ReadResourceRequestParams(uri=uri)
+    handlers = make_handlers(*resources, **options)
+    answer = await handlers["on_read_resource"](CONTEXT, params)
+    return answer.contents[0]
+
+
+def test_handlers_exist_only_for_declared_resources_prompts_and_values() -> None:
+    """Without resources, prompts or argument values, the method has no handler."""
+    resource_methods = {
+        "on_list_resources",
+        "on_list_resource_templates",
+        "on_read_resource",
+    }
+    prompt_methods = {"on_list_prompts", "on_get_prompt"}
+    prompt, with_values = make_prompt("p"), make_prompt("p", a=("x",))
+    assert set(make_handlers()) == set()
+    assert set(make_handlers(NOTE)) == resource_methods
+    assert set(make_handlers(kept=object())) == resource_methods
+    assert set(make_handlers(skills=object())) == resource_methods
+    assert set(make_handlers(prompts=(prompt,))) == prompt_methods
+    assert set(make_handlers(prompts=(with_values,))) == {
+        *prompt_methods,
+        "on_completion",
+    }
+    assert "on_completion" in make_handlers(make_template("a:{x}", x=("y",)))
+
+
+async def test_resources_templates_and_prompts_are_listed_separately() -> None:
+    """Lists have one page, so a cursor is an error."""
+    prompt = make_prompt("p")
+    handlers = make_handlers(NOTE, make_template("a:{x}"), prompts=(prompt,))
+    result = await handlers["on_list_resources"](CONTEXT, None)
+    assert [str(resource.uri) for resource in result.resources] == ["a:note"]
+    result = await handlers["on_list_resource_templates"](CONTEXT, None)
+    assert [item.uri_template for item in result.resource_templates] == ["a:{x}"]
+    result = await handlers["on_list_prompts"](CONTEXT, None)
+    assert [prompt.name for prompt in result.prompts] == ["p"]
+    paged = types.PaginatedRequestParams(cursor="x")
+    for name in ("on_list_resources", "on_list_resource_templates", "on_list_prompts"):
+        with pytest.raises(MCPError):
+            await handlers[name](CONTEXT, paged)
+
+
+@pytest.mark.parametrize(
+    ("form", "uri", "is_found"),
+    [
+        ("a:{x}", "a:y", True),
+        ("a:{x}", "b:y", False),
+        ("a:{x}", "a:", False),
+        ("a:{x}", "a:y%2Fz", False),
+        ("a:{x}", "a:y%5Cz", False),
+        ("a:{x}", "a:..", False),
+        ("a:{x}", "a:%00", False),
+        ("a:{x}", "a:%7F", False),
+        ("a:{x}", "a:%ff", False),
+        ("a:{+x}", "a:y/z", True),
+        ("a:{+x}", "a:y/../z", False),
+        ("a:{+x}", "a:/etc/passwd", False),
+        ("a:{+x}", "a:", False),
+        ("a:b{?x}", "a:b?x=", True),
+        ("a:b{?x}", "a:b?x=y%2Fz", True),
+        ("a:b{?x}", "a:b?x=..%2Fz", False),
+    ],
+)
+async def test_template_matches_only_safe_uris(
+    form: str, uri: str, is_found: bool
+) -> None:
+    """Path traversal, absolute paths, slashes and control characters do not match."""
+    if is_found:
+        assert (await read(uri, make_template(form))).text == form
+    else:
+        with pytest.raises(MCPError, match="Resource not found") as error:
+            await read(uri, make_template(form))
+        assert error.value.error.code == types.INVALID_PARAMS
+
+
+async def test_template_variable_with_values_matches_only_these_values() -> None:
+    """Declared values may contain a slash or dots."""
+    template = make_template("a:{x}", x=("y/z", "..", "y"))
+    for value in ("y%2Fz", "..", "y"):
+        assert (await read(f"a:{value}", template)).text == "a:{x}"
+    with pytest.raises(MCPError):
+        await read("a:z", template)
+
+
+async def test_resource_goes_before_templates_and_first_matching_template_is_read() -> (
+    None
+):
+    first, second = make_template("a:{x}"), make_template("{+x}")
+    assert (await read("a:note", first, NOTE)).text == "Hello"
+    assert (await read("a:y", first, second)).text == "a:{x}"
+    assert (await read("bb:y", first, second)).text == "{+x}"
+
+
+async def test_declared_resource_goes_before_stored_result_and_skill() -> None:
+    """A URI in none of them is "Resource not found", with the code of the version."""
+
+    def make_store(text: str | None) -> Any:
+        contents = None if text is None else {"uri": "a:x", "text": text}
+        return SimpleNamespace(
+            contents=lambda *_: contents, find_contents=lambda *_: contents
+        )
+
+    skills = lambda: make_store("skill")  # noqa: E731
+    assert (await read("a:x", kept=make_store("kept"), skills=skills)).text == "kept"
+    assert (await read("a:x", kept=make_store(None), skills=skills)).text == "skill"
+    assert (await read("a:note", NOTE, kept=make_store("kept"))).text == "Hello"
+    old: Any = SimpleNamespace(protocol_version="2025-11-25", request=None, meta=None)
+    params = types.ReadResourceRequestParams(uri="a:x")
+    with pytest.raises(MCPError, match="Resource not found") as error:
+        await make_handlers(kept=make_store(None))["on_read_resource"](old, params)
+    assert error.value.error.code == -32002
+
+
+async def test_prompt_messages_are_filled_with_its_arguments() -> None:
+    """Values that are not allowed, and unknown prompts and arguments, are errors."""
+    get = make_handlers(prompts=(make_prompt("p", a=("x", "y")),))["on_get_prompt"]
+    result = await get(
+        CONTEXT, types.GetPromptRequestParams(name="p", arguments={"a": "x"})
+    )
+    assert result.description == "A."
+    assert [message.content.text for message in result.messages] == ["x!"]
+    result = await get(CONTEXT, types.GetPromptRequestParams(name="p"))
+    assert [message.content.text for message in result.messages] == ["!"]
+    for name, arguments, problem in (
+        ("q", {}, "Unknown prompt: q"),
+        ("p", {"a": "z"}, "`a` must be one of x, y"),
+        ("p", {"b": "x"}, "`b` is not an argument of the prompt"),
+    ):
+        params = types.GetPromptRequestParams(name=name, arguments=arguments)
+        with pytest.raises(MCPError, match=problem) as error:
+            await get(CONTEXT, params)
+        assert error.value.error.code == types.INVALID_PARAMS
+
+
+async def complete(ref: Any, prefix: str, argument: str = "a") -> Any:
+    """Return the completion of an argument's prefix for a template or prompt."""
+    prompt = make_prompt("p", a=VALUES[:100])
+    handlers = make_handlers(make_template("a:{a}", a=VALUES), prompts=(prompt,))
+    completed = types.CompletionArgument(name=argument, value=prefix)
+    params = types.CompleteRequestParams(ref=ref, argument=completed)
+    return (await handlers["on_completion"](CONTEXT, params)).completion
+
+
+async def test_completion_returns_at_most_100_values_with_the_prefix() -> None:
+    """`total` counts all matching values; `has_more` is true above the limit."""
+    template = types.ResourceTemplateReference(uri="a:{a}")
+    prompt = types.PromptReference(name="p")
+    completion = await complete(template, "")
+    assert (completion.values, completion.total, completion.has_more) == (
+        [*VALUES[:100]],
+        101,
+        True,
+    )
+    completion = await complete(prompt, "")
+    assert (completion.values, completion.total, completion.has_more) == (
+        [*VALUES[:100]],
+        100,
+        False,
+    )
+    completion = await complete(template, "v10")
+    assert (completion.values, completion.total, completion.has_more) == (
+        ["v100"],
+        1,
+        False,
+    )
+    assert (await complete(prompt, "", "other")).values == []
+    for ref in (
+        types.PromptReference(name="q"),
+        types.ResourceTemplateReference(uri="a:{b}"),
+    ):
+        with pytest.raises(MCPError, match="Unknown prompt or resource template"):
+            await complete(ref, "")
