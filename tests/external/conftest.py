@@ -39,11 +39,11 @@ def odd_server(
     )
 
 
-OpenTools = Callable[..., ExternalTools]
+Open = Callable[..., ExternalTools]
 
 
 @pytest.fixture
-async def open_tools() -> AsyncIterator[OpenTools]:
+async def open_tools() -> AsyncIterator[Open]:
     """Return a function that opens the tools of servers, closed after the test."""
     opened: list[ExternalTools] = []
 

@@ -14,10 +14,7 @@ from mcp.shared.exceptions import MCPError
 
 from toolcast_runtime.core.server_settings import ExternalServer
 from toolcast_runtime.external.request_errors import RequestRefusedError
-from toolcast_runtime.external.session import (
-    Session,
-    normalize_definition,
-)
+from toolcast_runtime.external.session import Session, normalize_definition
 
 TOOL = {"name": "a", "inputSchema": {"type": "object"}}
 
@@ -216,7 +213,7 @@ async def test_call_returns_the_received_result_without_unset_fields() -> None:
     assert (client.requests[0].name, client.requests[0].arguments) == ("a", {"x": 1})
 
 
-async def test_input_requests_are_answered_up_to_a_limit_if_a_user_can_be_asked() -> (
+async def test_input_requests_are_answered_up_to_a_limit_if_a_user_is_available() -> (
     None
 ):
     client = FakeClient()
@@ -269,7 +266,7 @@ async def test_only_a_closed_connection_marks_the_session_as_lost() -> None:
     assert not open_session.is_lost
 
 
-def test_normalize_definition_keeps_the_fields_of_a_listed_entry() -> None:
+def test_normalize_definition_preserves_the_fields_in_an_entry() -> None:
     assert normalize_definition("tools", {**TOOL, "title": None}) == {
         **TOOL,
         "title": None,

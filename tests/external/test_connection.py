@@ -18,11 +18,18 @@ from toolcast_runtime.external.connection import Connection
 from toolcast_runtime.external.listing import Lock
 from toolcast_runtime.external.request_errors import RequestRefusedError
 
-OpenConnection = Callable[..., Connection]
+Connect = Callable[..., Connection]
 
 
-def make_definition(name: str, **fields: Any) -> dict[str, Any]:
+def entry(name: str, **fields: Any) -> dict[str, Any]:
     return {"name": name, "inputSchema": {"type": "object"}, **fields}
+
+
+def text(content: str) -> dict[str, Any]:
+    return {"type": "text", "text": content}
+
+
+IMAGE = {"type": "image", "data": "", "mimeType": "image/png"}
 
 
 class FakeSession:
@@ -74,12 +81,12 @@ def session() -> FakeSession:
 
 
 @pytest.fixture
-async def open_connection(
+async def connect(
     monkeypatch: pytest.MonkeyPatch,
     session: FakeSession,
     caplog: pytest.LogCaptureFixture,
-) -> AsyncIterator[OpenConnection]:
-    """Return a function that makes connections to the session's server."""
+) -> AsyncIterator[Connect]:
+    """Return a function that creates connections to the session's server."""
     caplog.set_level(logging.INFO, "toolcast")
     connections: list[Connection] = []
 
@@ -107,12 +114,10 @@ def read_log_lines(caplog: pytest.LogCaptureFixture) -> list[str]:
 
 
 async def test_connection_state_is_unused_then_up_then_down(
-    open_connection: OpenConnection,
-    session: FakeSession,
-    caplog: pytest.LogCaptureFixture,
+    connect: Connect, session: FakeSession, caplog: pytest.LogCaptureFixture
 ) -> None:
-    session.definitions = [make_definition("a"), make_definition("b")]
-    connection = open_connection(prefix="p_")
+    session.definitions = [entry("a"), entry("b")]
+    connection = connect(prefix="p_")
     assert (connection.state, connection.has_settled, dict(connection.tools)) == (
         "unused",
         False,
@@ -141,7 +146,7 @@ async def test_connection_state_is_unused_then_up_then_down(
 
 @pytest.mark.parametrize(("count", "omitted_rest"), [(10, ""), (11, "; and 1 more")])
 async def test_omitted_tools_are_logged_once_and_at_most_ten(
-    open_connection: OpenConnection,
+    connect: Connect,
     session: FakeSession,
     caplog: pytest.LogCaptureFixture,
     count: int,
@@ -149,7 +154,7 @@ async def test_omitted_tools_are_logged_once_and_at_most_ten(
 ) -> None:
     wrong = [{"name": f"w{n}"} for n in range(count)]
     session.definitions = wrong
-    connection = open_connection()
+    connection = connect()
     await connection.start()
     logged = "; ".join(
         f"`w{n}` has an `inputSchema` whose `type` is not `object`" for n in range(10)
@@ -158,25 +163,23 @@ async def test_omitted_tools_are_logged_once_and_at_most_ten(
         "connected; it offers 0 tools",
         f"tools that are not offered: {logged}{omitted_rest}",
     ]
-    session.change(*wrong, make_definition("a"))
+    session.change(*wrong, entry("a"))
     await wait_until(lambda: "a" in connection.tools)
     assert read_log_lines(caplog) == []
     wait_count = session.wait_count
-    session.change(make_definition("a"))
+    session.change(entry("a"))
     await wait_until(lambda: session.wait_count > wait_count)
     assert read_log_lines(caplog) == []
 
 
 async def test_changed_definitions_are_logged_with_tool_names(
-    open_connection: OpenConnection,
-    session: FakeSession,
-    caplog: pytest.LogCaptureFixture,
+    connect: Connect, session: FakeSession, caplog: pytest.LogCaptureFixture
 ) -> None:
-    session.definitions = [make_definition(f"t{n}") for n in range(12)]
-    connection = open_connection()
+    session.definitions = [entry(f"t{n}") for n in range(12)]
+    connection = connect()
     await connection.start()
     read_log_lines(caplog)
-    changed = [make_definition(f"t{n}", description="x" * (n > 0)) for n in range(12)]
+    changed = [entry(f"t{n}", description="x" * (n > 0)) for n in range(12)]
     session.change(*changed[:2], *session.definitions[2:])
     await wait_until(lambda: connection.tools["t1"].description == "x")
     assert read_log_lines(caplog) == ["the definitions of these tools changed: t0, t1"]
@@ -193,7 +196,7 @@ async def test_changed_definitions_are_logged_with_tool_names(
 )
 @pytest.mark.parametrize(("count", "omitted_rest"), [(10, 0), (11, 1)])
 async def test_at_most_ten_differences_from_the_lock_are_logged(
-    open_connection: OpenConnection,
+    connect: Connect,
     session: FakeSession,
     caplog: pytest.LogCaptureFixture,
     on_change: str,
@@ -201,11 +204,8 @@ async def test_at_most_ten_differences_from_the_lock_are_logged(
     count: int,
     omitted_rest: int,
 ) -> None:
-    session.definitions = [
-        make_definition("a"),
-        *(make_definition(f"n{n}") for n in range(count)),
-    ]
-    connection = open_connection(Lock([make_definition("a")]), on_change=on_change)
+    session.definitions = [entry("a"), *(entry(f"n{n}") for n in range(count))]
+    connection = connect(Lock([entry("a")]), on_change=on_change)
     await connection.start()
     assert len(connection.tools) == (1 if verb else count + 1)
     logged = read_log_lines(caplog)
@@ -227,50 +227,19 @@ async def test_at_most_ten_differences_from_the_lock_are_logged(
     ("answer", "result", "error", "content"),
     [
         ({"content": []}, "", None, None),
-        ({"content": [{"type": "text", "text": "a"}]}, "a", None, 1),
-        (
-            {"content": [{"type": "text", "text": t} for t in "ab"]},
-            "a\nb",
-            None,
-            2,
-        ),
-        (
-            {"structuredContent": {"x": 1}, "content": [{"type": "text", "text": "a"}]},
-            {"x": 1},
-            None,
-            1,
-        ),
+        ({"content": [text("a")]}, "a", None, 1),
+        ({"content": [text("a"), text("b")]}, "a\nb", None, 2),
+        ({"structuredContent": {"x": 1}, "content": [text("a")]}, {"x": 1}, None, 1),
         ({"isError": True}, None, "the tool failed", None),
-        (
-            {"isError": True, "content": [{"type": "text", "text": "no"}]},
-            None,
-            "no",
-            None,
-        ),
+        ({"isError": True, "content": [text("no")]}, None, "no", None),
         (
             {"isError": True, "structuredContent": {"x": "é"}},
             {"x": "é"},
             '{"x": "é"}',
             1,
         ),
-        (
-            {"isError": True, "content": [{"type": "text", "text": "x" * 4_001}]},
-            None,
-            "x" * 4_000,
-            None,
-        ),
-        (
-            {
-                "isError": True,
-                "content": [
-                    {"type": "text", "text": "no"},
-                    {"type": "image", "data": "", "mimeType": "image/png"},
-                ],
-            },
-            None,
-            "no",
-            2,
-        ),
+        ({"isError": True, "content": [text("x" * 4_001)]}, None, "x" * 4_000, None),
+        ({"isError": True, "content": [text("no"), IMAGE]}, None, "no", 2),
         (
             {"structuredContent": float("inf")},
             None,
@@ -281,15 +250,15 @@ async def test_at_most_ten_differences_from_the_lock_are_logged(
     ],
 )
 async def test_call_result_is_converted_to_a_response(
-    open_connection: OpenConnection,
+    connect: Connect,
     session: FakeSession,
     answer: Any,
     result: Any,
     error: Any,
     content: Any,
 ) -> None:
-    session.definitions, session.result = [make_definition("a")], answer
-    response = await open_connection().call("a", {}, None)
+    session.definitions, session.result = [entry("a")], answer
+    response = await connect().call("a", {}, None)
     assert response.result == result
     if isinstance(answer, Exception):
         assert response.error is not None and response.error.startswith("no")
@@ -299,22 +268,20 @@ async def test_call_result_is_converted_to_a_response(
 
 
 async def test_result_is_the_content_if_no_block_is_text(
-    open_connection: OpenConnection, session: FakeSession
+    connect: Connect, session: FakeSession
 ) -> None:
     link = {"type": "resource_link", "uri": "a:b", "name": "b"}
-    session.definitions, session.result = [make_definition("a")], {"content": [link]}
-    response = await open_connection().call("a", {}, None)
+    session.definitions, session.result = [entry("a")], {"content": [link]}
+    response = await connect().call("a", {}, None)
     assert response.result == response.content == [link]
 
 
 async def test_arguments_and_structured_content_are_validated(
-    open_connection: OpenConnection,
-    session: FakeSession,
-    caplog: pytest.LogCaptureFixture,
+    connect: Connect, session: FakeSession, caplog: pytest.LogCaptureFixture
 ) -> None:
     schema = {"type": "object", "required": ["x"]}
     session.definitions = [{"name": "a", "inputSchema": schema, "outputSchema": schema}]
-    connection = open_connection()
+    connection = connect()
     assert (await connection.call("b", {}, None)).error == "unknown tool `b`"
     refused = await connection.call("a", {}, None)
     assert refused.error == "the arguments of `a` are not valid:\n- `x` is required"
@@ -328,10 +295,10 @@ async def test_arguments_and_structured_content_are_validated(
 
 
 async def test_progress_is_passed_to_the_callback(
-    open_connection: OpenConnection, session: FakeSession
+    connect: Connect, session: FakeSession
 ) -> None:
     """Messages are escaped, and an exception of the callback does not fail the call."""
-    session.definitions = [make_definition("a")]
+    session.definitions = [entry("a")]
     session.reports = [
         (1.0,),
         (2.0, 3.0, "é\n"),
@@ -345,19 +312,17 @@ async def test_progress_is_passed_to_the_callback(
             raise ValueError
         reports.append((progress, total, message))
 
-    await open_connection().call("a", {}, report_progress)
+    await connect().call("a", {}, report_progress)
     assert reports[:2] == [(1.0, None, None), (2.0, 3.0, reports[1][2])]
     assert "\n" not in reports[1][2] and reports[1][2].startswith("é")
     assert len(reports) == 3
 
 
 async def test_call_without_an_answer_times_out(
-    open_connection: OpenConnection,
-    session: FakeSession,
-    caplog: pytest.LogCaptureFixture,
+    connect: Connect, session: FakeSession, caplog: pytest.LogCaptureFixture
 ) -> None:
-    session.definitions = [make_definition("a")]
-    connection = open_connection(call_timeout=0.02)
+    session.definitions = [entry("a")]
+    connection = connect(call_timeout=0.02)
     await connection.start()
 
     async def never(*_: Any) -> Any:

@@ -7,17 +7,11 @@ import os
 
 import pytest
 
-from tests.external.conftest import (
-    OpenTools,
-    call_tool,
-    odd_server,
-)
+from tests.external.conftest import Open, call_tool, odd_server
 
 
 async def test_secret_from_the_environment_is_hidden_in_results_logs_and_reprs(
-    open_tools: OpenTools,
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
+    open_tools: Open, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
     monkeypatch.setenv("ODD_TOKEN", "hunter2-hunter2")
@@ -29,7 +23,7 @@ async def test_secret_from_the_environment_is_hidden_in_results_logs_and_reprs(
 
 
 async def test_server_does_not_inherit_undeclared_environment_variables(
-    open_tools: OpenTools, monkeypatch: pytest.MonkeyPatch
+    open_tools: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("UNDECLARED_TOKEN", "hunter2-hunter2")
     response = await call_tool(open_tools(odd_server("well")), "secret")
@@ -37,7 +31,7 @@ async def test_server_does_not_inherit_undeclared_environment_variables(
 
 
 async def test_unset_environment_variable_is_logged_and_tools_are_omitted(
-    open_tools: OpenTools, caplog: pytest.LogCaptureFixture
+    open_tools: Open, caplog: pytest.LogCaptureFixture
 ) -> None:
     assert "ODD_TOKEN" not in os.environ
     tools = open_tools(odd_server("well", env={"TOKEN": "${ODD_TOKEN}"}))

@@ -15,7 +15,7 @@ import pytest
 
 from tests.external.conftest import (
     CONNECTION_LOST,
-    OpenTools,
+    Open,
     call_tool,
     find_processes,
     odd_server,
@@ -28,7 +28,7 @@ from toolcast_runtime.external import connection
 
 
 async def test_server_that_dies_during_a_call_is_restarted(
-    open_tools: OpenTools, caplog: pytest.LogCaptureFixture
+    open_tools: Open, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO, "toolcast")
     tools = open_tools(odd_server("well"))
@@ -48,11 +48,10 @@ async def test_server_that_dies_during_a_call_is_restarted(
 
 
 async def test_hanging_call_times_out_and_does_not_block_other_calls(
-    open_tools: OpenTools,
+    open_tools: Open,
 ) -> None:
     tools = open_tools(
-        odd_server("well", call_timeout=60.0),
-        odd_server("well", prefix="b_", name="b"),
+        odd_server("well", call_timeout=60.0), odd_server("well", prefix="b_", name="b")
     )
     await tools.list_tools()
     hanging = asyncio.ensure_future(call_tool(tools, "hang"))
@@ -65,7 +64,7 @@ async def test_hanging_call_times_out_and_does_not_block_other_calls(
 
 
 async def test_server_answers_other_calls_after_a_call_is_cancelled(
-    open_tools: OpenTools,
+    open_tools: Open,
 ) -> None:
     tools = open_tools(odd_server("well", call_timeout=60))
     await tools.list_tools()
@@ -78,7 +77,7 @@ async def test_server_answers_other_calls_after_a_call_is_cancelled(
 
 
 async def test_progress_is_passed_to_the_caller_and_cancellation_to_the_server(
-    open_tools: OpenTools, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    open_tools: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ODD_TOKEN", "t0ken-of-the-server")
     server_log = tmp_path / "heard"
@@ -134,7 +133,7 @@ async def test_progress_is_passed_to_the_caller_and_cancellation_to_the_server(
     ],
 )
 async def test_server_that_fails_to_connect_or_list_is_logged_and_omitted(
-    mode: str, message: str, open_tools: OpenTools, caplog: pytest.LogCaptureFixture
+    mode: str, message: str, open_tools: Open, caplog: pytest.LogCaptureFixture
 ) -> None:
     connect = 1.5 if mode == "silent" else 20.0
     # Only timeouts that are reached are short: a busy machine needs time to read the rest.
@@ -149,7 +148,7 @@ async def test_server_that_fails_to_connect_or_list_is_logged_and_omitted(
 
 
 async def test_missing_server_program_is_logged_and_omitted(
-    open_tools: OpenTools, caplog: pytest.LogCaptureFixture
+    open_tools: Open, caplog: pytest.LogCaptureFixture
 ) -> None:
     tools = open_tools(ExternalServer("gone", command="/no/such/program"))
     assert await tools.list_tools() == ()
@@ -158,9 +157,7 @@ async def test_missing_server_program_is_logged_and_omitted(
 
 
 async def test_reconnect_delay_doubles_up_to_one_minute(
-    open_tools: OpenTools,
-    caplog: pytest.LogCaptureFixture,
-    monkeypatch: pytest.MonkeyPatch,
+    open_tools: Open, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hasty = SimpleNamespace(**{**vars(asyncio), "sleep": lambda _: asyncio.sleep(0)})
     monkeypatch.setattr(connection, "asyncio", hasty)
@@ -172,7 +169,7 @@ async def test_reconnect_delay_doubles_up_to_one_minute(
 
 
 async def test_flood_on_stderr_does_not_block_calls_or_reach_the_log(
-    open_tools: OpenTools,
+    open_tools: Open,
     caplog: pytest.LogCaptureFixture,
     capfd: pytest.CaptureFixture[str],
 ) -> None:
@@ -183,7 +180,7 @@ async def test_flood_on_stderr_does_not_block_calls_or_reach_the_log(
     assert "noise" not in capfd.readouterr().err
 
 
-async def test_endless_notifications_do_not_block_calls(open_tools: OpenTools) -> None:
+async def test_endless_notifications_do_not_block_calls(open_tools: Open) -> None:
     tools = open_tools(odd_server("chatty", call_timeout=50.0, list_timeout=50.0))
     assert (await call_tool(tools, "echo", text="through")).result == "through"
 
@@ -191,7 +188,7 @@ async def test_endless_notifications_do_not_block_calls(open_tools: OpenTools) -
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["progress", "message", "tools/list_changed"])
 async def test_20000_notifications_during_a_call_do_not_block_other_calls(
-    kind: str, open_tools: OpenTools
+    kind: str, open_tools: Open
 ) -> None:
     tools = open_tools(odd_server("telling", f"notifications/{kind}", call_timeout=8.0))
     await tools.list_tools()
@@ -203,7 +200,7 @@ async def test_20000_notifications_during_a_call_do_not_block_other_calls(
 
 
 async def test_oversized_result_closes_only_its_own_connection(
-    open_tools: OpenTools,
+    open_tools: Open,
 ) -> None:
     tools = open_tools(
         odd_server("huge"), odd_server("well", name="well", prefix="well_")
@@ -213,8 +210,8 @@ async def test_oversized_result_closes_only_its_own_connection(
 
 
 @pytest.mark.slow
-async def test_close_ends_the_processes_of_faulty_servers(
-    open_tools: OpenTools, tmp_path: Path
+async def test_close_ends_faulty_server_processes(
+    open_tools: Open, tmp_path: Path
 ) -> None:
     mark = str(tmp_path / "mark")
     tools = open_tools(
@@ -228,8 +225,8 @@ async def test_close_ends_the_processes_of_faulty_servers(
     assert find_processes(mark) == []
 
 
-async def test_close_ends_the_child_processes_of_a_server(
-    open_tools: OpenTools, tmp_path: Path
+async def test_close_ends_child_processes_from_a_server(
+    open_tools: Open, tmp_path: Path
 ) -> None:
     mark, server = str(tmp_path / "mark"), odd_server("well")
     script = f'sh -c "sleep 60; :" {mark} & exec "$0" "$@"'
@@ -242,7 +239,7 @@ async def test_close_ends_the_child_processes_of_a_server(
     await wait_until(lambda: find_processes(mark) == [])
 
 
-async def test_tools_can_be_called_again_after_close(open_tools: OpenTools) -> None:
+async def test_tools_can_be_called_again_after_close(open_tools: Open) -> None:
     tools = open_tools(odd_server("well"))
     assert (await call_tool(tools, "echo", text="one")).result == "one"
     await tools.close()
@@ -266,7 +263,7 @@ def test_calls_from_several_event_loops_share_one_server_process(
     assert find_processes(mark) == []
 
 
-def test_call_of_an_own_tool_does_not_import_heavy_packages() -> None:
+def test_calling_an_own_tool_does_not_import_heavy_packages() -> None:
     code = (
         "import asyncio, sys\n"
         "from generated.kirishima import registry\n"

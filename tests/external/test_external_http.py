@@ -15,7 +15,7 @@ import pytest
 from generated.kirishima import registry
 from tests.external.conftest import (
     WAIT_TIMEOUT_S,
-    OpenTools,
+    Open,
     call_tool,
     wait_for_tool,
     wait_until,
@@ -92,14 +92,14 @@ async def test_registry_calls_own_and_external_tools(
     ("tool", "client"),
     [("email", "external"), ("lists", "external"), ("calendar", "copilot")],
 )
-async def test_call_of_an_external_tool_denied_to_the_client_is_refused(
+async def test_calling_an_external_tool_denied_to_the_client_is_refused(
     tool: str, client: str, configured_server: PersonalServer
 ) -> None:
     response = await registry.call_tool(tool, {"action": "list_lists"}, client)
     assert response.error == f"unknown tool `{tool}`"
 
 
-async def test_call_of_an_unknown_tool_does_not_connect_to_servers() -> None:
+async def test_calling_an_unknown_tool_does_not_connect_to_servers() -> None:
     response = await registry.call_tool("no_such_tool", {}, "internal")
     assert response.error == "unknown tool `no_such_tool`"
     assert registry.EXTERNAL_TOOLS._connections == {}
@@ -122,7 +122,7 @@ async def test_own_tools_are_listed_while_the_server_is_unreachable(
 
 @pytest.mark.slow
 async def test_restarted_server_is_reconnected(
-    open_tools: OpenTools, start_personal_server: StartServer
+    open_tools: Open, start_personal_server: StartServer
 ) -> None:
     server = start_personal_server()
     tools = open_tools(ExternalServer("personal", url=server.url))
@@ -135,9 +135,7 @@ async def test_restarted_server_is_reconnected(
 
 
 async def test_http_401_without_a_token_is_logged_and_tools_are_omitted(
-    open_tools: OpenTools,
-    personal_server: PersonalServer,
-    caplog: pytest.LogCaptureFixture,
+    open_tools: Open, personal_server: PersonalServer, caplog: pytest.LogCaptureFixture
 ) -> None:
     tools = open_tools(ExternalServer("personal", url=personal_server.url))
     assert await tools.list_tools() == ()
@@ -148,7 +146,7 @@ async def test_http_401_without_a_token_is_logged_and_tools_are_omitted(
 
 @pytest.mark.slow
 async def test_secret_in_the_server_url_is_not_logged(
-    open_tools: OpenTools,
+    open_tools: Open,
     start_personal_server: StartServer,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
@@ -166,7 +164,7 @@ async def test_secret_in_the_server_url_is_not_logged(
     assert TOKEN not in caplog.text
 
 
-async def test_sdk_logs_are_suppressed_only_in_tasks_of_toolcast(
+async def test_sdk_logs_are_suppressed_only_in_toolcast_tasks(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     def log_warning(message: str) -> None:
@@ -184,7 +182,7 @@ async def test_sdk_logs_are_suppressed_only_in_tasks_of_toolcast(
 
 
 class InvalidResponseHandler(BaseHTTPRequestHandler):
-    """A handler whose responses are not MCP."""
+    """A handler with responses that are not MCP."""
 
     content_type, body, content_encoding = "text/html", b"<h1>It works!</h1>", ""
 
@@ -232,7 +230,7 @@ class InvalidResponseHandler(BaseHTTPRequestHandler):
     ],
 )
 async def test_invalid_http_response_is_logged_and_tools_are_omitted(
-    attributes: dict[str, Any], open_tools: OpenTools, caplog: pytest.LogCaptureFixture
+    attributes: dict[str, Any], open_tools: Open, caplog: pytest.LogCaptureFixture
 ) -> None:
     handler = type("Handler", (InvalidResponseHandler,), attributes)
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as listener:
@@ -247,7 +245,7 @@ async def test_invalid_http_response_is_logged_and_tools_are_omitted(
 
 
 class BlockingHandler(BaseHTTPRequestHandler):
-    """A server of MCP 2025-06-18 whose tool `wait` blocks until an event is set."""
+    """A server of MCP 2025-06-18 with a tool `wait` that blocks until an event is set."""
 
     protocol_version = "HTTP/1.1"
     can_finish = Event()
@@ -257,25 +255,25 @@ class BlockingHandler(BaseHTTPRequestHandler):
         message = json.loads(self.rfile.read(int(self.headers["content-length"])))
         if "id" not in message:
             return self._send(202, b"")
-        message_out: dict[str, Any] = {"jsonrpc": "2.0", "id": message["id"]}
+        reply: dict[str, Any] = {"jsonrpc": "2.0", "id": message["id"]}
         if message["method"] == "initialize":
             info = {"name": "slow", "version": "1"}
             version = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}}
-            message_out["result"] = {**version, "serverInfo": info}
+            reply["result"] = {**version, "serverInfo": info}
         elif message["method"] == "tools/list":
             names = ("wait", "echo")
             definitions = [
                 {"name": n, "inputSchema": {"type": "object"}} for n in names
             ]
-            message_out["result"] = {"tools": definitions}
+            reply["result"] = {"tools": definitions}
         elif message["method"] == "tools/call":
             if message["params"]["name"] == "wait":
                 self.waiting.append("wait")
                 self.can_finish.wait(WAIT_TIMEOUT_S)
-            message_out["result"] = {"content": [{"type": "text", "text": "there"}]}
+            reply["result"] = {"content": [{"type": "text", "text": "there"}]}
         else:
-            message_out["error"] = {"code": -32601, "message": "no such method"}
-        return self._send(200, json.dumps(message_out).encode())
+            reply["error"] = {"code": -32601, "message": "no such method"}
+        return self._send(200, json.dumps(reply).encode())
 
     def _send(self, status: int, body: bytes) -> None:
         self.send_response(status)
@@ -295,7 +293,7 @@ class BlockingHandler(BaseHTTPRequestHandler):
 
 @pytest.mark.slow
 async def test_call_without_a_free_connection_fails_and_running_calls_finish(
-    open_tools: OpenTools, monkeypatch: pytest.MonkeyPatch
+    open_tools: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(transports, "_MAX_CONNECTIONS", 3)
     monkeypatch.setattr(transports, "_CONNECT_TIMEOUT_S", 0.5)

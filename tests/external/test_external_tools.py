@@ -15,7 +15,7 @@ from tests.conftest import Project
 from tests.external.conftest import (
     CONNECTION_LOST,
     SERVERS,
-    OpenTools,
+    Open,
     call_tool,
     find_processes,
     make_personal_server,
@@ -32,7 +32,7 @@ from toolcast_runtime.core.server_settings import ExternalServer
 
 
 @pytest.mark.slow
-async def test_stdio_server_lists_and_calls_tools(open_tools: OpenTools) -> None:
+async def test_stdio_server_lists_and_calls_tools(open_tools: Open) -> None:
     tools = open_tools(make_personal_server(persistent=True))
     listed_tools = await tools.list_tools()
     assert [tool.name for tool in listed_tools] == [
@@ -51,7 +51,7 @@ async def test_stdio_server_lists_and_calls_tools(open_tools: OpenTools) -> None
 
 
 async def test_each_invalid_tool_is_omitted_with_a_logged_reason(
-    open_tools: OpenTools, caplog: pytest.LogCaptureFixture
+    open_tools: Open, caplog: pytest.LogCaptureFixture
 ) -> None:
     tools = open_tools(odd_server("lying"))
     names = [tool.name for tool in await tools.list_tools()]
@@ -68,15 +68,15 @@ async def test_each_invalid_tool_is_omitted_with_a_logged_reason(
 
 
 async def test_result_that_does_not_match_the_server_schema_is_an_error(
-    open_tools: OpenTools,
+    open_tools: Open,
 ) -> None:
     tools = open_tools(odd_server("lying"))
     response = await call_tool(tools, "echo", text="x")
     assert response.error == "the tool's result does not match its declared schema"
 
 
-async def test_input_schema_with_a_file_reference_makes_calls_fail(
-    open_tools: OpenTools,
+async def test_input_schema_with_a_file_reference_fails_the_call(
+    open_tools: Open,
 ) -> None:
     tools = open_tools(odd_server("lying"))
     response = await call_tool(tools, "die")
@@ -84,8 +84,8 @@ async def test_input_schema_with_a_file_reference_makes_calls_fail(
     assert "the tool's schema cannot be applied" in response.error
 
 
-async def test_catastrophic_regex_of_a_schema_does_not_hang_the_call(
-    open_tools: OpenTools,
+async def test_catastrophic_regex_in_a_schema_does_not_hang_the_call(
+    open_tools: Open,
 ) -> None:
     tools = open_tools(odd_server("lying"))
     response = await call_tool(tools, "slow", text="a" * 200 + "!")
@@ -93,7 +93,7 @@ async def test_catastrophic_regex_of_a_schema_does_not_hang_the_call(
 
 
 async def test_invalid_arguments_are_refused_before_the_server_is_called(
-    open_tools: OpenTools,
+    open_tools: Open,
 ) -> None:
     tools = open_tools(odd_server("well"))
     response = await call_tool(tools, "echo", text=3)
@@ -102,8 +102,8 @@ async def test_invalid_arguments_are_refused_before_the_server_is_called(
     )
 
 
-async def test_tools_beyond_max_tools_are_omitted_and_counted_in_the_log(
-    open_tools: OpenTools, caplog: pytest.LogCaptureFixture
+async def test_tools_above_max_tools_are_omitted_and_counted_in_the_log(
+    open_tools: Open, caplog: pytest.LogCaptureFixture
 ) -> None:
     tools = open_tools(odd_server("thousand", list_timeout=20.0))
     assert len(await tools.list_tools()) == 250
@@ -113,11 +113,11 @@ async def test_tools_beyond_max_tools_are_omitted_and_counted_in_the_log(
 @pytest.mark.parametrize("notifications", [(), ("flooded",)])
 async def test_tool_list_is_refreshed_after_a_change_notification(
     notifications: tuple[str, ...],
-    open_tools: OpenTools,
+    open_tools: Open,
     tmp_path: Path,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    """Also if it follows so many notifications that most of them are dropped."""
+    """Also if it follows thousands of notifications, most of which are dropped."""
     flag = tmp_path / "flag"
     tools = open_tools(odd_server("changing", str(flag), *notifications))
     assert len(await tools.list_tools()) == 4
@@ -128,7 +128,7 @@ async def test_tool_list_is_refreshed_after_a_change_notification(
 
 @pytest.mark.slow
 async def test_tool_list_is_refreshed_by_a_server_that_notifies_only_subscribers(
-    open_tools: OpenTools, tmp_path: Path
+    open_tools: Open, tmp_path: Path
 ) -> None:
     flag = tmp_path / "flag"
     script = str(SERVERS / "personal.py")
@@ -141,7 +141,7 @@ async def test_tool_list_is_refreshed_by_a_server_that_notifies_only_subscribers
 
 
 async def test_duplicate_tool_name_stays_with_its_first_owner(
-    open_tools: OpenTools, caplog: pytest.LogCaptureFixture
+    open_tools: Open, caplog: pytest.LogCaptureFixture
 ) -> None:
     tools = open_tools(
         odd_server("well", name="one"),
@@ -166,7 +166,7 @@ async def test_duplicate_tool_name_stays_with_its_first_owner(
 
 
 async def test_tool_with_a_similar_name_is_omitted(
-    open_tools: OpenTools, caplog: pytest.LogCaptureFixture
+    open_tools: Open, caplog: pytest.LogCaptureFixture
 ) -> None:
     tools = open_tools(
         odd_server("well", name="one", allow=("echo", "hang")),
@@ -188,9 +188,7 @@ async def test_tool_with_a_similar_name_is_omitted(
     )
 
 
-async def test_prefix_allow_and_deny_select_the_offered_tools(
-    open_tools: OpenTools,
-) -> None:
+async def test_prefix_allow_and_deny_select_the_offered_tools(open_tools: Open) -> None:
     tools = open_tools(
         odd_server("well", prefix="odd.", allow=("echo", "hang"), deny=("hang",))
     )
@@ -211,9 +209,7 @@ def make_workspace_server(**options: Any) -> ExternalServer:
 
 
 @pytest.mark.slow
-async def test_tools_setting_renames_tools_without_the_prefix(
-    open_tools: OpenTools,
-) -> None:
+async def test_tools_setting_renames_tools_without_the_prefix(open_tools: Open) -> None:
     tools = open_tools(
         make_workspace_server(
             prefix="google_",
@@ -230,7 +226,7 @@ async def test_tools_setting_renames_tools_without_the_prefix(
 
 
 async def test_configured_tool_that_the_server_lacks_is_logged_with_listed_tools(
-    open_tools: OpenTools, caplog: pytest.LogCaptureFixture
+    open_tools: Open, caplog: pytest.LogCaptureFixture
 ) -> None:
     tools = open_tools(
         make_workspace_server(
@@ -245,7 +241,7 @@ async def test_configured_tool_that_the_server_lacks_is_logged_with_listed_tools
     ) in caplog.text
 
 
-async def test_server_is_available_only_to_its_clients(open_tools: OpenTools) -> None:
+async def test_server_is_available_only_to_its_clients(open_tools: Open) -> None:
     tools = open_tools(odd_server("well", clients=("internal",)))
     echo = await tools.find_tool("echo")
     assert echo is not None
@@ -266,7 +262,7 @@ async def test_server_is_available_only_to_its_clients(open_tools: OpenTools) ->
     ],
 )
 async def test_filtered_list_does_not_start_servers_without_matching_tools(
-    open_tools: OpenTools, options: dict[str, Any], tool_filter: ToolFilter
+    open_tools: Open, options: dict[str, Any], tool_filter: ToolFilter
 ) -> None:
     tools = open_tools(odd_server("well", "only-when-wanted", **options))
     assert await tools.list_tools(tool_filter) == ()
@@ -274,7 +270,7 @@ async def test_filtered_list_does_not_start_servers_without_matching_tools(
 
 
 async def test_client_list_starts_only_servers_with_tools_for_the_client(
-    open_tools: OpenTools, tmp_path: Path
+    open_tools: Open, tmp_path: Path
 ) -> None:
     providers = [
         open_tools(odd_server("well", "of-another", clients=("internal",))),

@@ -18,7 +18,7 @@ import pytest
 
 from tests.external.conftest import (
     WAIT_TIMEOUT_S,
-    OpenTools,
+    Open,
     find_processes,
     odd_server,
     wait_until,
@@ -38,12 +38,12 @@ def text_block(content: str) -> dict[str, Any]:
     return {"type": "text", "text": content}
 
 
-MakeRegistry = Callable[..., Registry]
+Make = Callable[..., Registry]
 
 
 @pytest.fixture
-def make_registry(open_tools: OpenTools, tmp_path: Path) -> MakeRegistry:
-    """Return a function that makes a registry of proxied tools, by default of `odd`."""
+def make_registry(open_tools: Open, tmp_path: Path) -> Make:
+    """Return a function that creates a registry of proxied tools, by default of `odd`."""
 
     def make(
         *specs: dict[str, Any], mode: str = "well", args: str = "", **options: Any
@@ -63,8 +63,8 @@ async def call_answer(registry: Registry, **result: Any) -> ToolResponse:
     return await registry.call_tool("answer", {"result": result})
 
 
-async def test_text_and_structured_content_of_the_server_become_the_result(
-    make_registry: MakeRegistry,
+async def test_text_or_structured_content_becomes_the_result(
+    make_registry: Make,
 ) -> None:
     registry = make_registry()
     assert (await call_answer(registry, content=[])).result == ""
@@ -79,7 +79,7 @@ async def test_text_and_structured_content_of_the_server_become_the_result(
 
 
 async def test_unknown_fields_in_a_content_block_are_dropped(
-    make_registry: MakeRegistry,
+    make_registry: Make,
 ) -> None:
     known_fields = {"annotations": {"priority": 1.0}, "_meta": {"a.example/b": [1]}}
     block = {**text_block("a"), **known_fields, "shade": "red"}
@@ -88,7 +88,7 @@ async def test_unknown_fields_in_a_content_block_are_dropped(
 
 
 async def test_structured_array_is_returned_and_input_request_is_refused_in_2026_07_28(
-    make_registry: MakeRegistry,
+    make_registry: Make,
 ) -> None:
     registry = make_registry(mode="newest")
     complete = {"resultType": "complete", "content": [text_block("[1]")]}
@@ -142,8 +142,8 @@ async def test_repeated_input_requests_are_answered_up_to_a_limit() -> None:
         ([text_block("jammed")], {"structuredContent": {"code": 5}}, "jammed", True),
     ],
 )
-async def test_error_result_keeps_its_text_and_content(
-    make_registry: MakeRegistry,
+async def test_error_result_includes_its_text_and_content(
+    make_registry: Make,
     content: list[Any],
     fields: dict[str, Any],
     error: str,
@@ -177,8 +177,8 @@ async def test_error_result_keeps_its_text_and_content(
         ),
     ],
 )
-async def test_structured_content_of_an_error_is_kept_if_it_matches_the_schema(
-    make_registry: MakeRegistry, returns: Any, value: Any, expected: Any
+async def test_error_has_structured_content_only_if_it_matches_the_schema(
+    make_registry: Make, returns: Any, value: Any, expected: Any
 ) -> None:
     """The official TypeScript client validates it in errors, too."""
     spec = definition("answer", proxy="odd")
@@ -197,7 +197,7 @@ async def test_structured_content_of_an_error_is_kept_if_it_matches_the_schema(
 
 
 async def test_control_characters_are_escaped_in_errors_but_not_in_results(
-    make_registry: MakeRegistry,
+    make_registry: Make,
 ) -> None:
     registry = make_registry()
     content = [text_block("no\x1b[2J\r\n\tat \x9b8m\u00e9"), PIXEL]
@@ -223,21 +223,18 @@ async def test_control_characters_are_escaped_in_errors_but_not_in_results(
     [
         ({"error": {"code": -32602, "message": "no such thing"}}, "no such thing"),
         ({"result": {"content": "none"}}, "the tool's result is invalid"),
-        (
-            {"result": {"content": [{"type": "smell"}]}},
-            "the tool's result is invalid",
-        ),
+        ({"result": {"content": [{"type": "smell"}]}}, "the tool's result is invalid"),
     ],
 )
 async def test_json_rpc_error_or_invalid_result_fails_the_call(
-    make_registry: MakeRegistry, answer: dict[str, Any], error: str
+    make_registry: Make, answer: dict[str, Any], error: str
 ) -> None:
     response = await make_registry().call_tool("answer", answer)
     assert response.error is not None and error in response.error
 
 
-async def test_result_that_does_not_match_the_output_schema_of_the_spec_is_an_error(
-    make_registry: MakeRegistry,
+async def test_result_that_does_not_match_the_spec_schema_is_an_error(
+    make_registry: Make,
 ) -> None:
     spec = definition("answer", proxy="odd")
     returns = {"type": "object", "properties": {"pages": {"type": "integer"}}}
@@ -268,7 +265,7 @@ async def test_result_that_does_not_match_the_output_schema_of_the_spec_is_an_er
     ],
 )
 async def test_unsupported_request_from_the_server_gets_an_error_and_calls_continue(
-    make_registry: MakeRegistry, method: str, params: dict[str, Any]
+    make_registry: Make, method: str, params: dict[str, Any]
 ) -> None:
     registry = make_registry()
     response = await registry.call_tool("ask", {"method": method, "params": params})
@@ -277,7 +274,7 @@ async def test_unsupported_request_from_the_server_gets_an_error_and_calls_conti
 
 
 async def test_each_proxied_tool_is_called_on_its_own_server(
-    make_registry: MakeRegistry,
+    make_registry: Make,
 ) -> None:
     registry = make_registry(
         definition("echo", proxy="odd"), definition("my_secret", proxy="two")
@@ -287,7 +284,7 @@ async def test_each_proxied_tool_is_called_on_its_own_server(
 
 
 async def test_concurrent_calls_share_one_process_and_do_not_block_each_other(
-    make_registry: MakeRegistry, tmp_path: Path
+    make_registry: Make, tmp_path: Path
 ) -> None:
     mark = str(tmp_path / "heard")
     registry = make_registry(args=mark, call_timeout=60.0)
@@ -306,9 +303,7 @@ async def test_concurrent_calls_share_one_process_and_do_not_block_each_other(
     await wait_until(lambda: not find_processes(mark))
 
 
-async def test_timeout_of_the_spec_replaces_the_timeout_of_the_server(
-    make_registry: MakeRegistry,
-) -> None:
+async def test_spec_timeout_replaces_the_server_timeout(make_registry: Make) -> None:
     registry = make_registry(
         definition("hang", proxy="odd", timeout=0.3), call_timeout=0.01
     )
@@ -318,7 +313,7 @@ async def test_timeout_of_the_spec_replaces_the_timeout_of_the_server(
 
 
 async def test_server_that_dies_during_a_call_is_restarted_for_later_calls(
-    make_registry: MakeRegistry,
+    make_registry: Make,
 ) -> None:
     registry = make_registry()
     died = await registry.call_tool("die", {})
@@ -329,7 +324,7 @@ async def test_server_that_dies_during_a_call_is_restarted_for_later_calls(
 
 
 async def test_environment_secrets_are_hidden_in_results_errors_and_tools(
-    make_registry: MakeRegistry, monkeypatch: pytest.MonkeyPatch
+    make_registry: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ODD_TOKEN", "t0ken-of-the-server")
     registry = make_registry(env={"ODD_TOKEN": "${ODD_TOKEN}"})
@@ -346,7 +341,7 @@ async def test_environment_secrets_are_hidden_in_results_errors_and_tools(
 
 
 async def test_langchain_tool_returns_content_blocks_and_reports_errors(
-    make_registry: MakeRegistry,
+    make_registry: Make,
 ) -> None:
     tools = LangChainTools(make_registry())
     answer = tools.get("answer")

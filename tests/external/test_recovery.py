@@ -13,7 +13,7 @@ import pytest
 
 from tests.external.conftest import (
     WAIT_TIMEOUT_S,
-    OpenTools,
+    Open,
     call_tool,
     odd_server,
     wait_until,
@@ -26,12 +26,12 @@ from toolcast_runtime.core.server_settings import ExternalServer
 from toolcast_runtime.external import connection, session
 from toolcast_runtime.external.connection_states import TRANSITIONS, Event, State
 
-StartUpstream = Callable[..., Upstream]
-MakeRegistry = Callable[..., Registry]
+Start = Callable[..., Upstream]
+Make = Callable[..., Registry]
 
 
 @pytest.fixture
-def start_upstream() -> Iterator[StartUpstream]:
+def start_upstream() -> Iterator[Start]:
     """Return a function that starts an `Upstream`, stopped after the test."""
     started: list[Upstream] = []
 
@@ -45,8 +45,8 @@ def start_upstream() -> Iterator[StartUpstream]:
 
 
 @pytest.fixture
-def make_registry(open_tools: OpenTools, tmp_path: Path) -> MakeRegistry:
-    """Return a function that makes a registry of proxied tools of a server `up`."""
+def make_registry(open_tools: Open, tmp_path: Path) -> Make:
+    """Return a function that creates a registry of proxied tools of a server `up`."""
 
     def make(server: ExternalServer, *names: str) -> Registry:
         specs = [definition(name, proxy="up", timeout=10) for name in names]
@@ -57,11 +57,11 @@ def make_registry(open_tools: OpenTools, tmp_path: Path) -> MakeRegistry:
     return make
 
 
-def make_settings(server: Upstream | PersonalServer, **options: Any) -> ExternalServer:
+def settings(server: Upstream | PersonalServer, **options: Any) -> ExternalServer:
     return ExternalServer("up", url=server.url, is_proxied=True, **options)
 
 
-async def call_fetch(registry: Registry) -> ToolResponse:
+async def fetch(registry: Registry) -> ToolResponse:
     return await registry.call_tool("fetch", {})
 
 
@@ -74,7 +74,7 @@ def read_warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
 
 
 def test_every_connection_state_can_be_reached_closed_and_fail() -> None:
-    """Closing leads to the initial state from every other state."""
+    """Closing sets the initial state from every other state."""
     assert {state for state, _ in TRANSITIONS} == set(TRANSITIONS.values()) == {*State}
     for state in State:
         assert TRANSITIONS[state, Event.CLOSED] is State.NEW
@@ -102,53 +102,53 @@ LOST_SESSION_REPLIES = {
     "reply", LOST_SESSION_REPLIES.values(), ids=LOST_SESSION_REPLIES
 )
 async def test_call_with_lost_session_is_repeated_in_new_session(
-    start_upstream: StartUpstream,
-    make_registry: MakeRegistry,
+    start_upstream: Start,
+    make_registry: Make,
     reply: Reply,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     server = start_upstream()
     server.unknown_session = reply
-    registry = make_registry(make_settings(server), "fetch")
+    registry = make_registry(settings(server), "fetch")
     for expected_calls in (1, 2, 3):
-        assert (await call_fetch(registry)).result == "hello"
+        assert (await fetch(registry)).result == "hello"
         assert server.calls == expected_calls
         server.sessions.clear()
     assert read_warnings(caplog) == []
 
 
 async def test_lost_session_at_status_200_is_replaced_without_repeating_the_call(
-    start_upstream: StartUpstream, make_registry: MakeRegistry
+    start_upstream: Start, make_registry: Make
 ) -> None:
     """Only an HTTP error status shows that the call did not run."""
     server = start_upstream()
     server.unknown_session = make_session_error(200)
-    registry = make_registry(make_settings(server), "fetch")
-    await call_fetch(registry)
+    registry = make_registry(settings(server), "fetch")
+    await fetch(registry)
     server.sessions.clear()
-    assert "Session not found" in str((await call_fetch(registry)).error)
-    assert (await call_fetch(registry)).result == "hello"
+    assert "Session not found" in str((await fetch(registry)).error)
+    assert (await fetch(registry)).result == "hello"
 
 
 async def test_parallel_calls_with_lost_session_share_one_new_session(
-    start_upstream: StartUpstream, make_registry: MakeRegistry
+    start_upstream: Start, make_registry: Make
 ) -> None:
     server = start_upstream()
-    registry = make_registry(make_settings(server), "fetch")
-    await call_fetch(registry)
+    registry = make_registry(settings(server), "fetch")
+    await fetch(registry)
     server.sessions.clear()
-    answers = await asyncio.gather(*(call_fetch(registry) for _ in range(10)))
+    answers = await asyncio.gather(*(fetch(registry) for _ in range(10)))
     assert [answer.result for answer in answers] == ["hello"] * 10
     assert [method for method, _ in server.requests].count("initialize") == 2
 
 
 async def test_call_is_repeated_only_once(
-    start_upstream: StartUpstream, make_registry: MakeRegistry
+    start_upstream: Start, make_registry: Make
 ) -> None:
     """A load balancer that sends each request to another server loses every session."""
     server = start_upstream()
     server.replies = [make_session_error(404)] * 99
-    answer = await call_fetch(make_registry(make_settings(server), "fetch"))
+    answer = await fetch(make_registry(settings(server), "fetch"))
     assert (
         answer.error
         == (
@@ -161,16 +161,16 @@ async def test_call_is_repeated_only_once(
 
 @pytest.mark.parametrize("code", [-32000, -32001, -32042, -32099])
 async def test_tool_error_with_a_server_error_code_keeps_the_session(
-    start_upstream: StartUpstream, make_registry: MakeRegistry, code: int
+    start_upstream: Start, make_registry: Make, code: int
 ) -> None:
     server = start_upstream()
-    registry = make_registry(make_settings(server), "fetch")
-    await call_fetch(registry)
+    registry = make_registry(settings(server), "fetch")
+    await fetch(registry)
     error = {"code": code, "message": "the printer is off"}
     body = json.dumps({"jsonrpc": "2.0", "id": "ID", "error": error})
     for status in (200, 400):
         server.replies = [Reply(status, body)]
-        answer = await call_fetch(registry)
+        answer = await fetch(registry)
         assert answer.error == (
             "the tool's server rejected the request: the printer is off"
         )
@@ -178,7 +178,7 @@ async def test_tool_error_with_a_server_error_code_keeps_the_session(
 
 
 async def test_listed_tools_stay_offered_when_the_session_is_lost(
-    start_upstream: StartUpstream, open_tools: OpenTools
+    start_upstream: Start, open_tools: Open
 ) -> None:
     server = start_upstream()
     tools = open_tools(ExternalServer("up", url=server.url))
@@ -189,9 +189,7 @@ async def test_listed_tools_stay_offered_when_the_session_is_lost(
 
 
 async def test_list_refresh_with_lost_session_opens_a_new_session(
-    start_upstream: StartUpstream,
-    open_tools: OpenTools,
-    monkeypatch: pytest.MonkeyPatch,
+    start_upstream: Start, open_tools: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(connection, "_REFRESH_INTERVAL_S", 0.05)
     monkeypatch.setattr(connection, "_LIST_INTERVAL_S", 0.01)
@@ -205,7 +203,7 @@ async def test_list_refresh_with_lost_session_opens_a_new_session(
 
 @pytest.mark.parametrize("args", [("--sessions",), ()], ids=["2025", "2026"])
 async def test_restarted_python_server_answers_the_next_call(
-    open_tools: OpenTools,
+    open_tools: Open,
     start_personal_server: Callable[..., PersonalServer],
     args: tuple[str, ...],
 ) -> None:
@@ -257,31 +255,31 @@ HTTP_ERRORS = {
 @pytest.mark.parametrize("is_modern", [False, True], ids=["2025", "2026"])
 @pytest.mark.parametrize(("reply", "expected"), HTTP_ERRORS.values(), ids=HTTP_ERRORS)
 async def test_http_error_is_in_the_response_and_logged_once(
-    start_upstream: StartUpstream,
-    make_registry: MakeRegistry,
+    start_upstream: Start,
+    make_registry: Make,
     reply: Reply,
     expected: str,
     is_modern: bool,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     server = start_upstream(is_modern)
-    registry = make_registry(make_settings(server), "fetch")
-    await call_fetch(registry)
+    registry = make_registry(settings(server), "fetch")
+    await fetch(registry)
     server.replies = [reply]
-    error = str((await call_fetch(registry)).error)
+    error = str((await fetch(registry)).error)
     assert error.startswith("the tool's server rejected the request: HTTP ")
     assert expected in error and "\x1b" not in error
     assert ("retry after" in error) == ("retry after" in expected)
     (line,) = read_warnings(caplog)
     assert line.startswith("the call of fetch failed: HTTP ") and expected in line
     assert "\x1b" not in line
-    assert (await call_fetch(registry)).result == "hello"
+    assert (await fetch(registry)).result == "hello"
 
 
 @pytest.mark.parametrize("is_modern", [False, True], ids=["2025", "2026"])
 async def test_renewed_token_file_is_read_after_http_401(
-    start_upstream: StartUpstream,
-    make_registry: MakeRegistry,
+    start_upstream: Start,
+    make_registry: Make,
     is_modern: bool,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -290,22 +288,22 @@ async def test_renewed_token_file_is_read_after_http_401(
     file = tmp_path / "token"
     monkeypatch.setenv("UP_TOKEN_FILE", str(file))
     registry = make_registry(
-        make_settings(server, headers={"Authorization": "Bearer ${UP_TOKEN}"}), "fetch"
+        settings(server, headers={"Authorization": "Bearer ${UP_TOKEN}"}), "fetch"
     )
     for token in ("first-token", "second-token", "third-token"):
         file.write_text(f"{token}\n")
         server.token = token
-        answers = await asyncio.gather(*(call_fetch(registry) for _ in range(3)))
+        answers = await asyncio.gather(*(fetch(registry) for _ in range(3)))
         assert [answer.result for answer in answers] == ["hello"] * 3
     # The new token is kept: the next call needs one request only.
     before = len(server.requests)
-    await call_fetch(registry)
+    await fetch(registry)
     assert server.requests[before:] == [("tools/call", "third-token")]
 
 
 async def test_expired_token_is_reported_until_it_is_renewed(
-    start_upstream: StartUpstream,
-    make_registry: MakeRegistry,
+    start_upstream: Start,
+    make_registry: Make,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
@@ -313,13 +311,12 @@ async def test_expired_token_is_reported_until_it_is_renewed(
     server.token = "first-token"
     monkeypatch.setenv("UP_TOKEN", "first-token")
     registry = make_registry(
-        make_settings(server, headers={"Authorization": "Bearer ${UP_TOKEN:-}"}),
-        "fetch",
+        settings(server, headers={"Authorization": "Bearer ${UP_TOKEN:-}"}), "fetch"
     )
-    await call_fetch(registry)
+    await fetch(registry)
     server.token = "second-token"
     before = len(server.requests)
-    answer = await call_fetch(registry)
+    answer = await fetch(registry)
     assert answer.error == (
         "the tool's server rejected the request: HTTP 401 Unauthorized: Bearer"
         ' error="invalid_token"'
@@ -327,12 +324,12 @@ async def test_expired_token_is_reported_until_it_is_renewed(
     assert len(server.requests) == before + 1, "the same token is not sent again"
     assert len(read_warnings(caplog)) == 1
     monkeypatch.setenv("UP_TOKEN", "second-token")
-    assert (await call_fetch(registry)).result == "hello"
+    assert (await fetch(registry)).result == "hello"
 
 
 async def test_token_refused_while_connecting_is_reported_to_callers(
-    start_upstream: StartUpstream,
-    make_registry: MakeRegistry,
+    start_upstream: Start,
+    make_registry: Make,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
@@ -340,9 +337,9 @@ async def test_token_refused_while_connecting_is_reported_to_callers(
     server.token = "right-token"
     monkeypatch.setenv("UP_TOKEN", "wrong-token")
     registry = make_registry(
-        make_settings(server, headers={"Authorization": "Bearer ${UP_TOKEN}"}), "fetch"
+        settings(server, headers={"Authorization": "Bearer ${UP_TOKEN}"}), "fetch"
     )
-    answer = await call_fetch(registry)
+    answer = await fetch(registry)
     assert answer.error == (
         "the external server `up` of this tool cannot be reached now: HTTP 401"
         ' Unauthorized: Bearer error="invalid_token"'
@@ -350,14 +347,14 @@ async def test_token_refused_while_connecting_is_reported_to_callers(
     assert "not connected: HTTP 401 Unauthorized" in caplog.text
     monkeypatch.setenv("UP_TOKEN", "right-token")
     async with asyncio.timeout(WAIT_TIMEOUT_S):
-        while not (await call_fetch(registry)).success:
+        while not (await fetch(registry)).success:
             await asyncio.sleep(0.1)
 
 
 @pytest.mark.parametrize("content", ["token", "\ufefftoken", " token\r\n", "token\n\n"])
 async def test_variable_file_is_read_without_white_space_and_byte_order_mark(
-    start_upstream: StartUpstream,
-    make_registry: MakeRegistry,
+    start_upstream: Start,
+    make_registry: Make,
     content: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -369,7 +366,7 @@ async def test_variable_file_is_read_without_white_space_and_byte_order_mark(
     monkeypatch.setenv("UP_TOKEN_FILE", str(file))
     headers = {"Authorization": "Bearer ${UP_TOKEN}"}
     assert (
-        await call_fetch(make_registry(make_settings(server, headers=headers), "fetch"))
+        await fetch(make_registry(settings(server, headers=headers), "fetch"))
     ).success
 
 
@@ -377,8 +374,8 @@ async def test_variable_file_is_read_without_white_space_and_byte_order_mark(
     "value", ["secret\nX-Other: 1", "secret\x00", "s\u00e9cret", "\u200bs"]
 )
 async def test_invalid_header_is_logged_by_name_without_its_value(
-    start_upstream: StartUpstream,
-    make_registry: MakeRegistry,
+    start_upstream: Start,
+    make_registry: Make,
     value: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -390,21 +387,19 @@ async def test_invalid_header_is_logged_by_name_without_its_value(
     file = tmp_path / "token"
     monkeypatch.setenv("UP_TOKEN_FILE", str(file))
     registry = make_registry(
-        make_settings(server, headers={"Authorization": "Bearer ${UP_TOKEN}"}), "fetch"
+        settings(server, headers={"Authorization": "Bearer ${UP_TOKEN}"}), "fetch"
     )
     file.write_text("first-token")
-    assert (await call_fetch(registry)).success
+    assert (await fetch(registry)).success
     server.token = "second-token"
     file.write_text(value, encoding="utf-8")
-    assert "HTTP 401" in str((await call_fetch(registry)).error)
+    assert "HTTP 401" in str((await fetch(registry)).error)
     file.write_text("second-token")
-    assert (await call_fetch(registry)).success
+    assert (await fetch(registry)).success
     file.write_text(value, encoding="utf-8")
     assert not (
-        await call_fetch(
-            make_registry(
-                make_settings(server, headers={"X": "a ${UP_TOKEN}"}), "fetch"
-            )
+        await fetch(
+            make_registry(settings(server, headers={"X": "a ${UP_TOKEN}"}), "fetch")
         )
     ).success
     assert (
@@ -415,8 +410,8 @@ async def test_invalid_header_is_logged_by_name_without_its_value(
 
 @pytest.mark.parametrize("content", [None, "", "   \n", "x" * 100_000])
 async def test_unreadable_variable_file_is_named_in_the_log(
-    start_upstream: StartUpstream,
-    make_registry: MakeRegistry,
+    start_upstream: Start,
+    make_registry: Make,
     content: str | None,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -428,16 +423,14 @@ async def test_unreadable_variable_file_is_named_in_the_log(
     monkeypatch.setenv("UP_TOKEN_FILE", str(file))
     headers = {"Authorization": "Bearer ${UP_TOKEN:-none}"}
     assert not (
-        await call_fetch(
-            make_registry(make_settings(start_upstream(), headers=headers), "fetch")
-        )
+        await fetch(make_registry(settings(start_upstream(), headers=headers), "fetch"))
     ).success
     assert "the file that UP_TOKEN_FILE names is empty or cannot be read" in caplog.text
 
 
 @pytest.mark.parametrize("is_proxied", [True, False], ids=["proxied", "listed"])
 async def test_hanging_stdio_server_is_restarted_after_two_timeouts(
-    open_tools: OpenTools,
+    open_tools: Open,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
@@ -461,7 +454,7 @@ async def test_hanging_stdio_server_is_restarted_after_two_timeouts(
 
 
 async def test_server_that_answers_pings_is_not_restarted(
-    open_tools: OpenTools, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    open_tools: Open, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     """An error response to `ping` is an answer, too: only the tool `hang` hangs."""
     # The other calls may take as long as the start of the server.
@@ -476,7 +469,7 @@ async def test_server_that_answers_pings_is_not_restarted(
 
 
 async def test_stdio_server_error_32000_keeps_the_connection(
-    open_tools: OpenTools, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    open_tools: Open, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     """The SDK uses this code for a closed connection, and servers use it for tool errors."""
     specs = [definition(n, proxy="up") for n in ("answer", "echo")]

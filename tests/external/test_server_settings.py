@@ -20,7 +20,7 @@ def make_server(**settings: Any) -> ExternalServer:
     return ExternalServer("far", **{"prefix": "p_", **settings})
 
 
-def test_local_and_server_names_are_converted_both_ways() -> None:
+def test_local_and_server_names_are_converted_in_both_directions() -> None:
     server = make_server(tools={"a": "own", "b": "p_a"})
     assert [server.get_local_name(name) for name in "abc"] == ["own", "p_a", "p_c"]
     local_names = ("own", "p_a", "p_c", "x")

@@ -47,7 +47,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("era", ERAS)
-def test_results_errors_and_progress_of_the_server_pass_through(
+def test_results_errors_and_progress_pass_through_the_proxy(
     project: Path, era: str
 ) -> None:
     with stdio_server(project, "generated.theirs", era=era) as server:

@@ -8,15 +8,14 @@ from typing import Any
 
 import pytest
 
-from tests.external.conftest import OpenTools, call_tool
+from tests.external.conftest import Open, call_tool
 from tests.external.third_party_setup import ThirdPartyCommands, find_installed
 from toolcast_runtime.core.server_settings import ExternalServer
 
 pytestmark = [
     pytest.mark.servers,
     pytest.mark.skipif(
-        find_installed() is None,
-        reason="not set up: make test-servers",
+        find_installed() is None, reason="not set up: make test-servers"
     ),
 ]
 
@@ -34,7 +33,7 @@ def make_server(name: str, command: tuple[str, ...], **options: Any) -> External
 
 
 async def test_time_server_answers_and_its_errors_are_returned(
-    open_tools: OpenTools, commands: ThirdPartyCommands
+    open_tools: Open, commands: ThirdPartyCommands
 ) -> None:
     command = (*commands.time, "--local-timezone", "UTC")
     tools = open_tools(make_server("time", command, prefix="time_"))
@@ -51,7 +50,7 @@ async def test_time_server_answers_and_its_errors_are_returned(
 
 
 async def test_git_server_reads_and_stages_files_without_its_denied_tool(
-    open_tools: OpenTools, commands: ThirdPartyCommands, tmp_path: Path
+    open_tools: Open, commands: ThirdPartyCommands, tmp_path: Path
 ) -> None:
     def git(*command: str) -> None:
         author = ("-c", "user.name=A", "-c", "user.email=a@example.org")
@@ -80,7 +79,7 @@ async def test_git_server_reads_and_stages_files_without_its_denied_tool(
 
 
 async def test_everything_server_returns_text_images_and_structured_content(
-    open_tools: OpenTools, commands: ThirdPartyCommands, monkeypatch: pytest.MonkeyPatch
+    open_tools: Open, commands: ThirdPartyCommands, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("EVERYTHING_TOKEN", "hunter2-hunter2")
     command = (*commands.everything, "stdio")

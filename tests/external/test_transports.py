@@ -181,7 +181,7 @@ async def test_notifications_are_dropped_when_less_than_half_the_burst_remains(
     assert remaining - limiter._remaining == pytest.approx(cost)
 
 
-async def test_last_2000_bytes_from_stderr_are_kept(clock: FakeClock) -> None:
+async def test_last_2000_bytes_from_stderr_are_stored(clock: FakeClock) -> None:
     process_exit = ProcessExit(lambda: None)
     process: Any = FakeProcess(b"a", b"b" * 1_999, b"c")
     await transports._read_stderr(process, process_exit)
@@ -189,7 +189,7 @@ async def test_last_2000_bytes_from_stderr_are_kept(clock: FakeClock) -> None:
     assert clock.sleeps == [0.01] * 3
 
 
-def test_first_exit_reason_is_kept() -> None:
+def test_second_exit_reason_is_ignored() -> None:
     calls: list[int] = []
     process_exit = ProcessExit(lambda: calls.append(1))
     for reason in ("first", "second"):

@@ -41,9 +41,7 @@ NODE_PACKAGES = (
 ISSUER = "oidc-provider@9.13.3"
 """An authorization server, certified by the OpenID Foundation."""
 
-_SCRIPTS = {
-    "chrome-devtools-mcp": "build/src/bin/chrome-devtools-mcp.js",
-}
+_SCRIPTS = {"chrome-devtools-mcp": "build/src/bin/chrome-devtools-mcp.js"}
 _ARGUMENTS = {"@modelcontextprotocol/server-filesystem": ("/",)}
 
 

@@ -11,7 +11,7 @@ CLOSED_PORT_URL = "http://127.0.0.1:9"
 
 @pytest.fixture(autouse=True)
 def isolate_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Point data folders below `tmp_path` and service URLs to a closed port."""
+    """Point data folders into `tmp_path` and service URLs to a closed port."""
     for variable in ("KIRISHIMA_DATA", "MOLECULE_HOME", "HOME", "XDG_DATA_HOME"):
         monkeypatch.setenv(variable, str(tmp_path / variable.lower()))
     for variable in ("GITHUB_API_URL", "HOME_ASSISTANT_URL", "HTTPS_PROXY"):

@@ -62,5 +62,5 @@ for toolset, tool, client in list_langchain_tools():
         )
         globals()[test_class.__name__] = test_class
     _toolsets.add(toolset.name)
-# Pytest must collect only the classes made above.
+# Pytest must collect only the generated classes.
 del kind, test_class, ToolsUnitTests, ToolsIntegrationTests

@@ -98,20 +98,20 @@ OTHER_CHANGES = {
 
 
 @pytest.fixture
-def listing_file(tmp_path: Path) -> Path:
+def file(tmp_path: Path) -> Path:
     """The file with the lists of the server."""
     path = tmp_path / "listed.json"
     path.write_text(json.dumps(LISTING), "utf-8")
     return path
 
 
-OpenLockedTools = Callable[..., ExternalTools]
+Open = Callable[..., ExternalTools]
 
 
 @pytest.fixture
-async def open_locked_tools(
+async def open_tools(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> AsyncIterator[OpenLockedTools]:
+) -> AsyncIterator[Open]:
     """Return a function that opens the tools of replay servers with the locks of a package."""
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "lock_package", raising=False)
@@ -131,12 +131,7 @@ async def open_locked_tools(
         (package / "locks.json").write_text(text, "utf-8")
         external = [
             make_replay_server(
-                path,
-                *args,
-                name=str(n),
-                is_locked=True,
-                max_tools=5_000,
-                **options,
+                path, *args, name=str(n), is_locked=True, max_tools=5_000, **options
             )
             for n, path in enumerate(files)
         ]
@@ -150,14 +145,11 @@ async def open_locked_tools(
 
 @pytest.mark.parametrize("kind", TOOL_CHANGES)
 async def test_changed_tool_is_not_offered_and_unchanged_tools_are(
-    kind: str,
-    listing_file: Path,
-    open_locked_tools: OpenLockedTools,
-    caplog: pytest.LogCaptureFixture,
+    kind: str, file: Path, open_tools: Open, caplog: pytest.LogCaptureFixture
 ) -> None:
     offered, difference = TOOL_CHANGES[kind]
-    listing_file.write_text(json.dumps(change_listing(kind)), "utf-8")
-    tools = open_locked_tools([listing_file], [LISTING])
+    file.write_text(json.dumps(change_listing(kind)), "utf-8")
+    tools = open_tools([file], [LISTING])
     with caplog.at_level(logging.WARNING, "toolcast"):
         assert {tool.name for tool in await tools.list_tools()} == offered
     assert f"differs from its lock: {difference}; it is not offered" in caplog.text
@@ -167,13 +159,10 @@ async def test_changed_tool_is_not_offered_and_unchanged_tools_are(
 
 @pytest.mark.parametrize("kind", OTHER_CHANGES)
 async def test_changed_resources_prompts_and_instructions_are_only_logged(
-    kind: str,
-    listing_file: Path,
-    open_locked_tools: OpenLockedTools,
-    caplog: pytest.LogCaptureFixture,
+    kind: str, file: Path, open_tools: Open, caplog: pytest.LogCaptureFixture
 ) -> None:
-    listing_file.write_text(json.dumps(change_listing(kind)), "utf-8")
-    tools = open_locked_tools([listing_file], [LISTING])
+    file.write_text(json.dumps(change_listing(kind)), "utf-8")
+    tools = open_tools([file], [LISTING])
     assert {tool.name for tool in await tools.list_tools()} == {"send", "list"}
     line = f"differs from its lock: {OTHER_CHANGES[kind]}; it never reaches clients"
     await wait_until(lambda: line in caplog.text)
@@ -182,18 +171,18 @@ async def test_changed_resources_prompts_and_instructions_are_only_logged(
 @pytest.mark.parametrize("is_notifying", [True, False], ids=["notified", "polled"])
 async def test_tool_that_changes_during_a_session_is_refused(
     is_notifying: bool,
-    listing_file: Path,
-    open_locked_tools: OpenLockedTools,
+    file: Path,
+    open_tools: Open,
     caplog: pytest.LogCaptureFixture,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     if not is_notifying:
         monkeypatch.setattr(connection, "_REFRESH_INTERVAL_S", 0.1)
         monkeypatch.setattr(connection, "_LIST_INTERVAL_S", 0.1)
-    tools = open_locked_tools([listing_file], [LISTING], *["watches"] * is_notifying)
+    tools = open_tools([file], [LISTING], *["watches"] * is_notifying)
     tool = await tools.find_tool("send")
     assert tool is not None
-    listing_file.write_text(json.dumps(change_listing("schema")), "utf-8")
+    file.write_text(json.dumps(change_listing("schema")), "utf-8")
     await wait_until(lambda: "`send` changed in" in caplog.text)
     response = await tools.call_tool(tool, {}, CallContext("send"))
     assert response.error is not None
@@ -201,17 +190,15 @@ async def test_tool_that_changes_during_a_session_is_refused(
 
 
 async def test_changed_tool_with_a_duplicate_name_is_not_offered(
-    listing_file: Path,
-    open_locked_tools: OpenLockedTools,
-    caplog: pytest.LogCaptureFixture,
+    file: Path, open_tools: Open, caplog: pytest.LogCaptureFixture
 ) -> None:
     listing = change_listing("")
     listing["tools"].append({**listing["tools"][0], "title": "Another"})
     changed_tool = change_listing("description")["tools"][0]
-    listing_file.write_text(
+    file.write_text(
         json.dumps({**listing, "tools": [changed_tool, *listing["tools"]]}), "utf-8"
     )
-    tools = open_locked_tools([listing_file, listing_file], [listing, LISTING])
+    tools = open_tools([file, file], [listing, LISTING])
     offered = {tool.name: tool for tool in await tools.list_tools()}
     assert set(offered) == {"send", "list"}
     assert offered["send"].description == "Sends a mail."
@@ -219,41 +206,35 @@ async def test_changed_tool_with_a_duplicate_name_is_not_offered(
 
 
 async def test_on_change_log_offers_unreviewed_tools_and_logs_them(
-    listing_file: Path,
-    open_locked_tools: OpenLockedTools,
-    caplog: pytest.LogCaptureFixture,
+    file: Path, open_tools: Open, caplog: pytest.LogCaptureFixture
 ) -> None:
-    listing_file.write_text(json.dumps(change_listing("addition")), "utf-8")
-    tools = open_locked_tools([listing_file], [LISTING], on_change="log")
+    file.write_text(json.dumps(change_listing("addition")), "utf-8")
+    tools = open_tools([file], [LISTING], on_change="log")
     assert len(await tools.list_tools()) == 3
     assert "`exec` is not in the lock, risky; it is offered anyway" in caplog.text
 
 
 async def test_locked_server_without_its_lock_file_offers_no_tools(
-    listing_file: Path,
-    open_locked_tools: OpenLockedTools,
-    caplog: pytest.LogCaptureFixture,
+    file: Path, open_tools: Open, caplog: pytest.LogCaptureFixture
 ) -> None:
-    tools = open_locked_tools([listing_file], [])
+    tools = open_tools([file], [])
     assert not await tools.list_tools()
     assert "differs from its lock: the lock is missing" in caplog.text
 
 
 async def test_schema_that_varies_on_every_start_is_offered_as_locked(
-    listing_file: Path,
-    open_locked_tools: OpenLockedTools,
-    caplog: pytest.LogCaptureFixture,
+    file: Path, open_tools: Open, caplog: pytest.LogCaptureFixture
 ) -> None:
     schema = {"type": "object", "properties": {"at": {"default": "NOW"}}}
-    listing_file.write_text(
+    file.write_text(
         json.dumps({"tools": [{"name": "a", "inputSchema": schema}]}), "utf-8"
     )
     lock = build_lock(
         await asyncio.to_thread(
-            read_server, make_replay_server(listing_file, "random"), twice=True
+            read_server, make_replay_server(file, "random"), twice=True
         )
     )
-    tools = open_locked_tools([listing_file], [lock], "random")
+    tools = open_tools([file], [lock], "random")
     (tool,) = await tools.list_tools()
     assert tool.definition["inputSchema"] == lock["tools"][0]["inputSchema"]
     assert "lock" not in caplog.text
@@ -261,11 +242,11 @@ async def test_schema_that_varies_on_every_start_is_offered_as_locked(
 
 @pytest.mark.slow
 async def test_unchanged_listings_from_real_servers_match_their_locks(
-    open_locked_tools: OpenLockedTools, caplog: pytest.LogCaptureFixture
+    open_tools: Open, caplog: pytest.LogCaptureFixture
 ) -> None:
     saved = [parse_saved_listing(path.read_bytes(), path.name) for path in CORPUS]
     locks = [build_lock(listing) for listing in saved]
-    tools = open_locked_tools(CORPUS, locks)
+    tools = open_tools(CORPUS, locks)
     assert len(await tools.list_tools()) > 300
     assert "lock" not in caplog.text
 
@@ -280,7 +261,7 @@ def test_lock_file_preserves_every_tool_from_a_real_server(corpus: Path) -> None
 
 
 @pytest.fixture
-def project(tmp_path: Path, listing_file: Path) -> Path:
+def project(tmp_path: Path, file: Path) -> Path:
     """A project with a server that declares a lock file."""
     (tmp_path / "toy").mkdir()
     (tmp_path / "toolcast.yaml").write_text("version: 1\ntoolsets: [toy]\n")
@@ -292,14 +273,14 @@ def project(tmp_path: Path, listing_file: Path) -> Path:
     (tmp_path / "toy/toolset.yaml").write_text(
         "name: toy\ntitle: Toy\nmcp_servers:\n  other:\n"
         f"    command: {json.dumps(sys.executable)}\n"
-        f"    args: {json.dumps([str(REPLAY_SERVER), str(listing_file)])}\n"
+        f"    args: {json.dumps([str(REPLAY_SERVER), str(file)])}\n"
         "    lock: locks/other.json\n"
     )
     return tmp_path
 
 
 def test_lock_command_reports_changes_and_updates_only_with_update(
-    project: Path, listing_file: Path
+    project: Path, file: Path
 ) -> None:
     process = toolcast(project, "lock")
     assert process.returncode == 1
@@ -312,7 +293,7 @@ def test_lock_command_reports_changes_and_updates_only_with_update(
     assert (process.returncode, process.stdout) == (0, "")
     assert '"description": "Sends a mail."' in lock.read_text("utf-8")
     before = lock.read_bytes()
-    listing_file.write_text(json.dumps(change_listing("annotations")), "utf-8")
+    file.write_text(json.dumps(change_listing("annotations")), "utf-8")
     process = toolcast(project, "lock")
     assert process.returncode == 1
     assert "tool.annotations.readOnlyHint/to-true" in process.stdout
@@ -338,10 +319,10 @@ def test_lock_command_reports_changes_and_updates_only_with_update(
     ],
 )
 def test_lock_command_reports_each_change_with_its_rule(
-    project: Path, listing_file: Path, kind: str, rule: str
+    project: Path, file: Path, kind: str, rule: str
 ) -> None:
     toolcast(project, "lock", "--update")
-    listing_file.write_text(json.dumps(change_listing(kind)), "utf-8")
+    file.write_text(json.dumps(change_listing(kind)), "utf-8")
     process = toolcast(project, "lock", "--format", "json")
     assert process.returncode == 1
     changes = json.loads(process.stdout)["changes"]
@@ -350,10 +331,10 @@ def test_lock_command_reports_each_change_with_its_rule(
 
 
 def test_value_that_varies_on_every_start_is_reported_as_a_note(
-    project: Path, listing_file: Path
+    project: Path, file: Path
 ) -> None:
     text = json.dumps(LISTING).replace("Sends a mail.", "It is NOW.")
-    listing_file.write_text(text, "utf-8")
+    file.write_text(text, "utf-8")
     toolset = project / "toy/toolset.yaml"
     args = toolset.read_text().replace('.json"]', '.json", "random"]')
     toolset.write_text(args)
@@ -408,7 +389,7 @@ def test_unused_lock_file_is_a_finding(project: Path) -> None:
         ('{"toolcastLock": 1, "tools": [], "varies": 1}', "`varies` is not an array"),
     ],
 )
-def test_lock_command_refuses_an_invalid_lock_file_and_keeps_it(
+def test_lock_command_refuses_an_invalid_lock_file_without_changing_it(
     project: Path, text: str, error: str
 ) -> None:
     lock = project / "toy/locks/other.json"
@@ -433,7 +414,7 @@ def add_server(project: Path, lock: str, command: str) -> None:
 
 
 def test_unreachable_server_does_not_hide_changes_from_other_servers(
-    project: Path, listing_file: Path
+    project: Path, file: Path
 ) -> None:
     add_server(project, "locks/another.json", "no-such-program")
     process = toolcast(project, "lock", "--update")
@@ -441,7 +422,7 @@ def test_unreachable_server_does_not_hide_changes_from_other_servers(
     assert "cannot be started" in process.stderr
     assert "its lock was not changed" in process.stderr
     assert [item.name for item in (project / "toy/locks").iterdir()] == ["other.json"]
-    listing_file.write_text(json.dumps(change_listing("icons")), "utf-8")
+    file.write_text(json.dumps(change_listing("icons")), "utf-8")
     process = toolcast(project, "lock")
     assert process.returncode == 2
     assert "tool.icons/changed" in process.stdout
@@ -455,9 +436,7 @@ def test_lock_command_refuses_a_lock_file_shared_by_two_servers(project: Path) -
     assert not (project / "toy/locks").exists()
 
 
-def test_lock_file_with_crlf_line_endings_has_no_changes(
-    project: Path,
-) -> None:
+def test_lock_file_with_crlf_line_endings_has_no_changes(project: Path) -> None:
     toolcast(project, "lock", "--update")
     lock = project / "toy/locks/other.json"
     lock.write_bytes(lock.read_bytes().replace(b"\n", b"\r\n"))

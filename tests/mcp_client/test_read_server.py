@@ -42,7 +42,7 @@ LISTING_TEXT = """{"tools":[
 "prompts":[{"name":"p","arguments":[{"name":"q"}]}]}"""
 
 
-def make_replay_server(file: Path, *args: str, **options: Any) -> ExternalServer:
+def replay_server(file: Path, *args: str, **options: Any) -> ExternalServer:
     settings = {
         "name": "other",
         "connect_timeout": 20.0,
@@ -54,7 +54,7 @@ def make_replay_server(file: Path, *args: str, **options: Any) -> ExternalServer
 
 
 @pytest.fixture
-def listing_file(tmp_path: Path) -> Path:
+def file(tmp_path: Path) -> Path:
     path = tmp_path / "odd.json"
     path.write_text(LISTING_TEXT, "utf-8")
     return path
@@ -71,7 +71,7 @@ def test_secret_that_a_server_returns_is_redacted(tmp_path: Path) -> None:
         f'{{"name": "a", "description": "{escaped}", "inputSchema": {{"{SECRET}": 1}}}}'
     )
     file.write_text(f'{{"tools": [{tools}], "instructions": "Say {SECRET}."}}', "utf-8")
-    server = make_replay_server(file, env={"KEY": "${KEY}"})
+    server = replay_server(file, env={"KEY": "${KEY}"})
     reading = read_server(server, twice=True, environment={"KEY": SECRET})
     assert reading.second_reading is not None
     for current in (reading, reading.second_reading):
@@ -81,15 +81,15 @@ def test_secret_that_a_server_returns_is_redacted(tmp_path: Path) -> None:
         "the server returned a secret that it was sent; it is redacted here"
         in reading.notes
     )
-    plain = read_server(make_replay_server(file), environment={})
+    plain = read_server(replay_server(file), environment={})
     assert plain.instructions == f"Say {SECRET}." and not plain.notes
 
 
 def test_command_inherits_the_environment_but_a_declared_server_does_not(
-    listing_file: Path, monkeypatch: pytest.MonkeyPatch
+    file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SHOP_KEY", "${NONE} of a shop")
-    line = f"sh -c 'test \"$SHOP_KEY\" && exec {sys.executable} {REPLAY_SERVER} {listing_file}'"
+    line = f"sh -c 'test \"$SHOP_KEY\" && exec {sys.executable} {REPLAY_SERVER} {file}'"
     assert len(read_server(parse_command_server(line)).tools) == 3
     program, *args = shlex.split(line)
     declared = ExternalServer("other", command=program, args=tuple(args))
@@ -121,9 +121,9 @@ def test_find_error_line_returns_the_line_with_the_cause(
 
 @pytest.mark.parametrize("options", [(), ("modern",), ("pages",), ("modern", "pages")])
 def test_every_list_is_read_with_its_exact_spelling(
-    listing_file: Path, options: tuple[str, ...]
+    file: Path, options: tuple[str, ...]
 ) -> None:
-    reading = read_server(make_replay_server(listing_file, *options))
+    reading = read_server(replay_server(file, *options))
     for kind, entries in json.loads(LISTING_TEXT).items():
         assert len(reading.entries(kind)) == len(entries)
     lists = {
@@ -171,20 +171,18 @@ FAST_CORPUS = {"mcp-atlassian", "playwright-mcp", "server-everything"}
 )
 def test_listing_from_a_real_server_is_read_without_loss(file: Path) -> None:
     saved = parse_saved_listing(file.read_bytes(), file.name)
-    reading = read_server(make_replay_server(file))
+    reading = read_server(replay_server(file))
     assert encode_exact(reading.tools) == encode_exact(saved.tools)
 
 
-def test_server_that_exits_on_an_unknown_method_is_restarted(
-    listing_file: Path,
-) -> None:
-    assert len(read_server(make_replay_server(listing_file, "dies")).tools) == 3
+def test_server_that_exits_on_an_unknown_method_is_restarted(file: Path) -> None:
+    assert len(read_server(replay_server(file, "dies")).tools) == 3
 
 
 def test_invalid_stdout_lines_are_noted_and_server_requests_are_harmless(
-    listing_file: Path,
+    file: Path,
 ) -> None:
-    server = make_replay_server(listing_file, "noise", "asks", env={"KEY": "${SECRET}"})
+    server = replay_server(file, "noise", "asks", env={"KEY": "${SECRET}"})
     reading = read_server(server, environment={"SECRET": "swordfish"})
     assert len(reading.tools) == 3
     assert reading.notes == (
@@ -197,9 +195,9 @@ def test_values_that_differ_on_every_start_are_variations(tmp_path: Path) -> Non
     file.write_text(
         '{"tools":[{"name":"a","inputSchema":{"default":"NOW"}},{"name":"b"}]}', "utf-8"
     )
-    reading = read_server(make_replay_server(file, "random"), twice=True)
+    reading = read_server(replay_server(file, "random"), twice=True)
     assert reading.variations == (Variation("tools", "a", ("inputSchema", "default")),)
-    assert read_server(make_replay_server(file), twice=True).variations == ()
+    assert read_server(replay_server(file), twice=True).variations == ()
 
 
 @pytest.mark.rows(1)
@@ -215,27 +213,25 @@ def test_values_that_differ_on_every_start_are_variations(tmp_path: Path) -> Non
     ],
 )
 def test_silent_or_endless_server_ends_in_an_error(
-    listing_file: Path, option: str, error: str
+    file: Path, option: str, error: str
 ) -> None:
     start = time.monotonic()
     with pytest.raises(ListingError, match=error):
         read_server(
-            make_replay_server(
-                listing_file,
-                option,
-                connect_timeout=0.6 if option == "silent" else 20.0,
+            replay_server(
+                file, option, connect_timeout=0.6 if option == "silent" else 20.0
             )
         )
     assert time.monotonic() - start < WAIT_TIMEOUT_S
 
 
-def test_child_processes_of_a_server_are_ended(listing_file: Path) -> None:
-    read_server(make_replay_server(listing_file, "forks"))
-    wait_for_no_processes(str(listing_file))
+def test_child_processes_are_ended_with_the_server(file: Path) -> None:
+    read_server(replay_server(file, "forks"))
+    wait_for_no_processes(str(file))
 
 
-def test_secret_on_stderr_is_redacted_in_the_error(listing_file: Path) -> None:
-    server = make_replay_server(listing_file, "tells", env={"KEY": "${SECRET}"})
+def test_secret_on_stderr_is_redacted_in_the_error(file: Path) -> None:
+    server = replay_server(file, "tells", env={"KEY": "${SECRET}"})
     with pytest.raises(ListingError) as raised:
         read_server(server, environment={"SECRET": "swordfish"})
     assert (

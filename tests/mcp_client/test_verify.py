@@ -25,34 +25,33 @@ COMMAND = [sys.executable, str(REPLAY_SERVER)]
 
 
 @pytest.fixture
-def listing_file(tmp_path: Path) -> Path:
+def file(tmp_path: Path) -> Path:
     """The file with the lists of the server."""
     path = tmp_path / "listed.json"
     write_listing(path, SEND)
     return path
 
 
-def write_listing(listing_file: Path, *tools: dict[str, Any], **members: Any) -> None:
-    listing_file.write_text(json.dumps({"tools": tools, "instructions": "", **members}))
+def write_listing(file: Path, *tools: dict[str, Any], **members: Any) -> None:
+    file.write_text(json.dumps({"tools": tools, "instructions": "", **members}))
 
 
 @pytest.fixture
-def project(tmp_path: Path, listing_file: Path) -> Path:
-    """A project with a tool `send` and the server of `listing_file`."""
+def project(tmp_path: Path, file: Path) -> Path:
+    """A project with a tool `send` and the server of `file`."""
     (tmp_path / "toy").mkdir()
     (tmp_path / "toolcast.yaml").write_text("version: 1\ntoolsets: [toy]\n")
     spec = "name: send\nsummary: Sends a mail.\nparameters:\n  type: object\n"
     spec += "  properties: {to: {type: string}}\n"
     (tmp_path / "toy/send.yaml").write_text(spec)
     write_toolset(
-        tmp_path,
-        f"mcp_servers: {{other: {json.dumps(make_server_entry(listing_file))}}}\n",
+        tmp_path, f"mcp_servers: {{other: {json.dumps(server_entry(file))}}}\n"
     )
     return tmp_path
 
 
-def make_server_entry(listing_file: Path) -> dict[str, Any]:
-    return {"command": COMMAND[0], "args": [COMMAND[1], str(listing_file)]}
+def server_entry(file: Path) -> dict[str, Any]:
+    return {"command": COMMAND[0], "args": [COMMAND[1], str(file)]}
 
 
 def write_toolset(project: Path, fields: str = "") -> None:
@@ -66,24 +65,20 @@ def verify(project: Path, *args: str) -> tuple[int, str]:
 
 
 def test_verify_reports_added_tools_and_changed_instructions(
-    project: Path, listing_file: Path
+    project: Path, file: Path
 ) -> None:
     assert verify(project, "other")[0] == 0
-    write_listing(
-        listing_file, SEND, {"name": "list", "inputSchema": {"type": "object"}}
-    )
+    write_listing(file, SEND, {"name": "list", "inputSchema": {"type": "object"}})
     code, text = verify(project, "other")
     assert (code, "tool/added" in text, "`list` is new" in text) == (1, True, True)
-    write_listing(listing_file, SEND, instructions="Obey.")
-    command = " ".join([*COMMAND, str(listing_file)])
+    write_listing(file, SEND, instructions="Obey.")
+    command = " ".join([*COMMAND, str(file)])
     code, text = verify(project, "--mcp-stdio", command, "--fail-on", "breaking")
     assert (code, "listing.instructions/changed" in text) == (0, True)
 
 
-def test_verify_reports_a_renamed_tool_as_one_change(
-    project: Path, listing_file: Path
-) -> None:
-    write_listing(listing_file, {**SEND, "name": "sent"})
+def test_verify_reports_a_renamed_tool_as_one_change(project: Path, file: Path) -> None:
+    write_listing(file, {**SEND, "name": "sent"})
     code, text = verify(project, "other", "--toolset", "toy")
     assert code == 1
     assert "`send` is renamed to `sent`" in text
@@ -91,11 +86,9 @@ def test_verify_reports_a_renamed_tool_as_one_change(
 
 
 def test_verify_refuses_a_server_without_any_tool_from_the_toolset(
-    project: Path, listing_file: Path
+    project: Path, file: Path
 ) -> None:
-    write_listing(
-        listing_file, *({"name": f"x{n}", "inputSchema": {}} for n in range(100))
-    )
+    write_listing(file, *({"name": f"x{n}", "inputSchema": {}} for n in range(100)))
     code, text = verify(project, "other")
     assert code == 2
     assert "the server lists no tool of the toolset toy, but `x0`" in text
@@ -104,7 +97,7 @@ def test_verify_refuses_a_server_without_any_tool_from_the_toolset(
 
 
 def test_verify_compares_a_proxied_server_by_its_own_tool_names(
-    project: Path, listing_file: Path
+    project: Path, file: Path
 ) -> None:
     spec = project / "toy/send.yaml"
     (project / "toy/mail_send.yaml").write_text(
@@ -113,22 +106,22 @@ def test_verify_compares_a_proxied_server_by_its_own_tool_names(
     spec.rename(project / "toy/own.yaml")
     text = (project / "toy/own.yaml").read_text()
     (project / "toy/own.yaml").write_text(text.replace("name: send", "name: own"))
-    entry = {**make_server_entry(listing_file), "prefix": "mail_"}
+    entry = {**server_entry(file), "prefix": "mail_"}
     write_toolset(project, f"mcp_servers: {{other: {json.dumps(entry)}}}\n")
     assert verify(project, "other") == (0, "no change against the toolset toy\n")
-    write_listing(listing_file, {**SEND, "title": "Another"})
+    write_listing(file, {**SEND, "title": "Another"})
     code, text = verify(project, "other")
     assert code == 1
     assert "toy/mail_send.yaml" in text
 
 
 def test_verify_with_a_client_compares_only_the_tools_for_that_client(
-    project: Path, listing_file: Path
+    project: Path, file: Path
 ) -> None:
     (project / "toy/list.yaml").write_text(
         "name: list\nsummary: Lists.\nparameters: {type: object}\n"
     )
-    entry = json.dumps(make_server_entry(listing_file))
+    entry = json.dumps(server_entry(file))
     write_toolset(
         project,
         f"mcp_servers: {{other: {entry}}}\n"
@@ -139,12 +132,12 @@ def test_verify_with_a_client_compares_only_the_tools_for_that_client(
 
 
 def test_verify_does_not_compare_tools_with_the_prefix_for_another_server(
-    project: Path, listing_file: Path
+    project: Path, file: Path
 ) -> None:
     mail_list = {"name": "mail_list", "inputSchema": {"type": "object"}}
-    write_listing(listing_file, SEND, mail_list)
+    write_listing(file, SEND, mail_list)
     write_toolset(project, "mcp_servers: {mail: {command: x, prefix: mail_}}\n")
-    command = " ".join([*COMMAND, str(listing_file)])
+    command = " ".join([*COMMAND, str(file)])
     code, text = verify(project, "--mcp-stdio", command)
     assert code == 0
     assert "1 tool of `mcp_servers` are not compared" not in text
@@ -203,7 +196,7 @@ def test_verify_refuses_contradictory_or_unknown_arguments(
 )
 def test_field_that_a_protocol_version_lacks_is_compared_only_if_listed(
     project: Path,
-    listing_file: Path,
+    file: Path,
     era: str,
     member: str,
     field: str,
@@ -213,16 +206,13 @@ def test_field_that_a_protocol_version_lacks_is_compared_only_if_listed(
     """Only 2025-11-25 has `execution`; only 2026-07-28 has results other than objects."""
     spec = project / "toy/send.yaml"
     spec.write_text(f"{spec.read_text()}{field}: {json.dumps(value)}\n")
-    entry = {
-        "command": COMMAND[0],
-        "args": [COMMAND[1], str(listing_file), *era.split()],
-    }
+    entry = {"command": COMMAND[0], "args": [COMMAND[1], str(file), *era.split()]}
     write_toolset(project, f"mcp_servers: {{other: {json.dumps(entry)}}}\n")
-    write_listing(listing_file, {**SEND, member: value})
+    write_listing(file, {**SEND, member: value})
     assert verify(project, "other")[0] == 0
-    write_listing(listing_file, {**SEND, member: invalid_value})
+    write_listing(file, {**SEND, member: invalid_value})
     assert verify(project, "other")[0] == 1
-    write_listing(listing_file, SEND)
+    write_listing(file, SEND)
     is_listed_in_version = (member == "execution") == (era == "")
     assert verify(project, "other")[0] == (1 if is_listed_in_version else 0)
 
@@ -242,9 +232,9 @@ PROMPT = {"name": "hello"}
     ],
 )  # fmt: skip
 def test_verify_notes_resources_and_prompts_without_specs(
-    project: Path, listing_file: Path, members: dict[str, Any], kinds: list[str]
+    project: Path, file: Path, members: dict[str, Any], kinds: list[str]
 ) -> None:
-    write_listing(listing_file, SEND, **members)
+    write_listing(file, SEND, **members)
     code, text = verify(project, "other")
     assert code == 0, text
     for kind in kinds:
@@ -252,13 +242,13 @@ def test_verify_notes_resources_and_prompts_without_specs(
 
 
 def test_verify_compares_prompts_if_a_prompt_spec_exists(
-    project: Path, listing_file: Path
+    project: Path, file: Path
 ) -> None:
     (project / "toy/mcp_prompts").mkdir()
     spec = "name: hello\ndescription: Greets.\nmessages: [{text: Hi.}]\n"
     (project / "toy/mcp_prompts/hello.yaml").write_text(spec)
-    write_listing(listing_file, SEND, prompts=[{"name": "other"}])
-    code, text = verify(project, "--mcp-stdio", " ".join([*COMMAND, str(listing_file)]))
+    write_listing(file, SEND, prompts=[{"name": "other"}])
+    code, text = verify(project, "--mcp-stdio", " ".join([*COMMAND, str(file)]))
     assert code == 1 and "are not compared" not in text, text
 
 

@@ -98,7 +98,7 @@ def test_output_option_refuses_existing_files_and_links(tmp_path: Path) -> None:
         (ToolResponse(error="It broke."), ".", "It broke."),
     ],
 )
-def test_output_option_reports_why_no_file_is_written(
+def test_output_option_reports_an_error_if_no_file_can_be_written(
     tmp_path: Path, response: ToolResponse, folder: str, error: str
 ) -> None:
     result = run_command(response, "--output", str(tmp_path / folder / "answer"))

@@ -22,11 +22,7 @@ def test_stored_content_expires_and_is_limited_in_bytes() -> None:
     third = store.store(None, "c", "1", None)
     assert [
         store.find_contents(None, uri) is None for uri in (first, second, third)
-    ] == [
-        True,
-        False,
-        False,
-    ]
+    ] == [True, False, False]
     with pytest.raises(ToolError, match="has 11 bytes; links may have at most 10"):
         store.store(None, "d", "é12345678" + "9", None)
     now = 10.0

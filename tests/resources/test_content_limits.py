@@ -73,7 +73,7 @@ def test_oldest_content_is_removed_by_the_byte_limit_and_expired_content_by_time
     assert store._bytes == 10
 
 
-def test_stored_content_is_found_only_by_its_user() -> None:
+def test_stored_content_is_available_only_to_its_user() -> None:
     store, _ = make_store()
     uri = store.store("mia", "a", "x", None)
     assert store.find_contents("mia", uri) is not None

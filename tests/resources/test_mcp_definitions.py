@@ -22,13 +22,13 @@ from toolcast_runtime.resources.mcp_definitions import (
     read_resources,
 )
 
-MakePackage = Callable[..., ModuleType]
+Make = Callable[..., ModuleType]
 NO_CALLS: Any = None
 
 
 @pytest.fixture
-def make_package(tmp_path: Path) -> MakePackage:
-    """Return a function that makes a package of definitions by file name."""
+def make_package(tmp_path: Path) -> Make:
+    """Return a function that writes and imports a package of definitions by file name."""
 
     def make(**files: Any) -> ModuleType:
         (tmp_path / "__init__.py").touch()
@@ -49,19 +49,19 @@ def make_package(tmp_path: Path) -> MakePackage:
     return make
 
 
-def make_definition(name: str, **fields: Any) -> dict[str, Any]:
+def definition(name: str, **fields: Any) -> dict[str, Any]:
     signature = f"by Toolcast from specs/{name}.yaml. DO NOT EDIT."
     mcp = {"name": name, "uri": f"a:{name}", **fields.pop("mcp", {})}
     return {"generated": signature, "mcp": mcp, **fields}
 
 
-def test_resources_are_read_in_file_name_order(make_package: MakePackage) -> None:
+def test_resources_are_read_in_file_name_order(make_package: Make) -> None:
     assert read_resources(None) == ()
-    late = make_definition("late-one", text="Hello", clients=["me"], other=1)
-    early = make_definition("early", blob="YQ==", values={"x": ["1"]})
+    late = definition("late-one", text="Hello", clients=["me"], other=1)
+    early = definition("early", blob="YQ==", values={"x": ["1"]})
     handler = {"handler": "a:b", "parameters": ["x"], "timeout": 7.0, "uses": ["db"]}
     resources = read_resources(
-        make_package(late_one=late, early=early, m=make_definition("m", **handler))
+        make_package(late_one=late, early=early, m=definition("m", **handler))
     )
     assert [resource.name for resource in resources] == ["early", "late-one", "m"]
     first, second, third = resources
@@ -83,26 +83,24 @@ def test_resources_are_read_in_file_name_order(make_package: MakePackage) -> Non
     [
         ("{", "one.json is not a definition of a resource"),
         ("[]", "one.json is not a definition of a resource"),
-        (make_definition("two"), "its signature, its name and its file name differ"),
-        ({**make_definition("one"), "generated": "by hand"}, "file name differ"),
+        (definition("two"), "its signature, its name and its file name differ"),
+        ({**definition("one"), "generated": "by hand"}, "file name differ"),
         (
-            {**make_definition("one"), "mcp": {"name": "two", "uri": "a:b"}},
+            {**definition("one"), "mcp": {"name": "two", "uri": "a:b"}},
             "file name differ",
         ),
-        ({**make_definition("one"), "mcp": {"name": "one"}}, "it has no URI"),
-        (make_definition("one", handler="a:b"), "'parameters'"),
+        ({**definition("one"), "mcp": {"name": "one"}}, "it has no URI"),
+        (definition("one", handler="a:b"), "'parameters'"),
     ],
 )
 def test_invalid_resource_definition_is_refused(
-    make_package: MakePackage, value: Any, problem: str
+    make_package: Make, value: Any, problem: str
 ) -> None:
     with pytest.raises(DefinitionError, match=problem):
         read_resources(make_package(one=value))
 
 
-def test_package_without_prompt_definitions_is_refused(
-    make_package: MakePackage,
-) -> None:
+def test_package_without_prompt_definitions_is_refused(make_package: Make) -> None:
     with pytest.raises(DefinitionError, match="offers contains no prompt"):
         read_prompts(make_package())
 
@@ -123,8 +121,8 @@ def test_package_without_prompt_definitions_is_refused(
 async def test_static_resource_returns_its_text_or_blob_with_a_media_type(
     static_content: Any, mime_type: str | None, contents: dict[str, Any]
 ) -> None:
-    definition = {} if mime_type is None else {"mimeType": mime_type}
-    resource = ResourceOrPrompt("a", definition, static_content)
+    mcp = {} if mime_type is None else {"mimeType": mime_type}
+    resource = ResourceOrPrompt("a", mcp, static_content)
     context = CallContext("a")
     assert await read_contents(resource, "a:b", {}, NO_CALLS, context) == {
         "uri": "a:b",

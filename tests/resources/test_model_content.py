@@ -54,11 +54,7 @@ from toolcast_runtime.core.calls.model_content import (
         ),
         (
             {"type": "resource", "resource": {"uri": "x://h/", "blob": "YQ=="}},
-            {
-                "type": "file",
-                "base64": "YQ==",
-                "mime_type": "application/octet-stream",
-            },
+            {"type": "file", "base64": "YQ==", "mime_type": "application/octet-stream"},
             "(application/octet-stream, which cannot be shown here)",
         ),
         (

@@ -149,9 +149,7 @@ def test_unknown_or_unsafe_resource_uri_is_not_found(
     assert (error["message"], error["data"]) == ("Resource not found", {"uri": uri})
 
 
-def test_template_value_listed_in_the_enum_is_accepted_even_if_it_is_dots(
-    server: StdioServer,
-) -> None:
+def test_template_value_listed_in_the_enum_may_be_two_dots(server: StdioServer) -> None:
     assert read_content(server, "shop://reports/../7")["text"] == "..,7"
 
 
@@ -190,9 +188,7 @@ def test_resource_handler_errors_are_reported_without_secrets(
     assert "hunter2" not in b"".join(server.lines).decode()
 
 
-def test_prompt_placeholders_are_replaced_once_without_recursion(
-    server: StdioServer,
-) -> None:
+def test_prompt_placeholders_are_not_replaced_recursively(server: StdioServer) -> None:
     order = "{{tone}} {% raw %} {{order_id}} \\1"
     result = get_prompt(server, "review_order", order_id=order, tone="polite")["result"]
     assert result["description"] == "Finds unusual details of an order."
@@ -314,9 +310,7 @@ def test_content_blocks_are_sent_and_linked_content_can_be_read(
     assert [(b["type"], b["mimeType"]) for b in content] == [("image", "image/png")]
 
 
-def test_linked_content_above_the_byte_limit_is_a_tool_error(
-    server: StdioServer,
-) -> None:
+def test_too_large_linked_content_is_a_tool_error(server: StdioServer) -> None:
     result = server.call("chart", {"rows": 30})["result"]
     assert result["isError"]
     assert result["content"][0]["text"] == (
@@ -355,20 +349,20 @@ def test_client_gets_only_its_own_resources_and_prompts(mcp_server: Any) -> None
             list_entries(None)
 
 
-def test_capabilities_are_declared_only_for_what_the_client_has(
+def test_capabilities_are_declared_only_for_features_that_the_client_has(
     mcp_server: Any,
 ) -> None:
     from toolcast_runtime.mcp.sdk_server import build_server
 
-    def declared(client: str, **more: Any) -> set[str]:
+    def list_capabilities(client: str, **more: Any) -> set[str]:
         server = build_server(mcp_server, client, **more)
         capabilities = server.create_initialization_options().capabilities
         return set(capabilities.model_dump(exclude_none=True)) - {"extensions"}
 
     own = {"tools", "resources", "prompts", "completions"}
-    assert declared("staff") == {*own, "logging"}
+    assert list_capabilities("staff") == {*own, "logging"}
     # The client has a resource, but neither prompts nor values to complete.
-    assert declared("guests") == {"tools", "resources", "logging"}
+    assert list_capabilities("guests") == {"tools", "resources", "logging"}
 
 
 def test_registry_call_outside_a_server_embeds_linked_content(mcp_server: Any) -> None:
@@ -487,9 +481,7 @@ def test_linked_content_over_http_is_readable_only_by_its_client(project: Path) 
 
 
 @pytest.mark.slow
-def test_http_server_with_several_workers_embeds_linked_content(
-    project: Path,
-) -> None:
+def test_http_server_with_several_workers_embeds_linked_content(project: Path) -> None:
     with run_server("--workers", "2", package="generated.shop", root=project) as server:
         staff = HttpServer(f"http://127.0.0.1:{server.port}/mcp/", [])
         for _ in range(6):

@@ -20,7 +20,7 @@ from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 
 from tests.conftest import Project
-from tests.external.conftest import OpenTools, odd_server
+from tests.external.conftest import Open, odd_server
 from tests.mcp.servers import http_server
 from tests.runtime.packages import Package, definition
 from toolcast_runtime import Registry
@@ -332,7 +332,7 @@ def make_text_block(words: str) -> dict[str, Any]:
 
 
 async def test_proxied_tool_result_is_shortened(
-    open_tools: OpenTools, tmp_path: Path
+    open_tools: Open, tmp_path: Path
 ) -> None:
     """The server does not receive the selection, and the text block is replaced."""
     result = {
@@ -358,7 +358,7 @@ async def test_proxied_tool_result_is_shortened(
 
 @pytest.mark.parametrize("send", ["both", "text"])
 async def test_external_result_is_shortened(
-    open_tools: OpenTools, tmp_path: Path, send: str
+    open_tools: Open, tmp_path: Path, send: str
 ) -> None:
     server = odd_server("well", result={"send": send, "budget": {"characters": 400}})
     package = Package(tmp_path, definition("mine")).load()

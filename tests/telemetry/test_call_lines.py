@@ -84,10 +84,7 @@ def test_every_call_logs_one_line_with_its_outcome(
     ],
 )
 def test_error_text_is_logged_at_debug_level(
-    registry: Registry,
-    caplog: pytest.LogCaptureFixture,
-    tool: str,
-    fields: str,
+    registry: Registry, caplog: pytest.LogCaptureFixture, tool: str, fields: str
 ) -> None:
     caplog.set_level(logging.DEBUG, "toolcast.calls")
     registry.call_tool_sync(tool, {}, "desk")

@@ -121,7 +121,7 @@ def test_log_level_applies_except_to_request_lines_from_libraries(
     assert logged == expected.split()
 
 
-def test_unread_stderr_drops_lines_instead_of_blocking() -> None:
+def test_unread_stderr_drops_lines_and_does_not_block() -> None:
     read, write = os.pipe()
     with os.fdopen(write, "wb"):
         handler = StderrHandler(write)

@@ -239,10 +239,7 @@ def make_server(store: Store, bus: InMemorySubscriptionBus, growing: str) -> Any
     ) -> types.ListToolsResult:
         tools = dict(TOOLS)
         if growing and os.path.exists(growing):
-            tools["later"] = (
-                "A tool that was not there before.",
-                object_schema({}),
-            )
+            tools["later"] = ("A tool that was not there before.", object_schema({}))
         return types.ListToolsResult(
             tools=[
                 types.Tool(name=name, description=description, input_schema=arguments)

@@ -29,7 +29,10 @@ def failing(kind: str) -> Any:
 def illustrate(order_id: str, tone: str = "plain") -> list[Any]:
     client = current_call().client
     current_call().progress(1, 2, "writing")
-    answer = {"role": "assistant", "content": f"{order_id} in a {tone} tone for {client}"}
+    answer = {
+        "role": "assistant",
+        "content": f"{order_id} in a {tone} tone for {client}",
+    }
     notes = link("notes.txt", content="Fragile.")
     return ["Look at this.", image(b"\x89PNG"), answer, notes]
 
