@@ -14,7 +14,7 @@ from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.types import Command
 
 from tests.consent.counters import Shop
-from tests.langchain.test_langchain_agent import ScriptedModel, make_tool_calls
+from tests.langchain.test_langchain_agent import ScriptedModel, tool_calls
 from toolcast_runtime import Registry
 
 THREAD: Any = {"configurable": {"thread_id": "1"}}
@@ -46,7 +46,7 @@ GO: Any = {"messages": [HumanMessage("go")]}
 
 
 def test_the_graph_stops_and_goes_on(registry: Registry, shop: Shop) -> None:
-    agent = agent_of(registry, make_tool_calls(REFUND), saver=InMemorySaver())
+    agent = agent_of(registry, tool_calls(REFUND), saver=InMemorySaver())
     shown = question_of(agent.invoke(GO, THREAD))
     assert shown["message"].startswith("Pay this order back?")
     assert shown["arguments"] == {"order_id": "A-1"} and shop.done == []
@@ -61,7 +61,7 @@ def test_the_graph_stops_and_goes_on(registry: Registry, shop: Shop) -> None:
 
 
 def test_an_async_graph_stops_and_goes_on(registry: Registry, shop: Shop) -> None:
-    agent = agent_of(registry, make_tool_calls(REFUND), saver=InMemorySaver())
+    agent = agent_of(registry, tool_calls(REFUND), saver=InMemorySaver())
 
     async def run() -> Any:
         shown = question_of(await agent.ainvoke(GO, THREAD))
@@ -75,7 +75,7 @@ def test_an_async_graph_stops_and_goes_on(registry: Registry, shop: Shop) -> Non
 def test_a_handler_asks_twice(registry: Registry, shop: Shop) -> None:
     agent = agent_of(
         registry,
-        make_tool_calls(("book_table", {"day": "Monday"})),
+        tool_calls(("book_table", {"day": "Monday"})),
         saver=InMemorySaver(),
     )
     state = agent.invoke(GO, THREAD)
@@ -100,7 +100,7 @@ def test_a_handler_asks_twice(registry: Registry, shop: Shop) -> None:
 def test_everything_else_is_a_no_to_a_graph(
     registry: Registry, shop: Shop, given: Any, said: str
 ) -> None:
-    agent = agent_of(registry, make_tool_calls(REFUND), saver=InMemorySaver())
+    agent = agent_of(registry, tool_calls(REFUND), saver=InMemorySaver())
     shown = question_of(agent.invoke(GO, THREAD))
     if isinstance(given, dict):
         given = {"question": shown["question"], **given}
@@ -124,12 +124,12 @@ def agent_tools() -> list[Any]:
 
 
 def test_a_graph_without_a_memory_only_stops(registry: Registry, shop: Shop) -> None:
-    agent = agent_of(registry, make_tool_calls(REFUND))
+    agent = agent_of(registry, tool_calls(REFUND))
     agent.invoke(GO)
     assert shop.done == []
 
 
-TWO = make_tool_calls(REFUND, ("refund_order", {"order_id": "B-2"}))
+TWO = tool_calls(REFUND, ("refund_order", {"order_id": "B-2"}))
 YES = {"action": "accept", "content": {"approve": True}}
 
 
@@ -175,7 +175,7 @@ def test_a_checkpoint_that_is_run_again_repeats_no_call(
     registry: Registry, shop: Shop
 ) -> None:
     graph = one_node(registry)
-    state = graph.invoke({"messages": [make_tool_calls(REFUND)]}, THREAD)
+    state = graph.invoke({"messages": [tool_calls(REFUND)]}, THREAD)
     given = {"question": question_of(state)["question"], **YES}
     stopped = graph.get_state(THREAD).config
     graph.invoke(Command(resume=given), THREAD)
@@ -184,7 +184,7 @@ def test_a_checkpoint_that_is_run_again_repeats_no_call(
 
 
 def test_each_of_equal_calls_takes_its_own_yes(registry: Registry, shop: Shop) -> None:
-    agent = agent_of(registry, make_tool_calls(REFUND, REFUND), saver=InMemorySaver())
+    agent = agent_of(registry, tool_calls(REFUND, REFUND), saver=InMemorySaver())
     state = agent.invoke(GO, THREAD)
     first, second = state["__interrupt__"]
     given = {"question": first.value["question"], **YES}
@@ -197,9 +197,7 @@ def test_an_answer_is_one_to_all_of_the_arguments(
 ) -> None:
     """Two calls look alike where only their beginnings are shown."""
     same = "x" * 600
-    pair = make_tool_calls(
-        *(("refund_order", {"order_id": same + end}) for end in "AB")
-    )
+    pair = tool_calls(*(("refund_order", {"order_id": same + end}) for end in "AB"))
     graph = one_node(registry, True, False)
     state = graph.invoke({"messages": [pair]}, THREAD)
     given = {"question": question_of(state)["question"], **YES}

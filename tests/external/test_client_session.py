@@ -112,7 +112,7 @@ async def test_tools_are_listed_page_by_page_up_to_a_limit() -> None:
         await make_session(client).list_tools()
 
 
-async def test_list_without_an_answer_times_out() -> None:
+async def test_tools_list_request_without_an_answer_times_out() -> None:
     client = FakeClient()
 
     async def never(params: Any) -> Any:
@@ -159,9 +159,10 @@ NO_CHANGES = SimpleNamespace(list_changed=False)
         (FakeClient(resources=NOTIFIES), True, (False, True, False)),
     ],
 )
-async def test_subscription_covers_declared_changes_that_matter_for_the_lock(
+async def test_subscription_covers_only_declared_and_relevant_changes(
     client: FakeClient, locked: bool, subscribed: tuple[bool, ...] | None
 ) -> None:
+    """Changes of prompts and resources are relevant only for a locked server."""
     session = make_session(client, is_locked=locked)
     await session.subscribe()
     subscribed_kinds = [tuple(kinds.values()) for kinds in client.subscriptions]
@@ -178,9 +179,10 @@ async def test_subscription_covers_declared_changes_that_matter_for_the_lock(
         (object(), True, False),
     ],
 )
-async def test_prompt_change_notification_matters_only_with_a_lock(
+async def test_relevant_change_notification_ends_the_wait(
     message: Any, locked: bool, is_noticed: bool
 ) -> None:
+    """Tool changes are always relevant; prompt changes only for a locked server."""
     session = make_session(FakeClient(), is_locked=locked)
     session.handle_notification(message)
     assert session._changed.is_set() is is_noticed

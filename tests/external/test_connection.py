@@ -145,7 +145,7 @@ async def test_connection_state_is_unused_then_up_then_down(
 
 
 @pytest.mark.parametrize(("count", "omitted_rest"), [(10, ""), (11, "; and 1 more")])
-async def test_omitted_tools_are_logged_once_and_at_most_ten(
+async def test_at_most_ten_omitted_tools_are_logged_and_only_once(
     connect: Connect,
     session: FakeSession,
     caplog: pytest.LogCaptureFixture,
@@ -276,7 +276,7 @@ async def test_result_is_the_content_if_no_block_is_text(
     assert response.result == response.content == [link]
 
 
-async def test_arguments_and_structured_content_are_validated(
+async def test_external_tool_arguments_and_results_are_validated(
     connect: Connect, session: FakeSession, caplog: pytest.LogCaptureFixture
 ) -> None:
     schema = {"type": "object", "required": ["x"]}

@@ -239,7 +239,7 @@ async def test_close_ends_child_processes_from_a_server(
     await wait_until(lambda: find_processes(mark) == [])
 
 
-async def test_tools_can_be_called_again_after_close(open_tools: Open) -> None:
+async def test_external_tools_can_be_called_again_after_close(open_tools: Open) -> None:
     tools = open_tools(odd_server("well"))
     assert (await call_tool(tools, "echo", text="one")).result == "one"
     await tools.close()

@@ -241,7 +241,9 @@ async def test_configured_tool_that_the_server_lacks_is_logged_with_listed_tools
     ) in caplog.text
 
 
-async def test_server_is_available_only_to_its_clients(open_tools: Open) -> None:
+async def test_external_server_is_available_only_to_its_clients(
+    open_tools: Open,
+) -> None:
     tools = open_tools(odd_server("well", clients=("internal",)))
     echo = await tools.find_tool("echo")
     assert echo is not None

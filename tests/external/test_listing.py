@@ -235,10 +235,10 @@ A, B, C = (entry("a"), entry("b"), entry("c", description="other"))
         ([C, {**C, "description": "x"}], [{**C, "description": "x"}], (), None, ()),
     ],
 )
-def test_listing_is_compared_with_the_lock(
+def test_locked_listing_offers_unchanged_tools_and_reports_changes(
     locked: list[Any], listed: list[Any], varying_paths: Any, offered: Any, changes: Any
 ) -> None:
-    """Refusing offers only locked definitions, logging only offers every listed tool.
+    """Refusing offers only unchanged tools as locked; logging offers every listed tool.
 
     `None` as `offered` is the listed definitions, as `changes` exactly one change.
     """

@@ -88,7 +88,7 @@ def start_call(server: StdioServer, tool: str, arguments: dict[str, Any]) -> int
     "era", [pytest.param(ERAS[0], marks=pytest.mark.slow), ERAS[1]]
 )
 @pytest.mark.slow
-def test_results_progress_errors_and_cancellation_pass_through(
+def test_proxied_toolset_passes_on_results_progress_errors_and_cancellation(
     project: Path, era: str
 ) -> None:
     with stdio_server(project, "generated.press", era=era) as server:
@@ -166,7 +166,7 @@ def list_generated_modules() -> list[str]:
 
 
 @pytest.mark.slow
-async def test_access_confirmation_ledger_and_timeout_follow_the_specs(
+async def test_proxied_calls_apply_access_confirmation_ledger_and_timeout_from_specs(
     registry: Registry, tmp_path: Path
 ) -> None:
     questions: list[str] = []
@@ -217,7 +217,7 @@ def read_ledger(path: Path) -> list[dict[str, Any]]:
         return [dict(row) for row in database.execute(f"SELECT * FROM {table}")]
 
 
-async def test_calls_fail_but_tools_stay_listed_while_the_server_is_down(
+async def test_proxied_tools_stay_listed_but_fail_while_the_server_is_down(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_press_project(tmp_path, {"command": "/nowhere/at/all"})

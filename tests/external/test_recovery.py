@@ -73,8 +73,8 @@ def read_warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
     ]
 
 
-def test_every_connection_state_can_be_reached_closed_and_fail() -> None:
-    """Closing sets the initial state from every other state."""
+def test_every_connection_state_is_reachable_and_can_be_closed_or_fail() -> None:
+    """Closing returns to the state `NEW`."""
     assert {state for state, _ in TRANSITIONS} == set(TRANSITIONS.values()) == {*State}
     for state in State:
         assert TRANSITIONS[state, Event.CLOSED] is State.NEW
@@ -142,7 +142,7 @@ async def test_parallel_calls_with_lost_session_share_one_new_session(
     assert [method for method, _ in server.requests].count("initialize") == 2
 
 
-async def test_call_is_repeated_only_once(
+async def test_call_with_lost_session_is_repeated_only_once(
     start_upstream: Start, make_registry: Make
 ) -> None:
     """A load balancer that sends each request to another server loses every session."""
@@ -352,7 +352,7 @@ async def test_token_refused_while_connecting_is_reported_to_callers(
 
 
 @pytest.mark.parametrize("content", ["token", "\ufefftoken", " token\r\n", "token\n\n"])
-async def test_variable_file_is_read_without_white_space_and_byte_order_mark(
+async def test_environment_variable_file_is_read_without_white_space_and_byte_order_mark(
     start_upstream: Start,
     make_registry: Make,
     content: str,
@@ -409,7 +409,7 @@ async def test_invalid_header_is_logged_by_name_without_its_value(
 
 
 @pytest.mark.parametrize("content", [None, "", "   \n", "x" * 100_000])
-async def test_unreadable_variable_file_is_named_in_the_log(
+async def test_unreadable_environment_variable_file_is_named_in_the_log(
     start_upstream: Start,
     make_registry: Make,
     content: str | None,

@@ -57,17 +57,12 @@ def read_raw_list(command: list[str], folder: Path, version: str) -> list[Any] |
     assert to_server is not None and from_server is not None
     timer = threading.Timer(60, process.kill)
     timer.start()
-    request_id = 0
+    number = 0
 
     def request(method: str, params: dict[str, Any]) -> dict[str, Any] | None:
-        nonlocal request_id
-        request_id += 1
-        message = {
-            "jsonrpc": "2.0",
-            "id": request_id,
-            "method": method,
-            "params": params,
-        }
+        nonlocal number
+        number += 1
+        message = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
         to_server.write(f"{json.dumps(message)}\n")
         to_server.flush()
         for line in from_server:
@@ -75,7 +70,7 @@ def read_raw_list(command: list[str], folder: Path, version: str) -> list[Any] |
                 response = json.loads(line)
             except ValueError:
                 continue
-            if response.get("id") == request_id:
+            if response.get("id") == number:
                 pairs = dict(parse_exact_json(line)[1])
                 return dict(pairs["result"][1]) if "result" in pairs else None
         raise AssertionError(f"{command} ended")
@@ -126,22 +121,16 @@ def test_imported_server_is_listed_exactly_like_the_original(
     monkeypatch.setenv("FIRECRAWL_API_KEY", "none")
     commands = find_installed()
     assert commands is not None
-    server_command = [*commands.all[name]]
+    program = [*commands.all[name]]
     project = tmp_path / "project"
     project.mkdir()
-    command = (
-        "import",
-        "--mcp-stdio",
-        shlex.join(server_command),
-        "--toolset",
-        "theirs",
-    )
+    command = ("import", "--mcp-stdio", shlex.join(program), "--toolset", "theirs")
     imported = toolcast(project, *command)
     assert imported.returncode == 0, imported.stdout + imported.stderr
     generated = toolcast(project, "generate")
     assert generated.returncode == 0, generated.stdout + generated.stderr
-    stateless = read_raw_list(server_command, tmp_path, _STATELESS_VERSION)
-    with_handshake = read_raw_list(server_command, tmp_path, _HANDSHAKE_VERSION)
+    stateless = read_raw_list(program, tmp_path, _STATELESS_VERSION)
+    with_handshake = read_raw_list(program, tmp_path, _HANDSHAKE_VERSION)
     own = [sys.executable, "-m", "generated.theirs.mcp_server"]
     # The import uses the newest version of a server: some servers order the keys of a schema
     # otherwise in an older version.

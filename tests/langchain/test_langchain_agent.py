@@ -39,7 +39,7 @@ class ScriptedModel(GenericFakeChatModel):
         )
 
 
-def make_tool_calls(*calls: tuple[str, dict[str, Any]]) -> AIMessage:
+def tool_calls(*calls: tuple[str, dict[str, Any]]) -> AIMessage:
     """Return a model message that calls tools."""
     return AIMessage(
         "",
@@ -66,8 +66,8 @@ def test_memory_created_by_an_agent_is_stored_and_found_by_a_later_call(
     create = {"action": "create", "memory": fact, "keywords": ["Ana", "Lisbon"]}
     search = {"action": "search", "keywords": ["Lisbon"]}
     script = [
-        make_tool_calls(("memory", create)),
-        make_tool_calls(("memory", search)),
+        tool_calls(("memory", create)),
+        tool_calls(("memory", search)),
         AIMessage("done"),
     ]
 
@@ -119,7 +119,7 @@ def test_model_receives_exactly_the_schemas_from_the_specs() -> None:
 def test_failed_call_sends_its_error_to_the_model(
     arguments: dict[str, Any], error: str
 ) -> None:
-    script = iter([make_tool_calls(("memory", arguments)), AIMessage("done")])
+    script = iter([tool_calls(("memory", arguments)), AIMessage("done")])
 
     model, [message] = run_agent(script)
 
@@ -130,7 +130,7 @@ def test_failed_call_sends_its_error_to_the_model(
 
 def test_failed_call_does_not_affect_a_valid_call_in_the_same_message() -> None:
     valid = {"action": "create", "memory": "The user drinks tea."}
-    script = [make_tool_calls(("memory", valid), ("memory", {})), AIMessage("done")]
+    script = [tool_calls(("memory", valid), ("memory", {})), AIMessage("done")]
 
     _, messages = run_agent(iter(script))
 

@@ -144,7 +144,7 @@ def test_input_schema_accepts_and_refuses_the_same_arguments_as_the_spec(
     assert model.model_json_schema() == tool.args_schema
 
 
-def test_results_are_returned_as_text_or_content_blocks(
+def test_langchain_results_are_text_or_content_blocks(
     get_tool: Callable[[str], BaseTool],
 ) -> None:
     assert get_tool("rows").invoke({}) == '["é", {"a": 1}, null]'
@@ -157,6 +157,7 @@ def test_results_are_returned_as_text_or_content_blocks(
 def test_tool_error_is_returned_with_error_status_or_raised(
     get_tool: Callable[[str], BaseTool],
 ) -> None:
+    """Tools with `handle_tool_error=False` raise `ToolException`."""
     message = invoke_in_tool_node(get_tool("fails"), {})
     assert (message.status, message.content) == ("error", "not today")
     assert get_tool("fails").invoke({}) == "not today"

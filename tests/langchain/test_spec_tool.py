@@ -58,7 +58,7 @@ def test_invoke_passes_name_arguments_and_client_to_the_registry(
         (ToolResponse("x", content=[]), []),
     ],
 )
-def test_response_is_returned_as_text_or_content_blocks(
+def test_langchain_tool_returns_the_response_as_text_or_content_blocks(
     registry: Registry,
     monkeypatch: pytest.MonkeyPatch,
     response: ToolResponse,

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from tests.external.conftest import wait_until
-from tests.mcp_client.test_read_server import CORPUS, REPLAY_SERVER, make_replay_server
+from tests.mcp_client.test_read_server import CORPUS, REPLAY_SERVER, replay_server
 from tests.program import toolcast
 from toolcast.diff.listing_changes import compare_listings
 from toolcast.diff.listing_workspace import ListingOwner
@@ -130,7 +130,7 @@ async def open_tools(
         text = encode_json({"generated": "", "servers": servers})
         (package / "locks.json").write_text(text, "utf-8")
         external = [
-            make_replay_server(
+            replay_server(
                 path, *args, name=str(n), is_locked=True, max_tools=5_000, **options
             )
             for n, path in enumerate(files)
@@ -230,9 +230,7 @@ async def test_schema_that_varies_on_every_start_is_offered_as_locked(
         json.dumps({"tools": [{"name": "a", "inputSchema": schema}]}), "utf-8"
     )
     lock = build_lock(
-        await asyncio.to_thread(
-            read_server, make_replay_server(file, "random"), twice=True
-        )
+        await asyncio.to_thread(read_server, replay_server(file, "random"), twice=True)
     )
     tools = open_tools([file], [lock], "random")
     (tool,) = await tools.list_tools()

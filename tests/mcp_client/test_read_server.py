@@ -190,7 +190,9 @@ def test_invalid_stdout_lines_are_noted_and_server_requests_are_harmless(
     )
 
 
-def test_values_that_differ_on_every_start_are_variations(tmp_path: Path) -> None:
+def test_values_that_differ_on_every_start_are_listed_as_variations(
+    tmp_path: Path,
+) -> None:
     file = tmp_path / "varying.json"
     file.write_text(
         '{"tools":[{"name":"a","inputSchema":{"default":"NOW"}},{"name":"b"}]}', "utf-8"
@@ -297,7 +299,7 @@ def server_url() -> Iterator[str]:
 
 
 @pytest.mark.parametrize("mode", ["events", "plain"])
-def test_http_server_with_a_session_is_read(
+def test_read_server_supports_http_sessions(
     server_url: str, mode: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(SessionHandler, "mode", mode)
@@ -341,7 +343,7 @@ def test_refused_http_connection_is_reported() -> None:
 
 
 @pytest.mark.slow
-def test_stateless_http_server_is_read() -> None:
+def test_read_server_supports_stateless_http_servers() -> None:
     with run_personal_server() as server:
         reading = read_server(parse_url_server(server.url))
     assert reading.protocol == "2026-07-28"

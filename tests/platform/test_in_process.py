@@ -17,7 +17,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 from starlette.testclient import TestClient
 
-from tests.langchain.test_langchain_agent import ScriptedModel, make_tool_calls
+from tests.langchain.test_langchain_agent import ScriptedModel, tool_calls
 from tests.platform.clinic_runs import MONDAY, PATIENT, PNG, Clinic
 from toolcast_runtime import Registry, ToolError
 from toolcast_runtime.consent import Answer, Question
@@ -120,8 +120,8 @@ def test_langgraph_agent_is_interrupted_for_a_confirmation(
     tools = import_module("clinic_tools.reception.langchain_tools")
     booking = ("book_visit", {"patient_id": str(PATIENT), "start": START})
     said = [
-        make_tool_calls(booking),
-        make_tool_calls(("refund_visit", REFUND)),
+        tool_calls(booking),
+        tool_calls(("refund_visit", REFUND)),
         AIMessage("done"),
     ]
     agent = create_agent(

@@ -47,7 +47,7 @@ def test_new_resource_or_prompt_generates_and_is_never_overwritten(
     assert read_files(tmp_path) == before
 
 
-def test_tool_named_definitions_is_refused(tmp_path: Path) -> None:
+def test_new_command_refuses_a_tool_named_definitions(tmp_path: Path) -> None:
     run(tmp_path, "toolcast", "init", "--name", "demo")
     process = run(tmp_path, "toolcast", "new", "definitions", expect=2)
     assert "is a file of the toolset itself" in process.stderr

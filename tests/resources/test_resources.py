@@ -69,7 +69,7 @@ def load_definitions(project: Path, folder: str) -> list[dict[str, Any]]:
     return [json.loads(file.read_text("utf-8")) for file in files]
 
 
-def test_lists_contain_exactly_the_definitions_for_the_client(
+def test_resource_and_prompt_lists_contain_exactly_the_client_definitions(
     server: StdioServer, project: Path
 ) -> None:
     for method, key, folder, kind in (
@@ -318,7 +318,7 @@ def test_too_large_linked_content_is_a_tool_error(server: StdioServer) -> None:
     )
 
 
-def test_lists_refuse_a_cursor(server: StdioServer) -> None:
+def test_resource_and_prompt_lists_refuse_a_cursor(server: StdioServer) -> None:
     for method in ("resources/list", "resources/templates/list", "prompts/list"):
         error = server.request(method, {"cursor": "2"})["error"]
         assert error["code"] == INVALID

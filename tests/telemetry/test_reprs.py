@@ -42,7 +42,9 @@ def test_source_does_not_affect_equality_between_tools() -> None:
 
 
 @pytest.mark.parametrize("name", ["cancelled", "questions", "_timeout_at", "_futures"])
-def test_call_state_is_not_a_constructor_argument_and_starts_empty(name: str) -> None:
+def test_call_context_state_is_no_constructor_argument_and_starts_empty(
+    name: str,
+) -> None:
     arguments: Any = {name: True}
     with pytest.raises(TypeError):
         CallContext("a", **arguments)

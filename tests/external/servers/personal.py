@@ -30,21 +30,21 @@ from mcp.server.subscriptions import (
 Row = dict[str, Any]
 
 
-def string_schema(description: str) -> Row:
+def string(description: str) -> Row:
     return {"type": "string", "description": description}
 
 
-def object_schema(properties: Row, *required: str) -> Row:
+def schema(properties: Row, *required: str) -> Row:
     return {"type": "object", "properties": properties, "required": list(required)}
 
 
-def entries_schema(kinds: list[str]) -> Row:
+def entries(kinds: list[str]) -> Row:
     kind = {"type": "string", "enum": kinds, "default": "other"}
-    inner = object_schema({"value": {"type": "string"}, "type": kind}, "value")
+    inner = schema({"value": {"type": "string"}, "type": kind}, "value")
     return {"type": "array", "items": inner}
 
 
-def action_schema(*names: str) -> Row:
+def actions(*names: str) -> Row:
     return {"type": "string", "enum": list(names), "description": "What to do."}
 
 
@@ -53,34 +53,32 @@ TOOLS: dict[str, tuple[str, Row]] = {
         "Reads and changes the user's calendar: events, meetings and appointments with"
         " their times, places and guests. Creates an event, finds and lists events, tells"
         " what is coming up in the next days, and deletes an event.",
-        object_schema(
+        schema(
             {
-                "action": action_schema(
+                "action": actions(
                     "create_event",
                     "search_events",
                     "get_upcoming",
                     "delete_event",
                     "list_events",
                 ),
-                "summary": string_schema("The event's title."),
-                "start_datetime": string_schema("When it begins, ISO 8601."),
-                "end_datetime": string_schema("When it ends, ISO 8601."),
-                "description": string_schema("Notes of the event."),
-                "location": string_schema("Where it takes place."),
+                "summary": string("The event's title."),
+                "start_datetime": string("When it begins, ISO 8601."),
+                "end_datetime": string("When it ends, ISO 8601."),
+                "description": string("Notes of the event."),
+                "location": string("Where it takes place."),
                 "attendees": {
                     "type": "array",
                     "items": {"type": "string"},
                     "description": "Mail addresses of those who are invited.",
                 },
                 "send_notifications": {"type": "boolean", "default": True},
-                "transparency": string_schema(
-                    "Whether the time counts as busy or as free."
-                ),
-                "visibility": string_schema("Who may see it."),
-                "event_id": string_schema("The event, for delete_event."),
-                "query": string_schema("Words to search for."),
-                "start_date": string_schema("First day of a list."),
-                "end_date": string_schema("Last day of a list."),
+                "transparency": string("Whether the time counts as busy or as free."),
+                "visibility": string("Who may see it."),
+                "event_id": string("The event, for delete_event."),
+                "query": string("Words to search for."),
+                "start_date": string("First day of a list."),
+                "end_date": string("Last day of a list."),
                 "max_results": {"type": "integer", "default": 10},
                 "days_ahead": {"type": "integer", "default": 7},
             },
@@ -91,9 +89,9 @@ TOOLS: dict[str, tuple[str, Row]] = {
         "The user's address book: people with their phone numbers, mail addresses and"
         " notes. Looks a person up, lists and searches contacts, and creates, updates or"
         " deletes one.",
-        object_schema(
+        schema(
             {
-                "action": action_schema(
+                "action": actions(
                     "get_contact",
                     "list_contacts",
                     "search_contacts",
@@ -101,19 +99,17 @@ TOOLS: dict[str, tuple[str, Row]] = {
                     "update_contact",
                     "delete_contact",
                 ),
-                "email": string_schema("A mail address of the person."),
-                "query": string_schema("Part of a name, number or address."),
+                "email": string("A mail address of the person."),
+                "query": string("Part of a name, number or address."),
                 "max_results": {"type": "integer", "default": 25},
-                "contact_identifier": string_schema(
-                    "The contact, as an answer named it."
-                ),
-                "display_name": string_schema("The whole name."),
-                "given_name": string_schema("First name."),
-                "family_name": string_schema("Surname."),
-                "middle_name": string_schema("Middle name."),
-                "email_addresses": entries_schema(["work", "home", "other"]),
-                "phone_numbers": entries_schema(["work", "home", "mobile", "other"]),
-                "notes": string_schema("Notes about the person, such as a birthday."),
+                "contact_identifier": string("The contact, as an answer named it."),
+                "display_name": string("The whole name."),
+                "given_name": string("First name."),
+                "family_name": string("Surname."),
+                "middle_name": string("Middle name."),
+                "email_addresses": entries(["work", "home", "other"]),
+                "phone_numbers": entries(["work", "home", "mobile", "other"]),
+                "notes": string("Notes about the person, such as a birthday."),
             },
             "action",
         ),
@@ -121,14 +117,14 @@ TOOLS: dict[str, tuple[str, Row]] = {
     "email": (
         "Sends an email message from the user's mailbox to one recipient, with a subject"
         " and a body, and a copy where wanted.",
-        object_schema(
+        schema(
             {
-                "action": action_schema("send"),
-                "to": string_schema("The recipient's mail address."),
-                "subject": string_schema("The subject line."),
-                "content": string_schema("The body of the message."),
-                "from_email": string_schema("The sender's address."),
-                "cc": string_schema("Who gets a copy."),
+                "action": actions("send"),
+                "to": string("The recipient's mail address."),
+                "subject": string("The subject line."),
+                "content": string("The body of the message."),
+                "from_email": string("The sender's address."),
+                "cc": string("Who gets a copy."),
             },
             "action",
             "to",
@@ -140,9 +136,9 @@ TOOLS: dict[str, tuple[str, Row]] = {
         "The user's lists: shopping and grocery lists, to-do lists, packing lists and the"
         " like. Shows the lists and the items on one, creates and deletes a list, adds an"
         " item and removes or ticks off an item.",
-        object_schema(
+        schema(
             {
-                "action": action_schema(
+                "action": actions(
                     "list_lists",
                     "create_list",
                     "delete_list",
@@ -150,9 +146,9 @@ TOOLS: dict[str, tuple[str, Row]] = {
                     "add_item",
                     "remove_item",
                 ),
-                "list_id": string_schema("The list."),
-                "item_id": string_schema("The item, for remove_item."),
-                "title": string_schema("The title of a new list or item."),
+                "list_id": string("The list."),
+                "item_id": string("The item, for remove_item."),
+                "title": string("The title of a new list or item."),
             },
             "action",
         ),
@@ -239,7 +235,7 @@ def make_server(store: Store, bus: InMemorySubscriptionBus, growing: str) -> Any
     ) -> types.ListToolsResult:
         tools = dict(TOOLS)
         if growing and os.path.exists(growing):
-            tools["later"] = ("A tool that was not there before.", object_schema({}))
+            tools["later"] = ("A tool that was not there before.", schema({}))
         return types.ListToolsResult(
             tools=[
                 types.Tool(name=name, description=description, input_schema=arguments)
