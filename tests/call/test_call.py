@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import Project
-from tests.consent.terminals import in_terminal
+from tests.consent.terminals import run_in_terminal
 from tests.external.servers.http_servers import run_personal_server
 
 ODD = Path(__file__).parents[1] / "external" / "servers" / "odd.py"
@@ -122,22 +122,22 @@ def test_missing_generated_registry_is_reported(project: Project) -> None:
 
 def test_confirmation_is_read_from_the_terminal_and_not_stdin(project: Project) -> None:
     words = ("toolcast", "call", "wipe")
-    with in_terminal(project.root, {}, *words, stdin="yes\n") as person:
-        person.until("decline: ")
-        assert "Wipe everything?" in person.shown
+    with run_in_terminal(project.root, {}, *words, stdin="yes\n") as person:
+        person.read_until("decline: ")
+        assert "Wipe everything?" in person.output
         person.type("yes\n")
-        person.rest()
-    assert person.shown.endswith("wiped\n")
+        person.read_to_end()
+    assert person.output.endswith("wiped\n")
 
 
 @pytest.mark.slow
 def test_confirmation_is_declined_by_no(project: Project) -> None:
     words = ("toolcast", "call", "wipe")
-    with in_terminal(project.root, {}, *words) as person:
-        person.until("decline: ")
+    with run_in_terminal(project.root, {}, *words) as person:
+        person.read_until("decline: ")
         person.type("no\n")
-        person.rest()
-    assert "wiped" not in person.shown
+        person.read_to_end()
+    assert "wiped" not in person.output
 
 
 def test_stdio_server_call_prints_its_result(tmp_path: Path, project: Project) -> None:

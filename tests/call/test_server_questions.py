@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import Project
-from tests.consent.terminals import in_terminal
+from tests.consent.terminals import run_in_terminal
 
 ODD = Path(__file__).parents[1] / "external" / "servers" / "odd.py"
 SERVER = shlex.join([sys.executable, str(ODD), "asking"])
@@ -18,24 +18,25 @@ ECHO = ("toolcast", "call", "echo", "--mcp-stdio", SERVER)
 
 
 def test_form_is_sent_after_valid_input_and_confirmation(tmp_path: Path) -> None:
-    with in_terminal(tmp_path, {}, *ECHO, "text=city") as person:
-        person.until("Name\\x1b[2J: ")
+    with run_in_terminal(tmp_path, {}, *ECHO, "text=city") as person:
+        person.read_until("Name\\x1b[2J: ")
         assert (
-            f"The server {sys.executable} asks:\nWhich city?\\x1b[31m\n" in person.shown
+            f"The server {sys.executable} asks:\nWhich city?\\x1b[31m\n"
+            in person.output
         )
         person.type("far too long\n")
         # Input from before the question is discarded.
-        person.until("This is not a valid answer.\nName\\x1b[2J: ")
+        person.read_until("This is not a valid answer.\nName\\x1b[2J: ")
         person.type("Rome\n")
-        person.until("decline: ")
+        person.read_until("decline: ")
         sent = f'sent to the server {sys.executable}:\n  city: "Rome"\n'
-        assert sent in person.shown
+        assert sent in person.output
         person.type("yes\n")
-        person.rest()
-    assert person.shown.endswith(
+        person.read_to_end()
+    assert person.output.endswith(
         "heard {'action': 'accept', 'content': {'city': 'Rome'}}\n"
     )
-    assert "\x1b" not in person.shown
+    assert "\x1b" not in person.output
 
 
 @pytest.mark.parametrize(
@@ -55,12 +56,12 @@ def test_form_is_sent_after_valid_input_and_confirmation(tmp_path: Path) -> None
 def test_question_without_fields_is_answered_by_yes_or_no(
     arguments: tuple[str, ...], question: str, reply: str, received: str, tmp_path: Path
 ) -> None:
-    with in_terminal(tmp_path, {}, *ECHO, *arguments) as person:
-        person.until("decline: ")
-        assert question in person.shown
+    with run_in_terminal(tmp_path, {}, *ECHO, *arguments) as person:
+        person.read_until("decline: ")
+        assert question in person.output
         person.type(f"{reply}\n")
-        person.rest()
-    assert person.shown.endswith(f"heard {received}\n")
+        person.read_to_end()
+    assert person.output.endswith(f"heard {received}\n")
 
 
 @pytest.mark.slow
@@ -81,12 +82,12 @@ def test_call_prints_progress_and_is_cancelled_by_ctrl_c(tmp_path: Path) -> None
     log = tmp_path / "told"
     server = shlex.join([sys.executable, str(ODD), "well", str(log)])
     command = ("toolcast", "call", "hang", "--mcp-stdio", server)
-    with in_terminal(tmp_path, {}, *command) as person:
-        person.until("2  half of it\\x1b[2J")
+    with run_in_terminal(tmp_path, {}, *command) as person:
+        person.read_until("2  half of it\\x1b[2J")
         person.type("\x03")
-        person.rest()
-    assert "\x1b" not in person.shown
-    assert "Traceback" not in person.shown
+        person.read_to_end()
+    assert "\x1b" not in person.output
+    assert "Traceback" not in person.output
     assert log.read_text("utf-8") == "cancelled\n"
 
 
@@ -97,11 +98,11 @@ def test_stateless_protocol_call_is_repeated_after_confirmation(
     """The client repeats the call with the answer."""
     server = shlex.join([sys.executable, "-m", "generated.toy.mcp_server"])
     command = ("toolcast", "call", "wipe", "--mcp-stdio", server)
-    with in_terminal(project.root, {}, *command) as person:
-        person.until("(yes or no): ")
-        assert "Wipe everything?" in person.shown
+    with run_in_terminal(project.root, {}, *command) as person:
+        person.read_until("(yes or no): ")
+        assert "Wipe everything?" in person.output
         person.type("yes\n")
-        person.until("decline: ")
+        person.read_until("decline: ")
         person.type("yes\n")
-        person.rest()
-    assert person.shown.endswith("wiped\n")
+        person.read_to_end()
+    assert person.output.endswith("wiped\n")

@@ -1,4 +1,4 @@
-"""A project that is somebody else's, a home that is not, and commands that must end."""
+"""An untrusted clone of a project, and the files outside of it that must not change."""
 
 from __future__ import annotations
 
@@ -24,58 +24,58 @@ parameters:
 handler: handlers.toy:greet
 """
 HANDLER = "def greet(*, name: str = 'you') -> str:\n    return name\n"
-SECONDS = 20
-SEEN_BY_TERMINALS = re.compile(
+COMMAND_TIMEOUT_S = 20
+TERMINAL_CONTROLS = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]"
 )
 
 
 @dataclass
 class Clone:
-    """A project, and what is outside of it.
+    """A project and a folder outside of it.
 
     Attributes:
-        root: the project.
-        outside: a folder beside it, in which nothing may change.
+        root: the project's folder.
+        outside: a folder next to it, in which nothing may change.
     """
 
     root: Path
     outside: Path
 
-    def state(self) -> dict[str, tuple[Any, ...]]:
-        """Everything outside of the project: kind, mode, time of change and bytes."""
-        found = {}
+    def read_outside(self) -> dict[str, tuple[Any, ...]]:
+        """Return the mode, modification time and content of each file outside."""
+        states = {}
         for path in [self.outside, *sorted(self.outside.rglob("*"))]:
             status = path.lstat()
             data = path.read_bytes() if path.is_file() else b""
-            found[str(path)] = (status.st_mode, status.st_mtime_ns, data)
-        return found
+            states[str(path)] = (status.st_mode, status.st_mtime_ns, data)
+        return states
 
-    def has_templates(self) -> bool:
-        """Whether its folder of templates is anything but an empty folder."""
+    def has_own_templates(self) -> bool:
+        """Return whether the project's templates are not just an empty folder."""
         folder = self.root / "templates"
         return not folder.is_dir() or folder.is_symlink() or any(folder.iterdir())
 
-    def run(self, *words: str) -> subprocess.CompletedProcess[str]:
-        """A command; it ends in time, and what it prints steers no terminal."""
+    def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """Run a command; check that it ends and prints no control characters."""
 
-        def too_long(*_: object) -> None:
-            raise AssertionError(f"{words} is waiting for something")
+        def fail(*_: object) -> None:
+            raise AssertionError(f"{arguments} does not end")
 
-        own_templates = self.has_templates()
+        own_templates = self.has_own_templates()
         if own_templates:
-            create_environment.cache_clear()  # As in a process of its own.
-        before = signal.signal(signal.SIGALRM, too_long)
-        signal.alarm(SECONDS)
+            create_environment.cache_clear()  # A new process has no cached templates.
+        before = signal.signal(signal.SIGALRM, fail)
+        signal.alarm(COMMAND_TIMEOUT_S)
         try:
-            done = toolcast(self.root, *words)
+            done = toolcast(self.root, *arguments)
         finally:
             signal.alarm(0)
             signal.signal(signal.SIGALRM, before)
             if own_templates:
                 create_environment.cache_clear()
         for text in (done.stdout, done.stderr):
-            assert not SEEN_BY_TERMINALS.search(text), ascii(text)
+            assert not TERMINAL_CONTROLS.search(text), ascii(text)
         assert done.returncode in (0, 1, 2), done
         return done
 
@@ -84,7 +84,7 @@ class Clone:
 def clone(
     make_project: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Clone]:
-    """A project with a template of its own and a schema for editors, generated."""
+    """A generated project in git with its own templates and an editor schema."""
     project = make_project(
         {"greet": GREET},
         toolset="targets: {registry: {}, prompts: {}}\n",
@@ -105,10 +105,10 @@ def clone(
         monkeypatch.setenv(name, str(folder))
     for name in [name for name in os.environ if name.startswith("GIT_")]:
         monkeypatch.delenv(name)
-    made = Clone(project.root, outside)
-    assert made.run("schema", "--write").returncode == 0
-    assert made.run("generate").returncode == 0
-    assert made.run("check").returncode == 0
-    subprocess.run(["git", "init", "--quiet"], cwd=made.root, check=True)
-    subprocess.run(["git", "add", "."], cwd=made.root, check=True)
-    yield made
+    clone = Clone(project.root, outside)
+    assert clone.run("schema", "--write").returncode == 0
+    assert clone.run("generate").returncode == 0
+    assert clone.run("check").returncode == 0
+    subprocess.run(["git", "init", "--quiet"], cwd=clone.root, check=True)
+    subprocess.run(["git", "add", "."], cwd=clone.root, check=True)
+    yield clone

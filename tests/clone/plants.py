@@ -1,4 +1,4 @@
-"""What somebody can put into a project that others clone, unpack or are sent."""
+"""Planted files: malicious files and links in a project that others clone."""
 
 from __future__ import annotations
 
@@ -9,129 +9,127 @@ import stat
 from collections.abc import Callable
 from pathlib import Path
 
-__all__ = ["PLANTS", "Plant", "clear"]
-
 Plant = Callable[[Path, Path], None]
-"""Makes something at a place; the second path is a folder outside of the project."""
+"""Creates a file at a path; the second path is a folder outside of the project."""
 
 ESCAPES = "\x1b]0;owned\x07\x1b[2J\x9b31m\u202e"
 
 
-def file_outside(place: Path, outside: Path) -> None:
-    place.symlink_to(outside / "bashrc")
+def link_to_outside_file(path: Path, outside: Path) -> None:
+    path.symlink_to(outside / "bashrc")
 
 
-def folder_outside(place: Path, outside: Path) -> None:
-    place.symlink_to(outside)
+def link_to_outside_folder(path: Path, outside: Path) -> None:
+    path.symlink_to(outside)
 
 
-def way_back(place: Path, outside: Path) -> None:
-    above = "/".join([".."] * (len(place.parts) - 1))
-    place.symlink_to(f"{above}{outside}/bashrc")
+def relative_link_to_outside_file(path: Path, outside: Path) -> None:
+    ancestors = "/".join([".."] * (len(path.parts) - 1))
+    path.symlink_to(f"{ancestors}{outside}/bashrc")
 
 
-def dangling(place: Path, outside: Path) -> None:
-    place.symlink_to(outside / "not-there-yet")
+def link_to_missing_outside_file(path: Path, outside: Path) -> None:
+    path.symlink_to(outside / "not-there-yet")
 
 
-def loop(place: Path, outside: Path) -> None:
-    place.symlink_to(place.name)
+def link_to_itself(path: Path, outside: Path) -> None:
+    path.symlink_to(path.name)
 
 
-def above(place: Path, outside: Path) -> None:
-    place.symlink_to("..")
+def link_to_parent_folder(path: Path, outside: Path) -> None:
+    path.symlink_to("..")
 
 
-def endless(place: Path, outside: Path) -> None:
-    place.symlink_to("/dev/zero")
+def link_to_dev_zero(path: Path, outside: Path) -> None:
+    path.symlink_to("/dev/zero")
 
 
-def own_memory(place: Path, outside: Path) -> None:
-    place.symlink_to("/proc/self/mem")
+def link_to_process_memory(path: Path, outside: Path) -> None:
+    path.symlink_to("/proc/self/mem")
 
 
-def processes(place: Path, outside: Path) -> None:
-    place.symlink_to("/proc/self")
+def link_to_process_folder(path: Path, outside: Path) -> None:
+    path.symlink_to("/proc/self")
 
 
-def terminal(place: Path, outside: Path) -> None:
-    place.symlink_to("/dev/tty")
+def link_to_terminal(path: Path, outside: Path) -> None:
+    path.symlink_to("/dev/tty")
 
 
-def pipe(place: Path, outside: Path) -> None:
-    os.mkfifo(place)
+def named_pipe(path: Path, outside: Path) -> None:
+    os.mkfifo(path)
 
 
-def pipe_by_a_link(place: Path, outside: Path) -> None:
-    os.mkfifo(place.with_name(f"{place.name}.pipe"))
-    place.symlink_to(f"{place.name}.pipe")
+def link_to_named_pipe(path: Path, outside: Path) -> None:
+    os.mkfifo(path.with_name(f"{path.name}.pipe"))
+    path.symlink_to(f"{path.name}.pipe")
 
 
-def listening(place: Path, outside: Path) -> None:
-    before = os.getcwd()
-    os.chdir(place.parent)  # A socket's path may have 107 bytes.
+def unix_socket(path: Path, outside: Path) -> None:
+    working_folder = os.getcwd()
+    os.chdir(path.parent)  # A socket's path has at most 107 bytes.
     try:
-        with socket.socket(socket.AF_UNIX) as made:
-            made.bind(place.name)
+        with socket.socket(socket.AF_UNIX) as server:
+            server.bind(path.name)
     finally:
-        os.chdir(before)
+        os.chdir(working_folder)
 
 
-def device(place: Path, outside: Path) -> None:
+def character_device(path: Path, outside: Path) -> None:
     try:
-        os.mknod(place, stat.S_IFCHR | 0o666, os.makedev(1, 5))  # /dev/zero
+        os.mknod(path, stat.S_IFCHR | 0o666, os.makedev(1, 5))  # /dev/zero
     except PermissionError:
-        os.mkfifo(place)  # Only root can make a device.
+        os.mkfifo(path)  # Only root can create a device.
 
 
-def folder(place: Path, outside: Path) -> None:
-    place.mkdir()
+def empty_folder(path: Path, outside: Path) -> None:
+    path.mkdir()
 
 
-def large(place: Path, outside: Path) -> None:
-    with place.open("wb") as stream:
+def sparse_terabyte(path: Path, outside: Path) -> None:
+    with path.open("wb") as stream:
         stream.truncate(1 << 40)
 
 
-def deep(place: Path, outside: Path) -> None:
-    place.write_text('{"a":' * 100_000 + "[" * 100_000, encoding="utf-8")
+def deeply_nested_json(path: Path, outside: Path) -> None:
+    path.write_text('{"a":' * 100_000 + "[" * 100_000, encoding="utf-8")
 
 
-def escapes(place: Path, outside: Path) -> None:
-    place.write_text(f"{ESCAPES}: '{ESCAPES}'\n", encoding="utf-8")
+def control_characters(path: Path, outside: Path) -> None:
+    path.write_text(f"{ESCAPES}: '{ESCAPES}'\n", encoding="utf-8")
 
 
-def no_text(place: Path, outside: Path) -> None:
-    place.write_bytes(b"\xff\xfe\x00\x80" * 100)
+def invalid_utf8(path: Path, outside: Path) -> None:
+    path.write_bytes(b"\xff\xfe\x00\x80" * 100)
 
 
 PLANTS: tuple[Plant, ...] = (
-    file_outside,
-    folder_outside,
-    way_back,
-    dangling,
-    loop,
-    above,
-    endless,
-    own_memory,
-    processes,
-    terminal,
-    pipe,
-    pipe_by_a_link,
-    listening,
-    device,
-    folder,
-    large,
-    deep,
-    escapes,
-    no_text,
+    link_to_outside_file,
+    link_to_outside_folder,
+    relative_link_to_outside_file,
+    link_to_missing_outside_file,
+    link_to_itself,
+    link_to_parent_folder,
+    link_to_dev_zero,
+    link_to_process_memory,
+    link_to_process_folder,
+    link_to_terminal,
+    named_pipe,
+    link_to_named_pipe,
+    unix_socket,
+    character_device,
+    empty_folder,
+    sparse_terabyte,
+    deeply_nested_json,
+    control_characters,
+    invalid_utf8,
 )
 
 
-def clear(place: Path) -> None:
-    """Makes room at a place."""
-    place.parent.mkdir(parents=True, exist_ok=True)
-    if place.is_dir() and not place.is_symlink():
-        shutil.rmtree(place)
+def clear_path(path: Path) -> None:
+    """Remove the file or folder at a path, and create its parent folder."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
     else:
-        place.unlink(missing_ok=True)
+        path.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""A project brings state that looks like a run's own: none of it is believed."""
+"""Forged state in a clone: caches, git data and control characters are not trusted."""
 
 from __future__ import annotations
 
@@ -14,38 +14,39 @@ from toolcast import up_to_date
 from .conftest import Clone
 from .plants import ESCAPES
 
-OTHER = 4711
+OTHER_USER_ID = 4711
 
 
-def spoil(clone: Clone) -> None:
-    """A spec that no run may take for one without errors."""
+def break_spec(clone: Clone) -> None:
+    """Replace a spec by an invalid one, which every run must report."""
     (clone.root / "specs/toy/greet.yaml").write_text("name: greet\n", encoding="utf-8")
 
 
-def edit(clone: Clone) -> Path:
-    """A generated file that nobody has but the disk."""
+def edit_generated_file(clone: Clone) -> Path:
+    """Edit a generated file, so that only the disk has its content; return its path."""
     edited = clone.root / "generated/toy/tools/greet.py"
     edited.write_bytes(edited.read_bytes() + b"# mine\n")
     return edited
 
 
-def forged_cache(clone: Clone, place: Path) -> None:
-    """The cache of a run that found all well, with the edited file among what it left."""
-    found = Path(os.environ["XDG_CACHE_HOME"], "toolcast")
-    shutil.copytree(found, place / "toolcast", dirs_exist_ok=True)
-    for path in place.rglob("digests"):
+def forge_cache(clone: Clone, location: Path) -> None:
+    """Copy the cache, with digests that claim the edited file as generated."""
+    cache = Path(os.environ["XDG_CACHE_HOME"], "toolcast")
+    shutil.copytree(cache, location / "toolcast", dirs_exist_ok=True)
+    for path in location.rglob("digests"):
         path.write_text(f"toy/tools/greet.py\0{'0' * 32}", encoding="utf-8")
 
 
-@pytest.mark.parametrize("place", ["cache", ".cache", ".toolcast/cache"])
-def test_a_cache_in_the_project_is_not_asked(
-    clone: Clone, place: str, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("location", ["cache", ".cache", ".toolcast/cache"])
+def test_cache_inside_the_project_is_not_read(
+    clone: Clone, location: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    forged = clone.root / place
-    forged_cache(clone, forged)
+    """Even if the environment names it; its files do not change either."""
+    forged = clone.root / location
+    forge_cache(clone, forged)
     before = {path: path.read_bytes() for path in forged.rglob("*") if path.is_file()}
-    spoil(clone)
-    for value in (str(forged), place, f"./{place}", ""):
+    break_spec(clone)
+    for value in (str(forged), location, f"./{location}", ""):
         monkeypatch.setenv("XDG_CACHE_HOME", value)
         monkeypatch.setenv("HOME", str(clone.root))
         assert up_to_date.load_digests(str(clone.root)) == {}
@@ -54,98 +55,99 @@ def test_a_cache_in_the_project_is_not_asked(
     assert after == before
 
 
-@pytest.mark.parametrize("how", ["theirs", "open", "link", "pipe"])
-def test_a_cache_that_others_may_write_is_not_believed(clone: Clone, how: str) -> None:
+@pytest.mark.parametrize("defect", ["other owner", "writable", "link", "pipe"])
+def test_cache_that_other_users_can_write_is_ignored(clone: Clone, defect: str) -> None:
+    """An edited output is then reported, not overwritten, without `--force`."""
     [folder] = Path(os.environ["XDG_CACHE_HOME"], "toolcast").iterdir()
     assert up_to_date.load_digests(str(clone.root))
-    if how == "theirs":
+    if defect == "other owner":
         if os.geteuid() != 0:
-            pytest.skip("only root can give a folder away")
-        os.chown(folder, OTHER, OTHER)
-    elif how == "open":
+            pytest.skip("only root can change the owner of a folder")
+        os.chown(folder, OTHER_USER_ID, OTHER_USER_ID)
+    elif defect == "writable":
         folder.chmod(0o777)
     else:
         digests = folder / "digests"
-        kept = digests.rename(clone.outside / "digests")
-        if how == "link":
-            digests.symlink_to(kept)
+        moved = digests.rename(clone.outside / "digests")
+        if defect == "link":
+            digests.symlink_to(moved)
         else:
             os.mkfifo(digests)
     assert up_to_date.load_digests(str(clone.root)) == {}
-    edit(clone)
-    before = clone.state()
+    edit_generated_file(clone)
+    before = clone.read_outside()
     assert clone.run("generate").returncode == 1
     assert clone.run("generate", "--force").returncode == 0
-    assert clone.state() == before
+    assert clone.read_outside() == before
 
 
-def test_an_index_that_a_project_brings_gives_up_outputs_only(clone: Clone) -> None:
-    """It can say that git has a file. What lies elsewhere is not asked about."""
-    edited = edit(clone)
+def test_forged_git_index_permits_overwriting_only_outputs(clone: Clone) -> None:
+    """Files that git has can be restored, so edited outputs are overwritten."""
+    edited = edit_generated_file(clone)
     (clone.root / "notes.py").write_text("# mine\n", encoding="utf-8")
     subprocess.run(["git", "add", "."], cwd=clone.root, check=True)
-    before = clone.state()
+    before = clone.read_outside()
     assert clone.run("generate").returncode == 0
-    assert clone.state() == before
+    assert clone.read_outside() == before
     assert "# mine" not in edited.read_text("utf-8")
     assert (clone.root / "notes.py").read_text("utf-8") == "# mine\n"
 
 
-def test_a_git_folder_elsewhere_is_read_at_most(clone: Clone) -> None:
+def test_git_folder_outside_the_project_is_not_changed(clone: Clone) -> None:
     """`.git` can be a file that names any folder."""
     (clone.root / ".git").rename(clone.outside / "git")
     (clone.root / ".git").write_text(f"gitdir: {clone.outside}/git\n", encoding="utf-8")
-    before = clone.state()
-    edit(clone)
+    before = clone.read_outside()
+    edit_generated_file(clone)
     clone.run("check")
     clone.run("generate")
-    assert clone.state() == before
+    assert clone.read_outside() == before
 
 
 @pytest.mark.parametrize(
     "included",
     ["/dev/zero", "/proc/self/mem", pytest.param("pipe", marks=pytest.mark.slow)],
 )
-def test_git_settings_from_elsewhere_are_not_waited_for(
+def test_git_configuration_that_includes_a_device_does_not_block(
     clone: Clone, included: str
 ) -> None:
     os.mkfifo(clone.root / "pipe")
     with (clone.root / ".git/config").open("a", encoding="utf-8") as config:
         config.write(f"[include]\n\tpath = {clone.root / included}\n")
-    edit(clone)
+    edit_generated_file(clone)
     assert clone.run("generate").returncode == 1
 
 
 @pytest.mark.parametrize("kind", ["file", "folder", "tool", "toolset"])
-def test_names_with_escapes_are_printed_as_such(clone: Clone, kind: str) -> None:
+def test_control_characters_in_names_are_escaped(clone: Clone, kind: str) -> None:
     name = ESCAPES.replace("/", "")
-    places = {
+    paths = {
         "file": f"generated/toy/{name}",
         "folder": f"generated/{name}/{name}",
         "tool": f"specs/toy/{name}.yaml",
         "toolset": f"specs/toy/{name}.yml",
     }
-    place = clone.root / places[kind]
-    place.parent.mkdir(exist_ok=True)
-    place.write_text(f"name: {name}\n", encoding="utf-8")
-    for words in (("check",), ("generate",), ("check", "--format", "github")):
-        done = clone.run(*words)
+    location = clone.root / paths[kind]
+    location.parent.mkdir(exist_ok=True)
+    location.write_text(f"name: {name}\n", encoding="utf-8")
+    for arguments in (("check",), ("generate",), ("check", "--format", "github")):
+        done = clone.run(*arguments)
         assert done.returncode == 1
         assert "\\x1b]0;owned" in done.stdout + done.stderr
 
 
-def test_texts_with_escapes_are_printed_as_such(clone: Clone) -> None:
-    """In a signature, in the name of a schema, in a template and in toolcast.yaml."""
+def test_control_characters_in_content_are_escaped(clone: Clone) -> None:
+    """In signatures, schema comments, templates and toolcast.yaml."""
     signed = f"# Generated by Toolcast from {ESCAPES}.yaml. DO NOT EDIT.\n"
     (clone.root / "generated/toy/old.py").write_text(signed, encoding="utf-8")
     assert "\\x1b]0;owned" in clone.run("check").stderr
     (clone.root / "generated/toy/old.py").unlink()
     spec = clone.root / "specs/toy/greet.yaml"
     text = spec.read_text("utf-8")
-    begin = f"# yaml-language-server: $schema={ESCAPES}.json\n"
-    spec.write_text(begin + text, encoding="utf-8")
-    shown = clone.run("schema", "--write")
-    assert "owned" in shown.stdout + shown.stderr
+    comment = f"# yaml-language-server: $schema={ESCAPES}.json\n"
+    spec.write_text(comment + text, encoding="utf-8")
+    done = clone.run("schema", "--write")
+    assert "owned" in done.stdout + done.stderr
     clone.run("check")
     spec.write_text(text, encoding="utf-8")
     override = clone.root / "templates/registry/registry.py.jinja"

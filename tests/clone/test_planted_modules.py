@@ -1,4 +1,4 @@
-"""A clone that has modules of the names that the generator imports; none of them runs."""
+"""Planted modules: names that the generator imports, in the working folder."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ import subprocess
 import sys
 from pathlib import Path
 
-TRAP = "open('trap-was-sprung', 'w').close()\n"
-ENTRY = "[toolcast.targets]\nplanted = planted:TARGET\n"
+TRAP_MODULE = "open('trap-was-sprung', 'w').close()\n"
+ENTRY_POINTS = "[toolcast.targets]\nplanted = planted:TARGET\n"
 
 
-def test_no_module_of_the_working_folder_is_imported(tmp_path: Path) -> None:
+def test_check_imports_no_module_from_the_working_folder(tmp_path: Path) -> None:
     for name in ("click", "jinja2", "yaml", "planted"):
-        (tmp_path / f"{name}.py").write_text(TRAP, "utf-8")
+        (tmp_path / f"{name}.py").write_text(TRAP_MODULE, "utf-8")
     metadata = tmp_path / "planted-1.dist-info"
     metadata.mkdir()
     (metadata / "METADATA").write_text("Name: planted\nVersion: 1\n", "utf-8")
-    (metadata / "entry_points.txt").write_text(ENTRY, "utf-8")
+    (metadata / "entry_points.txt").write_text(ENTRY_POINTS, "utf-8")
     workspace = "version: 1\ntoolsets: [specs]\nextensions: [planted]\n"
     (tmp_path / "toolcast.yaml").write_text(workspace, "utf-8")
     done = subprocess.run(

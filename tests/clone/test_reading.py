@@ -1,4 +1,4 @@
-"""Reading a file by its path: bounded, never waiting, and of regular files only."""
+"""Reading and appending by path: bounded, never blocking, and only regular files."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.clone.plants import PLANTS, Plant, clear
+from tests.clone.plants import PLANTS, Plant, clear_path
 from tests.runtime.packages import Package, definition
 from toolcast_runtime import DefinitionError, Registry
 from toolcast_runtime.core.access import Access, AccessError, Client
@@ -18,126 +18,139 @@ from toolcast_runtime.core.override_file import OverrideFile
 from toolcast_runtime.core.safe_file import NotRegularFileError, read_regular_file
 from toolcast_runtime.core.safe_folder import Folder, open_for_append
 
-NO_FILES = [
-    p for p in PLANTS if p.__name__ not in ("large", "deep", "escapes", "no_text")
+SPECIAL_FILES = [
+    plant
+    for plant in PLANTS
+    if plant.__name__
+    not in (
+        "sparse_terabyte",
+        "deeply_nested_json",
+        "control_characters",
+        "invalid_utf8",
+    )
 ]
 pytestmark = pytest.mark.usefixtures("in_time")
-SEVERAL = pytest.mark.parametrize("plant", PLANTS, ids=lambda plant: plant.__name__)
+each_plant = pytest.mark.parametrize("plant", PLANTS, ids=lambda plant: plant.__name__)
 
 
-@pytest.mark.parametrize("plant", NO_FILES, ids=lambda plant: plant.__name__)
-def test_what_is_no_regular_file_is_refused_and_named(
+@pytest.mark.parametrize("plant", SPECIAL_FILES, ids=lambda plant: plant.__name__)
+def test_special_file_is_refused_with_its_path(
     tmp_path: Path, outside: Path, plant: Plant
 ) -> None:
-    place = tmp_path / "place"
-    plant(place, outside)
-    if not place.is_file():
+    path = tmp_path / "place"
+    plant(path, outside)
+    if not path.is_file():
         with pytest.raises(OSError) as caught:
-            read_regular_file(str(place), 100)
-        assert caught.value.filename == str(place)
+            read_regular_file(str(path), 100)
+        assert caught.value.filename == str(path)
         assert caught.value.strerror
     with (
         Folder.open_path(str(tmp_path)) as folder,
         pytest.raises(NotRegularFileError) as refused,
     ):
         folder.read("place", 100)
-    assert refused.value.filename == str(place)
+    assert refused.value.filename == str(path)
 
 
-def test_a_pipe_that_takes_a_files_place_is_not_waited_for(
+def test_pipe_that_replaces_the_file_before_opening_does_not_block(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    place = tmp_path / "place"
-    place.write_bytes(b"text")
-    real = os.open
+    path = tmp_path / "place"
+    path.write_bytes(b"text")
+    real_open = os.open
 
-    def swapped(path: Any, *more: Any, **named: Any) -> int:
-        place.unlink(missing_ok=True)
-        os.mkfifo(place)
-        return real(path, *more, **named)
+    def swap_and_open(opened: Any, *args: Any, **kwargs: Any) -> int:
+        path.unlink(missing_ok=True)
+        os.mkfifo(path)
+        return real_open(opened, *args, **kwargs)
 
-    monkeypatch.setattr(os, "open", swapped)
+    monkeypatch.setattr(os, "open", swap_and_open)
     with pytest.raises(NotRegularFileError, match="this is a pipe"):
-        read_regular_file(str(place), 100)
+        read_regular_file(str(path), 100)
 
 
-def test_a_file_that_keeps_growing_ends_at_the_bound(tmp_path: Path) -> None:
-    place = tmp_path / "place"
-    place.write_bytes(b"x")
-    ended = threading.Event()
+def test_growing_file_is_read_up_to_the_limit(tmp_path: Path) -> None:
+    path = tmp_path / "place"
+    path.write_bytes(b"x")
+    is_done = threading.Event()
 
     def grow() -> None:
-        with place.open("ab", buffering=0) as stream:
-            while not ended.is_set() and stream.tell() < 1 << 24:
+        with path.open("ab", buffering=0) as stream:
+            while not is_done.is_set() and stream.tell() < 1 << 24:
                 stream.write(b"x" * 4096)
 
     thread = threading.Thread(target=grow)
     thread.start()
     try:
         for _ in range(50):
-            assert len(read_regular_file(str(place), 100_000)) <= 100_000
+            assert len(read_regular_file(str(path), 100_000)) <= 100_000
     finally:
-        ended.set()
+        is_done.set()
         thread.join()
 
 
-def test_no_more_memory_is_taken_than_a_file_has_bytes(tmp_path: Path) -> None:
+def test_reading_allocates_no_more_than_the_file_size(tmp_path: Path) -> None:
+    """The limit of 1 GiB is not allocated for a small file."""
     (tmp_path / "small").write_bytes(b"x" * 1000)
     with Folder.open_path(str(tmp_path)) as folder:
         tracemalloc.start()
         assert len(read_regular_file(str(tmp_path / "small"), 1 << 30)) == 1000
         assert len(folder.read("small", 1 << 30)) == 1000
-        most = tracemalloc.get_traced_memory()[1]
+        peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
-    assert most < 50_000
+    assert peak < 50_000
 
 
-def test_a_file_that_says_it_is_empty_is_read() -> None:
-    """As those of /proc do."""
+def test_file_with_size_zero_in_proc_is_read() -> None:
+    """Files in /proc have content, although their size is zero."""
     if not os.path.exists("/proc/self/status"):
         pytest.skip("there is no /proc")
     assert b"Name:" in read_regular_file("/proc/self/status", 10_000)
 
 
-@SEVERAL
-def test_an_override_opens_nothing(tmp_path: Path, outside: Path, plant: Plant) -> None:
-    place = tmp_path / "clients.json"
-    plant(place, outside)
+@each_plant
+def test_planted_override_file_is_an_access_error(
+    tmp_path: Path, outside: Path, plant: Plant
+) -> None:
+    path = tmp_path / "clients.json"
+    plant(path, outside)
     access = Access({"internal": Client(allow="*")}, {})
     with pytest.raises(AccessError, match=r"clients\.json"):
-        OverrideFile("NO_VARIABLE", str(place)).apply(access, str, lambda name: True)
+        OverrideFile("NO_VARIABLE", str(path)).apply(access, str, lambda name: True)
 
 
 @pytest.mark.parametrize(
     "plant",
-    # What is imported has no bound: whoever brings generated code can run more than that.
-    [plant for plant in PLANTS if plant.__name__ != "large"],
+    # Definitions have no maximum size: generated code that is imported can do anything.
+    [plant for plant in PLANTS if plant.__name__ != "sparse_terabyte"],
     ids=lambda plant: plant.__name__,
 )
-def test_a_definition_is_refused(tmp_path: Path, outside: Path, plant: Plant) -> None:
+def test_planted_definition_is_a_definition_error(
+    tmp_path: Path, outside: Path, plant: Plant
+) -> None:
     package = Package(tmp_path, definition("note"), definition("other"))
-    place = package.folder / "note.json"
-    clear(place)
-    plant(place, outside)
+    path = package.folder / "note.json"
+    clear_path(path)
+    plant(path, outside)
     with pytest.raises(DefinitionError, match=r"note\.json"):
         Registry(package.load())
 
 
-@pytest.mark.parametrize("plant", NO_FILES, ids=lambda plant: plant.__name__)
-def test_a_log_is_not_written_into_it(
+@pytest.mark.parametrize("plant", SPECIAL_FILES, ids=lambda plant: plant.__name__)
+def test_log_is_not_written_to_a_special_file(
     tmp_path: Path, outside: Path, plant: Plant
 ) -> None:
-    """`--log FILE` of a toolset's commands."""
-    place = tmp_path / "log"
-    plant(place, outside)
+    """The log of a toolset's commands (`--log FILE`)."""
+    path = tmp_path / "log"
+    plant(path, outside)
     with pytest.raises(OSError) as caught:
-        open_for_append(str(place))
-    assert caught.value.filename == str(place)
+        open_for_append(str(path))
+    assert caught.value.filename == str(path)
     assert (outside / "bashrc").read_text("utf-8") == "echo mine\n"
     assert not (outside / "not-there-yet").exists()
 
 
-def test_a_log_is_its_owners(tmp_path: Path) -> None:
+def test_log_file_is_appended_and_private(tmp_path: Path) -> None:
     for line in ("one\n", "two\n"):
         with open_for_append(str(tmp_path / "log")) as stream:
             stream.write(line)

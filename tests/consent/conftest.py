@@ -1,4 +1,4 @@
-"""The shop, whose tools ask a person first, generated once a session."""
+"""Fixtures for the shop, a project with tools that require confirmation."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.consent.counters import Shop
+from tests.consent.shop_clients import Shop
 from tests.mcp.projects import generate_project
 from toolcast_runtime import Registry
 
 
 @pytest.fixture(scope="session")
 def shop_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The root of the generated project."""
+    """The root of the shop, copied and generated once per session."""
     root = tmp_path_factory.mktemp("consent")
     shutil.copytree(Path(__file__).with_name("project"), root, dirs_exist_ok=True)
     generate_project(root)
@@ -26,23 +26,24 @@ def shop_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def shop(shop_root: Path, tmp_path: Path) -> Shop:
-    """The project with a place of its own for what is done, and for the ledger."""
+    """The shop with side effects and a ledger in this test's own folder."""
     return Shop(shop_root, tmp_path)
 
 
 @pytest.fixture
 def registry(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> Iterator[Registry]:
-    """The shop's registry in this process."""
+    """The shop's registry, loaded in this process."""
     for name, value in shop.environment.items():
         monkeypatch.setenv(name, value)
     monkeypatch.syspath_prepend(str(shop.root))
-    # Another project's package may have this name.
-    for name in _modules():
+    # Tests of other projects import packages with the same names.
+    for name in _list_shop_modules():
         monkeypatch.delitem(sys.modules, name)
     yield importlib.import_module("generated.shop.registry").REGISTRY
-    for name in _modules():
+    for name in _list_shop_modules():
         del sys.modules[name]
 
 
-def _modules() -> list[str]:
+def _list_shop_modules() -> list[str]:
+    """Return the names of the imported modules of the shop."""
     return [name for name in sys.modules if name.split(".")[0] in ("generated", "shop")]

@@ -1,4 +1,4 @@
-"""Commands that run in a terminal of their own, where a person types."""
+"""Commands that run in a pseudo-terminal, for tests that type answers."""
 
 from __future__ import annotations
 
@@ -12,44 +12,46 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-ENDED = 60.0
+READ_TIMEOUT_S = 60.0
 
 
 class Terminal:
-    """A command that runs in a terminal, where a person types."""
+    """The controlling side of a command's pseudo-terminal."""
 
     def __init__(self, number: int) -> None:
         self._number = number
         self._waited_for = 0
-        self.shown = ""
+        self.output = ""
 
-    def until(self, text: str) -> None:
-        """Waits until a text is shown, after what was waited for before."""
-        end = time.monotonic() + ENDED
-        while (at := self.shown.find(text, self._waited_for)) < 0:
-            assert time.monotonic() < end, self.shown
+    def read_until(self, text: str) -> None:
+        """Read until a text appears after the previous match."""
+        end = time.monotonic() + READ_TIMEOUT_S
+        while (at := self.output.find(text, self._waited_for)) < 0:
+            assert time.monotonic() < end, self.output
             if not self._read(1.0):
-                raise AssertionError(self.shown)
+                raise AssertionError(self.output)
         self._waited_for = at + len(text)
 
     def type(self, text: str) -> None:
+        """Send text as keyboard input."""
         os.write(self._number, text.encode())
 
-    def rest(self) -> None:
-        """Waits until nothing more is shown."""
-        end = time.monotonic() + ENDED
+    def read_to_end(self) -> None:
+        """Read until the command closes the terminal."""
+        end = time.monotonic() + READ_TIMEOUT_S
         while self._read(1.0):
-            assert time.monotonic() < end, self.shown
+            assert time.monotonic() < end, self.output
 
-    def _read(self, patience: float) -> bool:
-        ready, _, _ = select.select([self._number], [], [], patience)
+    def _read(self, timeout: float) -> bool:
+        """Read available output; return whether the terminal is still open."""
+        ready, _, _ = select.select([self._number], [], [], timeout)
         if not ready:
             return True
         try:
             part = os.read(self._number, 4096)
-        except OSError:  # the other side is closed
+        except OSError:  # The command has closed its side.
             return False
-        self.shown += part.decode().replace("\r\n", "\n")
+        self.output += part.decode().replace("\r\n", "\n")
         return bool(part)
 
 
@@ -64,16 +66,16 @@ os.execv(sys.executable, [sys.executable, "-m", *words])
 
 
 @contextmanager
-def in_terminal(
+def run_in_terminal(
     root: Path, environment: Mapping[str, str], *words: str, stdin: str | None = None
 ) -> Iterator[Terminal]:
-    """Runs a Python module with a terminal of its own.
+    """Run a Python module in a pseudo-terminal.
 
     Args:
-        root: where it runs.
-        environment: beside that of the tests.
-        words: the module and what it is given.
-        stdin: what stands in its input, which is the terminal otherwise.
+        root: the working directory.
+        environment: variables added to those of the tests.
+        words: the module and its arguments.
+        stdin: content of standard input; None if it is the terminal.
     """
     number, other = pty.openpty()
     reading, writing = os.pipe()

@@ -1,4 +1,4 @@
-"""Ten ways to a call without a person's yes, in both eras, over stdio and HTTP: none works."""
+"""Attempts to run a tool without the user's approval, for each version and transport."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from tests.consent.counters import (
+from tests.consent.shop_clients import (
     KEY,
     YES,
-    ModernCounter,
-    OlderCounter,
+    HandshakeClient,
     Shop,
-    said,
+    StatelessClient,
+    get_text,
 )
 from tests.mcp.servers import HttpServer
 
@@ -23,309 +23,349 @@ ORDER = {"order_id": "A-1", "amount": 25}
 TRANSPORTS = ("stdio", pytest.param("http", marks=pytest.mark.slow))
 
 
-def answered(counter: ModernCounter, state: str, answer: Any = YES, **more: Any) -> str:
-    """What is read when the call is made again with this state and this answer."""
-    given = {"arguments": ORDER, **more}
+def answer_call(
+    client: StatelessClient, state: str, answer: Any = YES, **more: Any
+) -> str:
+    """Return the text after a call is repeated with this state and this answer."""
+    params = {"arguments": ORDER, **more}
     responses = {"confirm": answer}
-    answer = counter.call(
-        "refund_order", requestState=state, inputResponses=responses, **given
+    response = client.call(
+        "refund_order", requestState=state, inputResponses=responses, **params
     )
-    if answer.get("result", {}).get("resultType") == "input_required":
+    if response.get("result", {}).get("resultType") == "input_required":
         return "asked again"
-    return said(answer)
+    return get_text(response)
 
 
-def state_of(counter: ModernCounter) -> str:
-    state = counter.asked("refund_order", ORDER)["requestState"]
+def request_state(client: StatelessClient) -> str:
+    """Start a call and return the state of its confirmation."""
+    state = client.get_input_request("refund_order", ORDER)["requestState"]
     assert isinstance(state, str)
     return state
 
 
-def forged(shop: Shop, counter: ModernCounter) -> list[str]:
-    """Answers to what was never asked."""
-    alone = counter.call("refund_order", ORDER, inputResponses={"confirm": YES})
-    assert alone["result"]["resultType"] == "input_required"
+def send_forged_answers(shop: Shop, client: StatelessClient) -> list[str]:
+    """Answer a call without a question, and with invented state."""
+    without_state = client.call("refund_order", ORDER, inputResponses={"confirm": YES})
+    assert without_state["result"]["resultType"] == "input_required"
     state = '{"round":"0","asked":{},"answers":{"confirm":{"action":"accept"}}}'
-    return [answered(counter, state), answered(counter, "v1.AAAA")]
+    return [answer_call(client, state), answer_call(client, "v1.AAAA")]
 
 
-def tampered(shop: Shop, counter: ModernCounter) -> list[str]:
-    """State in which a character is another one."""
-    state = state_of(counter)
+def change_state(shop: Shop, client: StatelessClient) -> list[str]:
+    """Send state with one changed and with one added character."""
+    state = request_state(client)
     middle = len(state) // 2
     other = "A" if state[middle] != "A" else "B"
     changed = state[:middle] + other + state[middle + 1 :]
-    return [answered(counter, changed), answered(counter, state + "x")]
+    return [answer_call(client, changed), answer_call(client, state + "x")]
 
 
-def expired(shop: Shop, counter: ModernCounter) -> list[str]:
-    """An answer that comes when the question is over."""
-    state = state_of(counter)
-    shop.pass_time(601)
-    return [answered(counter, state)]
+def answer_after_timeout(shop: Shop, client: StatelessClient) -> list[str]:
+    """Answer after the question has expired."""
+    state = request_state(client)
+    shop.advance_clock(601)
+    return [answer_call(client, state)]
 
 
-def other_arguments(shop: Shop, counter: ModernCounter) -> list[str]:
-    """An answer to one call, sent with another."""
-    state = state_of(counter)
-    more = {**ORDER, "amount": 2500}
-    dearer = answered(counter, state, arguments=more)
+def change_arguments(shop: Shop, client: StatelessClient) -> list[str]:
+    """Send a call's approval with other arguments and with another tool."""
+    state = request_state(client)
+    dearer_order = {**ORDER, "amount": 2500}
+    changed_order = answer_call(client, state, arguments=dearer_order)
     price = {"article": "tea", "price": 1}
-    other = counter.call(
+    changed_tool = client.call(
         "set_price", price, requestState=state, inputResponses={"confirm": YES}
     )
-    return [dearer, said(other)]
+    return [changed_order, get_text(changed_tool)]
 
 
-def other_client(shop: Shop, counter: ModernCounter) -> list[str]:
-    """An answer that was asked of one client, sent by another that has the same key."""
-    state = state_of(counter)
-    transport = "http" if isinstance(counter.server, HttpServer) else "stdio"
-    with shop.modern(transport, "other") as thief:
-        return [answered(thief, state)]
+def answer_as_other_client(shop: Shop, client: StatelessClient) -> list[str]:
+    """Send an approval from another client that has the same key."""
+    state = request_state(client)
+    transport = "http" if isinstance(client.server, HttpServer) else "stdio"
+    with shop.connect_stateless(transport, "other") as other:
+        return [answer_call(other, state)]
 
 
-def declined(shop: Shop, counter: ModernCounter) -> list[str]:
-    """A no, and what is not quite a yes; then the yes again."""
-    state = state_of(counter)
-    first = answered(counter, state, {"action": "decline"})
-    almost = [
+def answer_without_approval(shop: Shop, client: StatelessClient) -> list[str]:
+    """Decline, or accept without a true `approve`; then approve after declining."""
+    state = request_state(client)
+    first = answer_call(client, state, {"action": "decline"})
+    answers = [
         {"action": "accept", "content": {"approve": False}},
         {"action": "accept", "content": {"approve": "true"}},
         {"action": "accept", "content": {}},
         {"action": "accept"},
     ]
-    read = [answered(counter, state_of(counter), answer) for answer in almost]
-    return [first, *read, answered(counter, state)]
+    texts = [answer_call(client, request_state(client), answer) for answer in answers]
+    return [first, *texts, answer_call(client, state)]
 
 
-def cancelled(shop: Shop, counter: ModernCounter) -> list[str]:
-    """A question that is closed; then the yes after all."""
-    state = state_of(counter)
-    return [answered(counter, state, {"action": "cancel"}), answered(counter, state)]
+def approve_after_cancel(shop: Shop, client: StatelessClient) -> list[str]:
+    """Cancel a question, then approve it."""
+    state = request_state(client)
+    return [
+        answer_call(client, state, {"action": "cancel"}),
+        answer_call(client, state),
+    ]
 
 
-def of_no_person(shop: Shop, counter: ModernCounter) -> list[str]:
-    """A client that says that it can ask nobody, and answers all the same."""
-    state = state_of(counter)
-    none = counter.call("refund_order", ORDER, can={}, inputResponses={"confirm": YES})
-    by_address = counter.call("refund_order", ORDER, can={"elicitation": {"url": {}}})
-    words = [answered(counter, state, answer) for answer in (True, "accept", 7, [YES])]
-    return [said(none), said(by_address), *words]
+def answer_without_elicitation(shop: Shop, client: StatelessClient) -> list[str]:
+    """Approve as a client without form elicitation, or with malformed answers."""
+    state = request_state(client)
+    without_capability = client.call(
+        "refund_order", ORDER, capabilities={}, inputResponses={"confirm": YES}
+    )
+    with_url_only = client.call(
+        "refund_order", ORDER, capabilities={"elicitation": {"url": {}}}
+    )
+    texts = [
+        answer_call(client, state, answer) for answer in (True, "accept", 7, [YES])
+    ]
+    return [get_text(without_capability), get_text(with_url_only), *texts]
 
 
-def by_the_model(shop: Shop, counter: ModernCounter) -> list[str]:
-    """Arguments, as a model sends them, that say yes."""
-    words = ("confirm", "approve", "confirmed", "inputResponses", "requestState")
-    return [said(counter.call("refund_order", {**ORDER, word: True})) for word in words]
+def approve_in_arguments(shop: Shop, client: StatelessClient) -> list[str]:
+    """Send approval in arguments, as a model could."""
+    names = ("confirm", "approve", "confirmed", "inputResponses", "requestState")
+    return [
+        get_text(client.call("refund_order", {**ORDER, name: True})) for name in names
+    ]
 
 
 ATTACKS = [
-    forged,
-    tampered,
-    expired,
-    other_arguments,
-    other_client,
-    declined,
-    cancelled,
-    of_no_person,
-    by_the_model,
+    send_forged_answers,
+    change_state,
+    answer_after_timeout,
+    change_arguments,
+    answer_as_other_client,
+    answer_without_approval,
+    approve_after_cancel,
+    answer_without_elicitation,
+    approve_in_arguments,
 ]
 
 
 @pytest.mark.parametrize("transport", TRANSPORTS)
-def test_no_handler_runs_without_a_yes_in_the_new_era(
-    shop: Shop, transport: str
-) -> None:
-    with shop.modern(transport) as counter:
+def test_stateless_call_runs_only_after_approval(shop: Shop, transport: str) -> None:
+    """No attack runs a handler; an approval then runs it once."""
+    with shop.connect_stateless(transport) as client:
         for attack in ATTACKS:
-            for read in attack(shop, counter):
-                assert "refunded" not in read and "priced" not in read, attack.__doc__
-            assert shop.done == [], attack.__doc__
-            shop.pass_time(0)
-        # The door is no wall: a yes opens it, for this call and once.
-        assert answered(counter, state_of(counter)) == "refunded A-1 25"
-        assert shop.done == ["refunded A-1 25"]
+            for text in attack(shop, client):
+                assert "refunded" not in text and "priced" not in text, attack.__doc__
+            assert shop.side_effects == [], attack.__doc__
+            shop.advance_clock(0)
+        # The attacks would also fail if approval never worked, so one call is approved.
+        assert answer_call(client, request_state(client)) == "refunded A-1 25"
+        assert shop.side_effects == ["refunded A-1 25"]
 
 
 @pytest.mark.slow
-def test_an_answer_is_used_once_by_three_processes(shop: Shop) -> None:
-    with shop.http("--workers", "3", package="generated.shop") as server:
-        _used_once(shop, [ModernCounter(server)] * 12)
+def test_worker_processes_accept_an_approval_only_once(shop: Shop) -> None:
+    """Twelve concurrent calls with one approval run the handler once."""
+    with shop.serve_http("--workers", "3", package="generated.shop") as server:
+        _check_single_use(shop, [StatelessClient(server)] * 12)
 
 
 @pytest.mark.slow
-def test_an_answer_is_used_once_by_three_servers_over_stdio(shop: Shop) -> None:
+def test_stdio_servers_accept_an_approval_only_once(shop: Shop) -> None:
+    """Three servers with one ledger receive the same approval concurrently."""
     with (
-        shop.modern("stdio") as a,
-        shop.modern("stdio") as b,
-        shop.modern("stdio") as c,
+        shop.connect_stateless("stdio") as a,
+        shop.connect_stateless("stdio") as b,
+        shop.connect_stateless("stdio") as c,
     ):
-        _used_once(shop, [a, b, c])
+        _check_single_use(shop, [a, b, c])
 
 
-def _used_once(shop: Shop, counters: list[ModernCounter]) -> None:
-    state = state_of(counters[0])
-    read: list[str] = []
+def _check_single_use(shop: Shop, clients: list[StatelessClient]) -> None:
+    """Send one approval from all clients concurrently, and check that one call runs."""
+    state = request_state(clients[0])
+    texts: list[str] = []
     threads = [
-        threading.Thread(target=lambda c=c: read.append(answered(c, state)))
-        for c in counters
+        threading.Thread(target=lambda c=c: texts.append(answer_call(c, state)))
+        for c in clients
     ]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert shop.done == ["refunded A-1 25"]
-    assert read.count("refunded A-1 25") == 1
-    assert sum("has already been used" in text for text in read) == len(counters) - 1
+    assert shop.side_effects == ["refunded A-1 25"]
+    assert texts.count("refunded A-1 25") == 1
+    assert sum("has already been used" in text for text in texts) == len(clients) - 1
 
 
-OlderAttack = Callable[[Shop, OlderCounter], list[str]]
+HandshakeAttack = Callable[[Shop, HandshakeClient], list[str]]
 
 
-def _ended(counter: OlderCounter, answer: Any) -> str:
-    number = counter.begin("refund_order", ORDER)
-    counter.answer(counter.question(), answer)
-    return said(counter.end(number))
+def _call_and_answer(client: HandshakeClient, answer: Any) -> str:
+    """Start a call, answer its question, and return the text."""
+    number = client.start_call("refund_order", ORDER)
+    client.answer(client.read_question(), answer)
+    return get_text(client.read_response(number))
 
 
-def old_forged(shop: Shop, counter: OlderCounter) -> list[str]:
-    """Answers under every number that a question could have, before there is one."""
+def send_answers_before_question(shop: Shop, client: HandshakeClient) -> list[str]:
+    """Send approvals with every request ID that the question could have."""
     for number in range(20):
-        counter.answer({"id": number}, YES)
-        counter.answer({"id": str(number)}, YES)
-    return [_ended(counter, {"action": "decline"})]
+        client.answer({"id": number}, YES)
+        client.answer({"id": str(number)}, YES)
+    return [_call_and_answer(client, {"action": "decline"})]
 
 
-def old_state(shop: Shop, counter: OlderCounter) -> list[str]:
-    """What belongs to the other era."""
+def send_stateless_approval(shop: Shop, client: HandshakeClient) -> list[str]:
+    """Send the answers and state of the stateless version with a call."""
     more = {"inputResponses": {"confirm": YES}, "requestState": "v1.AAAA"}
-    return [said(counter.end(counter.begin("refund_order", ORDER, **more)))]
+    return [
+        get_text(client.read_response(client.start_call("refund_order", ORDER, **more)))
+    ]
 
 
-def old_expired(shop: Shop, counter: OlderCounter) -> list[str]:
-    """An answer to a question that the server has given up."""
-    with replace(shop, patience=0.2).older(counter.transport) as hasty:
-        number = hasty.begin("refund_order", ORDER)
-        request = hasty.question()
-        read = said(hasty.end(number))
-        hasty.answer(request, YES)
-        return [read, said(hasty.end(hasty.begin("refund_order", ORDER)))]
+def answer_expired_question(shop: Shop, client: HandshakeClient) -> list[str]:
+    """Answer a question after the server has stopped waiting."""
+    with replace(shop, answer_timeout=0.2).connect_handshake(
+        client.transport
+    ) as impatient:
+        number = impatient.start_call("refund_order", ORDER)
+        request = impatient.read_question()
+        text = get_text(impatient.read_response(number))
+        impatient.answer(request, YES)
+        return [
+            text,
+            get_text(
+                impatient.read_response(impatient.start_call("refund_order", ORDER))
+            ),
+        ]
 
 
-def old_other_arguments(shop: Shop, counter: OlderCounter) -> list[str]:
-    """Two calls wait; the yes to one is none to the other."""
-    first = counter.begin("refund_order", {"order_id": "first"})
-    asked = counter.question()
-    second = counter.begin("refund_order", {"order_id": "second"})
-    about_second = counter.question()
-    assert "second" in about_second["params"]["message"]
-    counter.answer(asked, {"action": "decline"})
-    counter.answer(about_second, {"action": "cancel"})
-    return [said(counter.end(first)), said(counter.end(second))]
+def answer_concurrent_calls(shop: Shop, client: HandshakeClient) -> list[str]:
+    """Decline and cancel two concurrent calls, each by its own question."""
+    first = client.start_call("refund_order", {"order_id": "first"})
+    first_question = client.read_question()
+    second = client.start_call("refund_order", {"order_id": "second"})
+    second_question = client.read_question()
+    assert "second" in second_question["params"]["message"]
+    client.answer(first_question, {"action": "decline"})
+    client.answer(second_question, {"action": "cancel"})
+    return [
+        get_text(client.read_response(first)),
+        get_text(client.read_response(second)),
+    ]
 
 
-def old_other_client(shop: Shop, counter: OlderCounter) -> list[str]:
-    number = counter.begin("refund_order", ORDER)
-    request = counter.question()
-    with shop.older(counter.transport, "other") as other:
+def answer_question_as_other_client(shop: Shop, client: HandshakeClient) -> list[str]:
+    """Answer a question over the connection of another client."""
+    number = client.start_call("refund_order", ORDER)
+    request = client.read_question()
+    with shop.connect_handshake(client.transport, "other") as other:
         other.answer(request, YES)
-        mine = _ended(other, {"action": "cancel"})
-    assert shop.done == []
-    counter.answer(request, {"action": "decline"})
-    return [mine, said(counter.end(number))]
+        text = _call_and_answer(other, {"action": "cancel"})
+    assert shop.side_effects == []
+    client.answer(request, {"action": "decline"})
+    return [text, get_text(client.read_response(number))]
 
 
-def old_declined(shop: Shop, counter: OlderCounter) -> list[str]:
-    almost = [
+def decline_in_session(shop: Shop, client: HandshakeClient) -> list[str]:
+    """Decline, or accept without a true `approve`."""
+    answers = [
         {"action": "decline"},
         {"action": "decline", "content": {"approve": True}},
         {"action": "accept", "content": {"approve": False}},
         {"action": "accept", "content": {"approve": "true"}},
         {"action": "accept"},
     ]
-    return [_ended(counter, answer) for answer in almost]
+    return [_call_and_answer(client, answer) for answer in answers]
 
 
-def old_doubled(shop: Shop, counter: OlderCounter) -> list[str]:
-    """A no, and then the yes after all."""
-    number = counter.begin("refund_order", ORDER)
-    request = counter.question()
-    counter.answer(request, {"action": "decline"})
-    counter.answer(request, YES)
-    return [said(counter.end(number))]
+def approve_after_decline(shop: Shop, client: HandshakeClient) -> list[str]:
+    """Decline a question, then approve it."""
+    number = client.start_call("refund_order", ORDER)
+    request = client.read_question()
+    client.answer(request, {"action": "decline"})
+    client.answer(request, YES)
+    return [get_text(client.read_response(number))]
 
 
-def old_cancelled(shop: Shop, counter: OlderCounter) -> list[str]:
-    closed = _ended(counter, {"action": "cancel"})
-    number = counter.begin("refund_order", ORDER)
-    request = counter.question()
+def approve_after_cancellation(shop: Shop, client: HandshakeClient) -> list[str]:
+    """Cancel a question or its call, then approve it."""
+    text = _call_and_answer(client, {"action": "cancel"})
+    number = client.start_call("refund_order", ORDER)
+    request = client.read_question()
     params = {"requestId": number}
-    counter.send({"method": "notifications/cancelled", "params": params})
-    counter.answer(request, YES)
-    return [closed, _ended(counter, {"action": "decline"})]
+    client.send({"method": "notifications/cancelled", "params": params})
+    client.answer(request, YES)
+    return [text, _call_and_answer(client, {"action": "decline"})]
 
 
-def old_of_no_person(shop: Shop, counter: OlderCounter) -> list[str]:
-    """A client that says that it can, and then cannot, or speaks nonsense."""
-    number = counter.begin("refund_order", ORDER)
+def answer_malformed_in_session(shop: Shop, client: HandshakeClient) -> list[str]:
+    """Return errors and malformed answers, or connect without form elicitation."""
+    number = client.start_call("refund_order", ORDER)
     error = {"code": -32601, "message": "Method not found"}
-    counter.send({"id": counter.question()["id"], "error": error})
-    words: list[Any] = [{}, {"action": "yes"}, {"approve": True}]
-    read = [_ended(counter, answer) for answer in words]
-    unable = []
-    cans: list[dict[str, Any]] = [{}, {"elicitation": {"url": {}}}]
-    for can in cans:
-        with shop.older(counter.transport, can=can) as mute:
-            unable.append(said(mute.end(mute.begin("refund_order", ORDER))))
-    assert all("has to ask the user first" in text for text in unable)
-    return [said(counter.end(number)), *read, *unable]
+    client.send({"id": client.read_question()["id"], "error": error})
+    answers: list[Any] = [{}, {"action": "yes"}, {"approve": True}]
+    texts = [_call_and_answer(client, answer) for answer in answers]
+    refused = []
+    all_capabilities: list[dict[str, Any]] = [{}, {"elicitation": {"url": {}}}]
+    for capabilities in all_capabilities:
+        with shop.connect_handshake(
+            client.transport, capabilities=capabilities
+        ) as other:
+            refused.append(
+                get_text(other.read_response(other.start_call("refund_order", ORDER)))
+            )
+    assert all("has to ask the user first" in text for text in refused)
+    return [get_text(client.read_response(number)), *texts, *refused]
 
 
-def old_by_the_model(shop: Shop, counter: OlderCounter) -> list[str]:
-    words = ("confirm", "approve", "confirmed")
+def approve_in_session_arguments(shop: Shop, client: HandshakeClient) -> list[str]:
+    """Send approval in arguments, as a model could."""
+    names = ("confirm", "approve", "confirmed")
     return [
-        said(counter.end(counter.begin("refund_order", {**ORDER, word: True})))
-        for word in words
+        get_text(
+            client.read_response(
+                client.start_call("refund_order", {**ORDER, name: True})
+            )
+        )
+        for name in names
     ]
 
 
-OLD_ATTACKS: list[OlderAttack] = [
-    old_forged,
-    old_state,
-    old_expired,
-    old_other_arguments,
-    old_other_client,
-    old_declined,
-    old_doubled,
-    old_cancelled,
-    old_of_no_person,
-    old_by_the_model,
+HANDSHAKE_ATTACKS: list[HandshakeAttack] = [
+    send_answers_before_question,
+    send_stateless_approval,
+    answer_expired_question,
+    answer_concurrent_calls,
+    answer_question_as_other_client,
+    decline_in_session,
+    approve_after_decline,
+    approve_after_cancellation,
+    answer_malformed_in_session,
+    approve_in_session_arguments,
 ]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("transport", ["stdio", "http"])
-def test_no_handler_runs_without_a_yes_in_the_older_era(
-    shop: Shop, transport: str
-) -> None:
-    with shop.older(transport) as counter:
-        for attack in OLD_ATTACKS:
-            for read in attack(shop, counter):
-                assert "refunded" not in read, attack.__name__
-            assert shop.done == [], attack.__name__
-        number = counter.begin("refund_order", ORDER)
-        request = counter.question()
-        counter.answer(request, YES)
-        counter.answer(request, YES)
-        assert said(counter.end(number)) == "refunded A-1 25"
-        assert shop.done == ["refunded A-1 25"]
+def test_handshake_call_runs_only_after_approval(shop: Shop, transport: str) -> None:
+    """No attack runs a handler; an approval sent twice then runs it once."""
+    with shop.connect_handshake(transport) as client:
+        for attack in HANDSHAKE_ATTACKS:
+            for text in attack(shop, client):
+                assert "refunded" not in text, attack.__name__
+            assert shop.side_effects == [], attack.__name__
+        number = client.start_call("refund_order", ORDER)
+        request = client.read_question()
+        client.answer(request, YES)
+        client.answer(request, YES)
+        assert get_text(client.read_response(number)) == "refunded A-1 25"
+        assert shop.side_effects == ["refunded A-1 25"]
 
 
 @pytest.mark.slow
-def test_state_of_another_key_is_refused(shop: Shop) -> None:
-    with shop.modern("stdio") as counter:
-        state = state_of(counter)
-    with replace(shop, key="another" + KEY).modern("stdio") as other:
-        assert answered(other, state) == "Invalid or expired requestState"
-    assert shop.done == []
+def test_state_sealed_with_another_key_is_rejected(shop: Shop) -> None:
+    with shop.connect_stateless("stdio") as client:
+        state = request_state(client)
+    with replace(shop, key="another" + KEY).connect_stateless("stdio") as other:
+        assert answer_call(other, state) == "Invalid or expired requestState"
+    assert shop.side_effects == []

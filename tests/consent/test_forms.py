@@ -1,4 +1,4 @@
-"""Which forms a handler may put to a person: those that clients can show."""
+"""Question forms: which schemas clients can show, and how long a question stays open."""
 
 from __future__ import annotations
 
@@ -11,40 +11,36 @@ from typing import Any
 import pytest
 
 from toolcast_runtime.consent import questions
-from toolcast_runtime.consent.questions import (
-    ApprovalsInMemory,
-    Questions,
-    check_form,
-)
+from toolcast_runtime.consent.questions import ApprovalsInMemory, Questions, check_form
 from toolcast_runtime.core.question import Answer, PendingQuestion
 
 TITLED = [{"const": "in", "title": "Inside"}]
-WORDS = {"title": "A", "description": "An a."}
+TEXT = {"title": "A", "description": "An a."}
 
 
-def form(field: Any, **more: Any) -> dict[str, Any]:
+def make_form(field: Any, **more: Any) -> dict[str, Any]:
     return {"type": "object", "properties": {"a": field}, **more}
 
 
 @pytest.mark.parametrize(
     "field",
     [
-        {"type": "boolean", "default": True, **WORDS},
-        {"type": "number", "minimum": 0.5, "maximum": 1, "default": 0.7, **WORDS},
+        {"type": "boolean", "default": True, **TEXT},
+        {"type": "number", "minimum": 0.5, "maximum": 1, "default": 0.7, **TEXT},
         {"type": "integer", "minimum": -1},
-        {"type": "string", "minLength": 0, "maxLength": 0, "format": "uri", **WORDS},
+        {"type": "string", "minLength": 0, "maxLength": 0, "format": "uri", **TEXT},
         {"type": "string", "format": "email", "default": "a"},
-        {"type": "string", "enum": ["a"], "enumNames": ["A"], "default": "a", **WORDS},
-        {"type": "string", "oneOf": TITLED, "default": "in", **WORDS},
-        {"type": "array", "items": {"type": "string", "enum": ["a"]}, **WORDS},
+        {"type": "string", "enum": ["a"], "enumNames": ["A"], "default": "a", **TEXT},
+        {"type": "string", "oneOf": TITLED, "default": "in", **TEXT},
+        {"type": "array", "items": {"type": "string", "enum": ["a"]}, **TEXT},
         {"type": "array", "items": {"anyOf": TITLED}, "minItems": 0, "maxItems": 0},
         {"type": "array", "items": {"anyOf": TITLED}, "default": []},
     ],
 )
-def test_a_field_that_clients_show(field: Any) -> None:
-    assert check_form(form(field)) == []
-    assert check_form(form(field, required=["a"])) == []
-    assert check_form(form(field, **{"$schema": "x"})) == []
+def test_form_field_is_accepted(field: Any) -> None:
+    assert check_form(make_form(field)) == []
+    assert check_form(make_form(field, required=["a"])) == []
+    assert check_form(make_form(field, **{"$schema": "x"})) == []
 
 
 @pytest.mark.parametrize(
@@ -86,8 +82,8 @@ def test_a_field_that_clients_show(field: Any) -> None:
         {"type": "array", "items": {"anyOf": TITLED}, "uniqueItems": True},
     ],
 )
-def test_a_field_that_none_shows(field: Any) -> None:
-    assert check_form(form(field))
+def test_form_field_that_mcp_does_not_define_is_reported(field: Any) -> None:
+    assert check_form(make_form(field))
 
 
 @pytest.mark.parametrize(
@@ -101,14 +97,16 @@ def test_a_field_that_none_shows(field: Any) -> None:
         {"type": "object", "properties": {}, "$schema": 1},
     ],
 )
-def test_a_schema_that_is_no_form(schema: Any) -> None:
+def test_schema_that_is_not_a_flat_object_form_is_reported(schema: Any) -> None:
     assert check_form(schema)
     assert check_form({"type": "object", "properties": {}}) == []
 
 
-async def test_a_round_is_remembered_for_an_hour(
+async def test_in_memory_rounds_expire_after_one_hour(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    """The hour starts at the first question; claims are exclusive until released."""
+
     class Clock:
         now = 0.0
 
@@ -119,27 +117,28 @@ async def test_a_round_is_remembered_for_an_hour(
     monkeypatch.setattr(questions, "time", clock)
     approvals = ApprovalsInMemory()
 
-    def asked(round: str) -> PendingQuestion:
+    def make_question(round: str) -> PendingQuestion:
         return PendingQuestion(round, "q", "t", None, None, "m", {}, {}, "now")
 
-    await approvals.record_question(asked("first"))
+    await approvals.record_question(make_question("first"))
     clock.now = 1.0
-    await approvals.record_question(asked("second"))
+    await approvals.record_question(make_question("second"))
     clock.now = 3599.5
-    await approvals.record_question(asked("third"))
+    await approvals.record_question(make_question("third"))
     assert [*approvals._open] == ["first", "second", "third"]
     clock.now = 3600.0
-    await approvals.record_question(asked("second"))
-    assert [*approvals._open] == ["second", "third"], "the first is over"
-    assert approvals._open["second"] == 1.0, "it began when it was first asked"
+    await approvals.record_question(make_question("second"))
+    assert [*approvals._open] == ["second", "third"], "the first has expired"
+    assert approvals._open["second"] == 1.0, "starts at its first question"
     assert await approvals.claim_round("second")
     assert not await approvals.claim_round("second")
     await approvals.release_round("second")
     assert await approvals.claim_round("second")
 
 
-async def test_a_person_has_ten_minutes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """In which the call's own time stands still."""
+async def test_answer_timeout_is_ten_minutes_and_pauses_the_call_timeout(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
 
     class Clock:
         now = 5.0
@@ -147,23 +146,29 @@ async def test_a_person_has_ten_minutes(monkeypatch: pytest.MonkeyPatch) -> None
         def monotonic(self) -> float:
             return self.now
 
-    clock, given = Clock(), list[float]()
+    clock, timeouts = Clock(), list[float]()
 
     @asynccontextmanager
     async def timeout(seconds: float) -> AsyncIterator[None]:
-        given.append(seconds)
+        timeouts.append(seconds)
         yield
 
-    def person(_: Any) -> Answer:
+    def answer_after_two_seconds(_: Any) -> Answer:
         clock.now += 2.0
-        assert (made.is_waiting, made.waiting_seconds) == (True, 2.0)
+        assert (pending.is_waiting, pending.waiting_seconds) == (True, 2.0)
         return Answer("accept")
 
-    nobody: Any = None
-    made = Questions(person, nobody, nobody, None, {}, asyncio.get_running_loop())
+    unused: Any = None
+    pending = Questions(
+        answer_after_two_seconds, unused, unused, None, {}, asyncio.get_running_loop()
+    )
     monkeypatch.setattr(questions, "time", clock)
-    fake = SimpleNamespace(timeout=timeout)
-    monkeypatch.setattr(questions, "asyncio", fake)
-    assert await made._await_answer(nobody) == Answer("accept")
+    fake_asyncio = SimpleNamespace(timeout=timeout)
+    monkeypatch.setattr(questions, "asyncio", fake_asyncio)
+    assert await pending._await_answer(unused) == Answer("accept")
     clock.now += 7.0
-    assert (made.is_waiting, made.waiting_seconds, given) == (False, 2.0, [600.0])
+    assert (pending.is_waiting, pending.waiting_seconds, timeouts) == (
+        False,
+        2.0,
+        [600.0],
+    )

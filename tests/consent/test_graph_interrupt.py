@@ -1,4 +1,4 @@
-"""An agent of LangChain stops for a person, and goes on with the answer."""
+"""LangGraph agents that interrupt for a confirmation and resume with the answer."""
 
 from __future__ import annotations
 
@@ -13,80 +13,88 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.types import Command
 
-from tests.consent.counters import Shop
+from tests.consent.shop_clients import YES, Shop
 from tests.langchain.test_langchain_agent import ScriptedModel, tool_calls
 from toolcast_runtime import Registry
 
 THREAD: Any = {"configurable": {"thread_id": "1"}}
 
 
-def agent_of(registry: Registry, *said: AIMessage, saver: Any = None) -> Any:
-    """An agent with the shop's tools whose model says this."""
+def make_agent(registry: Registry, *replies: AIMessage, saver: Any = None) -> Any:
+    """Return an agent with the shop's tools and a model that sends these replies."""
     assert registry.package == "generated.shop"
     tools = importlib.import_module("generated.shop.langchain_tools")
     model = ScriptedModel(
-        messages=iter([*said, AIMessage("done")]), disable_streaming=True
+        messages=iter([*replies, AIMessage("done")]), disable_streaming=True
     )
     return create_agent(model, tools.get_langchain_tools("desk"), checkpointer=saver)
 
 
-def question_of(state: Any) -> dict[str, Any]:
-    """What the person is shown where the graph has stopped."""
-    (stopped,) = state["__interrupt__"]
-    value: dict[str, Any] = stopped.value
+def get_interrupt(state: Any) -> dict[str, Any]:
+    """Return the value of the graph's interrupt, which has the question."""
+    (interrupt,) = state["__interrupt__"]
+    value: dict[str, Any] = interrupt.value
     return value
 
 
-def read(state: Any) -> list[str]:
+def get_tool_messages(state: Any) -> list[str]:
+    """Return the text of each tool message."""
     return [str(m.content) for m in state["messages"] if isinstance(m, ToolMessage)]
 
 
 REFUND = ("refund_order", {"order_id": "A-1"})
-GO: Any = {"messages": [HumanMessage("go")]}
+START_INPUT: Any = {"messages": [HumanMessage("go")]}
 
 
-def test_the_graph_stops_and_goes_on(registry: Registry, shop: Shop) -> None:
-    agent = agent_of(registry, tool_calls(REFUND), saver=InMemorySaver())
-    shown = question_of(agent.invoke(GO, THREAD))
-    assert shown["message"].startswith("Pay this order back?")
-    assert shown["arguments"] == {"order_id": "A-1"} and shop.done == []
-    answer = {"action": "accept", "content": {"approve": True}}
-    state = agent.invoke(
-        Command(resume={"question": shown["question"], **answer}), THREAD
+def test_graph_interrupts_and_resumes_with_answer(
+    registry: Registry, shop: Shop
+) -> None:
+    """The interrupt has the question and the arguments; the approval is recorded."""
+    agent = make_agent(registry, tool_calls(REFUND), saver=InMemorySaver())
+    interrupt = get_interrupt(agent.invoke(START_INPUT, THREAD))
+    assert interrupt["message"].startswith("Pay this order back?")
+    assert interrupt["arguments"] == {"order_id": "A-1"} and shop.side_effects == []
+    answer = {"question": interrupt["question"], **YES}
+    state = agent.invoke(Command(resume=answer), THREAD)
+    assert (
+        get_tool_messages(state) == ["refunded A-1 None"]
+        and len(shop.side_effects) == 1
     )
-    assert read(state) == ["refunded A-1 None"] and len(shop.done) == 1
-    assert shop.approvals("client", "tool", "action") == [
+    assert shop.list_approvals("client", "tool", "action") == [
         ("desk", "refund_order", "accept")
     ]
 
 
-def test_an_async_graph_stops_and_goes_on(registry: Registry, shop: Shop) -> None:
-    agent = agent_of(registry, tool_calls(REFUND), saver=InMemorySaver())
+def test_async_graph_interrupts_and_resumes(registry: Registry, shop: Shop) -> None:
+    agent = make_agent(registry, tool_calls(REFUND), saver=InMemorySaver())
 
     async def run() -> Any:
-        shown = question_of(await agent.ainvoke(GO, THREAD))
-        answer = {"action": "accept", "content": {"approve": True}}
-        resumed = {"question": shown["question"], **answer}
-        return await agent.ainvoke(Command(resume=resumed), THREAD)
+        interrupt = get_interrupt(await agent.ainvoke(START_INPUT, THREAD))
+        answer = {"question": interrupt["question"], **YES}
+        return await agent.ainvoke(Command(resume=answer), THREAD)
 
-    assert read(asyncio.run(run())) == ["refunded A-1 None"] and len(shop.done) == 1
-
-
-def test_a_handler_asks_twice(registry: Registry, shop: Shop) -> None:
-    agent = agent_of(
-        registry,
-        tool_calls(("book_table", {"day": "Monday"})),
-        saver=InMemorySaver(),
+    assert (
+        get_tool_messages(asyncio.run(run())) == ["refunded A-1 None"]
+        and len(shop.side_effects) == 1
     )
-    state = agent.invoke(GO, THREAD)
+
+
+def test_two_handler_questions_interrupt_twice(registry: Registry, shop: Shop) -> None:
+    agent = make_agent(
+        registry, tool_calls(("book_table", {"day": "Monday"})), saver=InMemorySaver()
+    )
+    state = agent.invoke(START_INPUT, THREAD)
     for content in ({"seats": 2}, {"place": "garden"}):
-        given = {"question": question_of(state)["question"], "action": "accept"}
-        state = agent.invoke(Command(resume={**given, "content": content}), THREAD)
-    assert read(state) == ["booked Monday 2 garden"] and len(shop.done) == 1
+        answer = {"question": get_interrupt(state)["question"], "action": "accept"}
+        state = agent.invoke(Command(resume={**answer, "content": content}), THREAD)
+    assert (
+        get_tool_messages(state) == ["booked Monday 2 garden"]
+        and len(shop.side_effects) == 1
+    )
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("answer", "error"),
     [
         ({"action": "decline"}, "the user declined"),
         ({"action": "accept", "content": {"approve": False}}, "the user declined"),
@@ -97,58 +105,58 @@ def test_a_handler_asks_twice(registry: Registry, shop: Shop) -> None:
         (True, "an invalid answer"),
     ],
 )
-def test_everything_else_is_a_no_to_a_graph(
-    registry: Registry, shop: Shop, given: Any, said: str
+def test_graph_resumed_without_approval_does_not_run_the_tool(
+    registry: Registry, shop: Shop, answer: Any, error: str
 ) -> None:
-    agent = agent_of(registry, tool_calls(REFUND), saver=InMemorySaver())
-    shown = question_of(agent.invoke(GO, THREAD))
-    if isinstance(given, dict):
-        given = {"question": shown["question"], **given}
-    state = agent.invoke(Command(resume=given), THREAD)
-    assert said in read(state)[0] and shop.done == []
+    agent = make_agent(registry, tool_calls(REFUND), saver=InMemorySaver())
+    interrupt = get_interrupt(agent.invoke(START_INPUT, THREAD))
+    if isinstance(answer, dict):
+        answer = {"question": interrupt["question"], **answer}
+    state = agent.invoke(Command(resume=answer), THREAD)
+    assert error in get_tool_messages(state)[0] and shop.side_effects == []
 
 
-def test_nobody_is_asked_without_a_graph_that_can_go_on(
+def test_tool_requires_graph_with_checkpointer(registry: Registry, shop: Shop) -> None:
+    error = "no user can be asked outside a graph with a checkpointer"
+    (tool,) = [tool for tool in load_tools() if tool.name == "refund_order"]
+    assert error in tool.invoke({"order_id": "A-1"})
+    assert shop.side_effects == []
+
+
+def load_tools() -> list[Any]:
+    tools = importlib.import_module("generated.shop.langchain_tools")
+    shop_tools: list[Any] = tools.get_langchain_tools("desk")
+    return shop_tools
+
+
+def test_graph_without_checkpointer_runs_no_tool(
     registry: Registry, shop: Shop
 ) -> None:
-    refused = "no user can be asked outside a graph with a checkpointer"
-    (tool,) = [t for t in agent_tools() if t.name == "refund_order"]
-    assert refused in tool.invoke({"order_id": "A-1"})
-    assert shop.done == []
+    agent = make_agent(registry, tool_calls(REFUND))
+    agent.invoke(START_INPUT)
+    assert shop.side_effects == []
 
 
-def agent_tools() -> list[Any]:
-    tools = importlib.import_module("generated.shop.langchain_tools")
-    found: list[Any] = tools.get_langchain_tools("desk")
-    return found
+TWO_REFUNDS = tool_calls(REFUND, ("refund_order", {"order_id": "B-2"}))
 
 
-def test_a_graph_without_a_memory_only_stops(registry: Registry, shop: Shop) -> None:
-    agent = agent_of(registry, tool_calls(REFUND))
-    agent.invoke(GO)
-    assert shop.done == []
+def make_single_node_graph(registry: Registry, *is_forward: bool) -> Any:
+    """Return a graph with one node that runs all tool calls of the last message.
 
-
-TWO = tool_calls(REFUND, ("refund_order", {"order_id": "B-2"}))
-YES = {"action": "accept", "content": {"approve": True}}
-
-
-def one_node(registry: Registry, *order: bool) -> Any:
-    """A graph whose node makes all calls of a message, and is run again for each question.
-
-    Each time in order, or in this one.
+    The node runs again after each question: by default in order, or per run in reverse
+    order if `is_forward` is false.
     """
-    in_order = [*order, *[True] * 9]
+    directions = [*is_forward, *[True] * 9]
     assert registry.package == "generated.shop"
     graph = StateGraph(MessagesState)
-    tools = {tool.name: tool for tool in agent_tools()}
+    tools = {tool.name: tool for tool in load_tools()}
 
     def call_all(state: MessagesState) -> Any:
-        made = state["messages"][-1].tool_calls
+        tool_calls = state["messages"][-1].tool_calls
         return {
             "messages": [
                 tools[call["name"]].invoke({**call, "type": "tool_call"})
-                for call in (made if in_order.pop(0) else reversed(made))
+                for call in (tool_calls if directions.pop(0) else reversed(tool_calls))
             ]
         }
 
@@ -157,49 +165,51 @@ def one_node(registry: Registry, *order: bool) -> Any:
     return graph.compile(checkpointer=InMemorySaver())
 
 
-def test_a_node_that_is_run_again_repeats_no_call(
+def test_rerun_node_does_not_repeat_approved_call(
     registry: Registry, shop: Shop
 ) -> None:
-    """What was allowed and done before the node's next question is not done again by it."""
-    graph = one_node(registry)
-    state = graph.invoke({"messages": [TWO]}, THREAD)
+    """The second run of the node refuses the call of the first run."""
+    graph = make_single_node_graph(registry)
+    state = graph.invoke({"messages": [TWO_REFUNDS]}, THREAD)
     while "__interrupt__" in state:
-        given = {"question": question_of(state)["question"], **YES}
-        state = graph.invoke(Command(resume=given), THREAD)
-    assert shop.done == ["refunded A-1 None", "refunded B-2 None"]
-    assert "has already been used" in read(state)[0]
-    assert read(state)[1] == "refunded B-2 None"
+        answer = {"question": get_interrupt(state)["question"], **YES}
+        state = graph.invoke(Command(resume=answer), THREAD)
+    assert shop.side_effects == ["refunded A-1 None", "refunded B-2 None"]
+    assert "has already been used" in get_tool_messages(state)[0]
+    assert get_tool_messages(state)[1] == "refunded B-2 None"
 
 
-def test_a_checkpoint_that_is_run_again_repeats_no_call(
+def test_checkpoint_resumed_twice_runs_call_once(
     registry: Registry, shop: Shop
 ) -> None:
-    graph = one_node(registry)
+    graph = make_single_node_graph(registry)
     state = graph.invoke({"messages": [tool_calls(REFUND)]}, THREAD)
-    given = {"question": question_of(state)["question"], **YES}
-    stopped = graph.get_state(THREAD).config
-    graph.invoke(Command(resume=given), THREAD)
-    state = graph.invoke(Command(resume=given), stopped)
-    assert shop.done == ["refunded A-1 None"]
+    answer = {"question": get_interrupt(state)["question"], **YES}
+    checkpoint = graph.get_state(THREAD).config
+    graph.invoke(Command(resume=answer), THREAD)
+    state = graph.invoke(Command(resume=answer), checkpoint)
+    assert shop.side_effects == ["refunded A-1 None"]
 
 
-def test_each_of_equal_calls_takes_its_own_yes(registry: Registry, shop: Shop) -> None:
-    agent = agent_of(registry, tool_calls(REFUND, REFUND), saver=InMemorySaver())
-    state = agent.invoke(GO, THREAD)
+def test_one_answer_approves_one_of_equal_calls(registry: Registry, shop: Shop) -> None:
+    agent = make_agent(registry, tool_calls(REFUND, REFUND), saver=InMemorySaver())
+    state = agent.invoke(START_INPUT, THREAD)
     first, second = state["__interrupt__"]
-    given = {"question": first.value["question"], **YES}
-    state = agent.invoke(Command(resume={first.id: given, second.id: given}), THREAD)
-    assert len(shop.done) == 1
+    answer = {"question": first.value["question"], **YES}
+    state = agent.invoke(Command(resume={first.id: answer, second.id: answer}), THREAD)
+    assert len(shop.side_effects) == 1
 
 
-def test_an_answer_is_one_to_all_of_the_arguments(
+def test_approval_does_not_apply_to_a_call_with_other_long_arguments(
     registry: Registry, shop: Shop
 ) -> None:
-    """Two calls look alike where only their beginnings are shown."""
-    same = "x" * 600
-    pair = tool_calls(*(("refund_order", {"order_id": same + end}) for end in "AB"))
-    graph = one_node(registry, True, False)
-    state = graph.invoke({"messages": [pair]}, THREAD)
-    given = {"question": question_of(state)["question"], **YES}
-    state = graph.invoke(Command(resume=given), THREAD)
-    assert shop.done == []
+    """The questions of both calls look equal, since they show only 500 characters."""
+    prefix = "x" * 600
+    message = tool_calls(
+        *(("refund_order", {"order_id": prefix + suffix}) for suffix in "AB")
+    )
+    graph = make_single_node_graph(registry, True, False)
+    state = graph.invoke({"messages": [message]}, THREAD)
+    answer = {"question": get_interrupt(state)["question"], **YES}
+    state = graph.invoke(Command(resume=answer), THREAD)
+    assert shop.side_effects == []

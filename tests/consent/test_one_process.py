@@ -1,4 +1,4 @@
-"""In an application of one process people are asked in both eras, without a key."""
+"""Confirmation in an ASGI application that runs in one process, without a state key."""
 
 from __future__ import annotations
 
@@ -16,71 +16,73 @@ import pytest
 from starlette.applications import Starlette
 from starlette.routing import Mount
 
-from tests.consent.counters import YES, HttpCounter, Shop, said
+from tests.consent.shop_clients import YES, HttpHandshakeClient, Shop, get_text
 from toolcast_runtime.http import SettingsError
 
 ORDER = {"order_id": "A-1", "amount": 25}
-OPEN = {
+SETTINGS = {
     "SHOP_TOKEN_DESK": "token-of-the-desk",
     "SHOP_TOKEN_OTHER": "token-of-the-other",
     "SHOP_TOKEN_PHONE": "token-of-the-phone",
     "SHOP_ALLOWED_HOSTS": "shop.example",
 }
-DESK = {"Authorization": f"Bearer {OPEN['SHOP_TOKEN_DESK']}"}
+DESK = {"Authorization": f"Bearer {SETTINGS['SHOP_TOKEN_DESK']}"}
 
 
 @contextmanager
-def application(shop: Shop, name: str) -> Iterator[str]:
-    """Where it answers; uvicorn runs it, and no key is set."""
-    words = ["-m", "uvicorn", name, "--port", "0", "--no-access-log"]
+def run_application(shop: Shop, name: str) -> Iterator[str]:
+    """Run an ASGI application with uvicorn, without a state key; yield its URL."""
+    arguments = ["-m", "uvicorn", name, "--port", "0", "--no-access-log"]
     process = subprocess.Popen(
-        [sys.executable, *words],
+        [sys.executable, *arguments],
         cwd=shop.root,
-        env={**os.environ, **shop.environment, **OPEN, "SHOP_STATE_KEY": ""},
+        env={**os.environ, **shop.environment, **SETTINGS, "SHOP_STATE_KEY": ""},
         stderr=subprocess.PIPE,
         text=True,
     )
     try:
         assert process.stderr is not None
-        told = ""
+        log = ""
         for line in process.stderr:
-            told += line
-            if found := re.search(r"running on (http://[0-9.:]+)", line):
-                yield found[1]
+            log += line
+            if match := re.search(r"running on (http://[0-9.:]+)", line):
+                yield match[1]
                 return
-        raise AssertionError(told)
+        raise AssertionError(log)
     finally:
         process.kill()
         process.communicate()
 
 
-def test_a_client_of_the_older_era_is_asked_in_a_session(shop: Shop) -> None:
-    with application(shop, "one_process:app") as at:
-        counter = HttpCounter(f"{at}/platform/mcp/", headers=DESK)
-        assert counter.session is not None
-        number = counter.begin("refund_order", ORDER)
-        counter.answer(counter.question(), YES)
-        assert said(counter.end(number)) == "refunded A-1 25"
-    assert shop.done == ["refunded A-1 25"]
+def test_one_process_application_elicits_answers_in_a_session(shop: Shop) -> None:
+    with run_application(shop, "one_process:app") as url:
+        client = HttpHandshakeClient(f"{url}/platform/mcp/", headers=DESK)
+        assert client.session is not None
+        number = client.start_call("refund_order", ORDER)
+        client.answer(client.read_question(), YES)
+        assert get_text(client.read_response(number)) == "refunded A-1 25"
+    assert shop.side_effects == ["refunded A-1 25"]
 
 
 @pytest.mark.slow
-def test_the_generated_application_stays_one_of_several(shop: Shop) -> None:
+def test_generated_application_without_state_key_does_not_start(shop: Shop) -> None:
+    """It may run in several processes, which need a common key to ask the user."""
     with (
         pytest.raises(
             AssertionError, match="several processes can ask the user only if"
         ),
-        application(shop, "generated.shop.mcp_server:app"),
+        run_application(shop, "generated.shop.mcp_server:app"),
     ):
         pass
 
 
 @pytest.mark.usefixtures("registry")
-def test_all_that_is_missing_is_told_in_one_line(
+def test_startup_error_lists_all_missing_settings_in_one_line(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Mounted in another application, it is the last one of the traceback that Starlette tells."""
-    for variable in (*OPEN, "SHOP_STATE_KEY"):
+    """In a mounted application it is the last line of Starlette's traceback."""
+    variables = (*SETTINGS, "SHOP_STATE_KEY")
+    for variable in variables:
         monkeypatch.delenv(variable, raising=False)
     app = importlib.import_module("generated.shop.mcp_server").app
     outer = Starlette(routes=[Mount("/platform", app)], lifespan=app.lifespan)
@@ -98,7 +100,7 @@ def test_all_that_is_missing_is_told_in_one_line(
         await app({"type": "lifespan"}, receive, send)
 
     asyncio.run(run())
-    traceback, alone = (message["message"] for message in sent)
-    assert "\n" not in alone
-    assert all(each in alone for each in (*OPEN, "SHOP_STATE_KEY"))
-    assert traceback.splitlines()[-1].endswith(f"SettingsError: {alone}")
+    traceback, failure = (message["message"] for message in sent)
+    assert "\n" not in failure
+    assert all(variable in failure for variable in variables)
+    assert traceback.splitlines()[-1].endswith(f"SettingsError: {failure}")

@@ -1,4 +1,4 @@
-"""The shop through its registry: who is asked what, and what an answer lets happen."""
+"""Confirmation and handler questions through the registry: which answers permit a call."""
 
 from __future__ import annotations
 
@@ -6,15 +6,21 @@ import asyncio
 import importlib
 import sqlite3
 import threading
+import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.consent.counters import KEY, Shop
-from toolcast_runtime import Registry, current_call
+from tests.consent.shop_clients import KEY, Shop
+from toolcast_runtime import Registry, ToolResponse, current_call
 from toolcast_runtime.consent import Answer, Question
-from toolcast_runtime.consent.confirmation import build_question, escape_message
+from toolcast_runtime.consent.confirmation import (
+    build_question,
+    escape_message,
+    is_confirmation_needed,
+)
 from toolcast_runtime.consent.questions import Questions, _validate_content
 from toolcast_runtime.core.context import Caller, calling_as
 from toolcast_runtime.core.definitions.tool import Confirm
@@ -23,45 +29,52 @@ from toolcast_runtime.mcp.request_state import SealingError, make_sealer
 YES = Answer("accept", {"approve": True})
 
 
-class Person:
-    """Says what was laid down, and keeps what was asked."""
+class ScriptedUser:
+    """User with prepared answers that records the questions."""
 
     def __init__(self, *answers: Any) -> None:
-        self.asked: list[Question] = []
+        self.questions: list[Question] = []
         self._answers = list(answers)
 
     def __call__(self, question: Question) -> Any:
-        self.asked.append(question)
+        self.questions.append(question)
         return self._answers.pop(0)
 
 
-def refund(registry: Registry, ask: Any = None, **more: Any) -> str:
+def call_refund(registry: Registry, ask: Any = None, **more: Any) -> str:
+    """Call `refund_order` and return its result or error."""
     arguments = {"order_id": "A-1", **more}
     response = registry.call_tool_sync("refund_order", arguments, "desk", ask=ask)
     return str(response.error or response.result)
 
 
-def test_nobody_to_ask(registry: Registry, shop: Shop) -> None:
-    assert refund(registry) == (
+def call_booking(registry: Registry, ask: Any = None) -> ToolResponse:
+    return registry.call_tool_sync("book_table", {"day": "Monday"}, "desk", ask=ask)
+
+
+def test_confirmation_without_a_user_is_refused(registry: Registry, shop: Shop) -> None:
+    assert call_refund(registry) == (
         "`refund_order` has to ask the user first, and no user can be asked here; nothing"
         " was done"
     )
-    booked = registry.call_tool_sync("book_table", {"day": "Monday"}, "desk")
-    assert "no user can be asked here" in (booked.error or "")
-    assert shop.done == []
+    response = call_booking(registry)
+    assert "no user can be asked here" in (response.error or "")
+    assert shop.side_effects == []
 
 
-def test_a_yes_lets_one_call_happen(registry: Registry, shop: Shop) -> None:
-    person = Person(YES)
+def test_approval_runs_the_call_and_is_recorded_without_secrets(
+    registry: Registry, shop: Shop
+) -> None:
+    user = ScriptedUser(YES)
     with calling_as(Caller(user="mia")):
-        paid = refund(registry, person, amount=2.5, card="4711")
-    assert paid == "refunded A-1 2.5"
-    assert person.asked[0].message == (
+        text = call_refund(registry, user, amount=2.5, card="4711")
+    assert text == "refunded A-1 2.5"
+    assert user.questions[0].message == (
         'Pay this order back?\n\nrefund_order:\n- order_id: "A-1"\n- amount: 2.5\n'
         '- card: "4711"'
     )
     columns = "tool", "client", "user", "message", "arguments", "action"
-    assert shop.approvals(*columns) == [
+    assert shop.list_approvals(*columns) == [
         (
             "refund_order",
             "desk",
@@ -74,7 +87,7 @@ def test_a_yes_lets_one_call_happen(registry: Registry, shop: Shop) -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "read"),
+    ("answer", "error"),
     [
         (Answer("decline"), "the user declined; nothing was done"),
         (Answer("cancel"), "the user closed the question; nothing was done"),
@@ -85,11 +98,12 @@ def test_a_yes_lets_one_call_happen(registry: Registry, shop: Shop) -> None:
         (None, "no user can be asked here"),
     ],
 )
-def test_everything_else_is_a_no(
-    registry: Registry, shop: Shop, answer: Any, read: str
+def test_answer_other_than_approval_refuses_the_call(
+    registry: Registry, shop: Shop, answer: Any, error: str
 ) -> None:
-    assert read in refund(registry, Person(answer))
-    assert shop.done == []
+    """An object that is not an `Answer` counts as no user."""
+    assert error in call_refund(registry, ScriptedUser(answer))
+    assert shop.side_effects == []
 
 
 @pytest.mark.parametrize(
@@ -108,45 +122,47 @@ def test_accepted_question_without_approval_is_recorded_as_invalid(
     registry: Registry, shop: Shop, content: Any
 ) -> None:
     """The user neither approved nor declined."""
-    text = refund(registry, Person(Answer("accept", content)))
+    text = call_refund(registry, ScriptedUser(Answer("accept", content)))
     assert "the user's answer does not match the form: `approve`" in text
-    assert shop.done == []
-    assert shop.approvals("action") == [("invalid",)]
+    assert shop.side_effects == []
+    assert shop.list_approvals("action") == [("invalid",)]
 
 
-def test_arguments_are_no_answer(registry: Registry, shop: Shop) -> None:
-    """They are refused before anybody is asked."""
-    person = Person()
-    assert "`confirm` is not a parameter" in refund(registry, person, confirm=True)
-    assert person.asked == [] and shop.done == []
+def test_approval_in_arguments_is_rejected_before_the_question(
+    registry: Registry, shop: Shop
+) -> None:
+    user = ScriptedUser()
+    assert "`confirm` is not a parameter" in call_refund(registry, user, confirm=True)
+    assert user.questions == [] and shop.side_effects == []
 
 
 @pytest.mark.parametrize(("price", "is_asked"), [(10, True), (10.01, False)])
-def test_the_condition_decides_who_is_asked(
+def test_confirmation_is_required_only_if_the_condition_matches(
     registry: Registry, price: float, is_asked: bool
 ) -> None:
-    person = Person(YES)
+    user = ScriptedUser(YES)
     arguments = {"article": "tea", "price": price}
-    answer = registry.call_tool_sync("set_price", arguments, "desk", ask=person)
+    answer = registry.call_tool_sync("set_price", arguments, "desk", ask=user)
     assert answer.result == f"priced tea {price:g}"
-    assert bool(person.asked) is is_asked
+    assert bool(user.questions) is is_asked
 
 
-def test_a_condition_that_cannot_be_told_asks(registry: Registry) -> None:
-    """What costs too much to check is no way around the question."""
-    from toolcast_runtime.consent.confirmation import is_confirmation_needed
+def test_failed_condition_requires_confirmation(registry: Registry) -> None:
+    """A condition that is invalid or too expensive must not skip the question."""
 
-    slow = Confirm("?", {"properties": {"a": {"pattern": "^(?=.*x)(a|a)*$"}}})
-    assert is_confirmation_needed(slow, {}, {"a": "a" * 100_000})
-    broken = Confirm("?", {"properties": {"a": {"pattern": "("}}})
-    assert is_confirmation_needed(broken, {}, {"a": "b"})
-    many = Confirm("?", {"properties": {"a": {"uniqueItems": True}}})
-    assert is_confirmation_needed(many, {}, {"a": [10**30 + n for n in range(20_000)]})
+    slow_pattern = Confirm("?", {"properties": {"a": {"pattern": "^(?=.*x)(a|a)*$"}}})
+    assert is_confirmation_needed(slow_pattern, {}, {"a": "a" * 100_000})
+    invalid_pattern = Confirm("?", {"properties": {"a": {"pattern": "("}}})
+    assert is_confirmation_needed(invalid_pattern, {}, {"a": "b"})
+    large_array = Confirm("?", {"properties": {"a": {"uniqueItems": True}}})
+    assert is_confirmation_needed(
+        large_array, {}, {"a": [10**30 + n for n in range(20_000)]}
+    )
 
 
-def test_arguments_are_shown_as_they_are() -> None:
-    """No argument writes a line of its own, hides, or turns the text round."""
-    shown = build_question(
+def test_question_shows_arguments_escaped_and_on_one_line_each() -> None:
+    """Line breaks, invisible and bidirectional characters cannot disguise an argument."""
+    lines = build_question(
         "send",
         Confirm("Send?"),
         {
@@ -157,7 +173,7 @@ def test_arguments_are_shown_as_they_are() -> None:
             "in": [{"note": "\\\n" * 300, "amount": 99}],
         },
     ).message.splitlines()
-    assert shown == [
+    assert lines == [
         "Send?",
         "",
         "send:",
@@ -175,15 +191,18 @@ def test_arguments_are_shown_as_they_are() -> None:
     "mark",
     ["\u0301", "\u0488", "\u0e49", "\u064e", "\u1ab0", "\u1dc4", "\u20d2", "\ufe20"],
 )
-def test_marks_do_not_pile_up_over_an_amount(mark: str) -> None:
-    """Three are as many as a script needs; more would paint over the lines above."""
-    asked = build_question("pay", Confirm("Pay?"), {"to": f"a{mark * 30}", "amount": 9})
-    spelled = f"\\u{ord(mark):04x}"
-    assert f'- to: "a{mark * 3}{spelled * 27}"' in asked.message
-    assert escape_message(f"a{mark * 4}") == f"a{mark * 3}{spelled}"
+def test_combining_marks_after_the_third_are_escaped(mark: str) -> None:
+    """Scripts need at most three; a larger stack would cover the lines above."""
+    question = build_question(
+        "pay", Confirm("Pay?"), {"to": f"a{mark * 30}", "amount": 9}
+    )
+    escaped = f"\\u{ord(mark):04x}"
+    assert f'- to: "a{mark * 3}{escaped * 27}"' in question.message
+    assert escape_message(f"a{mark * 4}") == f"a{mark * 3}{escaped}"
 
 
-def test_a_handlers_message_hides_nothing() -> None:
+def test_control_and_invisible_characters_in_messages_are_escaped() -> None:
+    """The limit of the length applies after escaping."""
     assert escape_message("Book \u26a0\ufe0f\n\x1b[8m\u200ba\ufe0f?") == (
         "Book \u26a0\ufe0f\n\\x1b[8m\\u200ba\\ufe0f?"
     )
@@ -191,178 +210,188 @@ def test_a_handlers_message_hides_nothing() -> None:
         escape_message("\u200b" * 2000)
 
 
-async def test_before_anybody_is_asked_nobody_was_waited_for() -> None:
-    nobody: Any = None
+async def test_call_without_questions_has_no_waiting_time() -> None:
+    unused: Any = None
     loop = asyncio.get_running_loop()
-    made = Questions(nobody, nobody, nobody, None, {}, loop)
-    assert (made.waiting_seconds, made.is_waiting) == (0.0, False)
-    assert (made.is_pending, made.unawaited_count) == (False, 0)
+    pending_questions = Questions(unused, unused, unused, None, {}, loop)
+    assert (pending_questions.waiting_seconds, pending_questions.is_waiting) == (
+        0.0,
+        False,
+    )
+    assert (pending_questions.is_pending, pending_questions.unawaited_count) == (
+        False,
+        0,
+    )
 
 
-def test_eight_thousand_characters_are_read() -> None:
+def test_message_length_and_argument_length_are_limited() -> None:
+    """A message has at most 8,000 characters, with at most 500 of each string."""
     assert escape_message("x" * 8_000) == "x" * 8_000
     with pytest.raises(Exception, match="too long to be shown"):
         escape_message("x" * 8_001)
-    for length, end in ((498, '"'), (500, '"'), (501, " ... and 1 more characters")):
-        asked = build_question("pay", Confirm("Pay?"), {"to": "x" * length})
-        assert asked.message.endswith(end)
-        assert asked.message.count("x") == min(length, 500)
+    for length, ending in ((498, '"'), (500, '"'), (501, " ... and 1 more characters")):
+        question = build_question("pay", Confirm("Pay?"), {"to": "x" * length})
+        assert question.message.endswith(ending)
+        assert question.message.count("x") == min(length, 500)
 
 
-def test_too_much_to_read_is_refused(registry: Registry, shop: Shop) -> None:
-    many = {f"a{n}": "x" * 400 for n in range(30)}
+def test_question_above_the_limit_is_refused(registry: Registry, shop: Shop) -> None:
+    arguments = {f"a{n}": "x" * 400 for n in range(30)}
     with pytest.raises(Exception, match="too long to be shown"):
-        build_question("send", Confirm("Send?"), many)
+        build_question("send", Confirm("Send?"), arguments)
 
 
-def test_a_handler_asks(registry: Registry, shop: Shop) -> None:
-    person = Person(
+def test_handler_questions_have_explicit_or_numbered_names(
+    registry: Registry, shop: Shop
+) -> None:
+    user = ScriptedUser(
         Answer("accept", {"seats": 4}), Answer("accept", {"place": "garden"})
     )
-    booked = registry.call_tool_sync(
-        "book_table", {"day": "Monday"}, "desk", ask=person
-    )
-    assert booked.result == "booked Monday 4 garden"
-    assert [(q.name, q.message) for q in person.asked] == [
+    response = call_booking(registry, user)
+    assert response.result == "booked Monday 4 garden"
+    assert [(q.name, q.message) for q in user.questions] == [
         ("seats", "How many seats on Monday?"),
         ("question_2", "Where?"),
     ]
 
 
 @pytest.mark.parametrize("content", [{"seats": 9}, {"seats": "4"}, {}])
-def test_an_answer_has_to_be_what_was_asked_for(
+def test_answer_that_does_not_match_the_form_fails_the_call(
     registry: Registry, shop: Shop, content: dict[str, Any]
 ) -> None:
-    person = Person(Answer("accept", content))
-    booked = registry.call_tool_sync(
-        "book_table", {"day": "Monday"}, "desk", ask=person
-    )
-    assert "the user's answer does not match the form" in (booked.error or "")
-    assert shop.done == []
+    user = ScriptedUser(Answer("accept", content))
+    response = call_booking(registry, user)
+    assert "the user's answer does not match the form" in (response.error or "")
+    assert shop.side_effects == []
 
 
-def test_what_was_not_asked_for_is_left_out() -> None:
-    """A client cannot hand a handler more than its form has."""
+def test_answer_fields_outside_the_form_are_removed() -> None:
+    """A client cannot pass a handler more than its form defines."""
     question = Question("n", "?", {"type": "object", "properties": {"n": {}}}, "t", {})
     content = {"n": 1, "is_admin": True}
     assert _validate_content(question, Answer("accept", content)) == {"n": 1}
 
 
-def test_what_was_shown_is_what_is_done(registry: Registry, shop: Shop) -> None:
-    """Neither who asks nor who has called changes it meanwhile."""
+def test_call_runs_with_the_confirmed_arguments(registry: Registry, shop: Shop) -> None:
+    """Changes by the user's program or the caller during the question have no effect."""
     arguments: dict[str, Any] = {"order_id": "A-1", "amount": 1}
 
     def ask(question: Question) -> Answer:
         assert isinstance(question.arguments, dict)
-        for each in (arguments, question.arguments):
-            each["amount"] = 1000
+        for changed in (arguments, question.arguments):
+            changed["amount"] = 1000
         return YES
 
     answer = registry.call_tool_sync("refund_order", arguments, "desk", ask=ask)
-    assert answer.result == "refunded A-1 1" and shop.done == ["refunded A-1 1"]
+    assert answer.result == "refunded A-1 1" and shop.side_effects == ["refunded A-1 1"]
 
 
-def test_a_ledger_that_cannot_be_written_asks_nobody(
+def test_unwritable_ledger_refuses_the_call_before_the_question(
     registry: Registry, shop: Shop
 ) -> None:
     with sqlite3.connect(shop.location / "ledger.sqlite3") as connection:
         connection.execute("PRAGMA user_version = 99")
-    person = Person()
-    assert "the ledger cannot be written" in refund(registry, person)
-    assert person.asked == [] and shop.done == []
+    user = ScriptedUser()
+    assert "the ledger cannot be written" in call_refund(registry, user)
+    assert user.questions == [] and shop.side_effects == []
 
 
-def test_a_question_that_nobody_answers_is_in_the_ledger(
+def test_unanswered_question_times_out_and_is_recorded(
     registry: Registry, shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("toolcast_runtime.consent.questions.ANSWER_TIMEOUT_S", 0.05)
 
-    async def never(question: Question) -> Answer:
+    async def wait_forever(question: Question) -> Answer:
         await asyncio.sleep(60)
         return YES
 
-    assert "the user did not answer in time" in refund(registry, never)
-    assert shop.approvals("question", "action", "taken") == [("confirm", None, None)]
+    assert "the user did not answer in time" in call_refund(registry, wait_forever)
+    assert shop.list_approvals("question", "action", "taken") == [
+        ("confirm", None, None)
+    ]
 
 
-def test_a_persons_time_is_not_the_calls(
+def test_waiting_for_answers_does_not_count_against_the_timeout(
     registry: Registry, shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(
-        registry, "_tools", {**registry._tools, **_hasty(registry, "book_table")}
-    )
+    """Each answer arrives after the deadline that the call had before the question."""
+    answers: dict[str, Any] = {"seats": {"seats": 2}, "question_2": {"place": "inside"}}
 
-    async def slowly(question: Question) -> Answer:
-        first = current_call().deadline
-        await asyncio.sleep(0.4)
-        now = current_call().deadline
-        assert first is not None and now is not None and now >= first + 0.4
-        is_first = question.name == "seats"
-        return Answer("accept", {"seats": 2} if is_first else {"place": "inside"})
+    def answer_at_once(question: Question) -> Answer:
+        return Answer("accept", answers[question.name])
 
-    booked = registry.call_tool_sync(
-        "book_table", {"day": "Monday"}, "desk", ask=slowly
-    )
-    assert booked.result == "booked Monday 2 inside"
+    # The timeout is a multiple of the time that the same call needs without waiting.
+    started = time.monotonic()
+    call_booking(registry, answer_at_once)
+    timeout = max(0.3, 10 * (time.monotonic() - started))
+    tool = replace(registry.get_tool("book_table", "desk"), timeout=timeout)
+    monkeypatch.setattr(registry, "_tools", {**registry._tools, "book_table": tool})
+
+    async def answer_after_deadline(question: Question) -> Answer:
+        before = current_call().deadline
+        assert before is not None
+        started = time.monotonic()
+        while time.monotonic() <= before:
+            await asyncio.sleep(0.01)
+        waited = time.monotonic() - started
+        after = current_call().deadline
+        assert after is not None and after >= before + waited
+        return Answer("accept", answers[question.name])
+
+    response = call_booking(registry, answer_after_deadline)
+    assert response.result == "booked Monday 2 inside"
 
 
-def _hasty(registry: Registry, name: str) -> dict[str, Any]:
-    from dataclasses import replace
-
-    return {name: replace(registry.get_tool(name, "desk"), timeout=0.3)}
-
-
-def test_several_processes_need_a_key_and_a_ledger(
+def test_server_with_several_processes_requires_a_long_key(
     registry: Registry, shop: Shop
 ) -> None:
-    served = importlib.import_module("generated.shop.mcp_server").SERVER
+    """A server with one process needs no key."""
+    server = importlib.import_module("generated.shop.mcp_server").SERVER
 
     def start(**environment: str) -> None:
-        make_sealer(served, "desk", is_one_of_several=True, environment=environment)
+        make_sealer(server, "desk", is_one_of_several=True, environment=environment)
 
     start(SHOP_STATE_KEY=KEY)
     with pytest.raises(SealingError, match="set SHOP_STATE_KEY to 32 random bytes"):
         start()
-    for short in ("short", f"{KEY} short"):
+    for key in ("short", f"{KEY} short"):
         with pytest.raises(
             SealingError, match="SHOP_STATE_KEY contains a key that is too"
         ):
-            start(SHOP_STATE_KEY=short)
+            start(SHOP_STATE_KEY=key)
     (shop.location / "key").write_text(f"{KEY}\n")
     start(SHOP_STATE_KEY_FILE=str(shop.location / "key"))
     with pytest.raises(SealingError, match="SHOP_STATE_KEY_FILE names is empty"):
         start(SHOP_STATE_KEY_FILE=str(shop.location / "none"))
-    make_sealer(served, "desk", environment={})
+    make_sealer(server, "desk", environment={})
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("several", [["--workers", "2"], ["--replica"]])
-def test_one_of_several_without_a_key_does_not_start(
-    shop: Shop, several: list[str]
-) -> None:
-    from dataclasses import replace
-
+@pytest.mark.parametrize("options", [["--workers", "2"], ["--replica"]])
+def test_workers_and_replicas_require_a_key(shop: Shop, options: list[str]) -> None:
+    """Without a state key, a server with several processes does not start."""
     keyless = replace(shop, key="")
-    refused = pytest.raises(AssertionError, match="set SHOP_STATE_KEY to 32 random")
-    with refused, keyless.http(*several, package="generated.shop"):
+    raises_error = pytest.raises(
+        AssertionError, match="set SHOP_STATE_KEY to 32 random"
+    )
+    with raises_error, keyless.serve_http(*options, package="generated.shop"):
         pass
 
 
-def test_the_ledger_is_not_begun_for_a_plain_call(
-    registry: Registry, shop: Shop
-) -> None:
+def test_unconfirmed_call_creates_no_ledger(registry: Registry, shop: Shop) -> None:
+    """The ledger is created only when a question is recorded."""
     arguments = {"article": "tea", "price": 20}
-    registry.call_tool_sync("set_price", arguments, "desk", ask=Person())
+    registry.call_tool_sync("set_price", arguments, "desk", ask=ScriptedUser())
     assert not Path(shop.location / "ledger.sqlite3").exists()
 
 
 FORM = {"type": "object", "properties": {"a": {"type": "string"}}}
 
 
-def with_handler(
+def replace_handler(
     registry: Registry, monkeypatch: pytest.MonkeyPatch, handler: Any
 ) -> Registry:
-    """The registry whose `book_table` is done by another function of the shop's."""
+    """Replace the handler of `book_table` by a function of the same module."""
     module = importlib.import_module("shop.handlers")
     handler.__module__ = module.__name__
     monkeypatch.setattr(module, "book_table", handler)
@@ -370,27 +399,27 @@ def with_handler(
     return registry
 
 
-def booked(registry: Registry, *answers: Any) -> str:
-    person = Person(*answers)
-    response = registry.call_tool_sync("book_table", {"day": "Mo"}, "desk", ask=person)
+def read_booking(registry: Registry, *answers: Any) -> str:
+    """Call `book_table` as a user with these answers; return its result or error."""
+    response = call_booking(registry, ScriptedUser(*answers))
     return str(response.error or response.result)
 
 
-def test_a_plain_function_asks_and_waits(
+def test_sync_handler_receives_the_answer_or_is_declined(
     registry: Registry, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def book_table(day: str) -> str:
         return f"{day} {current_call().ask_sync(FORM, 'Who?')['a']}"
 
-    registry = with_handler(registry, monkeypatch, book_table)
-    assert booked(registry, Answer("accept", {"a": "me"})) == "Mo me"
-    assert "the user declined" in booked(registry, Answer("decline"))
+    registry = replace_handler(registry, monkeypatch, book_table)
+    assert read_booking(registry, Answer("accept", {"a": "me"})) == "Monday me"
+    assert "the user declined" in read_booking(registry, Answer("decline"))
 
 
-def test_a_yes_to_a_call_that_was_given_up_is_too_late(
+def test_answer_after_cancellation_does_not_resume_a_sync_handler(
     registry: Registry, shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A thread cannot be cancelled; its call can."""
+    """The handler's thread cannot be cancelled, so its question raises."""
     reached: list[str] = []
     ended = threading.Event()
 
@@ -402,30 +431,30 @@ def test_a_yes_to_a_call_that_was_given_up_is_too_late(
             ended.set()
 
     async def run() -> None:
-        asked, may_answer = asyncio.Event(), asyncio.Event()
+        is_asked, may_answer = asyncio.Event(), asyncio.Event()
 
-        async def slowly(question: Question) -> Answer:
-            asked.set()
+        async def answer_later(question: Question) -> Answer:
+            is_asked.set()
             await may_answer.wait()
             return Answer("accept", {"a": "me"})
 
         arguments = {"day": "Mo"}
         call = asyncio.ensure_future(
-            registry.call_tool("book_table", arguments, "desk", ask=slowly)
+            registry.call_tool("book_table", arguments, "desk", ask=answer_later)
         )
-        await asked.wait()
+        await is_asked.wait()
         call.cancel()
         with pytest.raises(asyncio.CancelledError):
             await call
         may_answer.set()
         assert await asyncio.to_thread(ended.wait, 10)
 
-    registry = with_handler(registry, monkeypatch, book_table)
+    registry = replace_handler(registry, monkeypatch, book_table)
     asyncio.run(run())
     assert reached == []
 
 
-def test_a_plain_function_does_not_go_on_without_an_answer(
+def test_sync_handler_that_calls_async_ask_fails(
     registry: Registry, shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def book_table(day: str) -> str:
@@ -433,21 +462,23 @@ def test_a_plain_function_does_not_go_on_without_an_answer(
         (shop.location / "done.txt").write_text("booked")
         return "booked"
 
-    registry = with_handler(registry, monkeypatch, book_table)
-    assert "the tool failed" in booked(registry, Answer("decline"))
-    assert shop.done == []
+    registry = replace_handler(registry, monkeypatch, book_table)
+    assert "the tool failed" in read_booking(registry, Answer("decline"))
+    assert shop.side_effects == []
 
 
 @pytest.mark.filterwarnings("ignore:coroutine:RuntimeWarning")
-def test_a_question_that_is_not_awaited_fails_the_call(
+def test_async_handler_that_does_not_await_a_question_fails(
     registry: Registry, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def book_table(day: str) -> str:
         current_call().ask(FORM, "Who?")  # type: ignore[unused-coroutine]
         return "booked"
 
-    registry = with_handler(registry, monkeypatch, book_table)
-    assert "did not wait for the user's answer" in booked(registry, Answer("decline"))
+    registry = replace_handler(registry, monkeypatch, book_table)
+    assert "did not wait for the user's answer" in read_booking(
+        registry, Answer("decline")
+    )
 
 
 @pytest.mark.parametrize(
@@ -459,7 +490,7 @@ def test_a_question_that_is_not_awaited_fails_the_call(
         {},
     ],
 )
-def test_a_form_that_no_client_shows_is_an_error_of_the_handler(
+def test_unsupported_form_raises_value_error_in_the_handler(
     registry: Registry, monkeypatch: pytest.MonkeyPatch, schema: Any
 ) -> None:
     async def book_table(day: str) -> str:
@@ -467,16 +498,21 @@ def test_a_form_that_no_client_shows_is_an_error_of_the_handler(
             await current_call().ask(schema, "Who?")
         return "not asked"
 
-    registry = with_handler(registry, monkeypatch, book_table)
-    assert booked(registry) == "not asked"
+    registry = replace_handler(registry, monkeypatch, book_table)
+    assert read_booking(registry) == "not asked"
 
 
-def test_a_handler_that_calls_a_tool_does_not_answer_for_it(
+def test_tool_called_by_a_handler_cannot_ask_the_user(
     registry: Registry, shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def book_table(day: str) -> str:
-        inner = await registry.call_tool("refund_order", {"order_id": "A-1"}, "desk")
-        return str(inner.error)
+    """The inner call is refused without a question to the outer call's user."""
 
-    registry = with_handler(registry, monkeypatch, book_table)
-    assert "no user can be asked here" in booked(registry, YES) and shop.done == []
+    async def book_table(day: str) -> str:
+        response = await registry.call_tool("refund_order", {"order_id": "A-1"}, "desk")
+        return str(response.error)
+
+    registry = replace_handler(registry, monkeypatch, book_table)
+    assert (
+        "no user can be asked here" in read_booking(registry, YES)
+        and shop.side_effects == []
+    )

@@ -1,4 +1,4 @@
-"""A call in several rounds: what a client sends again, leaves out, or mixes up."""
+"""Calls with several rounds: repeated, missing and mismatched answers."""
 
 from __future__ import annotations
 
@@ -8,92 +8,110 @@ from typing import Any
 
 import pytest
 
-from tests.consent.counters import YES, ModernCounter, Shop, said
+from tests.consent.shop_clients import YES, Shop, StatelessClient, get_text
 
 MONDAY = {"day": "Monday"}
 SEATS = {"action": "accept", "content": {"seats": 2}}
 PLACE = {"action": "accept", "content": {"place": "garden"}}
 
 
-def sent(
-    counter: ModernCounter, tool: str, state: str, **answers: Any
+def send_answers(
+    client: StatelessClient, tool: str, state: str, **answers: Any
 ) -> dict[str, Any]:
-    """The whole answer to a call that brings state and answers."""
-    return counter.call(tool, MONDAY, requestState=state, inputResponses=answers)
+    """Return the response to a call with this state and these answers."""
+    return client.call(tool, MONDAY, requestState=state, inputResponses=answers)
 
 
-def asks(answer: dict[str, Any]) -> tuple[list[str], str]:
-    """The names of what a call needs, and its state."""
-    result = answer["result"]
-    assert result["resultType"] == "input_required", answer
+def read_requirements(response: dict[str, Any]) -> tuple[list[str], str]:
+    """Return the names of the required questions, and the state."""
+    result = response["result"]
+    assert result["resultType"] == "input_required", response
     return list(result["inputRequests"]), result["requestState"]
 
 
 @pytest.mark.slow
-def test_rounds_are_used_once(shop: Shop) -> None:
-    with shop.modern("stdio") as counter:
-        first = counter.asked("book_table", MONDAY)["requestState"]
-        names, second = asks(sent(counter, "book_table", first, seats=SEATS))
-        assert names == ["question_2"]
-        again = said(sent(counter, "book_table", first, seats=SEATS))
-        assert "has already been used" in again
-        assert said(sent(counter, "book_table", second, question_2=PLACE)) == (
-            "booked Monday 2 garden"
+def test_each_round_accepts_its_answer_once(shop: Shop) -> None:
+    with shop.connect_stateless("stdio") as client:
+        first = client.get_input_request("book_table", MONDAY)["requestState"]
+        names, second = read_requirements(
+            send_answers(client, "book_table", first, seats=SEATS)
         )
-        again = said(sent(counter, "book_table", second, question_2=PLACE))
-        assert "has already been used" in again
-    assert len(shop.done) == 1
-
-
-@pytest.mark.slow
-def test_what_is_left_out_is_asked_again(shop: Shop) -> None:
-    """Another name, an answer to what was answered, or none: the open question stays."""
-    with shop.modern("stdio") as counter:
-        state = counter.asked("book_table", MONDAY)["requestState"]
-        names, state = asks(sent(counter, "book_table", state, other=SEATS))
-        assert names == ["seats"]
-        names, state = asks(sent(counter, "book_table", state, seats=SEATS))
-        other = {"action": "accept", "content": {"seats": 8}}
-        names, state = asks(sent(counter, "book_table", state, seats=other))
         assert names == ["question_2"]
-        ended = said(sent(counter, "book_table", state, question_2=PLACE))
-        # The first answer counts; later ones to the same question are not read.
-        assert ended == "booked Monday 2 garden"
-
-
-def test_a_handler_that_asks_less_the_next_time_works_once(shop: Shop) -> None:
-    """State with answers but without an open question is no ticket for many calls."""
-    with shop.modern("stdio") as counter:
-        state = counter.asked("reserve", MONDAY)["requestState"]
-        _, state = asks(sent(counter, "reserve", state, confirm=YES))
-        _, state = asks(sent(counter, "reserve", state, question_2=SEATS))
-        (shop.location / "done.closed").touch()
-        read = [said(sent(counter, "reserve", state)) for _ in range(3)]
-    assert read[0] == "reserved Monday 2" and len(shop.done) == 1
-    assert all("has already been used" in text for text in read[1:])
+        second_response = get_text(
+            send_answers(client, "book_table", first, seats=SEATS)
+        )
+        assert "has already been used" in second_response
+        assert get_text(
+            send_answers(client, "book_table", second, question_2=PLACE)
+        ) == ("booked Monday 2 garden")
+        second_response = get_text(
+            send_answers(client, "book_table", second, question_2=PLACE)
+        )
+        assert "has already been used" in second_response
+    assert len(shop.side_effects) == 1
 
 
 @pytest.mark.slow
-def test_a_ledger_that_cannot_be_written_puts_no_question(shop: Shop) -> None:
+def test_missing_answer_is_required_again(shop: Shop) -> None:
+    """An answer under another name counts as missing; a second answer is ignored."""
+    with shop.connect_stateless("stdio") as client:
+        state = client.get_input_request("book_table", MONDAY)["requestState"]
+        names, state = read_requirements(
+            send_answers(client, "book_table", state, other=SEATS)
+        )
+        assert names == ["seats"]
+        names, state = read_requirements(
+            send_answers(client, "book_table", state, seats=SEATS)
+        )
+        other = {"action": "accept", "content": {"seats": 8}}
+        names, state = read_requirements(
+            send_answers(client, "book_table", state, seats=other)
+        )
+        assert names == ["question_2"]
+        text = get_text(send_answers(client, "book_table", state, question_2=PLACE))
+        # The first answer counts; later ones to the same question are not read.
+        assert text == "booked Monday 2 garden"
+
+
+def test_state_without_open_question_permits_one_call(shop: Shop) -> None:
+    """The last run of the handler has a question fewer, so the state has answers only."""
+    with shop.connect_stateless("stdio") as client:
+        state = client.get_input_request("reserve", MONDAY)["requestState"]
+        _, state = read_requirements(
+            send_answers(client, "reserve", state, confirm=YES)
+        )
+        _, state = read_requirements(
+            send_answers(client, "reserve", state, question_2=SEATS)
+        )
+        (shop.location / "done.closed").touch()
+        texts = [get_text(send_answers(client, "reserve", state)) for _ in range(3)]
+    assert texts[0] == "reserved Monday 2" and len(shop.side_effects) == 1
+    assert all("has already been used" in text for text in texts[1:])
+
+
+@pytest.mark.slow
+def test_unwritable_ledger_refuses_calls_before_the_question(shop: Shop) -> None:
     with closing(sqlite3.connect(shop.location / "ledger.sqlite3")) as connection:
         connection.execute("PRAGMA user_version = 99")
-    with shop.modern("stdio") as counter:
+    with shop.connect_stateless("stdio") as client:
         for tool in ("book_table", "refund_order"):
             arguments = MONDAY if tool == "book_table" else {"order_id": "A-1"}
-            read = said(counter.call(tool, arguments))
-            assert "the ledger cannot be written" in read
-    assert shop.done == []
+            text = get_text(client.call(tool, arguments))
+            assert "the ledger cannot be written" in text
+    assert shop.side_effects == []
 
 
 @pytest.mark.slow
-def test_the_ledger_tells_each_round(shop: Shop) -> None:
-    with shop.modern("stdio") as counter:
-        state = counter.asked("reserve", MONDAY)["requestState"]
-        sent(counter, "reserve", state, confirm={"action": "decline"})
-        state = counter.asked("reserve", MONDAY)["requestState"]
+def test_ledger_records_the_outcome_and_the_answer_per_round(shop: Shop) -> None:
+    with shop.connect_stateless("stdio") as client:
+        state = client.get_input_request("reserve", MONDAY)["requestState"]
+        send_answers(client, "reserve", state, confirm={"action": "decline"})
+        state = client.get_input_request("reserve", MONDAY)["requestState"]
         (shop.location / "done.closed").touch()
-        _, state = asks(sent(counter, "reserve", state, confirm=YES))
-        sent(counter, "reserve", state, question_2=SEATS)
+        _, state = read_requirements(
+            send_answers(client, "reserve", state, confirm=YES)
+        )
+        send_answers(client, "reserve", state, question_2=SEATS)
     with closing(sqlite3.connect(shop.location / "ledger.sqlite3")) as connection:
         rows = connection.execute("SELECT outcome FROM calls ORDER BY id").fetchall()
     assert [outcome for (outcome,) in rows] == [
@@ -103,7 +121,7 @@ def test_the_ledger_tells_each_round(shop: Shop) -> None:
         "asked",
         "ok",
     ]
-    assert shop.approvals("question", "action") == [
+    assert shop.list_approvals("question", "action") == [
         ("confirm", "decline"),
         ("confirm", "accept"),
         ("question_2", "accept"),

@@ -1,4 +1,4 @@
-"""The official SDK's client, whose person answers: one path of the author, both eras."""
+"""The official SDK's client answers questions over each transport and protocol version."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import pytest
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 
-from tests.consent.counters import Shop, filled_in
+from tests.consent.shop_clients import Shop, fill_in_form
 
-WAYS: list[tuple[Literal["auto", "legacy"], str]] = [
+CONNECTIONS: list[tuple[Literal["auto", "legacy"], str]] = [
     ("auto", "stdio"),
     ("legacy", "stdio"),
     ("legacy", "http"),
@@ -24,22 +24,22 @@ async def decline(context: Any, params: Any) -> types.ElicitResult:
     return types.ElicitResult(action="decline")
 
 
-def called(
+def call_tools(
     shop: Shop,
     mode: Literal["auto", "legacy"],
     transport: str,
-    person: Any,
+    callback: Any,
     *calls: Any,
 ) -> list[str]:
-    """What the calls give, one after the other, through one connection."""
+    """Return the text of each call, in order through one connection."""
 
     async def run(server: Any) -> list[str]:
-        async with Client(server, mode=mode, elicitation_callback=person) as client:
+        async with Client(server, mode=mode, elicitation_callback=callback) as client:
             results = [await client.call_tool(*call) for call in calls]
             return [str(result.content[0].text) for result in results]
 
     if transport == "http":
-        with shop.http() as server:
+        with shop.serve_http() as server:
             return asyncio.run(run(server.url))
     command = StdioServerParameters(
         command=sys.executable,
@@ -55,14 +55,14 @@ BOOK = ("book_table", {"day": "Monday"})
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("mode", "transport"), WAYS)
-def test_a_person_answers(
+@pytest.mark.parametrize(("mode", "transport"), CONNECTIONS)
+def test_sdk_client_confirms_and_fills_in_forms(
     shop: Shop, mode: Literal["auto", "legacy"], transport: str
 ) -> None:
     expected = ["refunded A-1 None", "booked Monday 3 inside"]
-    assert called(shop, mode, transport, filled_in, REFUND, BOOK) == expected
-    assert shop.done == expected
-    assert shop.approvals("question", "action") == [
+    assert call_tools(shop, mode, transport, fill_in_form, REFUND, BOOK) == expected
+    assert shop.side_effects == expected
+    assert shop.list_approvals("question", "action") == [
         ("confirm", "accept"),
         ("seats", "accept"),
         ("question_2", "accept"),
@@ -70,12 +70,12 @@ def test_a_person_answers(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("mode", "transport"), WAYS)
-@pytest.mark.parametrize("person", [decline, None])
-def test_no_person_says_yes(
-    shop: Shop, mode: Literal["auto", "legacy"], transport: str, person: Any
+@pytest.mark.parametrize(("mode", "transport"), CONNECTIONS)
+@pytest.mark.parametrize("callback", [decline, None])
+def test_sdk_client_that_declines_or_cannot_ask_runs_no_handler(
+    shop: Shop, mode: Literal["auto", "legacy"], transport: str, callback: Any
 ) -> None:
-    why = "has to ask the user first" if person is None else "the user declined"
-    read = called(shop, mode, transport, person, REFUND, BOOK)
-    assert all(why in text for text in read)
-    assert shop.done == []
+    error = "has to ask the user first" if callback is None else "the user declined"
+    texts = call_tools(shop, mode, transport, callback, REFUND, BOOK)
+    assert all(error in text for text in texts)
+    assert shop.side_effects == []

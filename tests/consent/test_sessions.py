@@ -1,4 +1,4 @@
-"""A question ends with the connection that it was put over; who has a session over HTTP."""
+"""Sessions of handshake clients: questions end with their connection or session."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from tests.consent.counters import (
+from tests.consent.shop_clients import (
     YES,
-    HttpCounter,
+    HttpHandshakeClient,
     Shop,
-    StdioCounter,
-    legacy_over_http,
-    said,
+    StdioHandshakeClient,
+    call_handshake_http,
+    get_text,
 )
 from tests.mcp.servers import LEGACY
 
@@ -24,123 +24,135 @@ ORDER = {"order_id": "A-1", "amount": 25}
 REFUSED = "no user can be asked over this connection"
 
 
-def wait_for(condition: Any) -> None:
+def wait_until(condition: Any) -> None:
     end = time.monotonic() + 20
     while not condition():
         assert time.monotonic() < end
         time.sleep(0.05)
 
 
-def test_a_server_over_stdio_does_not_wait_for_who_has_left(shop: Shop) -> None:
-    with shop.stdio(LEGACY, "--client", "desk", "--grace", "60") as server:
-        counter = StdioCounter(server)
-        number = counter.begin("refund_order", ORDER)
-        counter.question()
+def test_stdio_server_with_open_question_ends_when_its_input_closes(shop: Shop) -> None:
+    """It does not wait for its grace period, and the call has an error."""
+    with shop.serve_stdio(LEGACY, "--client", "desk", "--grace", "60") as server:
+        client = StdioHandshakeClient(server)
+        number = client.start_call("refund_order", ORDER)
+        client.read_question()
         begin = time.monotonic()
         assert server.end() == 0
         assert time.monotonic() - begin < 20
-        assert "the client did not return the user's answer" in said(
-            counter.end(number)
+        assert "the client did not return the user's answer" in get_text(
+            client.read_response(number)
         )
-    assert shop.done == []
+    assert shop.side_effects == []
 
 
-def test_only_a_client_that_can_ask_has_a_session(shop: Shop) -> None:
-    with shop.http() as server:
-        assert HttpCounter(server.url).session is not None
-        mute: list[Any] = [{"url": {}}, True, None, []]
-        for can in ({}, *({"elicitation": each} for each in mute)):
-            assert HttpCounter(server.url, can).session is None
-        assert REFUSED in legacy_over_http(server, "refund_order", **ORDER)
-        assert shop.done == []
+def test_session_requires_a_client_with_form_elicitation(shop: Shop) -> None:
+    """Clients without it have no session, and their confirmed calls are refused."""
+    with shop.serve_http() as server:
+        assert HttpHandshakeClient(server.url).session is not None
+        capabilities: list[Any] = [{"url": {}}, True, None, []]
+        for declared in ({}, *({"elicitation": value} for value in capabilities)):
+            assert HttpHandshakeClient(server.url, declared).session is None
+        assert REFUSED in call_handshake_http(server, "refund_order", **ORDER)
+        assert shop.side_effects == []
 
 
-def test_a_question_belongs_to_its_session(shop: Shop) -> None:
-    """Neither another session answers it, nor one that was thought up."""
-    with shop.http() as server:
-        asked, thief = HttpCounter(server.url), HttpCounter(server.url)
-        number = asked.begin("refund_order", ORDER)
-        request = asked.question()
-        thief.answer(request, YES)
-        for session in ("0" * 32, "", None, str(asked.session)[:-1]):
-            thief.session = session
-            thief.answer(request, YES)
-        other = HttpCounter(f"{server.url}/other")
-        other.session = asked.session
-        assert other.send({"id": request["id"], "result": YES}) == 404
-        assert shop.done == []
-        asked.answer(request, {"action": "decline"})
-        assert "the user declined" in said(asked.end(number))
+def test_question_is_answered_only_in_its_session(shop: Shop) -> None:
+    """Answers from other, invented, missing and other endpoints' sessions are ignored."""
+    with shop.serve_http() as server:
+        owner, stranger = HttpHandshakeClient(server.url), HttpHandshakeClient(
+            server.url
+        )
+        number = owner.start_call("refund_order", ORDER)
+        request = owner.read_question()
+        stranger.answer(request, YES)
+        for session in ("0" * 32, "", None, str(owner.session)[:-1]):
+            stranger.session = session
+            stranger.answer(request, YES)
+        other_endpoint = HttpHandshakeClient(f"{server.url}/other")
+        other_endpoint.session = owner.session
+        assert other_endpoint.send({"id": request["id"], "result": YES}) == 404
+        assert shop.side_effects == []
+        owner.answer(request, {"action": "decline"})
+        assert "the user declined" in get_text(owner.read_response(number))
 
 
-def test_a_call_whose_connection_is_closed_is_over(shop: Shop) -> None:
-    with shop.http() as server:
-        counter = HttpCounter(server.url)
-        number = counter.begin("refund_order", ORDER)
-        request = counter.question()
-        # Closed below the reader, which waits in it.
-        connection = counter.streams[number].fp.raw._sock
+def test_closed_connection_cancels_the_call_and_its_question(shop: Shop) -> None:
+    with shop.serve_http() as server:
+        client = HttpHandshakeClient(server.url)
+        number = client.start_call("refund_order", ORDER)
+        request = client.read_question()
+        # The reading thread blocks in the stream, so the socket is shut down instead.
+        connection = client.streams[number].fp.raw._sock
         connection.shutdown(socket.SHUT_RDWR)
-        wait_for(lambda: "outcome=cancelled" in server.log)
-        counter.answer(request, YES)
-        second = counter.begin("refund_order", ORDER)
-        counter.answer(counter.question(), {"action": "decline"})
-        assert "the user declined" in said(counter.end(second))
-        assert shop.done == []
+        wait_until(lambda: "outcome=cancelled" in server.log)
+        client.answer(request, YES)
+        second = client.start_call("refund_order", ORDER)
+        client.answer(client.read_question(), {"action": "decline"})
+        assert "the user declined" in get_text(client.read_response(second))
+        assert shop.side_effects == []
 
 
-def test_a_session_that_is_deleted_takes_its_questions_along(shop: Shop) -> None:
-    with shop.http() as server:
-        counter = HttpCounter(server.url)
-        counter.begin("refund_order", ORDER)
-        request = counter.question()
-        with counter.open("DELETE") as response:
+def test_deleted_session_accepts_no_answers(shop: Shop) -> None:
+    """Its session ID is unknown afterwards; a new session works."""
+    with shop.serve_http() as server:
+        client = HttpHandshakeClient(server.url)
+        client.start_call("refund_order", ORDER)
+        request = client.read_question()
+        with client.open_request("DELETE") as response:
             assert response.status == 200
-        assert counter.send({"id": request["id"], "result": YES}) == 404
-        gone = counter.begin("refund_order", ORDER)
-        assert "Session not found" in said(counter.end(gone))
-        counter.session = None
-        again = HttpCounter(server.url)
-        number = again.begin("refund_order", ORDER)
-        again.answer(again.question(), YES)
-        assert said(again.end(number)) == "refunded A-1 25"
-        assert shop.done == ["refunded A-1 25"]
+        assert client.send({"id": request["id"], "result": YES}) == 404
+        rejected = client.start_call("refund_order", ORDER)
+        assert "Session not found" in get_text(client.read_response(rejected))
+        client.session = None
+        new_client = HttpHandshakeClient(server.url)
+        number = new_client.start_call("refund_order", ORDER)
+        new_client.answer(new_client.read_question(), YES)
+        assert get_text(new_client.read_response(number)) == "refunded A-1 25"
+        assert shop.side_effects == ["refunded A-1 25"]
 
 
-def test_who_finds_no_room_is_served_without_a_session(shop: Shop) -> None:
-    with shop.http() as server:
+def test_server_limits_open_questions_and_sessions(shop: Shop) -> None:
+    """Calls above the limit are refused; a client above the limit has no session."""
+    with shop.serve_http() as server:
         health = server.url.removesuffix("/mcp") + "/health"
-        counter = HttpCounter(server.url)
-        calls = [counter.begin("refund_order", ORDER) for _ in range(100)]
-        requests = [counter.question() for _ in calls]
+        client = HttpHandshakeClient(server.url)
+        calls = [client.start_call("refund_order", ORDER) for _ in range(100)]
+        requests = [client.read_question() for _ in calls]
         with urllib.request.urlopen(health, timeout=5) as response:
             assert response.status == 200
-        assert REFUSED in said(counter.end(counter.begin("refund_order", ORDER)))
+        assert REFUSED in get_text(
+            client.read_response(client.start_call("refund_order", ORDER))
+        )
         for request in requests:
-            counter.answer(request, {"action": "cancel"})
+            client.answer(request, {"action": "cancel"})
         for call in calls:
-            assert "closed the question" in said(counter.end(call))
-        others = [HttpCounter(server.url).session for _ in range(200)]
-        assert others.count(None) == 1
-        assert shop.done == []
+            assert "closed the question" in get_text(client.read_response(call))
+        sessions = [HttpHandshakeClient(server.url).session for _ in range(200)]
+        assert sessions.count(None) == 1
+        assert shop.side_effects == []
 
 
-def test_several_processes_keep_no_session(shop: Shop) -> None:
-    with shop.http("--workers", "2", package="generated.shop") as server:
-        counter = HttpCounter(server.url)
-        assert counter.session is None
-        assert REFUSED in said(counter.end(counter.begin("refund_order", ORDER)))
-        assert shop.done == []
+def test_server_with_several_workers_has_no_sessions(shop: Shop) -> None:
+    with shop.serve_http("--workers", "2", package="generated.shop") as server:
+        client = HttpHandshakeClient(server.url)
+        assert client.session is None
+        assert REFUSED in get_text(
+            client.read_response(client.start_call("refund_order", ORDER))
+        )
+        assert shop.side_effects == []
 
 
-def test_a_server_that_ends_gives_its_questions_up(shop: Shop) -> None:
-    with shop.http("--grace", "1") as server:
-        HttpCounter(server.url).begin("refund_order", ORDER)
-        counter = HttpCounter(server.url)
-        counter.begin("refund_order", ORDER)
-        counter.question()
-        began = time.monotonic()
-    assert time.monotonic() - began < 5.5
-    wait_for(lambda: "Application shutdown complete" in server.log)
+def test_server_shutdown_cancels_open_questions(shop: Shop) -> None:
+    """Shutdown completes without waiting for the answers or abandoning the calls."""
+    with shop.serve_http("--grace", "1") as server:
+        HttpHandshakeClient(server.url).start_call("refund_order", ORDER)
+        client = HttpHandshakeClient(server.url)
+        client.start_call("refund_order", ORDER)
+        client.read_question()
+        started = time.monotonic()
+    # Without cancellation the server would wait 600 s for the answers.
+    assert time.monotonic() - started < 60
+    wait_until(lambda: "Application shutdown complete" in server.log)
     assert "gave up" not in server.log
-    assert shop.done == []
+    assert shop.side_effects == []

@@ -1,4 +1,4 @@
-"""The shop's commands ask at the terminal of their process, and take no other answer."""
+"""Confirmation and questions of the command line at the terminal."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ from typing import Any
 
 import pytest
 
-from tests.consent.counters import Shop
-from tests.consent.terminals import Terminal, in_terminal
-from toolcast_runtime.cli import terminal as at_terminal
+from tests.consent.shop_clients import Shop
+from tests.consent.terminals import Terminal, run_in_terminal
+from toolcast_runtime.cli import terminal as terminal_module
 from toolcast_runtime.core.question import Answer, Question
 
 REFUND = ("refund", "--order-id", "A-1")
 
 
-def terminal(
-    shop: Shop, *words: str, stdin: str | None = None
+def start_command(
+    shop: Shop, *arguments: str, stdin: str | None = None
 ) -> AbstractContextManager[Terminal]:
-    """Runs a command of the shop in a terminal."""
-    command = ("generated.shop.cli", *words)
-    return in_terminal(shop.root, shop.environment, *command, stdin=stdin)
+    """Run a command of the shop in a terminal."""
+    module = ("generated.shop.cli", *arguments)
+    return run_in_terminal(shop.root, shop.environment, *module, stdin=stdin)
 
 
-def run(
-    shop: Shop, words: Sequence[str], stdin: str = ""
+def run_without_terminal(
+    shop: Shop, arguments: Sequence[str], stdin: str = ""
 ) -> subprocess.CompletedProcess[str]:
-    """Runs a command without a terminal, as an agent's tool does."""
+    """Run a command without a terminal, as an agent's tool does."""
     return subprocess.run(
-        [sys.executable, "-m", "generated.shop.cli", *words],
+        [sys.executable, "-m", "generated.shop.cli", *arguments],
         cwd=shop.root,
         env={**os.environ, **shop.environment},
         input=stdin,
@@ -45,77 +45,86 @@ def run(
     )
 
 
-def test_a_person_at_the_terminal_says_yes(shop: Shop) -> None:
-    with terminal(shop, *REFUND) as person:
-        person.until("decline: ")
+def test_typing_yes_confirms_the_call(shop: Shop) -> None:
+    """The question lists the arguments, and the approval is recorded."""
+    with start_command(shop, *REFUND) as terminal:
+        terminal.read_until("decline: ")
         assert (
-            'Pay this order back?\n\nrefund_order:\n- order_id: "A-1"\n' in person.shown
+            'Pay this order back?\n\nrefund_order:\n- order_id: "A-1"\n'
+            in terminal.output
         )
-        person.type("yes\n")
-        person.rest()
-    assert person.shown.endswith("refunded A-1 None\n") and len(shop.done) == 1
-    assert shop.approvals("tool", "action") == [("refund_order", "accept")]
+        terminal.type("yes\n")
+        terminal.read_to_end()
+    assert (
+        terminal.output.endswith("refunded A-1 None\n") and len(shop.side_effects) == 1
+    )
+    assert shop.list_approvals("tool", "action") == [("refund_order", "accept")]
 
 
-def test_everything_else_is_a_no(shop: Shop) -> None:
-    """Another word, and a yes that was typed before the question was shown."""
-    with terminal(shop, *REFUND, stdin="yes\nyes\n") as person:
-        person.type("yes\n")
-        person.until("decline: ")
-        assert shop.done == []
-        person.type("y\n")
-        person.rest()
-    assert "the user declined; nothing was done" in person.shown
-    assert shop.done == []
+def test_anything_except_yes_declines_the_call(shop: Shop) -> None:
+    """Piped input, and a `yes` typed before the question, are not read."""
+    with start_command(shop, *REFUND, stdin="yes\nyes\n") as terminal:
+        terminal.type("yes\n")
+        terminal.read_until("decline: ")
+        assert shop.side_effects == []
+        terminal.type("y\n")
+        terminal.read_to_end()
+    assert "the user declined; nothing was done" in terminal.output
+    assert shop.side_effects == []
 
 
-def test_a_line_that_has_no_end_is_not_waited_for(shop: Shop) -> None:
-    """Ctrl-D sends what is typed so far; a terminal keeps no more than 4,095 bytes."""
-    with terminal(shop, *REFUND) as person:
-        person.until("decline: ")
-        person.type("yes" * 1365 + "\x04")
-        person.type("!\x04")
-        person.until("the user declined; nothing was done")
-    assert shop.done == []
+def test_line_longer_than_the_terminal_buffer_is_declined(shop: Shop) -> None:
+    """Ctrl-D sends an unfinished line, and a terminal buffers at most 4,095 bytes."""
+    with start_command(shop, *REFUND) as terminal:
+        terminal.read_until("decline: ")
+        terminal.type("yes" * 1365 + "\x04")
+        terminal.type("!\x04")
+        terminal.read_until("the user declined; nothing was done")
+    assert shop.side_effects == []
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("words", [REFUND, ("book", "--day", "Monday")])
-def test_nobody_is_asked_without_a_terminal(shop: Shop, words: Sequence[str]) -> None:
-    refused = run(shop, words, "yes\n" * 10)
+@pytest.mark.parametrize("arguments", [REFUND, ("book", "--day", "Monday")])
+def test_command_without_terminal_is_refused(
+    shop: Shop, arguments: Sequence[str]
+) -> None:
+    """A `yes` in the standard input is not an answer."""
+    refused = run_without_terminal(shop, arguments, "yes\n" * 10)
     assert "there is no terminal" in refused.stderr
-    assert refused.returncode == 1 and shop.done == []
+    assert refused.returncode == 1 and shop.side_effects == []
 
 
 @pytest.mark.slow
-def test_no_option_says_yes(shop: Shop) -> None:
-    for word in ("--yes", "-y", "--confirm", "--approve", "--force"):
-        assert run(shop, (*REFUND, word)).returncode == 2, word
-    forced = run(shop, ("refund", "--arguments", '{"order_id": "A", "approve": true}'))
-    assert "`approve` is not a parameter" in forced.stderr and shop.done == []
+def test_no_option_or_argument_confirms_the_call(shop: Shop) -> None:
+    for option in ("--yes", "-y", "--confirm", "--approve", "--force"):
+        assert run_without_terminal(shop, (*REFUND, option)).returncode == 2, option
+    forced = run_without_terminal(
+        shop, ("refund", "--arguments", '{"order_id": "A", "approve": true}')
+    )
+    assert "`approve` is not a parameter" in forced.stderr and shop.side_effects == []
 
 
 @pytest.mark.slow
-def test_help_tells_that_a_person_is_asked(shop: Shop) -> None:
-    asked = "Its calls ask the user at the terminal for confirmation."
-    assert asked in run(shop, ("refund", "--help")).stdout
-    some = "Some of its calls ask the user at the terminal for confirmation."
-    assert some in run(shop, ("price", "--help")).stdout
-    assert "asked" not in run(shop, ("book", "--help")).stdout
+def test_help_describes_which_commands_require_confirmation(shop: Shop) -> None:
+    always = "Its calls ask the user at the terminal for confirmation."
+    assert always in run_without_terminal(shop, ("refund", "--help")).stdout
+    sometimes = "Some of its calls ask the user at the terminal for confirmation."
+    assert sometimes in run_without_terminal(shop, ("price", "--help")).stdout
+    assert "asked" not in run_without_terminal(shop, ("book", "--help")).stdout
 
 
 @pytest.mark.slow
-def test_a_form_is_filled_in(shop: Shop) -> None:
-    with terminal(shop, "book", "--day", "Monday") as person:
-        person.until("seats (a number): ")
-        person.type("many\n")
-        person.until("This is not a valid answer.\nseats (a number): ")
-        person.type("4\n")
-        person.until("place (inside, garden): ")
-        person.type("garden\n")
-        person.rest()
-    assert person.shown.endswith("booked Monday 4 garden\n")
-    assert len(shop.done) == 1
+def test_handler_question_is_filled_in_field_by_field(shop: Shop) -> None:
+    with start_command(shop, "book", "--day", "Monday") as terminal:
+        terminal.read_until("seats (a number): ")
+        terminal.type("many\n")
+        terminal.read_until("This is not a valid answer.\nseats (a number): ")
+        terminal.type("4\n")
+        terminal.read_until("place (inside, garden): ")
+        terminal.type("garden\n")
+        terminal.read_to_end()
+    assert terminal.output.endswith("booked Monday 4 garden\n")
+    assert len(shop.side_effects) == 1
 
 
 @pytest.mark.parametrize(
@@ -133,16 +142,16 @@ def test_a_form_is_filled_in(shop: Shop) -> None:
         ),
     ],
 )
-def test_each_field_says_what_may_be_typed(
+def test_prompt_describes_the_field_type(
     monkeypatch: pytest.MonkeyPatch,
     schema: dict[str, Any],
     prompt: str,
     typed: str,
     value: object,
 ) -> None:
-    with asked(monkeypatch, schema) as (person, answer):
-        person.until(f"Where?\n{prompt}")
-        person.type(f"{typed}\n")
+    with ask_field(monkeypatch, schema) as (terminal, answer):
+        terminal.read_until(f"Where?\n{prompt}")
+        terminal.type(f"{typed}\n")
         assert answer.result(20) == Answer("accept", {"field": value})
 
 
@@ -166,20 +175,21 @@ TITLED = [{"const": "in", "title": "Inside"}, {"const": "out", "title": "Outside
         ({"type": "string"}, ""),
     ],
 )
-def test_what_is_no_answer_is_asked_for_again_and_never_given(
+def test_third_invalid_input_cancels_the_question(
     monkeypatch: pytest.MonkeyPatch, schema: dict[str, Any], typed: str
 ) -> None:
-    with asked(monkeypatch, schema) as (person, answer):
+    with ask_field(monkeypatch, schema) as (terminal, answer):
         for _ in range(3):
-            person.until(": ")
-            person.type(f"{typed}\n")
-            person.until("This is not a valid answer.")
+            terminal.read_until(": ")
+            terminal.type(f"{typed}\n")
+            terminal.read_until("This is not a valid answer.")
         assert answer.result(20) == Answer("cancel")
 
 
-def test_what_may_be_left_out_is_or_is_as_it_was_given(
+def test_empty_input_uses_default_or_omits_field(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    """The end of input cancels the question."""
     form = {
         "type": "object",
         "properties": {
@@ -189,62 +199,62 @@ def test_what_may_be_left_out_is_or_is_as_it_was_given(
         },
         "required": ["note"],
     }
-    with shown_form(monkeypatch, form) as (person, answer):
-        person.until("How?\nway: ")
-        person.type("\n")
-        person.until("count (a number): ")
-        person.type("\n")
-        person.until("note: ")
-        person.type("\n")
+    with ask_form(monkeypatch, form) as (terminal, answer):
+        terminal.read_until("How?\nway: ")
+        terminal.type("\n")
+        terminal.read_until("count (a number): ")
+        terminal.type("\n")
+        terminal.read_until("note: ")
+        terminal.type("\n")
         content = {"way": "by post", "note": "none"}
         assert answer.result(20) == Answer("accept", content)
-        assert "How?" not in person.shown.partition("way: ")[2]
-    with shown_form(monkeypatch, form) as (person, answer):
-        person.until("way: ")
-        person.type("\x04")
+        assert "How?" not in terminal.output.partition("way: ")[2]
+    with ask_form(monkeypatch, form) as (terminal, answer):
+        terminal.read_until("way: ")
+        terminal.type("\x04")
         assert answer.result(20) == Answer("cancel")
 
 
-def test_there_is_a_terminal_or_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    ours, theirs = pty.openpty()
-    monkeypatch.setattr(at_terminal, "_TERMINAL_PATH", os.ttyname(theirs))
-    assert at_terminal.has_terminal()
-    monkeypatch.setattr(at_terminal, "_TERMINAL_PATH", "/no/such/terminal")
-    assert not at_terminal.has_terminal()
-    for number in (ours, theirs):
+def test_terminal_is_detected(monkeypatch: pytest.MonkeyPatch) -> None:
+    controller, command = pty.openpty()
+    monkeypatch.setattr(terminal_module, "_TERMINAL_PATH", os.ttyname(command))
+    assert terminal_module.has_terminal()
+    monkeypatch.setattr(terminal_module, "_TERMINAL_PATH", "/no/such/terminal")
+    assert not terminal_module.has_terminal()
+    for number in (controller, command):
         os.close(number)
 
 
 @contextmanager
-def asked(
+def ask_field(
     monkeypatch: pytest.MonkeyPatch, schema: dict[str, Any]
 ) -> Iterator[tuple[Terminal, Future[Answer]]]:
-    """A question with one field that has to be filled in, at a terminal."""
+    """Ask a question with one required field at a terminal."""
     fields = {"field": {"title": "Field", **schema}}
     form = {"type": "object", "properties": fields, "required": ["field"]}
-    with shown_form(monkeypatch, form) as found:
-        yield found
+    with ask_form(monkeypatch, form) as dialog:
+        yield dialog
 
 
 @contextmanager
-def shown_form(
+def ask_form(
     monkeypatch: pytest.MonkeyPatch, form: dict[str, Any]
 ) -> Iterator[tuple[Terminal, Future[Answer]]]:
-    """A question with the fields of a form, at a terminal."""
-    ours, theirs = pty.openpty()
-    monkeypatch.setattr(at_terminal, "_TERMINAL_PATH", os.ttyname(theirs))
+    """Ask a question with this form at a terminal."""
+    controller, command = pty.openpty()
+    monkeypatch.setattr(terminal_module, "_TERMINAL_PATH", os.ttyname(command))
     question = Question("one", "Where?", form, "book", {})
     with ThreadPoolExecutor(1) as pool:
-        answer = pool.submit(asyncio.run, at_terminal.ask_at_terminal(question))
-        yield Terminal(ours), answer
-    for number in (ours, theirs):
+        answer = pool.submit(asyncio.run, terminal_module.ask_at_terminal(question))
+        yield Terminal(controller), answer
+    for number in (controller, command):
         os.close(number)
 
 
 @pytest.mark.slow
-def test_an_interruption_ends_the_command(shop: Shop) -> None:
-    with terminal(shop, *REFUND) as person:
-        person.until("decline: ")
-        person.type("\x03")
-        person.rest()
-    assert shop.done == []
+def test_ctrl_c_ends_the_command_without_a_call(shop: Shop) -> None:
+    with start_command(shop, *REFUND) as terminal:
+        terminal.read_until("decline: ")
+        terminal.type("\x03")
+        terminal.read_to_end()
+    assert shop.side_effects == []

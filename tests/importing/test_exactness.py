@@ -1,4 +1,4 @@
-"""Whatever MCP lets a server list comes back from the definitions letter for letter."""
+"""Round trip of arbitrary MCP tools: the definitions equal the imported JSON exactly."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from toolcast.model.loading import load_workspace
 from toolcast.targets.render_workspace import render_workspace
 from toolcast_runtime.core.definitions.definitions import parse_definition
 
-# No output can show these safely, and a spec with one of them is refused.
+# Specs with these characters are refused, because no output can show them safely.
 _REFUSED = "".join(map(chr, [*range(9), *range(11, 32), *range(0x7F, 0xA0)])).replace(
     "\x85", ""
 )
 _HIDDEN = ["Cs", "Co", "Cf", "Mn", "Me", "Cn"]
 LETTERS = st.characters(exclude_characters=_REFUSED, exclude_categories=_HIDDEN)
-ODD_WORDS = (
+SPECIAL_WORDS = (
     "yes No on null ~ true 012 0x1f 1e5 1.0 -0 12:30 2026-01-01 << = +1 1_000 .inf - ? : |"
     " > ! & * % @ ` { } [ ] , # ' \" \\ --- ..."
 ).split()
-ODD_TEXTS = [
+SPECIAL_TEXTS = [
     "",
     " ",
     "a: b",
@@ -41,13 +41,14 @@ ODD_TEXTS = [
     "\x85",
 ]
 TEXTS = st.one_of(
-    st.sampled_from(ODD_WORDS + ODD_TEXTS),
+    st.sampled_from(SPECIAL_WORDS + SPECIAL_TEXTS),
     st.text(LETTERS, max_size=30),
-    st.lists(st.sampled_from([*ODD_WORDS, "word", "\n"]), max_size=40).map(" ".join),
+    st.lists(st.sampled_from([*SPECIAL_WORDS, "word", "\n"]), max_size=40).map(
+        " ".join
+    ),
 )
 NUMBERS = st.one_of(
-    st.integers(-(10**30), 10**30),
-    st.floats(allow_nan=False, allow_infinity=False),
+    st.integers(-(10**30), 10**30), st.floats(allow_nan=False, allow_infinity=False)
 )
 VALUES = st.recursive(
     st.one_of(st.none(), st.booleans(), NUMBERS, TEXTS),
@@ -108,8 +109,8 @@ NAMES = st.one_of(
 
 
 @st.composite
-def tools(draw: st.DrawFn) -> list[dict[str, Any]]:
-    """A list of tools, the members of each in an order of its own."""
+def draw_tools(draw: st.DrawFn) -> list[dict[str, Any]]:
+    """Draw a list of tools with shuffled members."""
     names = st.lists(NAMES, min_size=1, max_size=3, unique=True)
     return [
         dict(draw(st.permutations(list({"name": name, **draw(MEMBERS)}.items()))))
@@ -117,10 +118,10 @@ def tools(draw: st.DrawFn) -> list[dict[str, Any]]:
     ]
 
 
-def listed(given: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """The text of each tool that a server of these would list, by its name."""
+def list_after_import(tools: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """Import tools and return the JSON of each definition by name."""
     with TemporaryDirectory() as root:
-        import_tools(Path(root), "things", given)
+        import_tools(Path(root), "things", tools)
         workspace = load_workspace(root).workspace
     assert workspace is not None
     texts = {}
@@ -133,7 +134,8 @@ def listed(given: Sequence[Mapping[str, Any]]) -> dict[str, str]:
 
 @pytest.mark.slow
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(tools())
-def test_what_is_imported_is_what_is_listed(given: list[dict[str, Any]]) -> None:
-    found = {name: json.dumps(json.loads(text)) for name, text in listed(given).items()}
-    assert found == {tool["name"]: json.dumps(tool) for tool in given}
+@given(draw_tools())
+def test_imported_tools_are_listed_unchanged(tool_list: list[dict[str, Any]]) -> None:
+    texts = list_after_import(tool_list)
+    definitions = {name: json.dumps(json.loads(text)) for name, text in texts.items()}
+    assert definitions == {tool["name"]: json.dumps(tool) for tool in tool_list}

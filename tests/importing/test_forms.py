@@ -1,4 +1,4 @@
-"""Each form of a tool list becomes MCP's, with nothing changed on the way."""
+"""Formats of tool lists (MCP and model providers): conversion to MCP, and conflicts."""
 
 from __future__ import annotations
 
@@ -26,9 +26,11 @@ SCHEMA: dict[str, Any] = {
     "properties": {"b": {"type": "integer", "default": 1}, "a": {}},
 }
 TOOL = {"name": "add", "description": "Adds.", "inputSchema": SCHEMA}
+FUNCTION = {"name": "add", "description": "Adds.", "parameters": SCHEMA}
 
 
-def read(value: Any, name: str = "list.json") -> ToolSource:
+def parse_list(value: Any, name: str = "list.json") -> ToolSource:
+    """Parse a JSON value as a file of tools."""
     return parse_source(json.dumps(value).encode(), name)
 
 
@@ -41,59 +43,24 @@ def read(value: Any, name: str = "list.json") -> ToolSource:
         ("MCP format", {"jsonrpc": "2.0", "id": 1, "result": {"tools": [TOOL]}}),
         (
             "OpenAI Chat Completions format",
-            [
-                {
-                    "type": "function",
-                    "function": {
-                        "name": "add",
-                        "description": "Adds.",
-                        "parameters": SCHEMA,
-                    },
-                }
-            ],
+            [{"type": "function", "function": FUNCTION}],
         ),
         (
             "OpenAI Chat Completions format",
             {
                 "model": "m",
                 "messages": [],
-                "tools": [
-                    {
-                        "type": "function",
-                        "function": {
-                            "name": "add",
-                            "description": "Adds.",
-                            "parameters": SCHEMA,
-                        },
-                    }
-                ],
+                "tools": [{"type": "function", "function": FUNCTION}],
             },
         ),
-        (
-            "OpenAI Responses format",
-            [
-                {
-                    "type": "function",
-                    "name": "add",
-                    "description": "Adds.",
-                    "parameters": SCHEMA,
-                }
-            ],
-        ),
+        ("OpenAI Responses format", [{"type": "function", **FUNCTION}]),
         (
             "OpenAI Responses format",
             [
                 {
                     "type": "namespace",
                     "name": "sums",
-                    "tools": [
-                        {
-                            "type": "function",
-                            "name": "add",
-                            "description": "Adds.",
-                            "parameters": SCHEMA,
-                        }
-                    ],
+                    "tools": [{"type": "function", **FUNCTION}],
                 }
             ],
         ),
@@ -119,44 +86,25 @@ def read(value: Any, name: str = "list.json") -> ToolSource:
             "Bedrock format",
             {
                 "toolConfig": {
-                    "tools": [
-                        {
-                            "toolSpec": {
-                                "name": "add",
-                                "description": "Adds.",
-                                "inputSchema": {"json": SCHEMA},
-                            }
-                        }
-                    ]
+                    "tools": [{"toolSpec": {**TOOL, "inputSchema": {"json": SCHEMA}}}]
                 }
             },
         ),
-        (
-            "generic format",
-            [{"name": "add", "description": "Adds.", "parameters": SCHEMA}],
-        ),
-        (
-            "generic format",
-            {"add": {"description": "Adds.", "parameters": SCHEMA}},
-        ),
-        (
-            "generic format",
-            {
-                "functions": [
-                    {"name": "add", "description": "Adds.", "parameters": SCHEMA}
-                ]
-            },
-        ),
+        ("generic format", [FUNCTION]),
+        ("generic format", {"add": {"description": "Adds.", "parameters": SCHEMA}}),
+        ("generic format", {"functions": [FUNCTION]}),
     ],
 )
-def test_form(form: str, value: Any) -> None:
-    source = read(value)
+def test_list_is_recognized_and_converted_to_mcp(form: str, value: Any) -> None:
+    """Names, descriptions and the order of schema keys stay the same."""
+    source = parse_list(value)
     assert source.formats == (form,)
-    assert [encode_exact(one) for one in source.listing.tools] == [encode_exact(TOOL)]
+    assert [encode_exact(tool) for tool in source.listing.tools] == [encode_exact(TOOL)]
     assert source.notes == ()
 
 
-def test_a_tool_a_line() -> None:
+def test_json_lines_are_read_as_one_tool_per_line() -> None:
+    """Byte order marks and empty lines are ignored; an error has its line and column."""
     lines = json.dumps(TOOL) + "\n\r\n" + json.dumps({**TOOL, "name": "more"}) + "\n"
     source = parse_source(b"\xef\xbb\xbf" + lines.encode(), "list.jsonl")
     assert [tool["name"] for tool in source.listing.tools] == ["add", "more"]
@@ -166,13 +114,13 @@ def test_a_tool_a_line() -> None:
 
 @pytest.mark.rows(8)
 @pytest.mark.parametrize("path", CORPUS, ids=lambda path: path.stem)
-def test_lists_of_real_servers(path: Path) -> None:
-    """Taken in whole; and by way of each provider's form, but for what that cannot say."""
+def test_real_server_lists_survive_conversion_to_provider_formats(path: Path) -> None:
+    """Name, description and schema are compared, which every format can express."""
     source = read_source(str(path))
     value, _ = read_json(path.read_bytes())
     tools = value if isinstance(value, list) else value["tools"]
     assert encode_exact(list(source.listing.tools)) == encode_exact(tools)
-    plain = [
+    reduced_tools = [
         {
             key: tool[key]
             for key in ("name", "description", "inputSchema")
@@ -180,45 +128,48 @@ def test_lists_of_real_servers(path: Path) -> None:
         }
         for tool in tools
     ]
-    for form in (openai_chat, openai_responses, anthropic):
-        text = encode_exact([form(tool) for tool in plain])
-        other = parse_source(text.encode(), "other")
-        assert encode_exact(list(other.listing.tools)) == encode_exact(plain)
-        assert list_conflicts([source, other]) == []
+    for format_tool in (format_openai_chat, format_openai_responses, format_anthropic):
+        text = encode_exact([format_tool(tool) for tool in reduced_tools])
+        converted = parse_source(text.encode(), "other")
+        assert encode_exact(list(converted.listing.tools)) == encode_exact(
+            reduced_tools
+        )
+        assert list_conflicts([source, converted]) == []
 
 
-def openai_chat(tool: dict[str, Any]) -> dict[str, Any]:
-    return {"type": "function", "function": renamed(tool, "parameters")}
+def format_openai_chat(tool: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "function", "function": rename_schema(tool, "parameters")}
 
 
-def openai_responses(tool: dict[str, Any]) -> dict[str, Any]:
-    return {"type": "function", **renamed(tool, "parameters")}
+def format_openai_responses(tool: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "function", **rename_schema(tool, "parameters")}
 
 
-def anthropic(tool: dict[str, Any]) -> dict[str, Any]:
-    return renamed(tool, "input_schema")
+def format_anthropic(tool: dict[str, Any]) -> dict[str, Any]:
+    return rename_schema(tool, "input_schema")
 
 
-def renamed(tool: dict[str, Any], schema: str) -> dict[str, Any]:
+def rename_schema(tool: dict[str, Any], schema: str) -> dict[str, Any]:
+    """Return the tool with its input schema under another key."""
     return {schema if key == "inputSchema" else key: tool[key] for key in tool}
 
 
-def test_numbers_keep_their_spelling() -> None:
+def test_numbers_in_schemas_keep_their_notation() -> None:
     text = b'[{"name": "a", "parameters": {"maximum": 1.50, "minimum": -0, "x": 1E3}}]'
     [tool] = parse_source(text, "list.json").listing.tools
     assert encode_exact(tool["inputSchema"]) == '{"maximum":1.50,"minimum":-0,"x":1E3}'
 
 
-def test_a_function_without_parameters_takes_none() -> None:
-    [tool] = read([{"type": "function", "function": {"name": "now"}}]).listing.tools
-    assert tool == {
-        "name": "now",
-        "inputSchema": {"type": "object", "properties": {}},
-    }
+def test_function_without_parameters_has_an_empty_object_schema() -> None:
+    [tool] = parse_list(
+        [{"type": "function", "function": {"name": "now"}}]
+    ).listing.tools
+    assert tool == {"name": "now", "inputSchema": {"type": "object", "properties": {}}}
 
 
-def test_what_is_not_taken_is_named() -> None:
-    source = read(
+def test_members_that_are_not_imported_are_noted() -> None:
+    """So are built-in tools; examples and `always` become spec fields."""
+    source = parse_list(
         [
             {"name": "a", "input_schema": {}, "cache_control": {"type": "ephemeral"}},
             {
@@ -247,11 +198,11 @@ def test_what_is_not_taken_is_named() -> None:
     }
 
 
-def test_tools_of_providers_are_each_named() -> None:
-    mine = {"name": "f", "parameters": {}}
-    source = read(
+def test_built_in_provider_tools_are_skipped_with_a_note_each() -> None:
+    function = {"name": "f", "parameters": {}}
+    source = parse_list(
         [
-            {**mine, "type": "function"},
+            {**function, "type": "function"},
             {"type": "web_search"},
             {
                 "type": "mcp",
@@ -277,7 +228,7 @@ def test_tools_of_providers_are_each_named() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "told"),
+    ("value", "message"),
     [
         ([{"type": "web_search"}], "`web_search` is skipped: it is a built-in tool"),
         (
@@ -296,27 +247,27 @@ def test_tools_of_providers_are_each_named() -> None:
         ),
     ],
 )
-def test_lists_of_which_nothing_can_be_taken(value: Any, told: str) -> None:
-    with pytest.raises(ListingError, match=re.escape(told)):
-        read(value)
+def test_list_without_importable_tools_is_an_error(value: Any, message: str) -> None:
+    with pytest.raises(ListingError, match=re.escape(message)):
+        parse_list(value)
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "message"),
     [("a.py", "the file is a program"), ("a.yaml", "the file is YAML")],
 )
-def test_files_of_another_kind(name: str, told: str) -> None:
-    with pytest.raises(ListingError, match=told):
+def test_python_and_yaml_files_are_rejected_by_name(name: str, message: str) -> None:
+    with pytest.raises(ListingError, match=message):
         parse_source(b"tools = []", name)
 
 
-SAME = [
+EQUAL_SCHEMAS = [
     ({"required": ["a", "b"]}, {"required": ["b", "a"]}),
     ({"properties": {"x": {}, "y": {}}}, {"properties": {"y": {}, "x": {}}}),
     ({"properties": {"x": {"enum": [1, 2]}}}, {"properties": {"x": {"enum": [2, 1]}}}),
     ({"type": "object", "required": []}, {"type": "object"}),
 ]
-OTHER = [
+CONFLICTING_SCHEMAS = [
     ({"required": ["a"]}, {}, "parameters.required", "required"),
     (
         {"properties": {"required": {}}},
@@ -354,35 +305,43 @@ OTHER = [
         "parameters.anyOf.1.title",
         "title",
     ),
-    (
-        {"additionalProperties": False},
-        {},
-        "parameters.additionalProperties",
-        "schema",
-    ),
+    ({"additionalProperties": False}, {}, "parameters.additionalProperties", "schema"),
 ]
+"""Two schemas, and the location and kind of their conflict."""
 
 
-def of(schema: Any, name: str) -> ToolSource:
-    return read([{"name": "t", "inputSchema": schema}], name)
+def make_source(schema: Any, name: str) -> ToolSource:
+    """Return a source with one tool of this input schema."""
+    return parse_list([{"name": "t", "inputSchema": schema}], name)
 
 
-@pytest.mark.parametrize(("one", "other"), SAME)
-def test_what_means_the_same_is_no_contradiction(one: Any, other: Any) -> None:
-    assert list_conflicts([of(one, "1"), of(other, "2")]) == []
+@pytest.mark.parametrize(("first", "second"), EQUAL_SCHEMAS)
+def test_schemas_that_differ_in_order_do_not_conflict(first: Any, second: Any) -> None:
+    assert list_conflicts([make_source(first, "1"), make_source(second, "2")]) == []
 
 
-@pytest.mark.parametrize(("one", "other", "place", "kind"), OTHER)
-def test_contradiction(one: Any, other: Any, place: str, kind: str) -> None:
-    for pair in ((one, other), (other, one)):
-        [found] = list_conflicts([of(pair[0], "1"), of(pair[1], "2")])
-        assert (found.location, found.kind) == (place, kind)
+@pytest.mark.parametrize(("first", "second", "location", "kind"), CONFLICTING_SCHEMAS)
+def test_schema_difference_is_a_conflict_with_location_and_kind(
+    first: Any, second: Any, location: str, kind: str
+) -> None:
+    for pair in ((first, second), (second, first)):
+        [conflict] = list_conflicts(
+            [make_source(pair[0], "1"), make_source(pair[1], "2")]
+        )
+        assert (conflict.location, conflict.kind) == (location, kind)
 
 
-def test_titles_annotations_and_hostile_texts() -> None:
-    one = read([{**TOOL, "title": "A\x1b[31m", "annotations": {"readOnlyHint": True}}])
-    other = read([{**TOOL, "title": "B", "annotations": {"readOnlyHint": False}}], "b")
-    assert [(d.location, d.kind, d.excerpts) for d in list_conflicts([one, other])] == [
+def test_conflicts_in_titles_and_annotations_are_escaped() -> None:
+    first = parse_list(
+        [{**TOOL, "title": "A\x1b[31m", "annotations": {"readOnlyHint": True}}]
+    )
+    second = parse_list(
+        [{**TOOL, "title": "B", "annotations": {"readOnlyHint": False}}], "b"
+    )
+    assert [
+        (conflict.location, conflict.kind, conflict.excerpts)
+        for conflict in list_conflicts([first, second])
+    ] == [
         ("title", "title", (("list.json", "A\\x1b[31m"), ("b", "B"))),
         (
             "annotations.readOnlyHint",
@@ -393,7 +352,7 @@ def test_titles_annotations_and_hostile_texts() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "chosen"),
+    ("arguments", "preferred"),
     [
         ([], {}),
         (["x/a.json"], {"": "x/a.json"}),
@@ -402,12 +361,20 @@ def test_titles_annotations_and_hostile_texts() -> None:
         (["1", "1"], {"": "x/a.json"}),
     ],
 )
-def test_preference(words: list[str], chosen: dict[str, str]) -> None:
-    assert parse_preferences(words, [of({}, "x/a.json"), of({}, "y/b.json")]) == chosen
+def test_preference_selects_a_source_by_path_name_or_number(
+    arguments: list[str], preferred: dict[str, str]
+) -> None:
+    """It applies to one tool (`t=1`) or to all tools."""
+    assert (
+        parse_preferences(
+            arguments, [make_source({}, "x/a.json"), make_source({}, "y/b.json")]
+        )
+        == preferred
+    )
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("arguments", "message"),
     [
         (["c.json"], "unknown source `c.json`\n  help: use one of `x/a.json`"),
         (["t=3"], "unknown source `3`"),
@@ -416,6 +383,8 @@ def test_preference(words: list[str], chosen: dict[str, str]) -> None:
         (["t=1", "t=2"], "two sources are preferred for `t`"),
     ],
 )
-def test_wrong_preference(words: list[str], told: str) -> None:
-    with pytest.raises(InvalidPreferenceError, match=told):
-        parse_preferences(words, [of({}, "x/a.json"), of({}, "y/b.json")])
+def test_invalid_preference_is_an_error(arguments: list[str], message: str) -> None:
+    with pytest.raises(InvalidPreferenceError, match=message):
+        parse_preferences(
+            arguments, [make_source({}, "x/a.json"), make_source({}, "y/b.json")]
+        )

@@ -1,4 +1,4 @@
-"""Declarations of Gemini with `parameters` in lower case, and tools without a schema."""
+"""Gemini declarations with lowercase types, and tools without a valid input schema."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def read_schema(tool: Any, key: str = "functionDeclarations") -> Any:
 
 @pytest.mark.parametrize(("schema", "expected"), NULLABLE)
 @pytest.mark.parametrize("key", ["functionDeclarations", "function_declarations"])
-def test_nullable_of_a_declaration_becomes_a_type(
+def test_gemini_nullable_becomes_a_null_type(
     key: str, schema: Any, expected: Any
 ) -> None:
     parameters = {"type": "object", "properties": {"a": schema}, "required": ["a"]}
@@ -66,7 +66,7 @@ def test_nullable_of_a_declaration_becomes_a_type(
     assert read_schema(tool, key) == {**parameters, "properties": {"a": expected}}
 
 
-def test_json_schema_of_a_declaration_is_copied() -> None:
+def test_gemini_json_schema_is_copied_unchanged() -> None:
     schema = {
         "type": "object",
         "properties": {"a": {"type": "string", "nullable": True}},
@@ -96,12 +96,14 @@ def test_json_schema_of_a_declaration_is_copied() -> None:
         ),
     ],
 )
-def test_a_tool_without_a_schema_is_left_out(tool: Any, message: str) -> None:
-    good = {"name": "good", "inputSchema": {"type": "object"}}
+def test_only_the_tool_without_an_object_schema_is_rejected(
+    tool: Any, message: str
+) -> None:
+    valid = {"name": "good", "inputSchema": {"type": "object"}}
     with pytest.raises(ListingError, match=r"list\.json: ") as raised:
         parse_source(json.dumps([tool]).encode(), "list.json")
     assert message in str(raised.value)
     if "input_schema" not in tool:
-        source = parse_source(json.dumps([tool, good]).encode(), "list.json")
-        assert [found["name"] for found in source.listing.tools] == ["good"]
+        source = parse_source(json.dumps([tool, valid]).encode(), "list.json")
+        assert [listed["name"] for listed in source.listing.tools] == ["good"]
         assert message in source.rejected[tool["name"]]

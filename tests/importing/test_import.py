@@ -1,4 +1,4 @@
-"""What a server lists becomes specs that give the same list; again, only what changed."""
+"""`toolcast import` writes specs that produce the imported list and keep manual edits."""
 
 from __future__ import annotations
 
@@ -15,36 +15,29 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.corpus.nasty_lists import NASTY_LISTS
+from tests.importing.imports import load_tools, run_import
 from tests.program import toolcast
-from toolcast.analysis.mcp_definitions import build_mcp_definition
 from toolcast.encoders.yaml_block import encode_entry
-from toolcast.model.loading import load_workspace
 from toolcast.parsing.yaml_reader import read_yaml
 
 ROOT = Path(__file__).parents[2]
 LISTS = sorted((ROOT / "tests/corpus/mcp").glob("*.json"))
-QUICK = {"mcp-server-git", "server-everything"}
+FAST_LISTS = {"mcp-server-git", "server-everything"}
 
 
-def run(root: Path, *words: str, code: int = 0) -> str:
-    done = toolcast(root, "import", *words)
-    assert done.returncode == code, done.stdout + done.stderr
-    return done.stdout + done.stderr
-
-
-def write(path: Path, tools: list[dict[str, Any]], **more: Any) -> str:
+def write_list(path: Path, tools: list[dict[str, Any]], **more: Any) -> str:
+    """Write a list with further members of the response, and return the file's name."""
     path.write_text(json.dumps({"tools": tools, **more}), "utf-8")
     return path.name
 
 
-def listed(root: Path, toolset: str = "things") -> list[dict[str, Any]]:
-    loaded = load_workspace(str(root))
-    assert loaded.workspace is not None
-    found = next(one for one in loaded.workspace.toolsets if one.name == toolset)
-    return [build_mcp_definition(tool) for tool in found.tools]
+def list_tools(root: Path) -> list[dict[str, Any]]:
+    """Return the MCP definitions in the order of the specs."""
+    return [*load_tools(root).values()]
 
 
-def files(root: Path) -> Mapping[str, bytes]:
+def read_yaml_files(root: Path) -> Mapping[str, bytes]:
+    """Return the content of each YAML file by its path."""
     return {str(p.relative_to(root)): p.read_bytes() for p in root.rglob("*.yaml")}
 
 
@@ -55,9 +48,9 @@ TOOL = {
     "inputSchema": {"type": "object", "properties": {"day": {"type": "string"}}},
     "annotations": {"readOnlyHint": True},
 }
-LINE = "# yaml-language-server: $schema="
+SCHEMA_COMMENT = "# yaml-language-server: $schema="
 SPEC = f"""\
-{LINE}../schemas/toolcast.schema.json#/$defs/tool
+{SCHEMA_COMMENT}../schemas/toolcast.schema.json#/$defs/tool
 name: find-visits
 title: Find visits
 description: |-
@@ -79,48 +72,55 @@ order: 1
     "file",
     [
         pytest.param(
-            file, id=file.stem, marks=[] if file.stem in QUICK else [pytest.mark.slow]
+            file,
+            id=file.stem,
+            marks=[] if file.stem in FAST_LISTS else [pytest.mark.slow],
         )
         for file in LISTS
     ],
 )
-def test_a_real_server_is_listed_as_it_was(file: Path, tmp_path: Path) -> None:
-    told = run(tmp_path, str(file), "--toolset", "things")
+def test_real_server_list_is_reproduced_exactly(file: Path, tmp_path: Path) -> None:
+    """A second import changes no file, and the project can be generated."""
+    output = run_import(tmp_path, str(file), "--toolset", "things")
     value = json.loads(file.read_text("utf-8"))
     value = value.get("result", value) if isinstance(value, dict) else value
     tools = value["tools"] if isinstance(value, dict) else value
-    assert json.dumps(listed(tmp_path)) == json.dumps(tools)
-    assert "differs from the listed" not in told and "another order" not in told
-    before = files(tmp_path)
-    assert f"{len(tools)} unchanged" in run(tmp_path, str(file), "--toolset", "things")
-    assert files(tmp_path) == before
+    assert json.dumps(list_tools(tmp_path)) == json.dumps(tools)
+    assert "differs from the listed" not in output and "another order" not in output
+    before = read_yaml_files(tmp_path)
+    assert f"{len(tools)} unchanged" in run_import(
+        tmp_path, str(file), "--toolset", "things"
+    )
+    assert read_yaml_files(tmp_path) == before
     assert toolcast(tmp_path, "generate").returncode == 0
 
 
 @pytest.mark.parametrize("name", ["nasty_numbers", "nasty_texts"])
-def test_odd_numbers_and_texts_come_back(name: str, tmp_path: Path) -> None:
-    """Numbers that YAML spells in another way, and characters that it reads as line ends."""
+def test_unusual_numbers_and_strings_are_preserved(name: str, tmp_path: Path) -> None:
+    """YAML writes some numbers differently, and reads some characters as line ends."""
     (tmp_path / "list.json").write_text(NASTY_LISTS[name], "utf-8")
-    run(tmp_path, "list.json", "--toolset", "things")
+    run_import(tmp_path, "list.json", "--toolset", "things")
     value = json.loads(NASTY_LISTS[name])
     tools = value["tools"] if isinstance(value, dict) else value
-    assert json.dumps(listed(tmp_path)) == json.dumps(tools)
-    before = files(tmp_path)
-    again = run(tmp_path, "list.json", "--toolset", "things")
-    assert f"0 changed, {len(tools)} unchanged" in again
-    assert files(tmp_path) == before
+    assert json.dumps(list_tools(tmp_path)) == json.dumps(tools)
+    before = read_yaml_files(tmp_path)
+    second_output = run_import(tmp_path, "list.json", "--toolset", "things")
+    assert f"0 changed, {len(tools)} unchanged" in second_output
+    assert read_yaml_files(tmp_path) == before
 
 
-def test_specs_read_as_written_by_hand(tmp_path: Path) -> None:
+def test_import_writes_readable_specs_and_settings(tmp_path: Path) -> None:
     info = {"name": "clinic", "title": "The clinic", "version": "2.1.0"}
-    name = write(tmp_path / "a.json", [TOOL], serverInfo=info, instructions="Be kind.")
-    run(tmp_path, name, "--toolset", "things")
-    assert files(tmp_path) == {
+    name = write_list(
+        tmp_path / "a.json", [TOOL], serverInfo=info, instructions="Be kind."
+    )
+    run_import(tmp_path, name, "--toolset", "things")
+    assert read_yaml_files(tmp_path) == {
         "toolcast.yaml": (
-            f"{LINE}specs/schemas/toolcast.schema.json#/$defs/workspace\nversion: 1\ntoolsets: [specs/things]\n"
+            f"{SCHEMA_COMMENT}specs/schemas/toolcast.schema.json#/$defs/workspace\nversion: 1\ntoolsets: [specs/things]\n"
         ).encode(),
         "specs/things/toolset.yaml": (
-            f"{LINE}../schemas/toolcast.schema.json#/$defs/toolset\nname: things\ntitle: The clinic\n"
+            f"{SCHEMA_COMMENT}../schemas/toolcast.schema.json#/$defs/toolset\nname: things\ntitle: The clinic\n"
             'version: "2.1.0"\ninstructions: Be kind.\ntargets:\n  mcp: {}\n  registry: {}\n  snapshots: {}\n'
         ).encode(),
         "specs/things/find-visits.yaml": SPEC.encode(),
@@ -130,48 +130,52 @@ def test_specs_read_as_written_by_hand(tmp_path: Path) -> None:
     )
 
 
-def test_a_project_s_own_schemas_are_named(tmp_path: Path) -> None:
-    own = tmp_path / "own"
-    shutil.copytree(ROOT / "specs/schemas", own)
+def test_import_uses_existing_schemas_and_toolset_folders(tmp_path: Path) -> None:
+    schemas = tmp_path / "own"
+    shutil.copytree(ROOT / "specs/schemas", schemas)
     (tmp_path / "toolcast.yaml").write_text(
-        f"{LINE}own/workspace.schema.json\nversion: 1\ntoolsets:\n  - tools/others\n"
+        f"{SCHEMA_COMMENT}own/workspace.schema.json\nversion: 1\ntoolsets:\n  - tools/others\n"
     )
     (tmp_path / "tools/others").mkdir(parents=True)
     (tmp_path / "tools/others/toolset.yaml").write_text(
-        f"{LINE}../../own/toolset.schema.json\nname: others\ntitle: Others\ntargets: {{registry: {{}}}}\n"
+        f"{SCHEMA_COMMENT}../../own/toolset.schema.json\nname: others\ntitle: Others\ntargets: {{registry: {{}}}}\n"
     )
     (tmp_path / "tools/others/other.yaml").write_text(
         "name: other\nsummary: Does other work.\nparameters: {type: object}\n"
     )
-    run(tmp_path, write(tmp_path / "a.json", [TOOL]), "--toolset", "things")
-    told = (tmp_path / "toolcast.yaml").read_text()
-    assert told.endswith("toolsets:\n  - tools/others\n  - tools/things\n")
+    run_import(tmp_path, write_list(tmp_path / "a.json", [TOOL]), "--toolset", "things")
+    workspace_text = (tmp_path / "toolcast.yaml").read_text()
+    assert workspace_text.endswith("toolsets:\n  - tools/others\n  - tools/things\n")
     for file, kind in (("toolset.yaml", "toolset"), ("find-visits.yaml", "tool")):
-        first = (tmp_path / "tools/things" / file).read_text().splitlines()[0]
-        assert first == f"{LINE}../../own/{kind}.schema.json"
+        first_line = (tmp_path / "tools/things" / file).read_text().splitlines()[0]
+        assert first_line == f"{SCHEMA_COMMENT}../../own/{kind}.schema.json"
     assert not (tmp_path / "specs").exists()
 
 
-def test_only_what_changed_there_changes(tmp_path: Path) -> None:
-    run(tmp_path, write(tmp_path / "a.json", [TOOL]), "--toolset", "things")
+def test_second_import_changes_only_imported_fields(tmp_path: Path) -> None:
+    """Comments, the order of fields and fields that no server lists stay."""
+    run_import(tmp_path, write_list(tmp_path / "a.json", [TOOL]), "--toolset", "things")
     spec = tmp_path / "specs/things/find-visits.yaml"
-    mine = "# Ours: ask Ada.\n" + SPEC.replace(
+    edited = "# Ours: ask Ada.\n" + SPEC.replace(
         "order: 1", "order: 1\ntimeout: 5  # slow"
     )
-    mine = mine.replace("title: Find", "summary: My own words.\ntitle: Find")
-    spec.write_text(mine, "utf-8")
+    edited = edited.replace("title: Find", "summary: My own words.\ntitle: Find")
+    spec.write_text(edited, "utf-8")
     changed = {**TOOL, "description": "Other words.", "icons": []}
     del changed["title"]
     other = {"name": "new", "inputSchema": {"type": "object"}}
-    told = run(
-        tmp_path, write(tmp_path / "a.json", [changed, other]), "--toolset", "things"
+    output = run_import(
+        tmp_path,
+        write_list(tmp_path / "a.json", [changed, other]),
+        "--toolset",
+        "things",
     )
-    assert "changed: `find-visits`: description, icons, title" in told
-    assert "1 new tool, 1 changed, 0 unchanged" in told
+    assert "changed: `find-visits`: description, icons, title" in output
+    assert "1 new tool, 1 changed, 0 unchanged" in output
     text = spec.read_text("utf-8")
     assert text.startswith("# Ours: ask Ada.\n") and "timeout: 5  # slow" in text
     assert "summary: My own words." in text
-    assert listed(tmp_path) == [changed, other]
+    assert list_tools(tmp_path) == [changed, other]
 
 
 SERVER = """
@@ -182,34 +186,38 @@ runpy.run_module("generated.kirishima.mcp_server", run_name="__main__")
 
 
 @pytest.mark.slow
-def test_a_live_server_is_imported(tmp_path: Path) -> None:
-    words = [sys.executable, "-c", SERVER.format(root=str(ROOT))]
-    told = run(tmp_path, "--mcp-stdio", shlex.join(words), "--toolset", "things")
-    assert "note: handlers of resources and prompts are stubs" in told
+def test_running_stdio_server_is_imported_with_resources(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", SERVER.format(root=str(ROOT))]
+    output = run_import(
+        tmp_path, "--mcp-stdio", shlex.join(command), "--toolset", "things"
+    )
+    assert "note: handlers of resources and prompts are stubs" in output
     [resource] = (tmp_path / "specs/things/mcp_resources").iterdir()
     assert '"skill://kirishima/SKILL.md"' in resource.read_text("utf-8")
-    for tool in listed(tmp_path):
+    for tool in list_tools(tmp_path):
         file = ROOT / f"generated/kirishima/tools/{tool['name']}.json"
         assert json.dumps(tool) == json.dumps(
             json.loads(file.read_text("utf-8"))["mcp"]
         )
 
 
-def test_what_a_server_says_of_itself_is_renewed(tmp_path: Path) -> None:
+def test_second_import_updates_instructions_but_not_edited_title(
+    tmp_path: Path,
+) -> None:
     info = {"name": "clinic", "version": "1"}
-    words = ("a.json", "--toolset", "things")
-    write(tmp_path / "a.json", [TOOL], serverInfo=info, instructions="Be kind.")
-    run(tmp_path, *words)
+    arguments = ("a.json", "--toolset", "things")
+    write_list(tmp_path / "a.json", [TOOL], serverInfo=info, instructions="Be kind.")
+    run_import(tmp_path, *arguments)
     file = tmp_path / "specs/things/toolset.yaml"
     file.write_text(file.read_text().replace("title: clinic", "title: Ours  # by hand"))
-    write(
+    write_list(
         tmp_path / "a.json",
         [TOOL],
         serverInfo={**info, "version": "2"},
         instructions="Be kind.\nBe short.",
     )
-    told = json.loads(run(tmp_path, *words, "--format", "json"))
-    assert told == {
+    report = json.loads(run_import(tmp_path, *arguments, "--format", "json"))
+    assert report == {
         "toolset": "things",
         "toolset_fields": ["version", "instructions"],
         "new": [],
@@ -229,57 +237,57 @@ def test_what_a_server_says_of_itself_is_renewed(tmp_path: Path) -> None:
         "  Be kind.",
         "  Be short.",
     ]
-    before = files(tmp_path)
-    run(tmp_path, *words)
-    assert files(tmp_path) == before
+    before = read_yaml_files(tmp_path)
+    run_import(tmp_path, *arguments)
+    assert read_yaml_files(tmp_path) == before
 
 
-def test_what_is_no_tool_is_named(tmp_path: Path) -> None:
+def test_prompts_in_a_file_are_noted_as_not_imported(tmp_path: Path) -> None:
     prompts = [{"name": "greet\x1b[31m"}]
-    name = write(tmp_path / "a.json", [TOOL], prompts=prompts)
-    told = run(tmp_path, name, "--toolset", "things")
-    assert "note: `prompts` are not imported (1): `greet\\x1b[31m`" in told
+    name = write_list(tmp_path / "a.json", [TOOL], prompts=prompts)
+    output = run_import(tmp_path, name, "--toolset", "things")
+    assert "note: `prompts` are not imported (1): `greet\\x1b[31m`" in output
 
 
 @pytest.mark.parametrize(
-    ("tools", "says"),
+    ("tools", "message"),
     [
         ([TOOL, TOOL], "is listed 2 times"),
         ([{**TOOL, "name": "../x"}], "is not a valid tool name"),
         ([{**TOOL, "inputSchema": 3}], "find-visits"),
     ],
 )
-def test_what_no_spec_can_say_is_told_and_nothing_is_written(
-    tools: list[dict[str, Any]], says: str, tmp_path: Path
+def test_list_without_valid_tools_creates_no_files(
+    tools: list[dict[str, Any]], message: str, tmp_path: Path
 ) -> None:
-    name = write(tmp_path / "a.json", tools)
+    name = write_list(tmp_path / "a.json", tools)
     done = toolcast(tmp_path, "import", name, "--toolset", "things")
     assert done.returncode in (1, 2)
-    assert says in done.stdout + done.stderr
+    assert message in done.stdout + done.stderr
     assert "nothing was written" in done.stderr
     assert "Traceback" not in done.stderr
-    assert not files(tmp_path)
+    assert not read_yaml_files(tmp_path)
 
 
-def test_another_file_is_not_replaced(tmp_path: Path) -> None:
-    run(tmp_path, write(tmp_path / "a.json", [TOOL]), "--toolset", "things")
-    before = files(tmp_path)
+def test_import_does_not_replace_an_existing_file(tmp_path: Path) -> None:
+    run_import(tmp_path, write_list(tmp_path / "a.json", [TOOL]), "--toolset", "things")
+    before = read_yaml_files(tmp_path)
     (tmp_path / "specs/others").mkdir()
     (tmp_path / "specs/others/toolset.yaml").write_text("mine", "utf-8")
-    told = run(tmp_path, "a.json", "--toolset", "others", code=1)
-    assert "cannot create specs/others/toolset.yaml: the file exists" in told
-    assert files(tmp_path) == {**before, "specs/others/toolset.yaml": b"mine"}
+    output = run_import(tmp_path, "a.json", "--toolset", "others", code=1)
+    assert "cannot create specs/others/toolset.yaml: the file exists" in output
+    assert read_yaml_files(tmp_path) == {**before, "specs/others/toolset.yaml": b"mine"}
 
 
-def test_a_refusal_is_told_line_by_line(tmp_path: Path) -> None:
-    name = write(tmp_path / "a.json", [TOOL])
+def test_import_through_a_linked_folder_is_refused_with_help(tmp_path: Path) -> None:
+    name = write_list(tmp_path / "a.json", [TOOL])
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "specs").symlink_to(tmp_path / "elsewhere")
     done = toolcast(tmp_path, "import", name, "--toolset", "things")
     assert (done.returncode, done.stdout) == (1, "")
-    first, *rest = done.stderr.splitlines()
-    assert first.startswith("error: a folder of specs/")
-    assert rest == ["  help: edit the target of the link", "nothing was written"]
+    first_line, *other_lines = done.stderr.splitlines()
+    assert first_line.startswith("error: a folder of specs/")
+    assert other_lines == ["  help: edit the target of the link", "nothing was written"]
     assert list((tmp_path / "elsewhere").iterdir()) == []
 
 
@@ -308,24 +316,24 @@ VALUES = st.recursive(
         ("Map\n   \na website.\n ", "text: |-\n  Map\n     \n  a website.\n   \n"),
     ],
 )
-def test_texts_of_several_lines_are_read_line_by_line(text: str, written: str) -> None:
+def test_multiline_strings_become_yaml_block_scalars(text: str, written: str) -> None:
     assert str(encode_entry("text", text)) == written
 
 
 @pytest.mark.parametrize("value", [[], {}, None, "", ["a"], [{}], "a b", "a\nb"])
 @pytest.mark.parametrize("key", ["k" * 90, "k" * 1_100, "a key " * 200])
-def test_a_long_key_keeps_its_value(key: str, value: Any) -> None:
-    inner = {key: value, "more": [{key: value}]}
-    document, findings = read_yaml("x.yaml", str(encode_entry("key", inner)).encode())
+def test_long_keys_are_read_back_with_their_values(key: str, value: Any) -> None:
+    content = {key: value, "more": [{key: value}]}
+    document, findings = read_yaml("x.yaml", str(encode_entry("key", content)).encode())
     assert document is not None and not findings
-    assert json.dumps(document.value) == json.dumps({"key": inner})
+    assert json.dumps(document.value) == json.dumps({"key": content})
 
 
 @given(value=VALUES)
-def test_what_is_written_reads_back(value: Any) -> None:
+def test_encoded_yaml_values_are_read_back_unchanged(value: Any) -> None:
     document, findings = read_yaml("x.yaml", str(encode_entry("key", value)).encode())
     if document is None or findings:
-        # Characters that no spec may have are told, wherever they come from.
+        # Values with characters that specs may not contain are findings.
         assert any("forbidden" in f.rule or "invisible" in f.rule for f in findings)
         return
     assert json.dumps(document.value) == json.dumps({"key": value})

@@ -1,9 +1,4 @@
-"""Three files that one platform had for the same tools, and what they contradict each other in.
-
-A list in OpenAI's form that nobody renewed, one in MCP's form with three tools, and one of the
-platform's own with ten. Which names, types, enums and defaults they have is known; the texts
-are ours.
-"""
+"""Conflicts between three published tool lists of one platform, and their merge."""
 
 from __future__ import annotations
 
@@ -28,17 +23,19 @@ FILES = ("legacy_tools.json", "tools.json", "mcp_tools.json")
 
 @pytest.fixture
 def sources(monkeypatch: pytest.MonkeyPatch) -> list[ToolSource]:
+    """The three files, read in the folder that has them."""
     monkeypatch.chdir(FOLDER)
     return [read_source(name) for name in FILES]
 
 
 @pytest.fixture
-def found(sources: list[ToolSource]) -> list[Conflict]:
+def conflicts(sources: list[ToolSource]) -> list[Conflict]:
+    """The conflicts between the three files."""
     return list_conflicts(sources)
 
 
-def test_each_file_is_read_in_its_form(sources: list[ToolSource]) -> None:
-    assert [(one.formats, len(one.listing.tools)) for one in sources] == [
+def test_each_file_format_is_detected(sources: list[ToolSource]) -> None:
+    assert [(source.formats, len(source.listing.tools)) for source in sources] == [
         (("OpenAI Chat Completions format",), 5),
         (("MCP format",), 3),
         (("generic format",), 10),
@@ -46,7 +43,7 @@ def test_each_file_is_read_in_its_form(sources: list[ToolSource]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("tool", "where"),
+    ("tool", "states"),
     [
         ("manage_prompt", "present absent present"),
         ("smarthome", "present absent present"),
@@ -58,115 +55,67 @@ def test_each_file_is_read_in_its_form(sources: list[ToolSource]) -> None:
         ("lists", "absent absent present"),
     ],
 )
-def test_tools_that_are_not_everywhere(
-    tool: str, where: str, found: list[Conflict]
+def test_tool_missing_in_some_files_is_a_conflict(
+    tool: str, states: str, conflicts: list[Conflict]
 ) -> None:
-    said = tuple(zip(FILES, where.split(), strict=True))
-    assert Conflict(tool, (), "tool", said) in found
+    excerpts = tuple(zip(FILES, states.split(), strict=True))
+    assert Conflict(tool, (), "tool", excerpts) in conflicts
 
 
-@pytest.mark.parametrize(
-    ("tool", "place", "kind", "said"),
-    [
-        (
-            "memory",
-            "parameters.properties.action.enum",
-            "enum",
-            [
-                "search, add, delete, list",
-                "search, create, update, delete, list, get",
-                "search, create, update, delete, list, get",
-            ],
-        ),
-        (
-            "memory",
-            "description",
-            "description",
-            [
-                "Store and find memories.",
-                "Search, create, update, delete, list and get memories.",
-                "Search, create, update, delete, list and get memories.",
-            ],
-        ),
-        (
-            "memory",
-            "parameters.properties.min_keywords.default",
-            "default",
-            ["absent", "absent", "2"],
-        ),
-        (
-            "memory",
-            "parameters.properties.limit.default",
-            "default",
-            ["absent", "absent", "10"],
-        ),
-        (
-            "memory",
-            "parameters.properties.offset",
-            "parameter",
-            ["absent", "present (integer)", "present (integer)"],
-        ),
-        (
-            "memory",
-            "parameters.properties.topic_id",
-            "parameter",
-            ["absent", "present (string)", "present (string)"],
-        ),
-        (
-            "memory",
-            "parameters.properties.created_after",
-            "parameter",
-            ["absent", "present (string)", "present (string)"],
-        ),
-        (
-            "memory",
-            "parameters.properties.created_before",
-            "parameter",
-            ["absent", "present (string)", "present (string)"],
-        ),
-        (
-            "github_issue",
-            "parameters.properties.action.enum",
-            "enum",
-            [
-                "create, list, view, close",
-                "create, list, view, comment, close, list_comments",
-                "create, list, view, comment, close, list_comments",
-            ],
-        ),
-        (
-            "github_issue",
-            "parameters.properties.comment_body",
-            "parameter",
-            ["absent", "present (string)", "present (string)"],
-        ),
-    ],
-)
-def test_contradictions_within_a_tool(
-    tool: str, place: str, kind: str, said: list[str], found: list[Conflict]
+INTEGER = ["absent", "present (integer)", "present (integer)"]
+STRING = ["absent", "present (string)", "present (string)"]
+DESCRIPTION = "Search, create, update, delete, list and get memories."
+ACTIONS = "search, create, update, delete, list, get"
+ISSUE_ACTIONS = "create, list, view, comment, close, list_comments"
+DIFFERENCES = [
+    ("memory", "parameters.properties.action.enum", "enum",
+     ["search, add, delete, list", ACTIONS, ACTIONS]),
+    ("memory", "description", "description",
+     ["Store and find memories.", DESCRIPTION, DESCRIPTION]),
+    ("memory", "parameters.properties.min_keywords.default", "default",
+     ["absent", "absent", "2"]),
+    ("memory", "parameters.properties.limit.default", "default",
+     ["absent", "absent", "10"]),
+    ("memory", "parameters.properties.offset", "parameter", INTEGER),
+    ("memory", "parameters.properties.topic_id", "parameter", STRING),
+    ("memory", "parameters.properties.created_after", "parameter", STRING),
+    ("memory", "parameters.properties.created_before", "parameter", STRING),
+    ("github_issue", "parameters.properties.action.enum", "enum",
+     ["create, list, view, close", ISSUE_ACTIONS, ISSUE_ACTIONS]),
+    ("github_issue", "parameters.properties.comment_body", "parameter", STRING),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("tool", "location", "kind", "excerpts"), DIFFERENCES)
+def test_difference_within_a_tool_is_a_conflict_with_excerpts(
+    tool: str, location: str, kind: str, excerpts: list[str], conflicts: list[Conflict]
 ) -> None:
-    [one] = [one for one in found if (one.tool, one.location) == (tool, place)]
-    assert one.kind == kind
-    assert one.excerpts == tuple(zip(FILES, said, strict=True))
+    [conflict] = [
+        conflict
+        for conflict in conflicts
+        if (conflict.tool, conflict.location) == (tool, location)
+    ]
+    assert conflict.kind == kind
+    assert conflict.excerpts == tuple(zip(FILES, excerpts, strict=True))
 
 
-def test_nothing_else_is_told(found: list[Conflict]) -> None:
-    """Results are said by the list of the platform's own alone; OpenAI's form cannot."""
+def test_all_other_conflicts_concern_results(conflicts: list[Conflict]) -> None:
+    """OpenAI's format cannot express `returns`, so its file has no such conflict."""
     others = [
-        (one.tool, one.location, one.excerpts)
-        for one in found
-        if one.kind not in ("tool", "parameter", "enum", "default", "description")
+        (conflict.tool, conflict.location, conflict.excerpts)
+        for conflict in conflicts
+        if conflict.kind not in ("tool", "parameter", "enum", "default", "description")
     ]
-    said = ((FILES[1], "absent"), (FILES[2], "present (object)"))
+    excerpts = ((FILES[1], "absent"), (FILES[2], "present (object)"))
     assert others == [
-        ("memory", "returns", said),
-        ("github_issue", "returns", said),
-        ("get_personality", "returns", said),
+        ("memory", "returns", excerpts),
+        ("github_issue", "returns", excerpts),
+        ("get_personality", "returns", excerpts),
     ]
-    assert len(found) == 8 + 10 + 3
+    assert len(conflicts) == 8 + 10 + 3
 
 
-def test_what_a_form_cannot_say_is_told_and_contradicts_nothing(
+def test_fields_that_formats_cannot_express_are_listed(
     sources: list[ToolSource],
 ) -> None:
     assert list(format_unsupported_fields(sources)) == [
@@ -180,34 +129,42 @@ def test_what_a_form_cannot_say_is_told_and_contradicts_nothing(
     ]
 
 
-def test_nothing_is_decided_before_a_source_is_preferred(
-    sources: list[ToolSource], found: list[Conflict]
+def test_conflicts_stay_unresolved_without_a_preferred_source(
+    sources: list[ToolSource], conflicts: list[Conflict]
 ) -> None:
-    assert list_unresolved_conflicts(found, parse_preferences([], sources)) == found
-    left = list_unresolved_conflicts(
-        found, parse_preferences(["memory=mcp_tools.json"], sources)
+    assert (
+        list_unresolved_conflicts(conflicts, parse_preferences([], sources))
+        == conflicts
     )
-    assert left == [one for one in found if one.tool != "memory"]
-    assert list_unresolved_conflicts(found, parse_preferences(["3"], sources)) == []
+    unresolved = list_unresolved_conflicts(
+        conflicts, parse_preferences(["memory=mcp_tools.json"], sources)
+    )
+    assert unresolved == [
+        conflict for conflict in conflicts if conflict.tool != "memory"
+    ]
+    assert list_unresolved_conflicts(conflicts, parse_preferences(["3"], sources)) == []
 
 
-def test_the_preferred_source_counts(sources: list[ToolSource]) -> None:
-    chosen = parse_preferences(["mcp_tools.json", "memory=tools.json"], sources)
-    merged = merge_sources(sources, chosen)
+def test_merge_uses_the_preferred_source_per_tool(sources: list[ToolSource]) -> None:
+    preferences = parse_preferences(["mcp_tools.json", "memory=tools.json"], sources)
+    merged = merge_sources(sources, preferences)
     assert len(merged.listing.tools) == 10
-    memory, expected = merged.find_tool("memory"), sources[1].find_tool("memory")
-    assert memory == expected
+    memory, expected_memory = merged.find_tool("memory"), sources[1].find_tool("memory")
+    assert memory == expected_memory
     assert merged.fields["memory"] == {
         "persistent": True,
         "always": True,
         "clients": ["internal", "external"],
         "service": "ledger",
     }
-    issue = sources[2].find_tool("github_issue")
-    assert merged.find_tool("github_issue") == issue
+    expected_issue = sources[2].find_tool("github_issue")
+    assert merged.find_tool("github_issue") == expected_issue
 
 
-def test_what_only_another_form_can_say_is_kept(sources: list[ToolSource]) -> None:
+def test_merge_copies_fields_that_the_preferred_format_cannot_express(
+    sources: list[ToolSource],
+) -> None:
+    """Tools that the preferred source does not list are skipped with a note."""
     merged = merge_sources(sources, parse_preferences(["legacy_tools.json"], sources))
     assert merged.find_tool("memory") == {
         **(sources[0].find_tool("memory") or {}),

@@ -1,4 +1,4 @@
-"""Files that are no list of tools: what is told, with its place, and nothing else happens."""
+"""Malformed tool lists: error messages with their position, within bounded time."""
 
 from __future__ import annotations
 
@@ -13,16 +13,17 @@ from toolcast.importing.source_file import MAX_SOURCE_BYTES, parse_source, read_
 from toolcast.mcp_client.server_listing import ListingError
 
 
-def named(*names: str) -> bytes:
+def make_list(*names: str) -> bytes:
+    """Return a JSON list of tools with these names."""
     return json.dumps([{"name": name, "inputSchema": {}} for name in names]).encode()
 
 
 CASES = {
-    "truncated": (
+    "truncated JSON": (
         b'{"tools": [\n  {"name": "a", "inputSchema": {"type":',
         "x.json:2:40: not JSON: Expecting value",
     ),
-    "empty": (
+    "empty file": (
         b" \n",
         "x.json:2:1: not JSON: Expecting value\n  help: the file is empty",
     ),
@@ -36,7 +37,7 @@ CASES = {
         "x.json:1:1: not JSON: a byte is not UTF-8\n  help: the file appears to be UTF-16: save"
         " it as UTF-8",
     ),
-    "no UTF-8": (
+    "invalid UTF-8": (
         b'[{"name": "\xff"}]',
         "x.json:1:12: not JSON: a byte is not UTF-8",
     ),
@@ -60,29 +61,29 @@ CASES = {
         b'[{"name": "a", "inputSchema": ' + b'{"a":' * 300 + b"1" + b"}" * 301 + b"]",
         "x.json: `tools[0]` (`a`) has more than 200 levels of nesting",
     ),
-    "a key twice": (
+    "duplicate key": (
         b'[{"name": "a",\n  "inputSchema": {"type": "x", "type": "object"}}]',
         "x.json:2:18: the object has the key `type` twice",
     ),
-    "a key twice, in a list of a tool a line": (
+    "duplicate key in JSON Lines": (
         b'{"name": "a",  "inputSchema": {}}\n\n{"name": "b", "name": "c"}\r\n',
         "x.json:3:1: the object has the key `name` twice",
     ),
-    "a tool twice": (named("a", "a"), "x.json: tool `a` is listed 2 times"),
-    "a path": (
-        named("../../etc/passwd"),
+    "duplicate tool": (make_list("a", "a"), "x.json: tool `a` is listed 2 times"),
+    "path as name": (
+        make_list("../../etc/passwd"),
         "x.json: `../../etc/passwd` is not a valid tool name: use 1 to 128 of A-Z a-z 0-9 _ . -",
     ),
-    "control characters": (
-        named("a\x1b[2J\nerror: forged"),
+    "control characters in a name": (
+        make_list("a\x1b[2J\nerror: forged"),
         "x.json: `a\\x1b[2J\\nerror: forged` is not a valid tool name: use 1 to 128 of"
         " A-Z a-z 0-9 _ . -",
     ),
-    "10,000 characters": (
-        named("a" * 10_000),
+    "name of 10,000 characters": (
+        make_list("a" * 10_000),
         f"x.json: `{'a' * 80}...` is not a valid tool name: use 1 to 128 of A-Z a-z 0-9 _ . -",
     ),
-    "no name": (named(""), "x.json: `` is not a valid tool name"),
+    "empty name": (make_list(""), "x.json: `` is not a valid tool name"),
     "a number as name": (
         b'[{"name": 1, "inputSchema": {}}]',
         "x.json: `tools[0].name` is missing or not a string",
@@ -91,9 +92,9 @@ CASES = {
         b'[{"type": "function", "function": {"name": 1}}, 5]',
         "x.json: `tools[0].name` is missing or not a string\nx.json: `tools[1]` is not an object",
     ),
-    "no list": (b'{"a": 1}', "x.json: not a `tools/list` result"),
-    "a text": (b'"tools"', "x.json: not a `tools/list` result"),
-    "an error": (
+    "object without a list": (b'{"a": 1}', "x.json: not a `tools/list` result"),
+    "string": (b'"tools"', "x.json: not a `tools/list` result"),
+    "error response": (
         b'{"jsonrpc": "2.0", "id": 1, "error": {"code": 1, "message": "no\\u001b"}}',
         "x.json: the response is an error: no\\x1b",
     ),
@@ -101,30 +102,31 @@ CASES = {
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_what_is_told(case: str) -> None:
-    data, told = CASES[case]
-    begin = time.monotonic()
+def test_malformed_source_is_an_error_with_its_position(case: str) -> None:
+    data, message = CASES[case]
+    # CPU time does not depend on the load of the machine.
+    started = time.process_time()
     with pytest.raises(ListingError) as error:
         parse_source(data, "x.json")
-    assert str(error.value).startswith(told)
-    assert time.monotonic() - begin < 5
+    assert str(error.value).startswith(message)
+    assert time.process_time() - started < 5
 
 
-def test_a_byte_order_mark_is_passed_over() -> None:
-    source = parse_source(b"\xef\xbb\xbf" + named("a"), "x.json")
+def test_byte_order_mark_is_ignored() -> None:
+    source = parse_source(b"\xef\xbb\xbf" + make_list("a"), "x.json")
     assert [tool["name"] for tool in source.listing.tools] == ["a"]
 
 
-def test_many_problems_are_told_up_to_a_bound() -> None:
+def test_at_most_twenty_problems_are_listed() -> None:
     with pytest.raises(ListingError) as error:
-        parse_source(named(*(f"a b {n}" for n in range(1000))), "x.json")
+        parse_source(make_list(*(f"a b {n}" for n in range(1000))), "x.json")
     lines = str(error.value).split("\n")
     assert len(lines) == 21 and lines[-1] == "x.json: and 980 more"
 
 
-def test_what_is_no_file(tmp_path: Path) -> None:
+def test_path_that_is_not_a_regular_file_is_an_error(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
-    for name, told in {
+    for name, message in {
         "pipe": "this is a pipe, not a regular file",
         ".": "this is a folder, not a regular file",
         "nothing": "No such file or directory",
@@ -132,11 +134,11 @@ def test_what_is_no_file(tmp_path: Path) -> None:
     }.items():
         with pytest.raises(ListingError) as error:
             read_source(str(tmp_path / name))
-        assert told in str(error.value)
+        assert message in str(error.value)
         assert "\x1b" not in str(error.value)
 
 
-def test_100_megabytes(tmp_path: Path) -> None:
+def test_source_larger_than_64_mib_is_rejected(tmp_path: Path) -> None:
     with (tmp_path / "large.json").open("wb") as stream:
         stream.truncate(100 * 1024 * 1024)
     with pytest.raises(ListingError, match="larger than 64 MiB"):

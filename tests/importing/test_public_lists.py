@@ -1,4 +1,4 @@
-"""Lists from public reports: what an import writes and reports, and the generated code."""
+"""Lists from public reports: the imported tools, the report, and the generated code."""
 
 from __future__ import annotations
 
@@ -51,20 +51,18 @@ EXPECTED: dict[str, tuple[list[str], list[str]]] = {
 }
 
 
-def test_every_list_has_a_case() -> None:
+def test_each_public_list_has_an_expected_result() -> None:
     assert {path.stem for path in LISTS.glob("*.json")} == EXPECTED.keys()
 
 
 @pytest.mark.parametrize("name", EXPECTED)
-def test_a_list_from_a_report_is_imported_and_generated(
-    name: str, tmp_path: Path
-) -> None:
-    """ruff's default rules find nothing in the generated code."""
+def test_list_from_public_report_generates_code(name: str, tmp_path: Path) -> None:
+    """Rejected tools are reported, and the generated code passes ruff's default rules."""
     tools, reports = EXPECTED[name]
     shutil.copy(LISTS / f"{name}.json", tmp_path / "list.json")
     done = toolcast(tmp_path, "import", "list.json", "--toolset", "probe")
     output = done.stdout + done.stderr
-    # Without any tool, the file is not a list.
+    # A file without any valid tool is not a list.
     is_list = name != "parameter-definitions"
     assert done.returncode == (int(bool(reports)) if is_list else 2), output
     assert [report for report in reports if report not in output] == []

@@ -1,4 +1,4 @@
-"""Dumps of the official Python SDK's models are read as the lists that they were made of."""
+"""Dumps of the official Python SDK's models, read as the original lists."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from toolcast.importing.formats import ANTHROPIC, MCP
 from toolcast.importing.source_file import parse_lenient_source, parse_source
 
 SCHEMA = {"type": "object", "properties": {"input_schema": {"default": None}}}
-WIRE: list[dict[str, Any]] = [
+PROTOCOL_TOOLS: list[dict[str, Any]] = [
     {"name": "a", "inputSchema": SCHEMA, "title": "A"},
     {"name": "b", "inputSchema": SCHEMA, "outputSchema": {"properties": {"x": SCHEMA}}},
     {"name": "c", "inputSchema": SCHEMA, "annotations": {"readOnlyHint": True}},
@@ -33,8 +33,9 @@ PROMPT = {"name": "p", "arguments": [{"name": "a", "required": True}]}
 TEMPLATE = {"name": "t", "uriTemplate": "x://{a}", "mimeType": "text/plain"}
 
 
-def dump(**options: Any) -> dict[str, Any]:
-    tools = [mcp_types.Tool.model_validate(tool) for tool in WIRE]
+def dump_models(**options: Any) -> dict[str, Any]:
+    """Return the JSON of the SDK's models with these options."""
+    tools = [mcp_types.Tool.model_validate(tool) for tool in PROTOCOL_TOOLS]
     prompt = mcp_types.Prompt.model_validate(PROMPT)
     template = mcp_types.ResourceTemplate.model_validate(TEMPLATE)
     is_alias = options.get("by_alias", False)
@@ -49,7 +50,7 @@ def dump(**options: Any) -> dict[str, Any]:
 
 def dump_like_version_1() -> dict[str, Any]:
     """Return a dump with the field names of the SDK 1.x: MCP's, and `meta`."""
-    body = dump(by_alias=True)
+    body = dump_models(by_alias=True)
     for tool in body["tools"]:
         tool["meta"] = tool.pop("_meta")
     return body
@@ -58,32 +59,34 @@ def dump_like_version_1() -> dict[str, Any]:
 @pytest.mark.parametrize(
     "body",
     [
-        dump(),
-        dump(exclude_none=True),
-        dump(mode="json"),
-        {"jsonrpc": "2.0", "id": 1, "result": dump()},
+        dump_models(),
+        dump_models(exclude_none=True),
+        dump_models(mode="json"),
+        {"jsonrpc": "2.0", "id": 1, "result": dump_models()},
         dump_like_version_1(),
     ],
     ids=["all", "without nulls", "JSON", "response", "version 1"],
 )
-def test_dumps_are_read_as_their_lists(body: dict[str, Any]) -> None:
+def test_sdk_model_dump_is_read_as_the_original_list(body: dict[str, Any]) -> None:
     source = parse_source(json.dumps(body).encode(), "list.json")
     assert source.formats == (MCP,)
     assert [dict(sorted(tool.items())) for tool in source.listing.tools] == [
-        dict(sorted(tool.items())) for tool in WIRE
+        dict(sorted(tool.items())) for tool in PROTOCOL_TOOLS
     ]
     assert source.listing.prompts == (PROMPT,)
     assert source.listing.resource_templates == (TEMPLATE,)
 
 
-def test_lists_for_anthropic_stay_what_they_are() -> None:
+def test_anthropic_lists_are_not_read_as_sdk_dumps() -> None:
     tools = [{"name": "a", "input_schema": SCHEMA, "description": "Does it."}]
     source = parse_source(json.dumps(tools).encode(), "list.json")
     assert source.formats == (ANTHROPIC,)
 
 
-@pytest.mark.parametrize("tool", WIRE[:-1], ids=lambda tool: str(tool["name"]))
-def test_members_of_dumps_become_spec_fields(
+@pytest.mark.parametrize(
+    "tool", PROTOCOL_TOOLS[:-1], ids=lambda tool: str(tool["name"])
+)
+def test_dumped_members_become_spec_fields(
     tool: dict[str, Any], tmp_path: Path
 ) -> None:
     dumped = mcp_types.Tool.model_validate(tool).model_dump()
@@ -113,7 +116,7 @@ CHAT: dict[str, Any] = {"name": "a", "parameters": {"type": "object"}}
         ({**CHAT, "type": "function"}, {"strict": True}),
     ],
 )
-def test_members_without_a_use_are_compared_as_values(
+def test_members_that_are_not_imported_are_compared_by_diff(
     tool: dict[str, Any], members: dict[str, Any], tmp_path: Path
 ) -> None:
     (tmp_path / "old.json").write_text(json.dumps([tool]), "utf-8")
@@ -124,7 +127,7 @@ def test_members_without_a_use_are_compared_as_values(
     assert any(name in change["message"] for change in changes), done.stdout
 
 
-def test_settings_of_chat_completions_are_compared() -> None:
+def test_chat_completions_settings_are_read_for_comparison() -> None:
     body = [{"type": "function", "function": {**CHAT, "strict": True}, "x": 1}]
     [tool] = parse_lenient_source(json.dumps(body).encode(), "list.json").listing.tools
     assert tool["strict"] is True

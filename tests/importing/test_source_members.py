@@ -1,4 +1,4 @@
-"""Lists of MCP tools under other keys, and their members that MCP does not define."""
+"""MCP tools under other list keys, and members that MCP does not define."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from toolcast.model.model import Workspace
 TOOL = {"name": "add", "description": "Adds.", "inputSchema": {"type": "object"}}
 
 
-def read(value: Any) -> ToolSource:
+def parse_list(value: Any) -> ToolSource:
+    """Parse a JSON value as a file of tools."""
     return parse_source(json.dumps(value).encode(), "list.json")
 
 
@@ -33,8 +34,8 @@ def read(value: Any) -> ToolSource:
         {"jsonrpc": "2.0", "id": 1, "result": {"tools": [TOOL]}},
     ],
 )
-def test_mcp_tools_are_found_under_every_list_key(value: Any) -> None:
-    source = read(value)
+def test_mcp_tools_are_read_under_every_list_key(value: Any) -> None:
+    source = parse_list(value)
     assert source.formats == ("MCP format",)
     tools = [{key: tool[key] for key in TOOL} for tool in source.listing.tools]
     assert tools == [TOOL]
@@ -48,21 +49,21 @@ def test_mcp_tools_are_found_under_every_list_key(value: Any) -> None:
         [{**TOOL, "clients": ["a", "b"]}, {"name": "c", "parameters": {}}],
     ],
 )
-def test_clients_of_mcp_tools_are_spec_fields(value: Any) -> None:
-    source = read(value)
+def test_clients_member_becomes_a_spec_field(value: Any) -> None:
+    source = parse_list(value)
     assert source.fields["add"] == {"clients": ["a", "b"]}
     assert source.listing.tools[0] == TOOL
 
 
 @pytest.mark.parametrize("clients", ["a", {"a": 1}, [1], None])
 def test_other_members_named_clients_stay_verbatim(clients: Any) -> None:
-    source = read([{**TOOL, "clients": clients}])
+    source = parse_list([{**TOOL, "clients": clients}])
     assert source.listing.tools == ({**TOOL, "clients": clients},)
     assert source.fields == {}
 
 
 @pytest.mark.parametrize("library", ["mcp", "fastmcp"])
-def test_version_of_a_library_is_not_imported(
+def test_library_version_is_not_imported_as_server_version(
     library: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def get_version(name: str) -> str:

@@ -1,4 +1,4 @@
-"""Imported tools have no handlers: they are listed, and a call says so wherever it comes from."""
+"""Imported tools without handlers: they are listed, and calls return an error."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from tests.mcp.servers import ERAS, stdio_server
 
 LIST = Path(__file__).parents[1] / "corpus" / "mcp" / "mcp-server-git.json"
 TARGETS = ("mcp", "registry", "langchain", "providers", "snapshots")
-SAID = "the tool `git_status` is not implemented: its spec names no handler"
-IN_LANGCHAIN = """\
+ERROR = "the tool `git_status` is not implemented: its spec names no handler"
+LANGCHAIN_CALL = """\
 from generated.git.langchain_tools import get_langchain_tools
 [tool] = [tool for tool in get_langchain_tools() if tool.name == "git_status"]
 call = {"type": "tool_call", "id": "1", "name": tool.name, "args": {"repo_path": "."}}
@@ -28,46 +28,52 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A generated project with an imported list."""
     root = tmp_path_factory.mktemp("stubs")
     import_lists(root, {"git": LIST.read_text("utf-8")}, TARGETS)
     generate_project(root)
     return root
 
 
-def python(project: Path, *words: str) -> str:
+def run_python(project: Path, *arguments: str) -> str:
+    """Run Python in the project and return its output."""
     done = subprocess.run(
-        [sys.executable, *words], cwd=project, capture_output=True, text=True
+        [sys.executable, *arguments], cwd=project, capture_output=True, text=True
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
 
-@pytest.mark.parametrize("era", ERAS)
-def test_a_server_lists_them_and_says_so(project: Path, era: str) -> None:
-    with stdio_server(project, "generated.git", era=era) as server:
+@pytest.mark.parametrize("version", ERAS)
+def test_server_lists_tools_without_handlers_and_fails_their_calls(
+    project: Path, version: str
+) -> None:
+    with stdio_server(project, "generated.git", version=version) as server:
         assert len(server.request("tools/list")["result"]["tools"]) == 12
         answer = server.call("git_status", {"repo_path": "."})["result"]
         assert answer["isError"] is True
-        assert [block["text"] for block in answer["content"]] == [SAID]
+        assert [block["text"] for block in answer["content"]] == [ERROR]
         invalid = server.call("git_status", {"repo_path": 1})["result"]
         assert invalid["isError"] is True
         assert "must be" in invalid["content"][0]["text"]
 
 
-def test_a_command_says_so(project: Path) -> None:
-    words = ["-m", "toolcast", "call", "git_status", "repo_path=."]
+def test_call_command_reports_the_missing_handler(project: Path) -> None:
+    arguments = ["-m", "toolcast", "call", "git_status", "repo_path=."]
     done = subprocess.run(
-        [sys.executable, *words], cwd=project, capture_output=True, text=True
+        [sys.executable, *arguments], cwd=project, capture_output=True, text=True
     )
-    assert (done.returncode, done.stderr) == (1, f"error: {SAID}\n")
+    assert (done.returncode, done.stderr) == (1, f"error: {ERROR}\n")
 
 
-def test_langchain_says_so(project: Path) -> None:
-    assert python(project, "-c", IN_LANGCHAIN) == f"error {SAID}\n"
+def test_langchain_tool_reports_the_missing_handler(project: Path) -> None:
+    assert run_python(project, "-c", LANGCHAIN_CALL) == f"error {ERROR}\n"
 
 
-def test_the_generated_tests_and_mypy_are_content(
+def test_generated_code_without_handlers_passes_its_tests_and_mypy(
     project: Path, mypy_cache: str
 ) -> None:
-    python(project, "-m", "pytest", "-q", "generated")
-    python(project, "-m", "mypy", "--strict", "--cache-dir", mypy_cache, "generated")
+    run_python(project, "-m", "pytest", "-q", "generated")
+    run_python(
+        project, "-m", "mypy", "--strict", "--cache-dir", mypy_cache, "generated"
+    )

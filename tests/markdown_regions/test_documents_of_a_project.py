@@ -123,7 +123,7 @@ def test_only_a_regular_file_is_a_document(
     plant(place, outside)
     done = project.toolcast("generate")
     assert done.returncode == 1
-    is_file = plant.__name__ in ("escapes", "deep")
+    is_file = plant.__name__ in ("control_characters", "deeply_nested_json")
     assert (
         f": error: {'output/invalid-marker' if is_file else 'spec/invalid-document'}: "
         in done.stderr

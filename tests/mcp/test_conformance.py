@@ -25,7 +25,7 @@ HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 
 # Scenarios that apply to servers of both protocol versions. Omitted are those that require
-# logging or tasks.
+# sampling, subscriptions or tasks.
 SCENARIOS_IN_BOTH_VERSIONS = (
     "tools-list",
     "tools-call-simple-text",
@@ -57,6 +57,8 @@ SCENARIOS = [
             "tools-call-elicitation",
             "elicitation-sep1034-defaults",
             "elicitation-sep1330-enums",
+            "logging-set-level",
+            "tools-call-with-logging",
         )
     ),
     *((MODERN, name) for name in SCENARIOS_IN_BOTH_VERSIONS),

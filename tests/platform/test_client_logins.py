@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from mcp.shared.exceptions import MCPError
 
-from tests.consent.counters import YES, HttpCounter, said
+from tests.consent.shop_clients import YES, HttpHandshakeClient, get_text
 from tests.http.serving import Response, RunningServer, rpc, run_server
 from tests.oauth.agent import Browser, agent
 from tests.oauth.forged import by_hand, by_public_key, other_key, unsigned
@@ -266,17 +266,17 @@ def test_session_cannot_be_used_by_other_users_or_clients(
 ) -> None:
     left = clinic.cents_left()
     url = f"{people.public}/mcp/"
-    ben = HttpCounter(url, headers=people.headers("ben", client_id="agent"))
+    ben = HttpHandshakeClient(url, headers=people.headers("ben", client_id="agent"))
     refund = {**REFUND, "amount": {"cents": 1_000, "currency": "EUR"}}
-    number = ben.begin("refund_visit", refund)
-    request = ben.question()
+    number = ben.start_call("refund_visit", refund)
+    request = ben.read_question()
     thieves = [
         people.headers("ann", client_id="agent"),
         people.headers("ben", client_id="another"),
         people.headers("ben"),
     ]
     for headers in thieves:
-        thief = HttpCounter(url, headers=headers)
+        thief = HttpHandshakeClient(url, headers=headers)
         own = thief.session
         assert own is not None and own != ben.session
         # Attempts with the attacker's own session and with the stolen session.
@@ -287,15 +287,15 @@ def test_session_cannot_be_used_by_other_users_or_clients(
             cancelled = {"method": "notifications/cancelled", "params": cancel}
             status = thief.send(cancelled)
             assert status == (404 if session == ben.session else 202)
-        call = thief.begin("whoami", {})
-        assert "Session not found" in said(thief.end(call))
+        call = thief.start_call("whoami", {})
+        assert "Session not found" in get_text(thief.read_response(call))
         with pytest.raises(OSError, match="404"):
-            thief.open("DELETE")
+            thief.open_request("DELETE")
     assert clinic.cents_left() == left
     # A new token of the same user and client continues the session.
     ben.headers = people.headers("ben", client_id="agent", jti="new")
     ben.answer(request, YES)
-    assert "left" in said(ben.end(number))
+    assert "left" in get_text(ben.read_response(number))
     assert clinic.cents_left() == left - 1_000
 
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.consent.terminals import in_terminal
+from tests.consent.terminals import run_in_terminal
 from tests.http.serving import run_server
 from tests.mcp.servers import ERAS, sent
 from tests.platform.clinic_runs import MONDAY, Clinic
@@ -80,7 +80,9 @@ def test_http_server_stops_a_running_export_after_a_signal(clinic: Clinic) -> No
     with run_server(*words, package=package, root=clinic.project, env=env) as web:
         call = {"name": "export_visits", "arguments": YEAR}
         caller = threading.Thread(
-            target=web.ask, args=("/mcp/", "tools/call", call), kwargs={"modern": True}
+            target=web.request,
+            args=("/mcp/", "tools/call", call),
+            kwargs={"modern": True},
         )
         caller.start()
         clinic.wait_for(lambda: BEGUN in clinic.told)
@@ -134,14 +136,14 @@ def test_confirmation_at_the_terminal_is_accepted_or_declined(
 ) -> None:
     refund = ("clinic_tools.reception.cli", "refund", "--visit-id", "1", "--amount")
     amount = '{"cents": 5000, "currency": "EUR"}'
-    with in_terminal(clinic.project, clinic.environment, *refund, amount) as person:
-        person.until("decline: ")
-        assert "Pay this back to the patient?" in person.shown
-        assert "- visit_id: 1" in person.shown and "5000" in person.shown
+    with run_in_terminal(clinic.project, clinic.environment, *refund, amount) as person:
+        person.read_until("decline: ")
+        assert "Pay this back to the patient?" in person.output
+        assert "- visit_id: 1" in person.output and "5000" in person.output
         assert clinic.cents_left() == 8_000
         person.type(f"{typed}\n")
-        person.rest()
-    assert ('"cents": 3000' in person.shown) == (left == 3_000)
+        person.read_to_end()
+    assert ('"cents": 3000' in person.output) == (left == 3_000)
     assert clinic.cents_left() == left
     action = "accept" if left == 3_000 else "decline"
     assert clinic.approvals == [("refund_visit", action)]
@@ -152,14 +154,14 @@ def test_confirmation_at_the_terminal_is_accepted_or_declined(
 def test_form_at_the_terminal_is_validated(clinic: Clinic) -> None:
     born = ("register", "--name", "Grace", "--birthday", "1986-12-09")
     words = ("clinic_tools.reception.cli", *born)
-    with in_terminal(clinic.project, clinic.environment, *words) as person:
-        person.until("(public, private, none): ")
+    with run_in_terminal(clinic.project, clinic.environment, *words) as person:
+        person.read_until("(public, private, none): ")
         person.type("gold\n")
-        person.until("This is not a valid answer.")
-        person.until("none): ")
+        person.read_until("This is not a valid answer.")
+        person.read_until("none): ")
         person.type("private\n")
-        person.rest()
-    assert '"insurance": "private"' in person.shown
+        person.read_to_end()
+    assert '"insurance": "private"' in person.output
     assert clinic.approvals == [("register_patient", "accept")]
     assert clinic.told[-1] == CLOSED
 

@@ -1,8 +1,8 @@
-"""Generates projects while an audit hook writes down what the process does.
+"""Generate projects while an audit hook records the events of the process.
 
-A fresh process runs this: `audit_driver.py LOG WARM-UP PROJECT...`. The first project is
-generated before the hook counts, rightly and with findings, so that every module of the
-generator is there by then, the libraries that only word findings among them.
+Usage, in a new process: `audit_driver.py LOG WARM-UP PROJECT...`. The first project is
+generated before events are recorded, with and without findings, so that all modules of the
+generator are loaded, including libraries that only format findings.
 """
 
 import contextlib
@@ -13,49 +13,54 @@ import resource
 import sys
 from typing import Any
 
-WATCHED = tuple("""
+RECORDED_EVENTS = tuple("""
     socket. subprocess. os. shutil. tempfile. ctypes. pty. urllib. http. ftplib. smtplib.
     sqlite3. fcntl. signal. open import exec compile pickle. winreg.
     """.split())
-seen: list[list[Any]] = []
+events: list[list[Any]] = []
 project = ""
-is_counting = False
+is_recording = False
 
 
-def note(event: str, arguments: tuple[Any, ...]) -> None:
-    """Keeps what tells something of an event."""
-    if not is_counting or not event.startswith(WATCHED):
+def record_event(event: str, arguments: tuple[Any, ...]) -> None:
+    """Record the relevant arguments of an event."""
+    if not is_recording or not event.startswith(RECORDED_EVENTS):
         return
     if event == "exec":
-        shown = [arguments[0].co_filename]
+        details = [arguments[0].co_filename]
     elif event == "compile":
         source, name = arguments
-        shown = [str(name), type(source).__name__]
+        details = [str(name), type(source).__name__]
     else:
         frame = sys._getframe(1)
         if frame.f_code.co_name == "read_regular_file" and frame.f_back is not None:
-            frame = frame.f_back  # A folder asks it for a name of its own.
+            frame = frame.f_back  # `Folder` passes names relative to its path.
         caller = frame.f_locals.get("self")
-        below = caller.path if type(caller).__name__ == "Folder" else None
-        shown = [placed(plain(argument), below) for argument in arguments]
-    seen.append([project, event, *shown])
+        folder = caller.path if type(caller).__name__ == "Folder" else None
+        details = [join_folder(simplify(argument), folder) for argument in arguments]
+    events.append([project, event, *details])
 
 
-def placed(value: Any, below: str | None) -> Any:
-    """A name that a folder's descriptor is asked for, with the folder's path before it."""
-    if isinstance(value, str) and below is not None and not os.path.isabs(value):
-        return os.path.join(below, value)
+def join_folder(value: Any, folder: str | None) -> Any:
+    """Return a path, joined to the folder that it is relative to."""
+    if isinstance(value, str) and folder is not None and not os.path.isabs(value):
+        return os.path.join(folder, value)
     return value
 
 
-def plain(value: Any) -> Any:
+def simplify(value: Any) -> Any:
+    """Return an event's argument as a JSON value."""
     if isinstance(value, bytes):
         return os.fsdecode(value)
     return value if isinstance(value, (int, str, type(None))) else repr(value)
 
 
-def most_memory() -> int:
-    """KiB at most; what the kernel says of a process counts its parent before `exec`."""
+def measure_peak_memory() -> int:
+    """Return the peak memory in KiB.
+
+    The kernel's value is preferred, because `getrusage` includes the parent before
+    `exec`.
+    """
     with (
         contextlib.suppress(OSError),
         open("/proc/self/status", encoding="ascii") as text,
@@ -65,7 +70,7 @@ def most_memory() -> int:
 
 
 def run(root: str) -> None:
-    """One run of the command; how it ends is other tests' matter."""
+    """Run `generate` and `check`; other tests check their exit codes."""
     from click.testing import CliRunner
 
     from toolcast.commands.check import command as check
@@ -77,7 +82,7 @@ def run(root: str) -> None:
             raise result.exception
 
 
-REFUSED = """\
+INVALID_VALUES = """\
 name: a_refused_one
 summary: Its example and its default are refused.
 parameters:
@@ -86,19 +91,19 @@ parameters:
 examples: [{arguments: {count: many}}]
 cli: {keyword: null, reason: It is none.}
 """
-BROKEN = "name: a_broken_one\n"
+INCOMPLETE = "name: a_broken_one\n"
 
 
-def warm(root: str) -> None:
-    """Runs all that an honest project can: outputs, and the wording of findings."""
+def warm_up_generator(root: str) -> None:
+    """Run an ordinary project, and small ones with findings."""
     run(root)
-    small = f"{root}-small"
-    os.makedirs(f"{small}/specs/x")
-    write(f"{small}/toolcast.yaml", "version: 1\ntoolsets: [specs/x]\n")
-    write(f"{small}/specs/x/toolset.yaml", "name: x\ntitle: X\n")
-    for name, text in (("a_refused_one", REFUSED), ("a_broken_one", BROKEN)):
-        write(f"{small}/specs/x/{name}.yaml", text)
-        run(small)
+    small_project = f"{root}-small"
+    os.makedirs(f"{small_project}/specs/x")
+    write(f"{small_project}/toolcast.yaml", "version: 1\ntoolsets: [specs/x]\n")
+    write(f"{small_project}/specs/x/toolset.yaml", "name: x\ntitle: X\n")
+    for name, text in (("a_refused_one", INVALID_VALUES), ("a_broken_one", INCOMPLETE)):
+        write(f"{small_project}/specs/x/{name}.yaml", text)
+        run(small_project)
 
 
 def write(path: str, text: str) -> None:
@@ -107,18 +112,18 @@ def write(path: str, text: str) -> None:
 
 
 def main(log: str, warm_up: str, projects: list[str]) -> None:
-    global project, is_counting
-    warm(warm_up)
-    sys.addaudithook(note)
+    global project, is_recording
+    warm_up_generator(warm_up)
+    sys.addaudithook(record_event)
     for project in projects:
-        is_counting = True
+        is_recording = True
         run(project)
-        is_counting = False
+        is_recording = False
         gc.collect()
-    peak = most_memory()
+    peak = measure_peak_memory()
     with open(log, "w", encoding="utf-8") as stream:
         json.dump(
-            {"events": seen, "peak": peak, "modules": sorted(sys.modules)}, stream
+            {"events": events, "peak": peak, "modules": sorted(sys.modules)}, stream
         )
 
 

@@ -1,4 +1,4 @@
-"""A toolset and its twin without words: what a spec says must not change what code does."""
+"""Benign twins: toolsets without text, whose generated code has the same structure."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from toolcast.findings import Severity
 from toolcast.pipeline import generate
 
 Specs = dict[str, dict[str, Any]]
-"""A toolset: `toolset` for its own file, and one entry a tool."""
+"""Values of the files of a toolset by stem: `toolset`, and one for each tool."""
 
 _TEXTS = ("title", "summary", "description", "when_to_use", "guidance", "service")
 _SCHEMA_TEXTS = ("title", "description", "$comment", "x-note")
@@ -26,14 +26,10 @@ _TOOLSET_TEXTS = ("title", "version", "instructions")
 
 
 def write_project(root: Path, specs: Specs) -> None:
-    """Writes a workspace whose YAML is JSON, so that every text is exactly as given."""
+    """Write a workspace with JSON as YAML, so that all strings stay exact."""
     folder = root / "specs" / "x"
     folder.mkdir(parents=True, exist_ok=True)
-    workspace = {
-        "version": 1,
-        "toolsets": ["specs/x"],
-        "extensions": list(EXTENSIONS),
-    }
+    workspace = {"version": 1, "toolsets": ["specs/x"], "extensions": list(EXTENSIONS)}
     (root / "toolcast.yaml").write_text(json.dumps(workspace), "utf-8")
     (root / "pyproject.toml").write_text(PYPROJECT, "utf-8")
     for name, value in specs.items():
@@ -41,8 +37,8 @@ def write_project(root: Path, specs: Specs) -> None:
         (folder / f"{name}.yaml").write_text(text, "utf-8")
 
 
-def twin(specs: Specs) -> Specs:
-    """The same toolset with every free text replaced by `x`."""
+def make_twin(specs: Specs) -> Specs:
+    """Return a copy of the toolset with every free text replaced by `x`."""
     result = copy.deepcopy(specs)
     toolset = result["toolset"]
     for key in _TOOLSET_TEXTS:
@@ -61,8 +57,8 @@ def twin(specs: Specs) -> Specs:
     if "closing" in cli:
         cli["closing"] = ["x" for _ in cli["closing"]]
     package = (toolset.get("targets") or {}).get("package") or {}
-    for asked in package.get("environment", {}).values():
-        asked["description"] = "x"
+    for variable in package.get("environment", {}).values():
+        variable["description"] = "x"
     agents = toolset.get("letta", {}).get("agents", {})
     for agent in agents.values():
         for entry in agent.get("forbids", ()):
@@ -80,7 +76,7 @@ def _blank_tool(tool: dict[str, Any]) -> None:
     kept = copy.deepcopy(properties.get(router)) if router else None
     for key in _TEXTS:
         if isinstance(tool.get(key), str) and tool[key]:
-            # Guidance needs some words of its own.
+            # Guidance that only repeats the summary is a finding.
             tool[key] = "x y z w" if key in ("when_to_use", "guidance") else "x"
     for key in ("parameters", "returns"):
         if isinstance(tool.get(key), dict):
@@ -126,7 +122,7 @@ def _blank_schema(schema: Any) -> None:
         elif key in ("default", "examples"):
             schema[key] = _blank_strings(value)
         elif key == "enum" and isinstance(value, list):
-            # Distinct ones stay distinct, and equal ones equal: types list each once.
+            # Types list each value once, so distinct values must stay distinct.
             schema[key] = [
                 (
                     f"x{crc32(v.encode('utf-8', 'surrogatepass'))}"
@@ -160,32 +156,34 @@ class _Blank(ast.NodeTransformer):
         return self.generic_visit(node)
 
 
-def shape_of(path: str, data: bytes) -> Any:
-    """What must be the same in the twin: the AST, the JSON without texts, the headings."""
+def extract_structure(path: str, data: bytes) -> Any:
+    """Return the AST, the JSON without strings, or the headings of a file."""
     text = data.decode("utf-8")
     if path.endswith(".py"):
         return ast.dump(_Blank().visit(ast.parse(text)))
     if path.endswith(".json"):
-        return _json_shape(json.loads(text))
+        return _strip_json(json.loads(text))
     return [
-        line for line in _outside_fences(text) if re.match(r" {0,3}#{1,6}(\s|$)", line)
+        line
+        for line in _list_lines_outside_fences(text)
+        if re.match(r" {0,3}#{1,6}(\s|$)", line)
     ]
 
 
-def _json_shape(value: Any) -> Any:
-    """Everything but texts; how many lines a tool's docs have is their text's matter."""
+def _strip_json(value: Any) -> Any:
+    """Return a value without strings, and without line counts that depend on text."""
     if isinstance(value, dict):
         return {
-            key: "" if key == "usage" and "bullet" in value else _json_shape(item)
+            key: "" if key == "usage" and "bullet" in value else _strip_json(item)
             for key, item in value.items()
             if key != "when_lines" and item != {"when_lines": ANY}
         }
     if isinstance(value, list):
-        return [_json_shape(item) for item in value]
+        return [_strip_json(item) for item in value]
     return "" if isinstance(value, str) else repr(value)
 
 
-def _outside_fences(text: str) -> Iterator[str]:
+def _list_lines_outside_fences(text: str) -> Iterator[str]:
     fence = ""
     for line in text.split("\n"):
         match = re.match(r" {0,3}(`{3,}(?=[^`]*$)|~{3,})", line)
@@ -197,27 +195,29 @@ def _outside_fences(text: str) -> Iterator[str]:
             yield line
 
 
-def generated(root: Path, specs: Specs) -> Mapping[str, bytes]:
-    """The files that a toolset gives."""
+def generate_files(root: Path, specs: Specs) -> Mapping[str, bytes]:
+    """Return the files that are generated from a toolset."""
     write_project(root, specs)
-    given = generate(str(root))
-    errors = [f for f in given.findings if f.severity is Severity.ERROR]
+    result = generate(str(root))
+    errors = [f for f in result.findings if f.severity is Severity.ERROR]
     assert not errors, [f"{f.rule}: {f.message}" for f in errors]
-    return given.files
+    return result.files
 
 
-def assert_twin(tmp_path: Path, specs: Specs) -> None:
-    """Fails when a free text changed more than string constants.
+def check_same_structure(tmp_path: Path, specs: Specs) -> None:
+    """Check that free text changed only string constants of the generated files.
 
-    Headings are texts of the toolset, so Markdown is compared by their number.
+    Headings are texts of the toolset, so Markdown files are compared by their number.
     """
-    real = generated(tmp_path / "real", specs)
-    benign = generated(tmp_path / "benign", twin(specs))
+    real = generate_files(tmp_path / "real", specs)
+    benign = generate_files(tmp_path / "benign", make_twin(specs))
     assert set(real) == set(benign)
     for path, data in real.items():
-        mine, theirs = shape_of(path, data), shape_of(path, benign[path])
+        structure, expected = extract_structure(path, data), extract_structure(
+            path, benign[path]
+        )
         if path.endswith(".md"):
-            mine, theirs = len(mine), len(theirs)
-        if path.endswith("SKILL.md") and mine < theirs:
-            continue  # a tool of which blank texts say nothing has no heading there
-        assert mine == theirs, f"{path}: a text changed the structure"
+            structure, expected = len(structure), len(expected)
+        if path.endswith("SKILL.md") and structure < expected:
+            continue  # A tool with only blank text has no heading in a skill.
+        assert structure == expected, f"{path}: a text changed the structure"

@@ -1,4 +1,4 @@
-"""Fixtures for the promise that a spec can change what the tools say, not what code does."""
+"""Fixtures of the safety tests: hostile projects, and comparison of generated code."""
 
 from __future__ import annotations
 
@@ -8,56 +8,56 @@ from pathlib import Path
 import pytest
 
 from tests.forked import Forks, forks
-from tests.safety.benign_twin import Specs, assert_twin
-from tests.safety.hostile_cases import Outcome, lay_out, run_generate
-from tests.safety.payloads import PAYLOADS, toolset_of
+from tests.safety.benign_twin import Specs, check_same_structure
+from tests.safety.hostile_cases import Outcome, copy_hostile_case, run_generate
+from tests.safety.payloads import PAYLOADS, make_text_toolset
 
 
 @pytest.fixture
-def twin_of(tmp_path: Path) -> Callable[[Specs], None]:
-    """Generates a toolset and its benign twin, and compares their structure."""
-    return lambda specs: assert_twin(tmp_path, specs)
+def assert_same_structure(tmp_path: Path) -> Callable[[Specs], None]:
+    """Return a function that compares the code of a toolset with that of its twin."""
+    return lambda specs: check_same_structure(tmp_path, specs)
 
 
 @pytest.fixture(params=range(len(PAYLOADS)), ids=lambda n: PAYLOADS[n][:20])
 def hostile_toolset(request: pytest.FixtureRequest) -> Specs:
-    """A toolset with one of the hostile texts in every place for text."""
-    return toolset_of(PAYLOADS[request.param])
+    """A toolset with one of the hostile strings in every text field."""
+    return make_text_toolset(PAYLOADS[request.param])
 
 
 @pytest.fixture
 def hostile_toolsets() -> list[Specs]:
-    """The toolset of each hostile text."""
-    return [toolset_of(text) for text in PAYLOADS]
+    """A toolset for each hostile string."""
+    return [make_text_toolset(text) for text in PAYLOADS]
 
 
 @pytest.fixture
-def toolset_with() -> Callable[[str], Specs]:
-    """Makes a toolset with a text in every place for text."""
-    return toolset_of
+def make_toolset() -> Callable[[str], Specs]:
+    """Return a function that creates a toolset with a string in every text field."""
+    return make_text_toolset
 
 
 @pytest.fixture
-def hostile(tmp_path: Path) -> Callable[[str], Path]:
-    """Lays one case of the corpus out in a temporary folder."""
-    return lambda case: lay_out(case, tmp_path / "project")
+def make_hostile_project(tmp_path: Path) -> Callable[[str], Path]:
+    """Return a function that copies a case of the corpus to a temporary folder."""
+    return lambda case: copy_hostile_case(case, tmp_path / "project")
 
 
 @pytest.fixture(scope="module")
 def programs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forks]:
-    """Runs what was generated, by a process that has loaded the runtime."""
+    """Forked processes that run generated code with the runtime already loaded."""
     loaded = ("toolcast_runtime.langchain", "langchain_core.tools")
     with forks(tmp_path_factory.mktemp("streams"), *loaded) as running:
         yield running
 
 
 @pytest.fixture(scope="session")
-def generated_by() -> Callable[..., Outcome]:
-    """Runs `toolcast generate` over a project."""
+def generate() -> Callable[..., Outcome]:
+    """Return a function that runs `toolcast generate` on a project."""
     return run_generate
 
 
 @pytest.fixture(scope="session")
-def lay_out_one() -> Callable[[str, Path], Path]:
-    """Lays one case out in a folder of one's own."""
-    return lay_out
+def copy_case() -> Callable[[str, Path], Path]:
+    """Return a function that copies a case of the corpus to a folder."""
+    return copy_hostile_case

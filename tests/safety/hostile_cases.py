@@ -1,4 +1,4 @@
-"""The corpus of hostile projects: laid out, and run."""
+"""The corpus of hostile projects: copies of its cases, and runs of the generator."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from toolcast.commands.command_group import main
 CORPUS = Path(__file__).parents[1] / "hostile"
 
 
-HANDLER = """\
+TRAP_HANDLER = """\
 from pathlib import Path
 
 Path("trap-was-sprung").touch()
@@ -29,13 +29,14 @@ def run(**arguments: object) -> None:
 """
 
 
-def lay_out(case: str, root: Path) -> Path:
-    """Puts the project of one hostile input into a folder.
+def copy_hostile_case(case: str, root: Path) -> Path:
+    """Copy the project of a case to a folder.
 
-    What no checkout should hold - huge files, odd bytes, odd names - is in the case's
-    `built.json`: `text` in an `encoding`, bytes in `hex`, or `repeat` so many `times`
-    between `before` and `after`, where `%d` is the turn; a `link`, a `pipe`. The handlers' module is a trap:
-    whoever imports it leaves a file behind.
+    Content that a checkout should not contain (large files, invalid bytes, unusual
+    names) is in the case's `built.json`: `text` with an `encoding`, bytes in `hex`,
+    `repeat` with a number of `times` between `before` and `after`, where `%d` is
+    replaced by the index, a `link`, or a `pipe`. The handlers' module is a trap: its
+    import creates a file.
     """
     ignored = shutil.ignore_patterns("expected.txt", "built.json")
     shutil.copytree(CORPUS / case, root, ignore=ignored)
@@ -49,42 +50,42 @@ def lay_out(case: str, root: Path) -> Path:
             elif "pipe" in recipe:
                 os.mkfifo(target)
             else:
-                target.write_bytes(_built(recipe))
+                target.write_bytes(build_content(recipe))
     handlers = root / "handlers_of_row"
     handlers.mkdir()
     (handlers / "__init__.py").touch()
-    (handlers / "trap.py").write_text(HANDLER, "utf-8")
+    (handlers / "trap.py").write_text(TRAP_HANDLER, "utf-8")
     return root
 
 
-def _built(recipe: Mapping[str, Any]) -> bytes:
+def build_content(recipe: Mapping[str, Any]) -> bytes:
     if "hex" in recipe:
         return bytes.fromhex(recipe["hex"])
     if "text" in recipe:
         return str(recipe["text"]).encode(recipe.get("encoding", "utf-8"))
-    part, times = recipe["repeat"], recipe["times"]
-    turns = (part.replace("%d", str(turn)) for turn in range(times))
-    middle = "".join(turns) if "%d" in part else part * times
+    pattern, times = recipe["repeat"], recipe["times"]
+    repetitions = (pattern.replace("%d", str(index)) for index in range(times))
+    middle = "".join(repetitions) if "%d" in pattern else pattern * times
     text = f"{recipe.get('before', '')}{middle}{recipe.get('after', '')}"
     return text.encode("utf-8")
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What `toolcast generate` did: exit code, what it said of the specs, seconds."""
+    """The exit code of `toolcast generate`, its error output, and its CPU time."""
 
     code: int
-    said: str
-    seconds: float
+    output: str
+    cpu_seconds: float
 
 
-def run_generate(root: Path, *words: str) -> Outcome:
-    """Runs the command in this process; an exception that escapes it fails the test."""
-    begin = time.perf_counter()
+def run_generate(root: Path, *options: str) -> Outcome:
+    """Run the command in this process; raise an exception that it does not catch."""
+    started = time.process_time()
     result = CliRunner().invoke(
-        main, ["generate", "--all", "--project", str(root), *words]
+        main, ["generate", "--all", "--project", str(root), *options]
     )
-    seconds = time.perf_counter() - begin
+    cpu_seconds = time.process_time() - started
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception
-    return Outcome(result.exit_code, result.stderr, seconds)
+    return Outcome(result.exit_code, result.stderr, cpu_seconds)

@@ -1,4 +1,4 @@
-"""Texts that try to become code or structure, and a toolset with one in every place."""
+"""Strings that could become code or markup, and a toolset with one in every text field."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ from typing import Any
 
 from tests.repository import EXTENSIONS, MISSING
 from toolcast.targets.table import list_target_names
-
-__all__ = ["PAYLOADS", "toolset_of"]
 
 PAYLOADS = [
     'he said """stop"""\nimport os\nos.system("true")',
@@ -27,8 +25,8 @@ PAYLOADS = [
 ]
 
 
-def toolset_of(text: str) -> dict[str, dict[str, Any]]:
-    """A toolset with a text in every place for text, fields of extensions too."""
+def make_text_toolset(text: str) -> dict[str, dict[str, Any]]:
+    """Return a toolset with a string in every text field, including extensions' fields."""
     line = " ".join(text.split()) or "x"
     specs: dict[str, dict[str, Any]] = {
         "toolset": {
@@ -41,7 +39,7 @@ def toolset_of(text: str) -> dict[str, dict[str, Any]]:
                 "one": {"heading": line, "label": line, "intro": text, "footer": text}
             },
             "targets": {
-                # Every target of the table, extensions' too.
+                # All targets, including those of extensions.
                 **{name: {} for name in list_target_names(EXTENSIONS)},
                 "cli": {"heading": line, "intro": line, "closing": [line, line]},
                 "package": {
@@ -97,9 +95,7 @@ def toolset_of(text: str) -> dict[str, dict[str, Any]]:
             "meta": {"note": text},
             "cli": {"keyword": "tool", "comment": line},
             "letta": {"attached": False, "reason": text or "x"},
-            "examples": [
-                {"title": line, "arguments": {"action": "a", "word": text}},
-            ],
+            "examples": [{"title": line, "arguments": {"action": "a", "word": text}}],
         },
     }
     return {

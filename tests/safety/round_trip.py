@@ -1,4 +1,4 @@
-"""Generates from specs and compares what a process of its own sees of them with what they say."""
+"""Round trip: generated packages, imported by another process, must equal their specs."""
 
 from __future__ import annotations
 
@@ -13,9 +13,7 @@ from tests.package.conftest import PYPROJECT
 from tests.repository import EXTENSIONS
 from toolcast.pipeline import generate
 
-__all__ = ["assert_round_trip", "exact"]
-
-SHOW = """
+PRINT_PACKAGE = """
 import json
 import sys
 
@@ -59,35 +57,35 @@ MCP_KEYS = {
 }
 
 
-def exact(value: Any) -> str:
-    """JSON text, which differs where types, numbers or orders do."""
+def encode_json(value: Any) -> str:
+    """Return JSON text, which preserves types, numbers and the order of keys."""
     return json.dumps(value, ensure_ascii=False)
 
 
-def definition_of(spec: Mapping[str, Any]) -> dict[str, Any]:
-    """The MCP tool that a spec means, in the order of its keys."""
+def build_definition(spec: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the MCP tool that a spec describes, in the order of its keys."""
     text = "description" if "description" in spec else "summary"
-    made: dict[str, Any] = {}
+    definition: dict[str, Any] = {}
     for key, value in spec.items():
         if key in MCP_KEYS:
-            made[MCP_KEYS[key]] = value
+            definition[MCP_KEYS[key]] = value
         elif key == text and "description" not in spec.get("mcp", {}).get("omit", ()):
-            made["description"] = value
+            definition["description"] = value
         elif key == "mcp":
-            made.update(value.get("extra", {}))
-    return made
+            definition.update(value.get("extra", {}))
+    return definition
 
 
 def assert_round_trip(root: Path, specs: Mapping[str, Any], programs: Forks) -> None:
-    """Generates from a toolset of JSON specs and compares what a process sees of it."""
+    """Generate from a toolset of JSON specs and compare the imported package with it."""
     folder = root / "specs" / "x"
     folder.mkdir(parents=True)
     workspace = {"toolsets": ["specs/x"], "extensions": list(EXTENSIONS)}
     (root / "toolcast.yaml").write_text(json.dumps({"version": 1, **workspace}))
     (root / "pyproject.toml").write_text(PYPROJECT)
     for name, spec in specs.items():
-        # A plain U+0085 is a line break to YAML 1.1, which folds it into a space.
-        text = exact(spec).replace("\x85", "\\u0085")
+        # YAML 1.1 reads a plain U+0085 as a line break and folds it into a space.
+        text = encode_json(spec).replace("\x85", "\\u0085")
         (folder / f"{name}.yaml").write_text(text, "utf-8")
     generated = generate(str(root))
     problems = [f"{f.location.file} {f.rule} {f.message}" for f in generated.findings]
@@ -96,71 +94,80 @@ def assert_round_trip(root: Path, specs: Mapping[str, Any], programs: Forks) -> 
         target = root / "generated" / path
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(data)
-    (root / "show.py").write_text(SHOW)
+    (root / "show.py").write_text(PRINT_PACKAGE)
     run = programs.run(root, "show")
     assert run.returncode == 0, run.stderr
-    shown = json.loads(run.stdout)
-    assert shown["tools"]
+    package = json.loads(run.stdout)
+    assert package["tools"]
     if "clients" not in specs["toolset"]:
-        assert len(shown["tools"]) == len(specs) - 1
+        assert len(package["tools"]) == len(specs) - 1
     for name, spec in specs.items():
-        if name != "toolset" and spec["name"] in shown["tools"]:
-            assert_tool(spec, shown["tools"][spec["name"]], "".join(shown["prompts"]))
+        if name != "toolset" and spec["name"] in package["tools"]:
+            assert_tool(
+                spec, package["tools"][spec["name"]], "".join(package["prompts"])
+            )
             preamble = generated.files["x/prompts/preamble.md"].decode("utf-8")
-            assert decoded(bullet_of(spec)) in decoded(preamble)
+            assert unescape(format_bullet(spec)) in unescape(preamble)
 
 
 def assert_tool(spec: Mapping[str, Any], tool: Mapping[str, Any], docs: str) -> None:
-    """Compares one tool's outputs with its spec."""
-    definition = definition_of(spec)
+    """Compare the outputs of a tool with its spec."""
+    definition = build_definition(spec)
     description = spec["description"] if "description" in spec else spec["summary"]
-    assert exact(tool["definition"]) == exact(definition)
-    assert exact(json.loads(tool["served"])) == exact(definition)
-    assert tool["summary"] == summary_of(spec)
+    assert encode_json(tool["definition"]) == encode_json(definition)
+    assert encode_json(json.loads(tool["served"])) == encode_json(definition)
+    assert tool["summary"] == find_summary(spec)
     assert tool["description"] == description
     function = {
         "name": spec["name"],
         "description": description,
         "parameters": spec["parameters"],
     }
-    assert exact(tool["openai"]) == exact({"type": "function", "function": function})
+    assert encode_json(tool["openai"]) == encode_json(
+        {"type": "function", "function": function}
+    )
     schema = {**spec["parameters"]}
     schema.setdefault("properties", {})
-    assert exact(tool["langchain"]) == exact([spec["name"], description, schema])
+    assert encode_json(tool["langchain"]) == encode_json(
+        [spec["name"], description, schema]
+    )
     keyword = spec["cli"]["keyword"]
     assert tool["cli"]["command"] == (keyword and keyword.split(" ")[0])
     assert tool["cli"].get("reason") == spec["cli"].get("reason")
-    assert exact(tool["deprecated"]) == exact(spec.get("deprecated"))
+    assert encode_json(tool["deprecated"]) == encode_json(spec.get("deprecated"))
     confirm = spec.get("confirm")
-    asked = confirm and [confirm["message"], confirm.get("when")]
-    assert exact(tool["confirm"]) == exact(asked)
-    for example, kept in zip(spec.get("examples", ()), tool["examples"], strict=True):
+    expected_confirm = confirm and [confirm["message"], confirm.get("when")]
+    assert encode_json(tool["confirm"]) == encode_json(expected_confirm)
+    for example, actual in zip(spec.get("examples", ()), tool["examples"], strict=True):
         for key in ("arguments", "result", "error"):
-            assert exact(kept.get(key)) == exact(example.get(key))
+            assert encode_json(actual.get(key)) == encode_json(example.get(key))
     for key, action in spec.get("actions", {}).get("values", {}).items():
-        kept = tool["actions"][key]
-        assert kept["summary"] == action.get("summary", "")
+        actual = tool["actions"][key]
+        assert actual["summary"] == action.get("summary", "")
         for part in ("requires", "requires_any"):
-            assert kept[part] == action.get(part, [])
-        assert kept["accepts"] == action.get("accepts")
-    plain = decoded(docs)
-    assert decoded(bullet_of(spec)) in plain
+            assert actual[part] == action.get(part, [])
+        assert actual["accepts"] == action.get("accepts")
+    unescaped_docs = unescape(docs)
+    assert unescape(format_bullet(spec)) in unescaped_docs
     for key in ("when_to_use", "guidance"):
         for line in spec.get(key, "").strip("\n").split("\n"):
-            assert decoded(line.rstrip()) in plain or not line.strip(), (key, line)
+            assert unescape(line.rstrip()) in unescaped_docs or not line.strip(), (
+                key,
+                line,
+            )
 
 
-def bullet_of(spec: Mapping[str, Any]) -> str:
-    """A tool's line in the prompt docs."""
-    return f"- **{spec['name']}**: {summary_of(spec).strip()}"
+def format_bullet(spec: Mapping[str, Any]) -> str:
+    """Return the line of a tool in the prompt docs."""
+    return f"- **{spec['name']}**: {find_summary(spec).strip()}"
 
 
-def summary_of(spec: Mapping[str, Any]) -> str:
-    """A tool's line: a spec without one begins with it, as those of this repository do."""
+def find_summary(spec: Mapping[str, Any]) -> str:
+    """Return the tool's summary: by default, the first sentence of its description."""
     summary: str = spec.get("summary") or spec["description"].partition(". ")[0]
     return summary if "summary" in spec or summary.endswith(".") else f"{summary}."
 
 
-def decoded(docs: str) -> str:
-    """Text of the prompt docs without the escapes of what would open a heading or a tag."""
+def unescape(docs: str) -> str:
+    """Return prompt docs without the escapes of characters that open headings or tags."""
     return "\n" + re.sub(r"(?m)^( {0,3})\\(?=[#=-])|\\(?=<)", r"\1", docs) + "\n"

@@ -1,8 +1,6 @@
-"""What a run does to the machine, as Python's own audit hook sees it.
+"""Audit events of `generate` and `check`: files, processes, sockets and executed code.
 
-A fresh process generates and checks every hostile input, and this repository's own
-workspace: no socket, no process, nothing of a spec executed, no handler imported, read and
-written only where it may be.
+A new process runs both commands on every hostile project and on this repository.
 """
 
 from __future__ import annotations
@@ -22,51 +20,51 @@ import pytest
 import toolcast
 from tests.repository import copy_project
 
-# It generates everything once more, under a hook that sees every event.
+# Every hostile project is generated again, under a hook that is called for each event.
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
 CASES = sorted(f.name for f in (ROOT / "tests" / "hostile").iterdir() if f.is_dir())
 DRIVER = Path(__file__).with_name("audit_driver.py")
-# The package with its templates and schemas, and what it stands on.
-OWN = (
+# Paths of the generator, its templates, the standard library and the dependencies.
+GENERATOR_PATHS = (
     os.path.realpath(os.path.dirname(toolcast.__file__)),
     os.path.realpath(ROOT / "templates"),
     *(os.path.realpath(sysconfig.get_path(name)) for name in ("stdlib", "purelib")),
     os.path.realpath(sys.base_prefix),
 )
-OWN_WORDS = "the repository itself"
-WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
-MOST_MEMORY = 200 * 1024  # KiB
+REPOSITORY = "the repository itself"
+WRITE_FLAGS = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+MAX_MEMORY_KIB = 200 * 1024
 
 
-def cache() -> str:
-    """What a run keeps of a project is in the user's own cache folder."""
+def find_cache_folder() -> str:
+    """Return the user's cache folder for projects, which runs may write."""
     return os.path.join(os.environ["XDG_CACHE_HOME"], "toolcast", "")
 
 
 class Audit:
-    """The events of one run over everything, and where each project is."""
+    """The events of a run over all projects, with the name of each project's folder."""
 
-    def __init__(self, log: Path, places: dict[str, str]) -> None:
-        noted = json.loads(log.read_text("utf-8"))
-        self.peak: int = noted["peak"]
-        self.modules: set[str] = set(noted["modules"])
-        self.events: list[list[Any]] = noted["events"]
-        self.places = places
+    def __init__(self, log: Path, projects: dict[str, str]) -> None:
+        record = json.loads(log.read_text("utf-8"))
+        self.peak: int = record["peak"]
+        self.modules: set[str] = set(record["modules"])
+        self.events: list[list[Any]] = record["events"]
+        self.projects = projects
 
-    def of(self, *prefixes: str) -> list[list[Any]]:
+    def list_events(self, *prefixes: str) -> list[list[Any]]:
         return [event for event in self.events if event[1].startswith(prefixes)]
 
-    def opened(self) -> Iterator[tuple[str, str, bool]]:
-        """Project, path below it or whole path, and whether it was for writing."""
-        for root, _, path, mode, flags in self.of("open"):
+    def list_opened_files(self) -> Iterator[tuple[str, str, bool]]:
+        """Yield project, path, and whether it is written; paths in it are relative."""
+        for root, _, path, mode, flags in self.list_events("open"):
             if isinstance(path, str):
                 absolute = os.path.join(os.path.realpath(os.path.dirname(path)), "")
                 full = absolute + os.path.basename(path)
                 real_root = os.path.realpath(root) + os.sep
                 is_write = bool(mode and set(mode) & set("wax+")) or bool(
-                    flags & WRITES
+                    flags & WRITE_FLAGS
                 )
                 yield root, full.removeprefix(real_root), is_write
 
@@ -75,104 +73,123 @@ class Audit:
 def audit(
     tmp_path_factory: pytest.TempPathFactory, lay_out_one: Callable[[str, Path], Path]
 ) -> Audit:
+    """The events of a run over all hostile projects and this repository."""
     folder = tmp_path_factory.mktemp("audit")
-    places = {str(lay_out_one(case, folder / case)): case for case in CASES}
+    projects = {str(lay_out_one(case, folder / case)): case for case in CASES}
     own = folder / "own"
     own.mkdir()
     copy_project(own, "examples", "generated")
-    places[str(own)] = OWN_WORDS
+    projects[str(own)] = REPOSITORY
     warm_up = shutil.copytree(own, folder / "warm-up")
     log = folder / "log.json"
     subprocess.run(
-        [sys.executable, "-B", str(DRIVER), str(log), str(warm_up), *places],
+        [sys.executable, "-B", str(DRIVER), str(log), str(warm_up), *projects],
         check=True,
         cwd=folder,
         stdin=subprocess.DEVNULL,
     )
-    return Audit(log, places)
+    return Audit(log, projects)
 
 
-def test_everything_ran(audit: Audit) -> None:
-    assert {audit.places[event[0]] for event in audit.events} == set(
-        audit.places.values()
+def test_audit_has_events_for_every_project(audit: Audit) -> None:
+    assert {audit.projects[event[0]] for event in audit.events} == set(
+        audit.projects.values()
     )
 
 
-def test_no_socket_no_process(audit: Audit) -> None:
-    talking = ("socket.", "urllib.", "http.", "ftplib.", "smtplib.", "ctypes.", "pty.")
-    starting = ("subprocess.", "os.exec", "os.fork", "os.spawn", "os.posix_spawn")
-    assert audit.of(*talking, *starting, "os.system", "os.startfile", "os.kill") == []
+def test_no_socket_is_opened_and_no_process_started(audit: Audit) -> None:
+    network_events = (
+        "socket.",
+        "urllib.",
+        "http.",
+        "ftplib.",
+        "smtplib.",
+        "ctypes.",
+        "pty.",
+    )
+    process_events = ("subprocess.", "os.exec", "os.fork", "os.spawn", "os.posix_spawn")
+    assert (
+        audit.list_events(
+            *network_events, *process_events, "os.system", "os.startfile", "os.kill"
+        )
+        == []
+    )
 
 
-def test_nothing_is_executed(audit: Audit) -> None:
-    """All code was there before the first hostile spec was read.
+def test_no_code_from_a_spec_is_executed(audit: Audit) -> None:
+    """All executed code existed before the first hostile spec was read.
 
-    What is rendered is compiled to see that it is Python, and handlers' sources are parsed
-    for their signatures; neither is ever executed.
+    Rendered modules are compiled to check their syntax, and handlers are parsed for their
+    signatures, but neither is executed.
     """
-    executed = {event[2] for event in audit.of("exec")}
-    # A dataclass makes its own methods of its fields' names, as the judge of values does.
-    judge = "<attrs generated methods jsonschema.validators.create.<locals>.Validator>"
-    others = {name for name in executed if not name.startswith(OWN)}
-    assert others <= {"<string>", judge}
-    assert audit.of("pickle.") == []
-    compiled = {event[2] for event in audit.of("compile")}
-    assert compiled <= {"<generated>", "<unknown>", "<string>", "None", judge}
+    executed = {event[2] for event in audit.list_events("exec")}
+    # Dataclasses and the attrs class of jsonschema compile methods from field names.
+    jsonschema_validator = (
+        "<attrs generated methods jsonschema.validators.create.<locals>.Validator>"
+    )
+    others = {name for name in executed if not name.startswith(GENERATOR_PATHS)}
+    assert others <= {"<string>", jsonschema_validator}
+    assert audit.list_events("pickle.") == []
+    compiled = {event[2] for event in audit.list_events("compile")}
+    assert compiled <= {
+        "<generated>",
+        "<unknown>",
+        "<string>",
+        "None",
+        jsonschema_validator,
+    }
 
 
 def test_no_handler_is_imported(audit: Audit) -> None:
-    imported = {str(event[2]) for event in audit.of("import")} | audit.modules
+    imported = {str(event[2]) for event in audit.list_events("import")} | audit.modules
     assert not {
         name
         for name in imported
         if name.split(".")[0]
         in ("handlers_of_row", "examples", "generated", "os:system")
     }
-    for root in audit.places:
+    for root in audit.projects:
         assert not (Path(root) / "trap-was-sprung").exists()
 
 
-def test_reads_only_specs_templates_and_itself(audit: Audit) -> None:
-    """Handlers' sources are read as text, to compare signatures with specs."""
-    for root, path, is_write in audit.opened():
-        if is_write or path.startswith((*OWN, cache())) or path == os.devnull:
+def test_reads_only_project_files_and_the_generator_itself(audit: Audit) -> None:
+    """Handlers are read as text to compare their signatures with the specs."""
+    for root, path, is_write in audit.list_opened_files():
+        if (
+            is_write
+            or path.startswith((*GENERATOR_PATHS, find_cache_folder()))
+            or path == os.devnull
+        ):
             continue
         if path == os.path.realpath(root):
             continue
-        assert not os.path.isabs(path), f"{audit.places[root]} reads {path}"
+        assert not os.path.isabs(path), f"{audit.projects[root]} reads {path}"
         first = path.split(os.sep)[0]
         known = ("toolcast.yaml", "specs", "generated", "handlers_of_row", "examples")
-        assert first in known, f"{audit.places[root]} reads {path}"
+        assert first in known, f"{audit.projects[root]} reads {path}"
 
 
-def test_writes_only_outputs(audit: Audit) -> None:
+def test_writes_only_generated_files_and_the_cache(audit: Audit) -> None:
     changing = (
-        "os.mkdir",
-        "os.rename",
-        "os.remove",
-        "os.rmdir",
-        "os.chmod",
-        "os.link",
-        "os.symlink",
-        "os.truncate",
-        "os.utime",
-        "shutil.",
-        "os.chown",
-    )
-    touched = [(root, path) for root, path, is_write in audit.opened() if is_write]
-    for event in audit.of(*changing):
+        "os.mkdir os.rename os.remove os.rmdir os.chmod os.link os.symlink os.truncate"
+        " os.utime shutil. os.chown"
+    ).split()
+    touched = [
+        (root, path) for root, path, is_write in audit.list_opened_files() if is_write
+    ]
+    for event in audit.list_events(*changing):
         paths = [part for part in event[2:] if isinstance(part, str) and os.sep in part]
         for path in paths:
             touched.append((event[0], os.path.relpath(path, event[0])))
     assert touched
     for root, path in touched:
-        if os.path.abspath(os.path.join(root, path)).startswith(cache()):
+        if os.path.abspath(os.path.join(root, path)).startswith(find_cache_folder()):
             continue
         first = path.split(os.sep)[0]
         assert (
             first == "generated" or path == os.devnull
-        ), f"{audit.places[root]} writes {path}"
+        ), f"{audit.projects[root]} writes {path}"
 
 
-def test_memory_is_bounded(audit: Audit) -> None:
-    assert audit.peak < MOST_MEMORY
+def test_generator_uses_less_than_200_mib_memory(audit: Audit) -> None:
+    assert audit.peak < MAX_MEMORY_KIB

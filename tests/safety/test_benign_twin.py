@@ -1,7 +1,7 @@
-"""A spec can change what the tools say, never what the code does.
+"""Benign twins: text in specs changes only string constants of the generated code.
 
-Every free text of a spec is replaced by `x`; the generated code must be the same but for
-its string constants. `test_broken_encoders.py` shows that this can fail.
+Every free text is replaced by `x`, and the structure of the code is compared.
+`test_broken_encoders.py` checks that a defect fails these tests.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.parametrize("mcp", [{}, {"search": True, "search_hints": True}])
-def test_hostile_text_changes_constants_only(
-    mcp: Any, hostile_toolset: Any, twin_of: Callable[[Any], None]
+def test_hostile_text_changes_only_string_constants(
+    mcp: Any, hostile_toolset: Any, assert_same_structure: Callable[[Any], None]
 ) -> None:
     hostile_toolset["toolset"]["targets"]["mcp"] = mcp
-    twin_of(hostile_toolset)
+    assert_same_structure(hostile_toolset)
 
 
-# What a reader refuses, such as a run of variation selectors, gives no code to compare.
+# Text that the reader rejects, such as many variation selectors, generates no code.
 printable = st.text(
     st.characters(exclude_categories=["Cc", "Cs", "Cf", "Co", "Cn"])
     | st.sampled_from("\n\t"),
@@ -43,21 +43,23 @@ printable = st.text(
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
-@example(text=" ")  # says nothing
-@example(text="\\1")  # like a pattern's back reference
-@example(text="ToolArguments")  # the name of a class that is made of the tool
+@example(text=" ")
+@example(text="\\1")  # A back reference in a regular expression's replacement.
+@example(text="ToolArguments")  # The name of the class that is generated for the tool.
 @given(text=printable)
-def test_any_text_changes_constants_only(
+def test_random_text_changes_only_string_constants(
     text: str,
-    twin_of: Callable[[Any], None],
-    toolset_with: Callable[[str], Any],
+    assert_same_structure: Callable[[Any], None],
+    make_toolset: Callable[[str], Any],
 ) -> None:
-    twin_of(toolset_with(text))
+    assert_same_structure(make_toolset(text))
 
 
 @pytest.mark.rows(1)
 @pytest.mark.parametrize("toolset", TOOLSETS)
-def test_own_specs_hold(toolset: str, twin_of: Callable[[Any], None]) -> None:
+def test_repository_text_changes_only_string_constants(
+    toolset: str, assert_same_structure: Callable[[Any], None]
+) -> None:
     specs = {
         path.stem: yaml.safe_load(path.read_text("utf-8"))
         for path in sorted((ROOT / "specs" / toolset).glob("*.yaml"))
@@ -65,16 +67,16 @@ def test_own_specs_hold(toolset: str, twin_of: Callable[[Any], None]) -> None:
     specs["toolset"]["name"] = "x"
     specs["toolset"].pop("handlers", None)
     for pool in specs["toolset"].get("pools", {}).values():
-        # They are functions of the handlers' package.
+        # Accessors are functions of the handlers' package, which does not exist here.
         pool.pop("accessors", None)
     for name, tool in specs.items():
         if name != "toolset":
             tool.pop("handler", None)
-            # Prose may not say previous names; `x` says none.
+            # The suppressed findings are about text that the twin does not contain.
             tool.pop("suppress", None)
-            # `x` is rarely what a pattern or an enum of an example asks for.
+            # `x` rarely matches the pattern or enum of an example.
             tool.pop("examples", None)
-    twin_of(specs)
+    assert_same_structure(specs)
 
 
 LISTS = sorted((ROOT / "tests" / "corpus" / "mcp").glob("*.json"))
@@ -87,11 +89,13 @@ LISTS = sorted((ROOT / "tests" / "corpus" / "mcp").glob("*.json"))
         for number, path in enumerate(LISTS)
     ],
 )
-def test_lists_of_real_servers_hold(path: Path, twin_of: Callable[[Any], None]) -> None:
+def test_real_server_text_changes_only_string_constants(
+    path: Path, assert_same_structure: Callable[[Any], None]
+) -> None:
     specs: dict[str, Any] = {"toolset": {"name": "x", "title": "X"}}
     for tool in json.loads(path.read_text("utf-8"))["tools"]:
         spec = {"name": tool["name"], "summary": "x"}
-        for theirs, ours in (
+        for member, field in (
             ("title", "title"),
             ("description", "description"),
             ("inputSchema", "parameters"),
@@ -99,8 +103,8 @@ def test_lists_of_real_servers_hold(path: Path, twin_of: Callable[[Any], None]) 
             ("annotations", "annotations"),
             ("_meta", "meta"),
         ):
-            if tool.get(theirs) is not None:
-                spec[ours] = tool[theirs]
+            if tool.get(member) is not None:
+                spec[field] = tool[member]
         spec["cli"] = {"keyword": None, "reason": "a tool of a real server"}
         specs[tool["name"]] = spec
-    twin_of(specs)
+    assert_same_structure(specs)

@@ -1,8 +1,8 @@
-"""Every encoder, broken on purpose: a property of the safety tests must fail.
+"""Broken encoders: each defect must fail one of the safety tests.
 
-Three properties hold the outputs: the gate of every run, which is what encoders refuse and
-the shape check, the benign twin, and the round trip. An encoder whose hole none of them sees
-is not held by anything.
+The outputs have three checks: those of every run (refused values and the shape of
+files), the benign twin, and the round trip. A defect that none of them detects would be
+unprotected.
 """
 
 from __future__ import annotations
@@ -19,12 +19,7 @@ import pytest
 import toolcast.targets.target
 from tests.forked import Forks
 from tests.safety.round_trip import assert_round_trip
-from toolcast.encoders import (
-    json_text,
-    markdown,
-    python,
-    python_types,
-)
+from toolcast.encoders import json_text, markdown, python, python_types
 from toolcast.encoders.code import Code
 from toolcast.encoders.python import Text
 from toolcast.pipeline import generate
@@ -34,8 +29,8 @@ from toolcast_runtime.values import annotated_types
 TEXT = 'says "x\\"\n\n## Not a heading\n\n~~~\nclosed\n~~~'
 
 
-def specs_of(text: str) -> dict[str, Any]:
-    """A toolset that reaches every encoder, with a text wherever one may stand."""
+def make_specs(text: str) -> dict[str, Any]:
+    """Return a toolset that uses every encoder, with a string in all text fields."""
     tool = {
         "summary": "Does it well.",
         "description": text,
@@ -66,87 +61,92 @@ def specs_of(text: str) -> dict[str, Any]:
     }
 
 
-def naive(text: str) -> str:
-    """Quotes escaped, backslashes forgotten."""
+def encode_without_backslashes(text: str) -> str:
+    """Return a string literal with escaped quotes, but unescaped backslashes."""
     return '"' + text.replace('"', '\\"') + '"'
 
 
-real_encode = python.build_literal
+real_build_literal = python.build_literal
 
 
-def encode_raw(value: Any) -> Any:
-    """Strings between quotes, as they are."""
-    return Text(f'"{value}"') if isinstance(value, str) else real_encode(value)
+def encode_unescaped(value: Any) -> Any:
+    """Return strings between quotes without any escape."""
+    return Text(f'"{value}"') if isinstance(value, str) else real_build_literal(value)
 
 
-real_scalar = json_text._encode_scalar
+real_encode_scalar = json_text._encode_scalar
 
 
-def bools_as_numbers(value: Any) -> str:
-    """`True` is an int to Python, and this forgets that it is no number to JSON."""
-    return str(int(value)) if isinstance(value, bool) else real_scalar(value)
+def encode_bool_as_number(value: Any) -> str:
+    """Return `True` as a number, because it is an `int` in Python."""
+    return str(int(value)) if isinstance(value, bool) else real_encode_scalar(value)
 
 
-def code(text: str) -> Code:
-    """What a broken encoder gives: it is one, so that nobody refuses its Code."""
+def make_code(text: str) -> Code:
+    """Return a broken encoder's result as `Code`, so that its type is accepted."""
     return str.__new__(Code, text)
 
 
-def sorted_json(value: Any, _: tuple[str, ...] = ()) -> Code:
-    """Keys in another order than the spec's."""
-    return code(json.dumps(value, sort_keys=True) + "\n")
+def encode_sorted(value: Any, _: tuple[str, ...] = ()) -> Code:
+    """Return JSON with sorted keys instead of the order of the spec."""
+    return make_code(json.dumps(value, sort_keys=True) + "\n")
 
 
-BROKEN: dict[str, tuple[Any, str, Callable[..., Any], str]] = {
-    "python.encode_string": (python, "encode_string", naive, "gate"),
-    "python.build_literal, text": (python, "build_literal", encode_raw, "gate"),
+BROKEN_ENCODERS: dict[str, tuple[Any, str, Callable[..., Any], str]] = {
+    "python.encode_string": (
+        python,
+        "encode_string",
+        encode_without_backslashes,
+        "gate",
+    ),
+    "python.build_literal, text": (python, "build_literal", encode_unescaped, "gate"),
     "python.encode_literal": (
         python,
         "encode_literal",
-        lambda value, *_: code(f"{value!r}; x()"),
+        lambda value, *_: make_code(f"{value!r}; x()"),
         "gate",
     ),
     "python.encode_safe_text": (
         python,
         "encode_safe_text",
-        lambda text: code(f"{text}\nimport os"),
+        lambda text: make_code(f"{text}\nimport os"),
         "gate",
     ),
     "python.encode_identifier": (
         python,
         "encode_identifier",
-        lambda name: code(f"{name}, os"),
+        lambda name: make_code(f"{name}, os"),
         "gate",
     ),
     "python.encode_import": (
         python,
         "encode_import",
-        lambda *_, **__: code("from os import system"),
+        lambda *_, **__: make_code("from os import system"),
         "gate",
     ),
     "python_types.encode_annotation": (
         python_types,
         "encode_annotation",
-        lambda *_: code("x()"),
+        lambda *_: make_code("x()"),
         "gate",
     ),
     "python_types.encode_fields": (
         python_types,
         "encode_fields",
-        lambda *_, **__: code("a: x()"),
+        lambda *_, **__: make_code("a: x()"),
         "gate",
     ),
     "python_types.encode_method_parameters": (
         python_types,
         "encode_method_parameters",
-        lambda *_: code("(self, x=y())"),
+        lambda *_: make_code("(self, x=y())"),
         "gate",
     ),
-    "json_text.encode_json": (json_text, "encode_json", sorted_json, "gate"),
+    "json_text.encode_json": (json_text, "encode_json", encode_sorted, "gate"),
     "json_text._encode_scalar": (
         json_text,
         "_encode_scalar",
-        bools_as_numbers,
+        encode_bool_as_number,
         "round trip",
     ),
     "json_text._encode_number": (
@@ -155,25 +155,30 @@ BROKEN: dict[str, tuple[Any, str, Callable[..., Any], str]] = {
         lambda n: f"{n:.0f}",
         "round trip",
     ),
-    "json_text._encode_string": (json_text, "_encode_string", naive, "gate"),
+    "json_text._encode_string": (
+        json_text,
+        "_encode_string",
+        encode_without_backslashes,
+        "gate",
+    ),
     "markdown.encode_inline": (
         markdown,
         "encode_inline",
-        lambda t: code(t.replace(" ", "\n## ")),
+        lambda t: make_code(t.replace(" ", "\n## ")),
         "gate",
     ),
     "markdown.encode_inline, softly": (
         markdown,
         "encode_inline",
-        lambda t: code(t.replace(".", "")),
+        lambda t: make_code(t.replace(".", "")),
         "round trip",
     ),
-    "markdown.encode_block": (markdown, "encode_block", code, "gate"),
+    "markdown.encode_block": (markdown, "encode_block", make_code, "gate"),
     "markdown.compose_blocks": (
         markdown,
         "compose_blocks",
         lambda header, blocks, *tools, **more: {
-            name: code(f"{header}\n{text}## x\n")
+            name: make_code(f"{header}\n{text}## x\n")
             for name, text in blocks.compose(
                 *(tools or ((),)), more.get("cli_tools", ())
             ).items()
@@ -190,15 +195,15 @@ BROKEN: dict[str, tuple[Any, str, Callable[..., Any], str]] = {
     "target.encode_header": (
         toolcast.targets.target,
         "encode_header",
-        lambda s: code(s.replace("/", "\n")),
+        lambda s: make_code(s.replace("/", "\n")),
         "gate",
     ),
 }
 
 
-def failing_property(root: Path, programs: Forks) -> str:
-    """The first property that does not hold: `gate`, `round trip`, or none."""
-    specs = specs_of(TEXT)
+def find_failed_check(root: Path, programs: Forks) -> str:
+    """Return the first check that fails: `gate`, `round trip`, or `none`."""
+    specs = make_specs(TEXT)
     (root / "work.py").write_text("def run(arguments, /): ...\n")
     try:
         assert_round_trip(root, specs, programs)
@@ -213,26 +218,23 @@ def failing_property(root: Path, programs: Forks) -> str:
 
 
 @pytest.fixture(autouse=True, scope="module")
-def everything_is_imported(
+def _import_all_modules(
     tmp_path_factory: pytest.TempPathFactory, programs: Forks
 ) -> None:
-    """A module that is imported while an encoder is broken would keep the broken one."""
-    assert failing_property(tmp_path_factory.mktemp("real"), programs) == "none"
+    """Import all modules before an encoder is replaced, as they keep references to it."""
+    assert find_failed_check(tmp_path_factory.mktemp("real"), programs) == "none"
 
 
-def test_nothing_fails_with_the_real_encoders(tmp_path: Path, programs: Forks) -> None:
-    assert failing_property(tmp_path, programs) == "none"
+def test_real_encoders_pass_all_checks(tmp_path: Path, programs: Forks) -> None:
+    assert find_failed_check(tmp_path, programs) == "none"
 
 
 @pytest.mark.rows(8)
-@pytest.mark.parametrize("encoder", BROKEN)
-def test_a_broken_encoder_is_seen(
-    encoder: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    programs: Forks,
+@pytest.mark.parametrize("encoder", BROKEN_ENCODERS)
+def test_broken_encoder_fails_the_expected_check(
+    encoder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, programs: Forks
 ) -> None:
-    module, name, broken, expected = BROKEN[encoder]
+    module, name, broken, expected = BROKEN_ENCODERS[encoder]
     real = getattr(module, name)
     users = [
         user
@@ -242,21 +244,25 @@ def test_a_broken_encoder_is_seen(
     ]
     for user in users:
         monkeypatch.setattr(user, name, broken)
-    assert failing_property(tmp_path, programs) == expected
+    assert find_failed_check(tmp_path, programs) == expected
 
 
-TWINS = ("python.encode_string", "markdown.encode_block", "markdown.encode_inline")
+TEXT_ENCODERS = (
+    "python.encode_string",
+    "markdown.encode_block",
+    "markdown.encode_inline",
+)
 
 
-@pytest.mark.parametrize("encoder", TWINS)
-def test_the_benign_twin_sees_it_too(
+@pytest.mark.parametrize("encoder", TEXT_ENCODERS)
+def test_broken_text_encoder_fails_the_benign_twin(
     encoder: str,
     hostile_toolsets: list[Any],
-    twin_of: Callable[[Any], None],
+    assert_same_structure: Callable[[Any], None],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Where the shape check is off, text that becomes structure is still seen."""
-    module, name, broken, _ = BROKEN[encoder]
+    """The twin also detects text that becomes structure if the shape check is disabled."""
+    module, name, broken, _ = BROKEN_ENCODERS[encoder]
     real = getattr(module, name)
     for key, user in list(sys.modules.items()):
         if key.startswith("toolcast.") and getattr(user, name, None) is real:
@@ -264,4 +270,4 @@ def test_the_benign_twin_sees_it_too(
     monkeypatch.setattr("toolcast.targets.target.verify_shape", lambda *_: None)
     with pytest.raises((AssertionError, SyntaxError)):
         for toolset in hostile_toolsets:
-            twin_of(toolset)
+            assert_same_structure(toolset)

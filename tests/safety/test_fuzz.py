@@ -1,7 +1,7 @@
-"""Any bytes, and any broken spec, give findings or output: never an exception, soon.
+"""Fuzzing of the generator: findings or output in bounded time, never an exception.
 
-Bytes go through the reader and the whole pipeline; valid specs are mutated: a string
-becomes a payload, a value one of another kind, an entry is doubled, deleted or nested.
+Random bytes are read as specs. Valid specs are mutated: strings become payloads, values
+change their type, and entries are duplicated, deleted or nested.
 """
 
 from __future__ import annotations
@@ -29,58 +29,17 @@ ROOT = Path(__file__).parents[2]
 WORKSPACE = json.dumps(
     {"version": 1, "toolsets": ["specs/x"], "extensions": list(EXTENSIONS)}
 )
-# A second on a quiet machine; this one may be busy.
-MOST_SECONDS = 10
+# CPU time, which does not depend on the load of the machine; a run needs less than 1 s.
+MAX_CPU_SECONDS = 10
 
 PAYLOADS: list[Any] = [
-    '"""\nimport os\n',
-    "\\",
-    '"',
-    "{{ 7*7 }}",
-    "${x}",
-    "# fmt: off",
-    "a\nb",
-    "\n",
-    "",
-    "../../x",
-    "con",
-    "class",
-    "self",
-    "__class__",
-    "None",
-    "-x",
-    "a\u202eb",
-    "\ud800",
-    "\x00",
-    "#",
-    "#/$defs/x",
-    "file:///etc/passwd",
-    "(",
-    "^(a+)+$",
-    "os:system",
-    "*",
-    "## x",
-    "```",
-    "<!--",
-    "a" * 3000,
-    "\ufb01le",
-    "\U000e0049",
-    " ",
-    "object",
-    None,
-    True,
-    -1,
-    0,
-    1.5,
-    10**30,
-    [],
-    {},
-    [[]],
-    {"": {}},
-    {"$ref": "#"},
-    [None],
-]
-OWN = [
+    '"""\nimport os\n', "\\", '"', "{{ 7*7 }}", "${x}", "# fmt: off", "a\nb", "\n", "",
+    "../../x", "con", "class", "self", "__class__", "None", "-x", "a\u202eb", "\ud800",
+    "\x00", "#", "#/$defs/x", "file:///etc/passwd", "(", "^(a+)+$", "os:system", "*",
+    "## x", "```", "<!--", "a" * 3000, "\ufb01le", "\U000e0049", " ", "object", None,
+    True, -1, 0, 1.5, 10**30, [], {}, [[]], {"": {}}, {"$ref": "#"}, [None],
+]  # fmt: skip
+REPOSITORY_TOOLS = [
     yaml.load(path.read_text("utf-8"), yaml.CSafeLoader)
     for name in ("memory", "stickynotes", "delegate_task", "task_update")
     for path in (ROOT / "specs").glob(f"*/{name}.yaml")
@@ -91,7 +50,7 @@ TOOLSET = {
     "sections": {"one": {"heading": "One", "intro": "Intro."}},
     "clients": {"one": {"allow": "*"}, "two": {"allow": ["memory"]}},
     "targets": {
-        # Every target of the table, extensions' too.
+        # All targets, including those of extensions.
         **dict.fromkeys(list_target_names(EXTENSIONS)),
         "mcp": {"client": "one", "search": True, "search_hints": True},
         "package": {"namespace": "com.example"},
@@ -103,35 +62,36 @@ TOOLSET = {
 }
 
 
-def places(value: Any) -> Iterator[tuple[Any, Any]]:
-    """Every container with a key or index in it."""
+def iterate_entries(value: Any) -> Iterator[tuple[Any, Any]]:
+    """Yield each container of a value with each of its keys or indexes."""
     keys = value if isinstance(value, dict) else range(len(value))
     for key in list(keys):
         yield value, key
         if isinstance(value[key], (dict, list)):
-            yield from places(value[key])
+            yield from iterate_entries(value[key])
 
 
-def mutate(chance: random.Random, value: Any) -> None:
-    """Breaks one place of a value."""
-    container, key = chance.choice(list(places(value)))
-    match chance.randrange(6):
+def mutate_entry(rng: random.Random, value: Any) -> None:
+    """Change one random entry of a value."""
+    container, key = rng.choice(list(iterate_entries(value)))
+    match rng.randrange(6):
         case 0 | 1:
-            container[key] = chance.choice(PAYLOADS)
+            container[key] = rng.choice(PAYLOADS)
         case 2:
             del container[key]
         case 3:
-            container[key] = chance.choice([[container[key]], {"x": container[key]}])
+            container[key] = rng.choice([[container[key]], {"x": container[key]}])
         case 4 if isinstance(container, dict):
-            container[str(chance.choice(PAYLOADS))] = container[key]
+            container[str(rng.choice(PAYLOADS))] = container[key]
         case 4:
             container.append(container[key])
         case _:
-            other, other_key = chance.choice(list(places(value)))
+            other, other_key = rng.choice(list(iterate_entries(value)))
             container[key] = json.loads(json.dumps(other[other_key]))
 
 
-def lay_out(root: Path, toolset: Any, tools: list[Any]) -> None:
+def write_project(root: Path, toolset: Any, tools: list[Any]) -> None:
+    """Write a project with a toolset and tools, without the files of a previous one."""
     folder = root / "specs" / "x"
     folder.mkdir(parents=True, exist_ok=True)
     (root / "toolcast.yaml").write_text(WORKSPACE, "utf-8")
@@ -142,81 +102,84 @@ def lay_out(root: Path, toolset: Any, tools: list[Any]) -> None:
         stem = value.get("name") if isinstance(value, dict) else None
         if name == "toolset" or not isinstance(stem, str) or not stem.isidentifier():
             stem = str(name)
-        # Escapes as YAML has them: a surrogate stays one, for the reader to refuse.
+        # JSON escapes are YAML escapes: surrogates reach the reader, which rejects them.
         (folder / f"{stem[:100]}.yaml").write_text(json.dumps(value), "utf-8")
 
 
-def run(root: Path) -> GenerationResult:
-    begin = time.perf_counter()
+def run_generate(root: Path) -> GenerationResult:
+    """Generate a project; check the time, and that it has files or errors."""
+    started = time.process_time()
     generated = generate(str(root))
-    assert time.perf_counter() - begin < MOST_SECONDS
+    assert time.process_time() - started < MAX_CPU_SECONDS
     assert generated.files or has_errors(generated.findings)
-    # The last resort must never be needed: it means that an encoder has a hole.
-    last = [
+    # These findings are a last resort: they report a defect of an encoder or a template.
+    encoder_defects = [
         f
         for f in generated.findings
         if f.rule in ("target/unexpected-output", "target/template-error")
     ]
-    assert not last, last
+    assert not encoder_defects, encoder_defects
     return generated
 
 
-quick = settings(
+fuzz_settings = settings(
     max_examples=int(os.environ.get("TOOLCAST_FUZZ", "60")),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 
 
-@quick
+@fuzz_settings
 @given(seed=st.integers(0, 2**32))
-def test_broken_specs(seed: int, tmp_path: Path) -> None:
-    chance = random.Random(seed)
-    toolset, tools = json.loads(json.dumps([TOOLSET, OWN]))
+def test_mutated_specs_generate_same_output_twice(seed: int, tmp_path: Path) -> None:
+    rng = random.Random(seed)
+    toolset, tools = json.loads(json.dumps([TOOLSET, REPOSITORY_TOOLS]))
     for tool in tools:
         tool.pop("handler", None)
-    chosen = chance.sample(tools, 2)
-    for _ in range(chance.choice([1, 1, 2, 5])):
-        mutate(chance, chance.choice([toolset, *chosen]) or TOOLSET)
-    lay_out(tmp_path, toolset, chosen)
-    first = run(tmp_path)
-    second = run(tmp_path)
+    tools_of_project = rng.sample(tools, 2)
+    for _ in range(rng.choice([1, 1, 2, 5])):
+        mutate_entry(rng, rng.choice([toolset, *tools_of_project]) or TOOLSET)
+    write_project(tmp_path, toolset, tools_of_project)
+    first = run_generate(tmp_path)
+    second = run_generate(tmp_path)
     assert first.files == second.files
     assert first.findings == second.findings
 
 
-@quick
+@fuzz_settings
 @given(data=st.binary(max_size=400), file=st.sampled_from(["a", "toolset", "toolcast"]))
-def test_any_bytes(data: bytes, file: str, tmp_path: Path) -> None:
-    lay_out(tmp_path, TOOLSET, [OWN[0]])
+def test_random_bytes_as_spec_generate_files_or_findings(
+    data: bytes, file: str, tmp_path: Path
+) -> None:
+    write_project(tmp_path, TOOLSET, [REPOSITORY_TOOLS[0]])
     folder = tmp_path if file == "toolcast" else tmp_path / "specs" / "x"
     (folder / f"{file}.yaml").write_bytes(data)
-    run(tmp_path)
+    run_generate(tmp_path)
 
 
-@quick
+@fuzz_settings
 @given(seed=st.integers(0, 2**32))
-def test_damaged_bytes(seed: int, tmp_path: Path) -> None:
-    """A real spec with bytes changed, lost, doubled or moved."""
-    chance = random.Random(seed)
-    lay_out(tmp_path, TOOLSET, [])
-    source = chance.choice(sorted((ROOT / "specs").glob("*/*.yaml")))
+def test_damaged_bytes_generate_files_or_findings(seed: int, tmp_path: Path) -> None:
+    """Bytes of a real spec are changed, removed, duplicated or moved."""
+    rng = random.Random(seed)
+    write_project(tmp_path, TOOLSET, [])
+    source = rng.choice(sorted((ROOT / "specs").glob("*/*.yaml")))
     data = bytearray(source.read_bytes())
-    for _ in range(chance.choice([1, 2, 10])):
-        at = chance.randrange(len(data))
-        piece = data[at : at + chance.choice([1, 4, 40])]
-        match chance.randrange(4):
+    for _ in range(rng.choice([1, 2, 10])):
+        position = rng.randrange(len(data))
+        piece = data[position : position + rng.choice([1, 4, 40])]
+        match rng.randrange(4):
             case 0:
-                data[at] = chance.choice(b"\x00\n\t:#-[]{}&*!|>'\"%@`\xff\\ ")
+                data[position] = rng.choice(b"\x00\n\t:#-[]{}&*!|>'\"%@`\xff\\ ")
             case 1:
-                del data[at : at + len(piece)]
+                del data[position : position + len(piece)]
             case 2:
-                data[at:at] = piece
+                data[position:position] = piece
             case _:
-                data[chance.randrange(len(data)) :] = piece
+                data[rng.randrange(len(data)) :] = piece
         data = data or bytearray(b"x")
     (tmp_path / "specs" / "x" / source.name).write_bytes(data)
-    run(tmp_path)
+    run_generate(tmp_path)
 
 
 @pytest.mark.rows(3)
@@ -226,12 +189,16 @@ def test_damaged_bytes(seed: int, tmp_path: Path) -> None:
     PAYLOADS[:: 3 if os.environ.get("TOOLCAST_THOROUGH") else 6],
     ids=lambda payload: repr(payload)[:20],
 )
-def test_every_place_of_a_toolset(payload: Any, tmp_path: Path) -> None:
-    for turn in range(len(list(places(TOOLSET)))):
+def test_payload_in_every_toolset_entry_generates_files_or_findings(
+    payload: Any, tmp_path: Path
+) -> None:
+    for index in range(len(list(iterate_entries(TOOLSET)))):
         toolset = json.loads(json.dumps(TOOLSET))
-        container, key = list(places(toolset))[turn]
+        container, key = list(iterate_entries(toolset))[index]
         container[key] = payload
-        lay_out(
-            tmp_path, toolset, [{k: v for k, v in OWN[0].items() if k != "handler"}]
+        write_project(
+            tmp_path,
+            toolset,
+            [{k: v for k, v in REPOSITORY_TOOLS[0].items() if k != "handler"}],
         )
-        run(tmp_path)
+        run_generate(tmp_path)

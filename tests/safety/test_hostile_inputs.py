@@ -1,7 +1,7 @@
-"""Every hostile input of the corpus, through every target, by the command itself.
+"""Hostile projects: output of `toolcast generate`, and the code of accepted ones.
 
-A case is a folder of `tests/hostile/`: a project, and in `expected.txt` exactly what the
-command says of it. `REGENERATE=1` writes those files anew; read the difference.
+A case is a folder of `tests/hostile/` with a project and the expected output in
+`expected.txt`. `REGENERATE=1` writes these files; review the difference.
 """
 
 from __future__ import annotations
@@ -25,54 +25,56 @@ CORPUS = Path(__file__).parents[1] / "hostile"
 CASES = sorted(folder.name for folder in CORPUS.iterdir() if folder.is_dir())
 MODE = black.Mode()
 
-# A run takes less than a second on a quiet machine; this one may be busy.
-MOST_SECONDS = 10
+# CPU time, which does not depend on the load of the machine; a run needs less than 1 s.
+MAX_CPU_SECONDS = 10
 
 
-def files_of(root: Path) -> set[str]:
+def list_paths(root: Path) -> set[str]:
     return {str(path.relative_to(root)) for path in root.rglob("*")}
 
 
 def is_accepted(case: str) -> bool:
+    """Return whether the expected output of a case has no errors."""
     expected = CORPUS / case / "expected.txt"
     if not expected.exists():
         return False
-    said = expected.read_text("utf-8")
-    return not re.search(r"^[\d,]+ errors?\b", said, re.MULTILINE)
+    output = expected.read_text("utf-8")
+    return not re.search(r"^[\d,]+ errors?\b", output, re.MULTILINE)
 
 
 ACCEPTED = [case for case in CASES if is_accepted(case)]
-# The twin is written as JSON, which cannot say these numbers as strict YAML does.
-WITH_TEXTS = [case for case in ACCEPTED if not case.startswith("14-")]
-# Each row's generated tests take seconds: those whose texts go furthest.
-LIVE = ["04-line-ends-in-texts", "12-enum-values", "43-markup"]
+# The twin is written as JSON, which cannot express the numbers of these cases.
+TWIN_CASES = [case for case in ACCEPTED if not case.startswith("14-")]
+# Generated tests take seconds per case, so only cases with long texts are run.
+GENERATED_TEST_CASES = ["04-line-ends-in-texts", "12-enum-values", "43-markup"]
 
 
 @pytest.mark.rows(40)
 @pytest.mark.parametrize("case", CASES)
-def test_what_is_said_and_done(
-    case: str, hostile: Callable[[str], Path], generated_by: Callable[..., Any]
+def test_hostile_project_has_the_expected_output_and_files(
+    case: str, make_hostile_project: Callable[[str], Path], generate: Callable[..., Any]
 ) -> None:
-    root = hostile(case)
-    before = files_of(root)
-    outcome = generated_by(root)
+    """No handler is imported, and a refused project has no generated files."""
+    root = make_hostile_project(case)
+    before = list_paths(root)
+    outcome = generate(root)
     expected = CORPUS / case / "expected.txt"
     if os.environ.get("REGENERATE"):
-        expected.write_text(outcome.said, "utf-8")
-    assert outcome.said == expected.read_text("utf-8")
-    assert outcome.said.replace("\n", "").isprintable()
-    assert outcome.seconds < MOST_SECONDS
+        expected.write_text(outcome.output, "utf-8")
+    assert outcome.output == expected.read_text("utf-8")
+    assert outcome.output.replace("\n", "").isprintable()
+    assert outcome.cpu_seconds < MAX_CPU_SECONDS
     if outcome.code == 0:
         assert (root / "generated" / "__init__.py").is_file()
     else:
         assert outcome.code in (1, 2)
-        assert files_of(root) == before
+        assert list_paths(root) == before
     assert not (root / "trap-was-sprung").exists()
     assert not Path("trap-was-sprung").exists()
 
 
-def spec_values(root: Path) -> dict[str, dict[str, Any]]:
-    """The values of a case's specs, by the stem of their files."""
+def read_specs(root: Path) -> dict[str, dict[str, Any]]:
+    """Return the values of a case's specs by the stem of their files."""
     values = {}
     for path in sorted((root / "specs" / "x").iterdir()):
         document, _ = read_yaml(path.name, path.read_bytes())
@@ -82,28 +84,30 @@ def spec_values(root: Path) -> dict[str, dict[str, Any]]:
 
 
 @pytest.mark.rows(8)
-@pytest.mark.parametrize("case", WITH_TEXTS)
-def test_accepted_code_is_of_the_benign_shape(
-    case: str, hostile: Callable[[str], Path], twin_of: Callable[[Any], None]
+@pytest.mark.parametrize("case", TWIN_CASES)
+def test_accepted_project_generates_the_same_structure_as_its_twin(
+    case: str,
+    make_hostile_project: Callable[[str], Path],
+    assert_same_structure: Callable[[Any], None],
 ) -> None:
-    specs = spec_values(hostile(case))
+    specs = read_specs(make_hostile_project(case))
     for spec in specs.values():
         for key in ("handler", "handlers"):
             spec.pop(key, None)
-    twin_of(specs)
+    assert_same_structure(specs)
 
 
 @pytest.mark.rows(8)
 @pytest.mark.parametrize("case", ACCEPTED)
-def test_accepted_code_compiles_and_black_keeps_it(
-    case: str, hostile: Callable[[str], Path], generated_by: Callable[..., Any]
+def test_code_from_accepted_project_compiles_and_is_formatted(
+    case: str, make_hostile_project: Callable[[str], Path], generate: Callable[..., Any]
 ) -> None:
-    root = hostile(case)
-    generated_by(root)
+    root = make_hostile_project(case)
+    generate(root)
     modules = list((root / "generated").rglob("*.py"))
     assert modules
     for path in (root / "generated").rglob("*.*"):
-        # Git, editors and Windows would each make other bytes of it.
+        # Git, editors and Windows convert carriage returns.
         assert b"\r" not in path.read_bytes(), path
     for path in modules:
         text = path.read_text("utf-8")
@@ -112,26 +116,26 @@ def test_accepted_code_compiles_and_black_keeps_it(
 
 
 @pytest.fixture(scope="module")
-def everything(
+def combined_project(
     tmp_path_factory: pytest.TempPathFactory,
-    lay_out_one: Callable[[str, Path], Path],
-    generated_by: Callable[..., Any],
+    copy_case: Callable[[str, Path], Path],
+    generate: Callable[..., Any],
 ) -> Path:
-    """One workspace with the toolsets of all accepted cases, generated."""
+    """A generated workspace with the toolsets of all accepted cases."""
     root = tmp_path_factory.mktemp("everything")
     for case in ACCEPTED:
-        lay_out_one(case, root / case)
+        copy_case(case, root / case)
     folders = [f"{case}/specs/x" for case in ACCEPTED]
     workspace = json.dumps({"version": 1, "toolsets": folders})
     (root / "toolcast.yaml").write_text(workspace, "utf-8")
     (root / "pytest.ini").write_text("[pytest]\n", "utf-8")
     shutil.copytree(root / ACCEPTED[0] / "handlers_of_row", root / "handlers_of_row")
-    outcome = generated_by(root)
-    assert outcome.code == 0, outcome.said
+    outcome = generate(root)
+    assert outcome.code == 0, outcome.output
     return root
 
 
-READ_BACK = """
+PRINT_TOOLS = """
 import importlib, json, sys
 from toolcast_runtime.core.definitions.tool import module_name
 found = {}
@@ -151,33 +155,33 @@ json.dump(found, sys.stdout)
 """
 
 
-def test_every_string_comes_back(everything: Path) -> None:
-    """Imported in a process of its own, the code says exactly what the specs say."""
+def test_imported_tools_equal_their_specs(combined_project: Path) -> None:
+    """Another process imports the generated packages of all accepted projects."""
     toolsets = sorted(f"row_{case.replace('-', '_')}" for case in ACCEPTED)
     process = subprocess.run(
-        [sys.executable, "-B", "-c", READ_BACK, *toolsets],
-        cwd=everything,
+        [sys.executable, "-B", "-c", PRINT_TOOLS, *toolsets],
+        cwd=combined_project,
         capture_output=True,
         encoding="utf-8",
         check=True,
     )
-    found = json.loads(process.stdout)
+    toolsets_by_name = json.loads(process.stdout)
     for case in ACCEPTED:
-        specs = spec_values(everything / case)
-        tools = found[f"row_{case.replace('-', '_')}"]
+        specs = read_specs(combined_project / case)
+        tools = toolsets_by_name[f"row_{case.replace('-', '_')}"]
         for spec in specs.values():
             if "summary" in spec:
-                assert_says(tools[spec["name"]], spec)
-    assert not (everything / "trap-was-sprung").exists()
+                assert_tool_matches_spec(tools[spec["name"]], spec)
+    assert not (combined_project / "trap-was-sprung").exists()
 
 
-def assert_says(tool: dict[str, Any], spec: dict[str, Any]) -> None:
-    """Compares with the order of keys and the kinds of numbers."""
+def assert_tool_matches_spec(tool: dict[str, Any], spec: dict[str, Any]) -> None:
+    """Compare a tool with its spec, including the order of keys and number types."""
     assert tool["summary"] == spec["summary"]
     assert tool["description"] == spec.get("description", spec["summary"])
     definition = tool["definition"]
     if "fields" in spec.get("result", {}):
-        # A declared exception: the parameter that picks is none of `parameters`.
+        # `result.fields` adds a parameter that `parameters` does not have.
         del definition["inputSchema"]["properties"]["fields"]
     for field, key in (
         ("title", "title"),
@@ -195,12 +199,14 @@ def assert_says(tool: dict[str, Any], spec: dict[str, Any]) -> None:
 
 
 @pytest.mark.slow
-def test_live_surfaces_are_what_was_generated(everything: Path) -> None:
-    """The generated tests hold MCP, registry, LangChain, CLI and prompts to the specs."""
-    folders = [f"generated/row_{case.replace('-', '_')}" for case in LIVE]
+def test_generated_tests_pass_for_hostile_projects(combined_project: Path) -> None:
+    """They compare MCP, registry, LangChain, CLI and prompts with the specs."""
+    folders = [
+        f"generated/row_{case.replace('-', '_')}" for case in GENERATED_TEST_CASES
+    ]
     process = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *folders],
-        cwd=everything,
+        cwd=combined_project,
         env={**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
         capture_output=True,
         encoding="utf-8",

@@ -1,6 +1,6 @@
-"""What a spec says comes out of every output exactly: each text, number, order and type.
+"""Round trip: generated outputs have each text, number, order and type of the specs.
 
-A process imports the generated package and prints what it holds; JSON text tells `1`
+Another process imports the generated package and prints it. JSON text distinguishes `1`
 from `1.0` and `True` from `1`, and keeps the order of keys.
 """
 
@@ -15,34 +15,36 @@ from hypothesis import strategies as st
 
 from tests.forked import Forks
 from tests.repository import TOOLSETS, own_project
-from tests.safety.round_trip import assert_round_trip, exact
+from tests.safety.round_trip import assert_round_trip, encode_json
 from toolcast.pipeline import generate
 
 
 @pytest.mark.rows(1)
 @pytest.mark.parametrize("toolset", TOOLSETS)
-def test_own_specs(toolset: str, tmp_path: Path, programs: Forks) -> None:
+def test_repository_specs_are_read_back_unchanged(
+    toolset: str, tmp_path: Path, programs: Forks
+) -> None:
     workspace = generate(str(own_project())).workspace
     assert workspace is not None
-    found = next(t for t in workspace.toolsets if t.name == toolset)
-    own = {k: v for k, v in found.source.tree.items() if k != "handlers"}
-    if "pools" in own:
+    toolset_model = next(t for t in workspace.toolsets if t.name == toolset)
+    settings = {k: v for k, v in toolset_model.source.tree.items() if k != "handlers"}
+    if "pools" in settings:
         # Accessors are functions of the handlers' package.
-        own["pools"] = {
+        settings["pools"] = {
             name: {k: v for k, v in pool.items() if k != "accessors"}
-            for name, pool in own["pools"].items()
+            for name, pool in settings["pools"].items()
         }
-    specs: dict[str, Any] = {"toolset": {**own, "name": "x"}}
-    for tool in found.tools:
+    specs: dict[str, Any] = {"toolset": {**settings, "name": "x"}}
+    for tool in toolset_model.tools:
         value = tool.source.tree
         specs[tool.name] = {k: v for k, v in value.items() if k != "handler"}
     assert_round_trip(tmp_path, specs, programs)
 
 
-def test_hostile_texts(
+def test_hostile_strings_are_read_back_unchanged(
     tmp_path: Path, hostile_toolsets: list[Any], programs: Forks
 ) -> None:
-    """One tool a payload, in one toolset."""
+    """One toolset has a tool for each string."""
     specs: dict[str, Any] = {"toolset": hostile_toolsets[0]["toolset"]}
     for number, toolset in enumerate(hostile_toolsets):
         name = f"tool{number}"
@@ -72,11 +74,11 @@ names = st.sampled_from(
 
 
 @st.composite
-def tools(draw: Any) -> dict[str, Any]:
-    """A tool spec without its name."""
+def draw_tool(draw: Any) -> dict[str, Any]:
+    """Draw a tool spec without its name."""
     properties: dict[str, Any] = {}
     for name in draw(st.lists(names, unique=True, max_size=5)):
-        listed = draw(st.lists(values, min_size=1, max_size=3, unique_by=exact))
+        listed = draw(st.lists(values, min_size=1, max_size=3, unique_by=encode_json))
         properties[name] = {
             "description": draw(texts),
             "enum": listed,
@@ -99,7 +101,9 @@ def tools(draw: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("text", ["<?", "<!--", "<!x\n## b", "# a <script>\n```"])
-def test_text_that_would_open_a_tag(text: str, tmp_path: Path, programs: Forks) -> None:
+def test_text_that_could_open_an_html_tag_is_read_back_unchanged(
+    text: str, tmp_path: Path, programs: Forks
+) -> None:
     tool = {
         "name": "a",
         "summary": text.partition("\n")[0],
@@ -117,12 +121,12 @@ def test_text_that_would_open_a_tag(text: str, tmp_path: Path, programs: Forks) 
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
-@given(drawn=st.lists(tools(), min_size=6, max_size=12))
-def test_any_spec(
-    drawn: list[Any], tmp_path_factory: pytest.TempPathFactory, programs: Forks
+@given(tool_specs=st.lists(draw_tool(), min_size=6, max_size=12))
+def test_random_specs_are_read_back_unchanged(
+    tool_specs: list[Any], tmp_path_factory: pytest.TempPathFactory, programs: Forks
 ) -> None:
     specs: dict[str, Any] = {"toolset": {"name": "x", "title": "X"}}
-    for number, tool in enumerate(drawn):
+    for number, tool in enumerate(tool_specs):
         name = f"tool{number}"
         cli = {"keyword": None, "reason": tool["summary"]}
         specs[name] = {"name": name, **tool, "cli": cli}

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.consent.counters import Shop
+from tests.consent.shop_clients import Shop
 from tests.mcp.projects import generate_project
 
 SHOP = Path(__file__).parents[1] / "consent" / "project"
@@ -29,5 +29,5 @@ def searched_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def shop(searched_root: Path, tmp_path: Path) -> Shop:
-    """The project with a place of its own for what is done, and for the ledger."""
+    """The shop with side effects and a ledger in this test's own folder."""
     return Shop(searched_root, tmp_path)

@@ -13,7 +13,7 @@ import pytest
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 
-from tests.consent.counters import YES, Shop, filled_in, said
+from tests.consent.shop_clients import YES, Shop, fill_in_form, get_text
 
 REFUND = {"name": "refund_order", "arguments": {"order_id": "A-1"}}
 BOOK = {"name": "book_table", "arguments": {"day": "Monday"}}
@@ -33,7 +33,7 @@ class Person:
 
 async def works(server: Any, mode: Any, person: Person, *calls: Any) -> list[Any]:
     """What the calls give to a client that lets its person decide about each but reading ones."""
-    async with Client(server, mode=mode, elicitation_callback=filled_in) as client:
+    async with Client(server, mode=mode, elicitation_callback=fill_in_form) as client:
         listed = {tool.name: tool for tool in (await client.list_tools()).tools}
         assert [*listed] == ["set_price", "search_tools", "call_found_tool"]
         read: list[Any] = [client.instructions]
@@ -66,7 +66,7 @@ def test_each_found_call_is_approved_by_itself(
         ("call_found_tool", BOOK),
     ]
     if transport == "http":
-        with shop.http() as server:
+        with shop.serve_http() as server:
             read = asyncio.run(works(server.url, mode, person, *calls))
     else:
         command = StdioServerParameters(
@@ -83,8 +83,8 @@ def test_each_found_call_is_approved_by_itself(
     )
     assert json.loads(found)["tools"][0] == definition["mcp"]
     assert person.asked == [("call_found_tool", one) for one in (REFUND, REFUND, BOOK)]
-    assert done == shop.done == ["refunded A-1 None", "booked Monday 3 inside"]
-    assert shop.approvals("tool", "question") == [
+    assert done == shop.side_effects == ["refunded A-1 None", "booked Monday 3 inside"]
+    assert shop.list_approvals("tool", "question") == [
         ("refund_order", "confirm"),
         ("book_table", "seats"),
         ("book_table", "question_2"),
@@ -98,8 +98,8 @@ def test_the_rounds_of_a_question_are_those_of_the_found_call(
 ) -> None:
     reserve = {"name": "reserve", "arguments": {"day": "Monday"}}
     (shop.location / "done.closed").touch()
-    with shop.modern(transport) as counter:
-        first = counter.asked("call_found_tool", reserve)
+    with shop.connect_stateless(transport) as counter:
+        first = counter.get_input_request("call_found_tool", reserve)
         assert [*first["inputRequests"]] == ["confirm"]
         state = first["requestState"]
         # What was asked about one call is no answer to another one.
@@ -112,7 +112,7 @@ def test_the_rounds_of_a_question_are_those_of_the_found_call(
             "requestState": second["requestState"],
             "inputResponses": {"question_2": seats},
         }
-        assert said(counter.call("call_found_tool", reserve, **given)) == (
+        assert get_text(counter.call("call_found_tool", reserve, **given)) == (
             "reserved Monday 2"
         )
     with closing(sqlite3.connect(shop.location / "ledger.sqlite3")) as connection:

@@ -1,4 +1,4 @@
-"""`toolcast select`: what the words of a message, and of all cases, lead to."""
+"""`toolcast select`: the tools that are selected for a message and for selection cases."""
 
 from __future__ import annotations
 
@@ -27,12 +27,13 @@ targets: {registry: {}}
 
 @pytest.fixture
 def project(make_project: Callable[..., Any]) -> Any:
+    """A project with two clients and an external server."""
     return make_project(TOOLS, toolset=CLIENTS)
 
 
 @pytest.fixture
-def pages(make_project: Callable[..., Any]) -> Callable[..., Any]:
-    """A project with three tools about pages; what is given stands in their specs."""
+def make_wiki_project(make_project: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that creates a project with three tools and extra spec fields."""
 
     def make(toolset: str = "", **cases: str) -> Any:
         tools = {
@@ -46,25 +47,23 @@ def pages(make_project: Callable[..., Any]) -> Callable[..., Any]:
     return make
 
 
-def test_the_order_for_a_message_its_words_and_the_tokens(project: Any) -> None:
+def test_message_prints_ranked_tools_terms_and_saved_tokens(project: Any) -> None:
     done = project.toolcast("select", "Switch the lamp on", "--client", "internal")
     assert done.returncode == 0, done.stderr
-    first, best, silent, *rest = done.stdout.splitlines()
-    assert first == "1 of 3 routed tools"
-    assert best.split() == ["100%", "*", "lamp", "lamp", "68%,", "switch", "32%"]
-    assert silent.split(maxsplit=1) == ["-", "3 tools without a matching word"]
-    assert rest[1].endswith("tokens saved (estimated as in `toolcast tokens`)")
-    assert rest[2] == "not included: tools of the external servers far"
+    summary, ranked_tool, unranked, *other_lines = done.stdout.splitlines()
+    assert summary == "1 of 3 routed tools"
+    assert ranked_tool.split() == ["100%", "*", "lamp", "lamp", "68%,", "switch", "32%"]
+    assert unranked.split(maxsplit=1) == ["-", "3 tools without a matching word"]
+    assert other_lines[1].endswith("tokens saved (estimated as in `toolcast tokens`)")
+    assert other_lines[2] == "not included: tools of the external servers far"
 
 
-def test_a_tool_of_every_turn_stands_in_the_order_and_is_not_routed(
-    project: Any,
-) -> None:
+def test_tool_with_always_is_ranked_but_marked_as_not_routed(project: Any) -> None:
     done = project.toolcast("select", "Ring the bell", "--client", "external")
     assert "100% + bell  " in done.stdout
 
 
-def test_in_doubt_all_are_chosen_and_the_reason_is_told(project: Any) -> None:
+def test_message_without_known_terms_selects_all_tools(project: Any) -> None:
     done = project.toolcast("select", "Guten Morgen", "--client", "external")
     assert " ".join(done.stdout.split()).startswith(
         "2 of 2 routed tools: all of them, as the tools' text contains 0 of the message's"
@@ -72,9 +71,9 @@ def test_in_doubt_all_are_chosen_and_the_reason_is_told(project: Any) -> None:
     )
 
 
-def test_a_message_for_programs(project: Any) -> None:
-    words = ("select", "the lamp", "--client", "external", "--format", "json")
-    value = json.loads(project.toolcast(*words).stdout)
+def test_message_as_json_has_scores_terms_and_token_estimates(project: Any) -> None:
+    arguments = ("select", "the lamp", "--client", "external", "--format", "json")
+    value = json.loads(project.toolcast(*arguments).stdout)
     assert value["tools"] == ["lamp"] and value["scores"] == {"lamp": 1.0}
     assert value["words"] == {"lamp": {"lamp": 1.0}}
     assert value["routed_tools"] == 2 and value["doubt"] is None
@@ -83,7 +82,7 @@ def test_a_message_for_programs(project: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("arguments", "message"),
     [
         (("the lamp",), "add `--client` with one of internal, external"),
         (
@@ -124,36 +123,39 @@ def test_a_message_for_programs(project: Any) -> None:
         ),
     ],
 )
-def test_what_cannot_be_asked(words: tuple[str, ...], said: str, project: Any) -> None:
-    done = project.toolcast("select", *words)
+def test_invalid_option_combination_is_an_error(
+    arguments: tuple[str, ...], message: str, project: Any
+) -> None:
+    """Secrets that were passed by mistake are not printed."""
+    done = project.toolcast("select", *arguments)
     assert done.returncode == 2 and done.stdout == ""
-    assert done.stderr.startswith("error: ") and said in done.stderr
+    assert done.stderr.startswith("error: ") and message in done.stderr
     assert "hunter2" not in done.stderr
 
 
-@pytest.mark.parametrize("gate", ["--margin", "--coverage"])
-def test_a_gate_is_a_number(gate: str, project: Any) -> None:
-    done = project.toolcast("select", gate, "nan")
+@pytest.mark.parametrize("option", ["--margin", "--coverage"])
+def test_gate_option_rejects_nan(option: str, project: Any) -> None:
+    done = project.toolcast("select", option, "nan")
     assert done.returncode == 2 and "nan is not a number" in done.stderr
 
 
-def test_no_handler_is_imported_and_no_server_is_started(project: Any) -> None:
+def test_selection_imports_no_handler_and_starts_no_server(project: Any) -> None:
     project.write("handlers/none.py", "raise SystemExit('a handler was imported')\n")
     project.edit("specs/toy/toolset.yaml", "far-server", "/bin/false")
     done = project.toolcast("select", "the lamp", "--client", "internal")
     assert done.returncode == 0 and done.stderr == ""
 
 
-def test_without_cases_it_says_what_a_case_is(project: Any) -> None:
+def test_project_without_cases_prints_an_example(project: Any) -> None:
     done = project.toolcast("select")
     assert done.returncode == 0
     assert done.stdout.startswith("no selection cases\n") and "cases:" in done.stdout
     assert max(map(len, done.stdout.splitlines())) <= 80
 
 
-def test_cases_that_pass_are_counted(pages: Callable[..., Any]) -> None:
-    done = pages(
-        delete_page="cases: [{message: Delete the page., near: [Archive the page.]}]\n",
+def test_passing_cases_are_counted(make_wiki_project: Callable[..., Any]) -> None:
+    done = make_wiki_project(
+        delete_page="cases: [{message: Delete the page., near: [Archive the page.]}]\n"
     ).toolcast("select")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == (
@@ -162,10 +164,10 @@ def test_cases_that_pass_are_counted(pages: Callable[..., Any]) -> None:
     )
 
 
-def test_a_case_that_fails_says_what_is_first_and_by_which_words(
-    pages: Callable[..., Any],
+def test_failed_case_shows_the_first_tool_and_term_weights(
+    make_wiki_project: Callable[..., Any],
 ) -> None:
-    done = pages(
+    done = make_wiki_project(
         archive_page="cases: [{message: Remove that page from the wiki for good.}]\n"
     ).toolcast("select")
     assert done.returncode == 1
@@ -189,14 +191,8 @@ toy: 0 of 1 message pass
 @pytest.mark.parametrize(
     ("case", "problem"),
     [
-        (
-            "{message: ring the bell}",
-            "no word matches `archive_page` or another",
-        ),
-        (
-            "{message: find the user}",
-            "no word matches `archive_page`; `find_user`",
-        ),
+        ("{message: ring the bell}", "no word matches `archive_page` or another"),
+        ("{message: find the user}", "no word matches `archive_page`; `find_user`"),
         (
             "{message: archive a page, near: [archive it]}",
             "`archive_page` must not be chosen",
@@ -207,59 +203,68 @@ toy: 0 of 1 message pass
         ),
     ],
 )
-def test_every_way_to_fail(case: str, problem: str, pages: Callable[..., Any]) -> None:
-    done = pages(archive_page=f"cases: [{case}]\n").toolcast("select")
+def test_failed_case_states_the_problem(
+    case: str, problem: str, make_wiki_project: Callable[..., Any]
+) -> None:
+    done = make_wiki_project(archive_page=f"cases: [{case}]\n").toolcast("select")
     assert done.returncode == 1 and problem in done.stdout
 
 
-def test_a_message_that_means_no_tool_must_choose_none(
-    pages: Callable[..., Any],
+def test_case_without_a_tool_fails_if_a_tool_is_selected(
+    make_wiki_project: Callable[..., Any],
 ) -> None:
     cases = "cases: [{message: thank you, tool: null}, {message: the page, tool: null}]"
-    done = pages(cases).toolcast("select")
+    done = make_wiki_project(cases).toolcast("select")
     assert done.returncode == 1
     assert "the case expects no tool, but `archive_page` is chosen" in done.stdout
     assert "toy: 1 of 2 messages pass" in done.stdout
 
 
-def test_gates_come_from_the_toolset_and_from_options(
-    pages: Callable[..., Any],
-) -> None:
-    project = pages(
+def test_options_override_toolset_gates(make_wiki_project: Callable[..., Any]) -> None:
+    project = make_wiki_project(
         "selection: {top: 2, coverage: 0.3}\n",
         archive_page="cases: [{message: Remove that page for good.}]\n",
     )
     assert project.toolcast("select").returncode == 0
-    strict = project.toolcast("select", "--top", "1")
-    assert strict.returncode == 1 and "has rank 2" in strict.stdout
-    ahead = project.toolcast("select", "--margin", "0.9", "--top", "3")
-    assert ahead.returncode == 0, "nothing follows behind the third tool"
-    wide = project.toolcast("select", "--coverage", "0.5")
-    assert wide.returncode == 1 and "have a case, but 50% must" in wide.stdout
+    one_tool = project.toolcast("select", "--top", "1")
+    assert one_tool.returncode == 1 and "has rank 2" in one_tool.stdout
+    three_tools = project.toolcast("select", "--margin", "0.9", "--top", "3")
+    assert three_tools.returncode == 0, "no tool ranks below the third"
+    higher_coverage = project.toolcast("select", "--coverage", "0.5")
+    assert (
+        higher_coverage.returncode == 1
+        and "have a case, but 50% must" in higher_coverage.stdout
+    )
 
 
-def test_a_message_of_a_case_names_the_case(pages: Callable[..., Any]) -> None:
-    project = pages(archive_page="cases: [{message: archive a page}]\n")
+def test_message_that_equals_a_case_prints_the_expected_tool(
+    make_wiki_project: Callable[..., Any],
+) -> None:
+    project = make_wiki_project(archive_page="cases: [{message: archive a page}]\n")
     done = project.toolcast("select", "archive a page")
     assert (done.returncode, done.stderr) == (0, "")
     assert "\nthe case at " in done.stdout
     assert done.stdout.endswith("expects `archive_page`\n")
 
 
-def test_a_margin_is_a_part_of_the_score(pages: Callable[..., Any]) -> None:
-    project = pages(archive_page="cases: [{message: archive a page}]\n")
+def test_margin_is_the_score_difference_to_the_next_tool(
+    make_wiki_project: Callable[..., Any],
+) -> None:
+    project = make_wiki_project(archive_page="cases: [{message: archive a page}]\n")
     value = json.loads(project.toolcast("select", "--format", "json").stdout)
     [message] = value["toolsets"][0]["messages"]
     assert value["passes"] and message["passes"] and message["rank"] == 1
-    words = ("select", "archive a page", "--format", "json")
-    scores = json.loads(project.toolcast(*words).stdout)["scores"]
+    arguments = ("select", "archive a page", "--format", "json")
+    scores = json.loads(project.toolcast(*arguments).stdout)["scores"]
     assert message["margin"] == pytest.approx(1 - scores["delete_page"], abs=1e-3)
-    tight = project.toolcast("select", "--margin", str(message["margin"] + 0.01))
-    assert tight.returncode == 1
-    assert "ahead of `delete_page`" in tight.stdout
+    higher_margin = project.toolcast(
+        "select", "--margin", str(message["margin"] + 0.01)
+    )
+    assert higher_margin.returncode == 1
+    assert "ahead of `delete_page`" in higher_margin.stdout
 
 
-def test_each_client_is_tried_with_what_it_is_offered(
+def test_cases_run_for_each_client_with_the_tools_that_it_may_list(
     make_project: Callable[..., Any],
 ) -> None:
     tools = {
@@ -281,7 +286,9 @@ def test_each_client_is_tried_with_what_it_is_offered(
     assert project.toolcast("select", "--client", "guest").returncode == 0
 
 
-def test_a_tie_is_no_choice(make_project: Callable[..., Any]) -> None:
+def test_equal_scores_fail_a_case_unless_top_includes_both(
+    make_project: Callable[..., Any],
+) -> None:
     bell = TOOL.format("Rings a bell.")
     tools = {"ring_a": bell + "cases: [{message: the bell}]\n", "ring_b": bell}
     project = make_project(tools, toolset="targets: {registry: {}}\n")
@@ -291,22 +298,24 @@ def test_a_tie_is_no_choice(make_project: Callable[..., Any]) -> None:
     assert project.toolcast("select", "--top", "2").returncode == 0
 
 
-def test_a_case_that_is_not_tried_says_why_and_one_of_no_tool_fails(
-    pages: Callable[..., Any],
+def test_case_for_an_external_tool_is_skipped_and_for_an_unknown_tool_fails(
+    make_wiki_project: Callable[..., Any],
 ) -> None:
-    far = "mcp_servers: {far: {command: far, prefix: far_}}\n"
+    server = "mcp_servers: {far: {command: far, prefix: far_}}\n"
     cases = "cases:\n  - {message: fetch it, tool: far_fetch}\n"
-    done = pages(far + cases).toolcast("select")
+    done = make_wiki_project(server + cases).toolcast("select")
     assert done.returncode == 0
     assert "not run: `far_fetch` is a tool of an external server\n" in done.stdout
-    wrong = pages(far + cases + "  - {message: print it, tool: print_page}\n")
-    for words in ((), ("--format", "json")):
-        done = wrong.toolcast("select", *words)
+    unknown_tool = make_wiki_project(
+        server + cases + "  - {message: print it, tool: print_page}\n"
+    )
+    for arguments in ((), ("--format", "json")):
+        done = unknown_tool.toolcast("select", *arguments)
         assert done.returncode == 1
         assert "there is no tool `print_page`" in done.stdout
 
 
-def test_many_tools_and_long_names_fit_a_terminal(
+def test_output_for_sixty_long_tool_names_fits_80_columns(
     make_project: Callable[..., Any],
 ) -> None:
     names = [f"open_{'a' * 90}{number}" for number in range(60)]
@@ -322,13 +331,14 @@ def test_many_tools_and_long_names_fit_a_terminal(
     assert " and 30 more\n" in done.stdout
 
 
-def test_what_a_message_says_cannot_steer_the_terminal(
-    pages: Callable[..., Any],
+def test_messages_are_escaped_and_wrapped_in_the_output(
+    make_wiki_project: Callable[..., Any],
 ) -> None:
-    hostile = r"::error file=x::\n::warning::\u00a0 page %0A <b>"
-    done = pages(
+    """A message cannot become a workflow command of GitHub."""
+    malicious_message = r"::error file=x::\n::warning::\u00a0 page %0A <b>"
+    done = make_wiki_project(
         archive_page=f"cases: [{{message: a page {'x' * 300}}}]\n",
-        delete_page=f'cases: [{{message: "{hostile}"}}]\n',
+        delete_page=f'cases: [{{message: "{malicious_message}"}}]\n',
     ).toolcast("select")
     assert done.returncode == 1, done.stderr
     lines = done.stdout.splitlines()
@@ -337,14 +347,14 @@ def test_what_a_message_says_cannot_steer_the_terminal(
     assert "\xa0" not in done.stdout
 
 
-def test_the_cases_of_this_repository_pass_and_every_tool_has_one() -> None:
+def test_repository_cases_pass_and_cover_every_tool() -> None:
     done = toolcast(own_project(), "select", "--coverage", "1", "--format", "json")
     value = json.loads(done.stdout)
     assert done.returncode == 0, [
-        (one["message"], one["problems"])
+        (message["message"], message["problems"])
         for toolset in value["toolsets"]
-        for one in toolset["messages"]
-        if one["problems"]
+        for message in toolset["messages"]
+        if message["problems"]
     ]
-    messages = sum(len(toolset["messages"]) for toolset in value["toolsets"])
-    assert messages >= (70 if MISSING else 100)
+    count = sum(len(toolset["messages"]) for toolset in value["toolsets"])
+    assert count >= (70 if MISSING else 100)

@@ -1,4 +1,4 @@
-"""`toolcast select --export`: what other programs get of the cases."""
+"""`toolcast select --export`: cases in the formats of promptfoo and agent skills."""
 
 from __future__ import annotations
 
@@ -25,16 +25,20 @@ cases:
 
 
 @pytest.fixture
-def exported(make_project: Callable[..., Any]) -> Callable[..., Any]:
-    """What an export wrote, as JSON."""
+def export_cases(make_project: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that exports cases and returns the JSON."""
 
-    def export(*words: str, summary: str = "Stores a note.", cases: str = CASES) -> Any:
+    def export(
+        *arguments: str, summary: str = "Stores a note.", cases: str = CASES
+    ) -> Any:
         tools = {
             "note": TOOL.format(summary) + cases,
             "lamp": TOOL.format("Makes light."),
         }
         project = make_project(tools, toolset=TOOLSET)
-        done = project.toolcast("select", "--export", *words, "--output", "out.json")
+        done = project.toolcast(
+            "select", "--export", *arguments, "--output", "out.json"
+        )
         assert done.returncode == 0, done.stderr
         assert done.stdout == "wrote out.json\n"
         return json.loads((project.root / "out.json").read_text("utf-8"))
@@ -42,10 +46,10 @@ def exported(make_project: Callable[..., Any]) -> Callable[..., Any]:
     return export
 
 
-def test_promptfoo_gets_the_tools_and_a_test_for_each_message(
-    exported: Callable[..., Any],
+def test_promptfoo_export_has_the_tools_and_one_test_per_message(
+    export_cases: Callable[..., Any],
 ) -> None:
-    value = exported("promptfoo", "--model", "small")
+    value = export_cases("promptfoo", "--model", "small")
     prompt = '[{"role": "user", "content": {{message | dump}}}]'
     assert value["prompts"] == [prompt]
     [provider] = value["providers"]
@@ -61,53 +65,52 @@ def test_promptfoo_gets_the_tools_and_a_test_for_each_message(
     }
     assert lamp["function"]["name"] == "lamp"
 
-    def called(*names: str) -> dict[str, Any]:
+    def expect_call(*names: str) -> dict[str, Any]:
         return {"type": "tool-call-f1", "value": list(names), "threshold": 0.5}
 
-    def not_called(*names: str) -> dict[str, Any]:
+    def expect_no_call(*names: str) -> dict[str, Any]:
         return {"type": "not-tool-call-f1", "value": list(names), "threshold": 1e-6}
 
     assert [(t["vars"]["message"], t["assert"]) for t in value["tests"]] == [
-        ("note that", [called("note"), not_called("lamp")]),
-        ("what did I note?", [not_called("note")]),
-        ("tell me a joke", [not_called("lamp", "note")]),
-        ("the light", [called("lamp")]),
+        ("note that", [expect_call("note"), expect_no_call("lamp")]),
+        ("what did I note?", [expect_no_call("note")]),
+        ("tell me a joke", [expect_no_call("lamp", "note")]),
+        ("the light", [expect_call("lamp")]),
     ]
 
 
-def test_it_says_how_many_cases_are_of_other_tools(
-    make_project: Callable[..., Any],
-) -> None:
+def test_export_counts_unknown_tool_cases(make_project: Callable[..., Any]) -> None:
     toolset = TOOLSET + "  - {message: it is gone, tool: gone}\n"
     project = make_project({"lamp": TOOL.format("Makes light.")}, toolset=toolset)
-    words = ("--export", "promptfoo", "--model", "small", "--output", "out.json")
-    done = project.toolcast("select", *words)
+    arguments = ("--export", "promptfoo", "--model", "small", "--output", "out.json")
+    done = project.toolcast("select", *arguments)
     assert done.stdout == "wrote out.json without 1 case of other tools\n"
 
 
-def test_promptfoo_is_told_where_the_model_is_and_never_its_key(
-    exported: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+def test_promptfoo_export_has_the_endpoint_and_key_variable(
+    export_cases: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """The key itself is not written."""
     monkeypatch.setenv("MODEL_KEY", "sk-hunter2")
-    words = ("--endpoint", "http://127.0.0.1:9/v1", "--key-variable", "MODEL_KEY")
-    value = exported("promptfoo", "--model", "small", *words)
+    arguments = ("--endpoint", "http://127.0.0.1:9/v1", "--key-variable", "MODEL_KEY")
+    value = export_cases("promptfoo", "--model", "small", *arguments)
     config = value["providers"][0]["config"]
     assert config["apiBaseUrl"] == "http://127.0.0.1:9/v1"
     assert config["apiKeyEnvar"] == "MODEL_KEY"
     assert "hunter2" not in json.dumps(value)
 
 
-def test_no_text_is_a_template_or_a_file_for_promptfoo(
-    exported: Callable[..., Any],
+def test_promptfoo_export_escapes_templates_and_file_references(
+    export_cases: Callable[..., Any],
 ) -> None:
-    value = exported(
+    value = export_cases(
         "promptfoo",
         "--model",
         "small",
         summary="'file://secret {{ env.SECRET }} {% raw %} {# x #} {{{'",
         cases="cases: [{message: 'FILE:///etc/passwd {{env.SECRET}}'}]\n",
     )
-    del value["prompts"]  # It is our own.
+    del value["prompts"]  # The export's own template.
     texts = json.dumps(value)
     assert not any(opening in texts for opening in ("{{", "{%", "{#", "#}"))
     [first, *_] = value["tests"]
@@ -116,17 +119,16 @@ def test_no_text_is_a_template_or_a_file_for_promptfoo(
     assert note["function"]["description"].startswith(" file://secret")
 
 
-def test_agent_skills_get_queries_that_should_trigger_or_not(
-    exported: Callable[..., Any],
-) -> None:
-    assert exported("agent-skills") == [
+def test_agent_skills_export_has_queries(export_cases: Callable[..., Any]) -> None:
+    """Each message is a query, and `should_trigger` states whether it has a tool."""
+    assert export_cases("agent-skills") == [
         {"query": "note that", "should_trigger": True},
         {"query": "tell me a joke", "should_trigger": False},
         {"query": "the light", "should_trigger": True},
     ]
 
 
-def test_promptfoo_needs_a_model(make_project: Callable[..., Any]) -> None:
+def test_promptfoo_export_requires_a_model(make_project: Callable[..., Any]) -> None:
     project = make_project(
         {"note": TOOL.format("x") + CASES, "lamp": TOOL.format("y")}, toolset=TOOLSET
     )
@@ -136,15 +138,16 @@ def test_promptfoo_needs_a_model(make_project: Callable[..., Any]) -> None:
     assert not (project.root / "x.json").exists()
 
 
-def test_it_writes_through_no_link(
+def test_export_does_not_write_through_a_symbolic_link(
     make_project: Callable[..., Any], outside: Path
 ) -> None:
+    """A path in a missing folder is an error."""
     tools = {"note": TOOL.format("x") + CASES, "lamp": TOOL.format("y")}
     project = make_project(tools, toolset=TOOLSET)
     (project.root / "link.json").symlink_to(outside / "bashrc")
-    words = ("select", "--export", "agent-skills", "--output")
-    project.toolcast(*words, "link.json")
+    arguments = ("select", "--export", "agent-skills", "--output")
+    project.toolcast(*arguments, "link.json")
     assert (outside / "bashrc").read_text("utf-8") == "echo mine\n"
-    missing = project.toolcast(*words, "no/folder/x.json")
+    missing = project.toolcast(*arguments, "no/folder/x.json")
     assert missing.returncode == 2
     assert "no/folder/x.json cannot be written" in missing.stderr

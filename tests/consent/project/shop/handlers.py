@@ -1,4 +1,4 @@
-"""The shop's work; whatever is done leaves a line in the file that SHOP_DONE names."""
+"""Handlers of the shop; each appends its result to the file that SHOP_DONE names."""
 
 from __future__ import annotations
 
@@ -40,7 +40,10 @@ def garden_is_closed() -> bool:
 
 
 async def reserve(*, day: str) -> str:
-    """Asks less when the garden is closed meanwhile, which it should not."""
+    """Ask one question fewer if the garden was closed since the last round.
+
+    A correct handler asks the same questions in every round.
+    """
     call = current_call()
     seats = (await call.ask(SEATS, f"How many seats on {day}?"))["seats"]
     if not garden_is_closed():

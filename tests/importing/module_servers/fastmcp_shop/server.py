@@ -11,7 +11,7 @@ from fastmcp import Context, FastMCP
 
 @contextlib.asynccontextmanager
 async def open_shop(server: Any) -> AsyncIterator[dict[str, str]]:
-    """Yield what the tools share."""
+    """Yield the state that the tools share."""
     yield {"currency": "EUR"}
 
 

@@ -1,4 +1,4 @@
-"""A server of the official SDK whose functions are all at module level."""
+"""A server of the official SDK with functions at module level only."""
 
 from __future__ import annotations
 

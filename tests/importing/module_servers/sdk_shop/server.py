@@ -1,4 +1,4 @@
-"""A server of the official SDK with a lifespan; its functions are registered in several ways."""
+"""A server of the official SDK with a lifespan and differently registered functions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Order(BaseModel):
 
 @contextlib.asynccontextmanager
 async def open_shop(server: Any) -> AsyncIterator[dict[str, str]]:
-    """Yield what the tools share."""
+    """Yield the state that the tools share."""
     yield {"currency": "EUR"}
 
 

@@ -1,4 +1,4 @@
-"""Tools for which no call or no list would succeed are named and left out of an import."""
+"""Rejected tools: those that clients or the runtime could not use are not imported."""
 
 from __future__ import annotations
 
@@ -17,14 +17,15 @@ OBJECT = {"type": "object"}
 HANDLERS = "def page(*, p): return p\n\n\ndef find(): return None\n"
 
 
-def nested(levels: int) -> dict[str, Any]:
+def make_nested_schema(levels: int) -> dict[str, Any]:
     schema: dict[str, Any] = {"type": "string"}
     for _ in range(levels):
         schema = {"type": "array", "items": schema}
     return {**OBJECT, "properties": {"deep": schema}}
 
 
-def run_import(folder: Path, *tools: dict[str, Any]) -> str:
+def import_tools(folder: Path, *tools: dict[str, Any]) -> str:
+    """Import tools and return the exit code and the output."""
     tools = tuple({"description": "Does it.", **tool} for tool in tools)
     (folder / "list.json").write_text(json.dumps(tools), "utf-8")
     done = toolcast(folder, "import", "list.json", "--toolset", "probe")
@@ -41,37 +42,39 @@ def run_import(folder: Path, *tools: dict[str, Any]) -> str:
         ({"inputSchema": {"type": "array"}}, "must have the type `object`"),
         ({"inputSchema": {"$ref": "#/$defs/a", "$defs": {"a": OBJECT}}}, "no `type`"),
         ({"inputSchema": OBJECT, "icons": [{"theme": "dark"}]}, "`icons.0.src`"),
-        ({"inputSchema": nested(260)}, "levels"),
+        ({"inputSchema": make_nested_schema(260)}, "levels"),
     ],
 )
-def test_a_tool_that_breaks_the_list_is_named_and_left_out(
+def test_tool_that_invalidates_the_list_is_rejected_with_a_reason(
     member: dict[str, Any], reason: str, tmp_path: Path
 ) -> None:
-    said = run_import(
+    output = import_tools(
         tmp_path, {"name": "fine", "inputSchema": OBJECT}, {"name": "bad", **member}
     )
-    assert "`bad`" in said
-    assert reason in said
+    assert "`bad`" in output
+    assert reason in output
     assert [path.name for path in (tmp_path / "specs/probe").glob("*.yaml")].count(
         "bad.yaml"
     ) == 0
     assert (tmp_path / "specs/probe/fine.yaml").exists()
 
 
-def test_a_schema_that_the_runtime_cannot_compile_is_an_error_of_check(
+def test_schema_that_the_runtime_cannot_compile_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refuse(*arguments: object, **options: object) -> None:
+    """`toolcast check` has an error, and an import rejects the tool."""
+
+    def raise_error(*arguments: object, **options: object) -> None:
         raise ValueError("`x` is not supported")
 
-    run_import(tmp_path, {"name": "fine", "inputSchema": OBJECT})
-    monkeypatch.setattr("toolcast.rules.schema.Checker", refuse)
-    said = toolcast(tmp_path, "check").stderr
-    assert "error: schema/invalid: the runtime cannot compile `parameters`" in said
-    assert "`x` is not supported" in said
-    assert "help: correct or remove the keyword" in said
-    said = run_import(tmp_path, {"name": "other", "inputSchema": OBJECT})
-    assert "`other`: schema/invalid: the runtime cannot compile `parameters`" in said
+    import_tools(tmp_path, {"name": "fine", "inputSchema": OBJECT})
+    monkeypatch.setattr("toolcast.rules.schema.Checker", raise_error)
+    output = toolcast(tmp_path, "check").stderr
+    assert "error: schema/invalid: the runtime cannot compile `parameters`" in output
+    assert "`x` is not supported" in output
+    assert "help: correct or remove the keyword" in output
+    output = import_tools(tmp_path, {"name": "other", "inputSchema": OBJECT})
+    assert "`other`: schema/invalid: the runtime cannot compile `parameters`" in output
 
 
 PAGE = {
@@ -83,7 +86,7 @@ PAGE = {
         "$defs": {"Page<User>": {"type": "integer"}},
     },
 }
-"""From public reports, in a minimal form: generic classes name their definitions so."""
+"""Minimal form of public reports: names of generic classes contain angle brackets."""
 NULL_RESULTS: list[Any] = [
     {"type": ["object", "null"]},
     {"anyOf": [{"type": "object"}, {"type": "null"}]},
@@ -95,17 +98,17 @@ NULL_RESULTS: list[Any] = [
 
 
 @pytest.mark.parametrize("send", ["both", "structured"])
-def test_listed_verbatim_and_null_results_reach_the_official_client(
+def test_sdk_client_receives_listed_schemas_and_null_results(
     send: str, tmp_path: Path
 ) -> None:
-    finds = [
+    find_tools = [
         {"name": f"find_{number}", "inputSchema": OBJECT, "outputSchema": schema}
         for number, schema in enumerate(NULL_RESULTS)
     ]
-    said = run_import(tmp_path, PAGE, *finds)
-    assert said.startswith("0"), said
+    output = import_tools(tmp_path, PAGE, *find_tools)
+    assert output.startswith("0"), output
     (tmp_path / "handlers.py").write_text(HANDLERS, "utf-8")
-    for name in ("page", *(tool["name"] for tool in finds)):
+    for name in ("page", *(tool["name"] for tool in find_tools)):
         spec = tmp_path / f"specs/probe/{name}.yaml"
         handler = name.partition("_")[0]
         text = f"handler: handlers:{handler}\n"
@@ -127,16 +130,16 @@ def test_listed_verbatim_and_null_results_reach_the_official_client(
             assert listed[0].input_schema == PAGE["inputSchema"]
             result = await client.call_tool("page", {"p": 1})
             assert not result.is_error, result
-            refused = await client.call_tool("page", {"p": "x"})
-            assert "`p` must be an integer" in str(refused)
-            for tool in finds:
-                found = await client.call_tool(tool["name"], {})
-                assert not found.is_error
-                assert found.structured_content is None
-                is_null_sent = "structured_content" in found.model_fields_set
+            error_result = await client.call_tool("page", {"p": "x"})
+            assert "`p` must be an integer" in str(error_result)
+            for tool in find_tools:
+                result = await client.call_tool(tool["name"], {})
+                assert not result.is_error
+                assert result.structured_content is None
+                is_null_sent = "structured_content" in result.model_fields_set
                 assert is_null_sent is (mode == "auto")
                 has_text = mode == "legacy" or send == "both"
-                assert len(found.content) == has_text
+                assert len(result.content) == has_text
 
     for mode in ("auto", "legacy"):
         asyncio.run(call_tools(mode))

@@ -1,4 +1,4 @@
-"""The README of the hostile inputs lists the cases of its folder."""
+"""The README of the hostile projects: its table has every case and existing tests."""
 
 from __future__ import annotations
 
@@ -6,27 +6,27 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "tests" / "hostile" / "README.md").read_text("utf-8")
-ROWS = dict(re.findall(r"^\| (\d+) \|.*\| ([^|]+) \|$", PAGE, re.MULTILINE))
+README = (ROOT / "tests" / "hostile" / "README.md").read_text("utf-8")
+ROWS = dict(re.findall(r"^\| (\d+) \|.*\| ([^|]+) \|$", README, re.MULTILINE))
 CASES = sorted(f.name for f in (ROOT / "tests" / "hostile").iterdir() if f.is_dir())
 
 
-def test_every_number_has_its_row() -> None:
+def test_hostile_readme_rows_are_numbered_without_gaps() -> None:
     assert len(ROWS) > 50
     assert [int(number) for number in ROWS] == list(range(1, len(ROWS) + 1))
 
 
-def test_every_case_has_its_row_and_every_row_its_cases() -> None:
+def test_hostile_readme_has_a_row_for_each_case_number() -> None:
     numbers = {case[:2] for case in CASES}
-    named = {
+    row_numbers = {
         number.zfill(2)
         for number, where in ROWS.items()
         if f"`{number.zfill(2)}-*`" in where
     }
-    assert numbers == named
+    assert numbers == row_numbers
 
 
-def test_every_test_that_is_named_is_there() -> None:
+def test_hostile_readme_names_existing_tests_and_paths() -> None:
     sources = "".join(
         path.read_text("utf-8") for path in ROOT.glob("tests/**/test_*.py")
     )

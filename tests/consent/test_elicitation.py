@@ -1,4 +1,4 @@
-"""How a client is told of progress, and asked for its person, request by request."""
+"""Elicitation and progress notifications of a request in each protocol version."""
 
 from __future__ import annotations
 
@@ -43,9 +43,13 @@ def _context(
     )
 
 
-def test_each_era_is_asked_in_its_way() -> None:
+def test_protocol_version_selects_elicitation_or_round_trips() -> None:
     for version, kind in (("2025-11-25", Elicitation), ("2026-07-28", RoundTrips)):
         assert isinstance(make_asker(_context(version), None, None, None), kind)
+
+
+def test_client_that_confirms_by_itself_approves_every_question() -> None:
+    """The first field of the form is true, as the answer of a user who approves."""
     answer = confirm_by_client(QUESTION)
     assert (answer.action, answer.content, answer.is_confirmed_by_client) == (
         "accept",
@@ -56,7 +60,7 @@ def test_each_era_is_asked_in_its_way() -> None:
 
 
 @pytest.mark.parametrize(
-    ("declared", "can"),
+    ("declared", "is_supported"),
     [
         ({}, True),
         ({"form": {}}, True),
@@ -66,30 +70,34 @@ def test_each_era_is_asked_in_its_way() -> None:
         ({"client_capabilities": None}, False),
     ],
 )
-async def test_a_client_is_asked_that_shows_forms(
-    declared: dict[str, Any], can: bool
+async def test_question_requires_a_client_that_declares_form_elicitation(
+    declared: dict[str, Any], is_supported: bool
 ) -> None:
-    with pytest.raises(InputRequiredError if can else DeclinedError) as ended:
+    """Other clients are refused with an error that names the missing capability."""
+    with pytest.raises(InputRequiredError if is_supported else DeclinedError) as raised:
         await RoundTrips(_context(**declared), None, None, None)(QUESTION)
-    assert can or CANNOT in str(ended.value)
+    assert is_supported or CANNOT in str(raised.value)
 
 
-async def test_before_2026_the_server_waits_for_the_answer() -> None:
-    asked: list[Any] = []
+async def test_handshake_version_elicits_and_waits_for_the_answer() -> None:
+    """Without a connection for requests, or after a client error, the call is declined."""
+    requests: list[Any] = []
 
-    async def form(*words: Any, **more: Any) -> Any:
-        asked.append((words, more))
+    async def elicit_form(*args: Any, **kwargs: Any) -> Any:
+        requests.append((args, kwargs))
         return SimpleNamespace(action="accept", content={"n": 3})
 
-    ask = Elicitation(_context("2025-11-25", elicit_form=form))
+    ask = Elicitation(_context("2025-11-25", elicit_form=elicit_form))
     answer = await ask(QUESTION)
     assert (answer.action, answer.content, answer.round) == ("accept", {"n": 3}, None)
-    assert asked == [(("How many?", FORM), {"related_request_id": 7})]
+    assert requests == [(("How many?", FORM), {"related_request_id": 7})]
     assert ask.build_result() is None
     with pytest.raises(
         DeclinedError, match="no user can be asked over this connection"
     ):
-        await Elicitation(_context(can_send_request=False, elicit_form=form))(QUESTION)
+        await Elicitation(_context(can_send_request=False, elicit_form=elicit_form))(
+            QUESTION
+        )
 
     async def refused(*_: Any, **__: Any) -> Any:
         raise MCPError(-1, "no")
@@ -109,17 +117,18 @@ def _answer(action: str = "accept", **content: Any) -> types.ElicitResult:
     return types.ElicitResult(action=action, content=content or None)  # type: ignore[arg-type]
 
 
-async def test_a_call_ends_with_what_it_needs() -> None:
+async def test_stateless_call_returns_all_required_questions_and_their_state() -> None:
+    """The questions of one call share a round, whose state has their digests."""
     ask = RoundTrips(_context(), None, None, None)
     assert ask.can_repeat_call
     assert ask.build_result() is None
     needed = []
     for question in (QUESTION, Question("p", "Why?", FORM, "buy", {})):
-        with pytest.raises(InputRequiredError) as ended:
+        with pytest.raises(InputRequiredError) as raised:
             await ask(question)
-        needed.append(ended.value)
-        ended.value.put()
-    assert len({one.round for one in needed}) == 1
+        needed.append(raised.value)
+        raised.value.put()
+    assert len({error.round for error in needed}) == 1
     assert len(needed[0].round) == 32
     found = ask.build_result()
     assert found is not None and found.input_requests is not None
@@ -133,7 +142,8 @@ async def test_a_call_ends_with_what_it_needs() -> None:
     }
 
 
-async def test_an_answer_counts_for_what_was_shown() -> None:
+async def test_answer_is_accepted_only_for_the_question_in_the_state() -> None:
+    """Otherwise the question is required again, and a malformed answer is declined."""
     ask = RoundTrips(_context(), {"q": _answer(n=3)}, _state(), None)
     answer = await ask(QUESTION)
     assert (answer.action, answer.content, answer.round) == ("accept", {"n": 3}, "r1")
@@ -142,20 +152,21 @@ async def test_an_answer_counts_for_what_was_shown() -> None:
             await RoundTrips(_context(), {"q": _answer(n=3)}, state, None)(QUESTION)
     with pytest.raises(InputRequiredError):
         await RoundTrips(_context(), {}, _state(), None)(QUESTION)
-    odd: Any = {"q": object()}
+    invalid: Any = {"q": object()}
     with pytest.raises(
         DeclinedError, match="the response is not an answer to a question"
     ):
-        await RoundTrips(_context(), odd, _state(), None)(QUESTION)
+        await RoundTrips(_context(), invalid, _state(), None)(QUESTION)
 
 
-async def test_what_was_answered_is_known_in_the_next_round() -> None:
+async def test_state_carries_earlier_answers_to_the_next_round() -> None:
+    """Earlier answers are used and copied; a changed question must be answered again."""
     known = {"question": QUESTION.digest, "action": "decline", "content": None}
     ask = RoundTrips(_context(), None, _state(answers={"q": known}), None)
     assert (await ask(QUESTION)).action == "decline"
-    with pytest.raises(InputRequiredError) as ended:
+    with pytest.raises(InputRequiredError) as raised:
         await ask(Question("p", "Why?", FORM, "buy", {}))
-    ended.value.put()
+    raised.value.put()
     found = ask.build_result()
     assert found is not None
     assert json.loads(found.request_state or "")["answers"] == {"q": known}
@@ -163,9 +174,9 @@ async def test_what_was_answered_is_known_in_the_next_round() -> None:
         await ask(OTHER)
     later = RoundTrips(_context(), {"q": _answer(n=1)}, _state(), None)
     await later(QUESTION)
-    with pytest.raises(InputRequiredError) as ended:
+    with pytest.raises(InputRequiredError) as raised:
         await later(Question("p", "Why?", FORM, "buy", {}))
-    ended.value.put()
+    raised.value.put()
     found = later.build_result()
     assert found is not None
     assert json.loads(found.request_state or "")["answers"] == {
@@ -173,22 +184,29 @@ async def test_what_was_answered_is_known_in_the_next_round() -> None:
     }
 
 
-async def test_who_cannot_ask_later_says_why() -> None:
+async def test_new_question_without_sealed_state_is_declined_with_the_reason() -> None:
+    """An answer that arrived with the call is still used."""
     with pytest.raises(DeclinedError, match="there is no key"):
         await RoundTrips(_context(), None, None, "there is no key")(QUESTION)
     known = RoundTrips(_context(), {"q": _answer(n=1)}, _state(), "there is no key")
     assert (await known(QUESTION)).action == "accept"
 
 
-class Sent(list[Any]):
-    """The notifications that were sent."""
+class RecordedNotifications(list[Any]):
+    """The arguments of each notification."""
 
     async def __call__(self, *report: Any) -> None:
         self.append(report)
 
+    async def wait_for(self, count: int) -> None:
+        async with asyncio.timeout(20):
+            while len(self) < count:
+                await asyncio.sleep(0.005)
 
-async def test_each_report_is_above_the_one_before() -> None:
-    sent = Sent()
+
+async def test_progress_values_always_increase() -> None:
+    """An equal or smaller value is raised slightly above the previous one."""
+    sent = RecordedNotifications()
     progress = ProgressNotifications(sent, None)
     await progress(1)
     await progress(1, 2.0, "same")
@@ -196,30 +214,33 @@ async def test_each_report_is_above_the_one_before() -> None:
     await progress(1.5, None, "\ud800")
     await progress(4_000_000)
     await progress(3)
-    values = [one[0] for one in sent]
+    values = [notification[0] for notification in sent]
     assert values == [1, 1.000001, 1.000002, 1.5, 4_000_000, 4_000_004]
     assert sent[1][1:] == (2.0, "same")
     sent[3][2].encode("utf-8")
 
 
-@pytest.mark.parametrize(("has_heartbeat", "beats"), [(True, 2), (False, 0)])
-async def test_the_last_report_is_sent_again(
-    monkeypatch: pytest.MonkeyPatch, has_heartbeat: bool, beats: int
+@pytest.mark.parametrize("has_heartbeat", [True, False])
+async def test_heartbeat_repeats_the_last_progress_until_the_call_ends(
+    monkeypatch: pytest.MonkeyPatch, has_heartbeat: bool
 ) -> None:
-    sent = Sent()
-    monkeypatch.setattr(
-        "toolcast_runtime.mcp.elicitation.HEARTBEAT_INTERVAL_S", 0.04 if beats else 0.01
-    )
+    """Without a heartbeat, nothing is sent."""
+    sent = RecordedNotifications()
+    interval = "toolcast_runtime.mcp.elicitation.HEARTBEAT_INTERVAL_S"
+    monkeypatch.setattr(interval, 0.02)
     context = _context(report_progress=sent)
     async with make_progress_notifications(context, has_heartbeat) as progress:
-        await asyncio.sleep(0.06 if beats else 0.03)
-        if beats:
+        if has_heartbeat:
+            await sent.wait_for(1)
             assert sent[0] == (0, None, None)
             await progress(5, 9.0, "five")
-            while len(sent) < 3:
-                await asyncio.sleep(0.01)
-            assert sent[1:3] == [(5, 9.0, "five"), (5.000005, 9.0, "five")]
+            count = len(sent)
+            await sent.wait_for(count + 1)
+            reports = [(5, 9.0, "five"), (5.000005, 9.0, "five")]
+            assert sent[count - 1 : count + 1] == reports
+        else:
+            await asyncio.sleep(0.06)
     count = len(sent)
     await asyncio.sleep(0.06)
     assert len(sent) == count
-    assert bool(count) is bool(beats)
+    assert bool(count) is has_heartbeat

@@ -1,4 +1,4 @@
-"""A client whose own program asks a person: it is believed over HTTP, with its token."""
+"""Confirmation by clients with `client_confirms`, which prompt the user themselves."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.consent.counters import Shop
+from tests.consent.shop_clients import Shop
 from tests.mcp.servers import LEGACY
 from toolcast_runtime import Registry
 from toolcast_runtime.http.app import build_http_app
@@ -19,8 +19,8 @@ from toolcast_runtime.http.endpoints import ListenSettings
 TOKEN = "t" * 32
 
 
-def called(client: str, tool: str, token: str | None, **arguments: Any) -> str:
-    """What a caller of the older era reads, as those of such programs are."""
+def call_tool(client: str, tool: str, token: str | None, **arguments: Any) -> str:
+    """Return the text that a handshake client receives over HTTP with this token."""
     server = importlib.import_module("generated.shop.mcp_server").SERVER
     environment = {} if token is None else {"SHOP_TOKEN_PHONE": token}
     listening = ListenSettings.from_environment(server.http, "127.0.0.1", environment)
@@ -47,44 +47,51 @@ def called(client: str, tool: str, token: str | None, **arguments: Any) -> str:
     return str(json.loads(line)["result"]["content"][0]["text"])
 
 
-def test_its_calls_are_let_through_and_kept(registry: Registry, shop: Shop) -> None:
-    read = called("phone", "refund_order", TOKEN, order_id="A-1")
-    assert read == "refunded A-1 None" and len(shop.done) == 1
-    assert shop.approvals("client", "tool", "action") == [
+def test_client_confirmed_call_runs_and_is_recorded(
+    registry: Registry, shop: Shop
+) -> None:
+    text = call_tool("phone", "refund_order", TOKEN, order_id="A-1")
+    assert text == "refunded A-1 None" and len(shop.side_effects) == 1
+    assert shop.list_approvals("client", "tool", "action") == [
         ("phone", "refund_order", "client")
     ]
 
 
-def test_a_handlers_question_is_none_that_it_can_answer(
+def test_client_confirmation_does_not_answer_handler_questions(
     registry: Registry, shop: Shop
 ) -> None:
-    read = called("phone", "book_table", TOKEN, day="Monday")
-    assert "no user can be asked over this connection" in read and shop.done == []
+    text = call_tool("phone", "book_table", TOKEN, day="Monday")
+    assert (
+        "no user can be asked over this connection" in text and shop.side_effects == []
+    )
 
 
 @pytest.mark.parametrize(("client", "token"), [("phone", None), ("other", None)])
-def test_nobody_else_is_believed(
+def test_client_confirmation_requires_the_setting_and_the_token(
     registry: Registry, shop: Shop, client: str, token: str | None
 ) -> None:
-    """Without its token nobody knows who calls, and other clients are asked."""
-    read = called(client, "refund_order", token, order_id="A-1")
-    assert "no user can be asked over this connection" in read and shop.done == []
+    """Without its token the caller is unknown, and other clients must ask the user."""
+    text = call_tool(client, "refund_order", token, order_id="A-1")
+    assert (
+        "no user can be asked over this connection" in text and shop.side_effects == []
+    )
 
 
-def test_it_is_believed_over_http_alone(registry: Registry, shop: Shop) -> None:
+def test_client_confirmation_requires_http(registry: Registry, shop: Shop) -> None:
+    """In-process and stdio calls have no token, so they are refused."""
     response = registry.call_tool_sync("refund_order", {"order_id": "A-1"}, "phone")
     assert "no user can be asked here" in (response.error or "")
-    with shop.stdio(LEGACY, "--client", "phone", can={}) as server:
+    with shop.serve_stdio(LEGACY, "--client", "phone", capabilities={}) as server:
         answer = server.call("refund_order", {"order_id": "A-1"})["result"]
-    assert answer["isError"] and shop.done == []
+    assert answer["isError"] and shop.side_effects == []
 
 
-def test_clients_that_ask_by_themselves_are_told_to(registry: Registry) -> None:
+def test_listed_tools_mark_required_user_interaction(registry: Registry) -> None:
     meta = {tool.name: tool.definition.get("_meta") for tool in registry.local_tools}
     assert meta == {
         "refund_order": {"anthropic/requiresUserInteraction": True},
         "reserve": {"anthropic/requiresUserInteraction": True},
-        # Asked about some calls only, which such a client cannot know.
+        # Only some calls need confirmation, and the client cannot know which.
         "set_price": None,
         "book_table": None,
     }

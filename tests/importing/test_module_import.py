@@ -1,4 +1,4 @@
-"""`toolcast import --python`: a module's server becomes specs and handlers, without a rewrite."""
+"""`toolcast import --python`: specs and handler adapters for the server of a module."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.program import toolcast
+from tests.importing.imports import run_import, run_toolcast
 from toolcast.importing.handler_module import plan_handlers
 from toolcast.importing.python_server import (
     PythonServer,
@@ -27,21 +27,15 @@ from toolcast.model.model import Workspace
 SERVERS = Path(__file__).parent / "module_servers"
 
 
-def run(root: Path, *words: str, code: int = 0) -> str:
-    done = toolcast(root, *words)
-    assert done.returncode == code, done.stdout + done.stderr
-    return done.stdout + done.stderr
-
-
-def import_server(root: Path, reference: str, *words: str, code: int = 0) -> str:
-    return run(
-        root, "import", "--python", reference, "--toolset", "shop", *words, code=code
-    )
+def import_server(root: Path, reference: str, *options: str, code: int = 0) -> str:
+    """Import a module's server into the toolset `shop` and return the output."""
+    arguments = ("--python", reference, "--toolset", "shop", *options)
+    return run_import(root, *arguments, code=code)
 
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """A folder with the servers, whose modules are not imported in this process."""
+    """A folder with servers; this process does not import their modules."""
     for name in ("sdk_shop", "plain_shop"):
         shutil.copytree(SERVERS / name, tmp_path / name)
     return tmp_path
@@ -53,13 +47,13 @@ def imported_project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("imported")
     shutil.copytree(SERVERS / "sdk_shop", root / "sdk_shop")
     import_server(root, "sdk_shop.server")
-    run(root, "generate")
+    run_toolcast(root, "generate")
     return root
 
 
 @pytest.fixture
-def imported(imported_project: Path, tmp_path: Path) -> Path:
-    """A copy of it."""
+def imported_copy(imported_project: Path, tmp_path: Path) -> Path:
+    """A copy of the imported SDK server."""
     return Path(shutil.copytree(imported_project, tmp_path / "copy"))
 
 
@@ -73,7 +67,7 @@ def read_handlers(root: Path) -> Mapping[str, str | None]:
 
 
 def test_sdk_server_is_imported_with_adapters(project: Path) -> None:
-    printed = import_server(project, "sdk_shop.server")
+    output = import_server(project, "sdk_shop.server")
     handlers = read_handlers(project)
     assert len(handlers) == 10
     assert handlers == {name: f"handlers.shop:{name}" for name in handlers}
@@ -82,8 +76,8 @@ def test_sdk_server_is_imported_with_adapters(project: Path) -> None:
     assert '@adapt(sdk_shop.server.add, source="sdk_shop.server:add")' in text
     assert '"shop://items/{item}",\n    source="sdk_shop.catalog' in text
     assert "@adapt_lifespan(sdk_shop.server.mcp)" in text
-    assert "tool `count` is a stub: it is a method" in printed
-    assert "tool `price` is a stub: `register_prices(server, currency)`" in printed
+    assert "tool `count` is a stub: it is a method" in output
+    assert "tool `price` is a stub: `register_prices(server, currency)`" in output
     settings = (project / "specs/shop/toolset.yaml").read_text("utf-8")
     for line in ("values: pydantic", "formats: annotation", "instructions: Sells."):
         assert line in settings
@@ -91,10 +85,10 @@ def test_sdk_server_is_imported_with_adapters(project: Path) -> None:
     assert [json.loads(line)["tool"] for line in calls] == ["add", "currency"]
 
 
-def test_generated_server_equals_the_sdk_server(imported: Path) -> None:
-    """All lists in both eras, and the results of calls."""
-    assert "0 errors" not in run(imported, "check")
-    run(imported, "verify", "--python", "sdk_shop.server")
+def test_generated_server_equals_the_sdk_server(imported_copy: Path) -> None:
+    """Lists are compared in each protocol version, and results of calls."""
+    assert "0 errors" not in run_toolcast(imported_copy, "check")
+    run_toolcast(imported_copy, "verify", "--python", "sdk_shop.server")
     calls = [
         ("add", {"a": 1}),
         ("currency", {}),
@@ -104,39 +98,39 @@ def test_generated_server_equals_the_sdk_server(imported: Path) -> None:
         ("price", {"item": "x"}),
     ]
     lines = [json.dumps({"tool": t, "arguments": a}) for t, a in calls]
-    (imported / "calls.jsonl").write_text("\n".join(lines), "utf-8")
-    words = ("--python", "sdk_shop.server", "--calls", "calls.jsonl")
-    printed = run(imported, "verify", *words, code=1)
-    assert "6 calls: 4 equal, 1 with permitted differences, 1 different" in printed
-    assert "calls.jsonl:5: note: `add`: the schema refuses arguments" in printed
-    # A stub is no replacement.
-    assert "calls.jsonl:6: error: `price`" in printed
+    (imported_copy / "calls.jsonl").write_text("\n".join(lines), "utf-8")
+    arguments = ("--python", "sdk_shop.server", "--calls", "calls.jsonl")
+    output = run_toolcast(imported_copy, "verify", *arguments, code=1)
+    assert "6 calls: 4 equal, 1 with permitted differences, 1 different" in output
+    assert "calls.jsonl:5: note: `add`: the schema refuses arguments" in output
+    # A stub does not replace the server's handler.
+    assert "calls.jsonl:6: error: `price`" in output
 
 
-def test_commands_of_the_migration_page_succeed(tmp_path: Path) -> None:
+def test_migration_page_commands_succeed(tmp_path: Path) -> None:
     shutil.copytree(SERVERS / "sdk_shop", tmp_path / "shop")
     page = (Path(__file__).parents[2] / "docs/migrate-fastmcp.md").read_text("utf-8")
     assert len(page.split()) <= 500
     commands = [line for line in page.splitlines() if line.startswith("toolcast ")]
     assert len(commands) == 5
     for line in commands:
-        run(tmp_path, *line.split()[1:])
+        run_toolcast(tmp_path, *line.split()[1:])
     [call] = [line for line in page.splitlines() if line.startswith('{"tool"')]
     assert call in (tmp_path / "specs/shop/calls.jsonl").read_text("utf-8").splitlines()
 
 
-def test_functions_at_module_level_are_named_as_they_are(project: Path) -> None:
+def test_module_functions_become_handlers_without_adapters(project: Path) -> None:
     import_server(project, "plain_shop.server")
     assert read_handlers(project) == {
         "add": "plain_shop.server:add",
         "policy": "plain_shop.server:policy",
     }
     assert not (project / "handlers").exists()
-    assert run(project, "generate")
-    run(project, "check")
+    assert run_toolcast(project, "generate")
+    run_toolcast(project, "check")
 
 
-def test_source_folder_of_a_new_project_is_found(project: Path) -> None:
+def test_source_folder_is_added_to_a_new_workspace(project: Path) -> None:
     (project / "src").mkdir()
     shutil.move(project / "plain_shop", project / "src")
     path = project / "src"
@@ -144,7 +138,7 @@ def test_source_folder_of_a_new_project_is_found(project: Path) -> None:
         patch.setenv("PYTHONPATH", str(path))
         import_server(project, "plain_shop.server")
     assert 'sources: [".", src]' in (project / "toolcast.yaml").read_text("utf-8")
-    run(project, "generate")
+    run_toolcast(project, "generate")
 
 
 def test_factory_without_parameters_is_called(project: Path) -> None:
@@ -178,9 +172,9 @@ def test_module_without_one_server_is_an_error(
     tmp_path: Path, text: str, reference: str, message: str
 ) -> None:
     (tmp_path / "shop_module.py").write_text(text, "utf-8")
-    printed = import_server(tmp_path, reference, code=2)
-    assert message in printed and "help: " in printed
-    assert "Traceback" not in printed
+    output = import_server(tmp_path, reference, code=2)
+    assert message in output and "help: " in output
+    assert "Traceback" not in output
     assert not (tmp_path / "specs").exists()
 
 
@@ -191,9 +185,9 @@ def test_module_that_runs_its_server_at_import_times_out(
     lines = ["from mcp.server.mcpserver import MCPServer", "mcp = MCPServer('a')"]
     lines.append(f"mcp.run(transport={transport!r})")
     (tmp_path / "shop_module.py").write_text("\n".join(lines), "utf-8")
-    printed = import_server(tmp_path, "shop_module", "--timeout", "4", code=2)
-    assert "was not imported within 4 s" in printed
-    assert 'move `run()` below `if __name__ == "__main__":`' in printed
+    output = import_server(tmp_path, "shop_module", "--timeout", "4", code=2)
+    assert "was not imported within 4 s" in output
+    assert 'move `run()` below `if __name__ == "__main__":`' in output
 
 
 def test_module_that_prints_is_imported(project: Path) -> None:
@@ -223,17 +217,19 @@ def test_output_larger_than_a_pipe_does_not_block_the_import(
     assert describe_python_server(server).library == "mcp"
 
 
-def test_second_import_changes_nothing(imported: Path) -> None:
-    before = {p: p.read_bytes() for p in imported.rglob("*") if p.suffix in (".yaml",)}
-    (imported / "handlers/shop.py").open("a").write("# mine\n")
-    printed = import_server(imported, "sdk_shop.server")
-    assert "0 new tools, 0 changed, 10 unchanged" in printed
+def test_second_import_changes_no_files(imported_copy: Path) -> None:
+    before = {
+        p: p.read_bytes() for p in imported_copy.rglob("*") if p.suffix in (".yaml",)
+    }
+    (imported_copy / "handlers/shop.py").open("a").write("# mine\n")
+    output = import_server(imported_copy, "sdk_shop.server")
+    assert "0 new tools, 0 changed, 10 unchanged" in output
     assert before == {p: p.read_bytes() for p in before}
-    assert (imported / "handlers/shop.py").read_text("utf-8").endswith("# mine\n")
+    assert (imported_copy / "handlers/shop.py").read_text("utf-8").endswith("# mine\n")
 
 
-def test_import_of_a_changed_server_reports_what_to_add(imported: Path) -> None:
-    path = imported / "sdk_shop/server.py"
+def test_second_import_reports_handlers_to_add_or_remove(imported_copy: Path) -> None:
+    path = imported_copy / "sdk_shop/server.py"
     text = path.read_text("utf-8")
     text = text.replace("Add numbers.", "Add two numbers.").replace(
         "@mcp.prompt()",
@@ -241,30 +237,32 @@ def test_import_of_a_changed_server_reports_what_to_add(imported: Path) -> None:
     )
     text = text.replace("@mcp.tool()\ndef renamed", "def renamed")
     path.write_text(text, "utf-8")
-    handlers = (imported / "handlers/shop.py").read_bytes()
-    printed = import_server(imported, "sdk_shop.server")
-    assert "changed: `add`: description" in printed
-    assert 'add `@adapt(sdk_shop.server.late, source="sdk_shop.server:late")' in printed
-    assert "removed: `renamed`" in printed
-    assert "remove `renamed` from handlers/shop.py" in printed
-    assert (imported / "handlers/shop.py").read_bytes() == handlers
-    assert read_handlers(imported)["late"] is None
-    with (imported / "handlers/shop.py").open("a") as file:
+    handlers = (imported_copy / "handlers/shop.py").read_bytes()
+    output = import_server(imported_copy, "sdk_shop.server")
+    assert "changed: `add`: description" in output
+    assert 'add `@adapt(sdk_shop.server.late, source="sdk_shop.server:late")' in output
+    assert "removed: `renamed`" in output
+    assert "remove `renamed` from handlers/shop.py" in output
+    assert (imported_copy / "handlers/shop.py").read_bytes() == handlers
+    assert read_handlers(imported_copy)["late"] is None
+    with (imported_copy / "handlers/shop.py").open("a") as file:
         file.write(
             '\n\n@adapt(sdk_shop.server.late, source="sdk_shop.server:late")\n'
             "def late(**arguments: Any) -> Any: ...\n"
         )
-    import_server(imported, "sdk_shop.server")
-    assert read_handlers(imported)["late"] == "handlers.shop:late"
+    import_server(imported_copy, "sdk_shop.server")
+    assert read_handlers(imported_copy)["late"] == "handlers.shop:late"
 
 
-def test_own_fields_stay_after_an_import(imported: Path) -> None:
-    path = imported / "specs/shop/add.yaml"
+def test_own_fields_stay_after_an_import(imported_copy: Path) -> None:
+    path = imported_copy / "specs/shop/add.yaml"
     text = path.read_text("utf-8").replace("handlers.shop:add", "handlers.own:add")
     path.write_text(f"{text}permission: math\n", "utf-8")
-    (imported / "handlers/own.py").write_text("def add(a, b=2): return a\n", "utf-8")
-    import_server(imported, "sdk_shop.server")
-    assert read_handlers(imported)["add"] == "handlers.own:add"
+    (imported_copy / "handlers/own.py").write_text(
+        "def add(a, b=2): return a\n", "utf-8"
+    )
+    import_server(imported_copy, "sdk_shop.server")
+    assert read_handlers(imported_copy)["add"] == "handlers.own:add"
     assert "permission: math" in path.read_text("utf-8")
 
 
@@ -278,16 +276,16 @@ def test_own_fields_stay_after_an_import(imported: Path) -> None:
         ("def review(item", "def review(thing", "no parameter `item`"),
     ],
 )
-def test_check_reads_the_signature_of_adapted_functions(
-    imported: Path, old: str, new: str, message: str
+def test_check_compares_adapted_function_signatures(
+    imported_copy: Path, old: str, new: str, message: str
 ) -> None:
-    path = imported / "sdk_shop/server.py"
+    path = imported_copy / "sdk_shop/server.py"
     text = path.read_text("utf-8")
     assert old in text
     path.write_text(text.replace(old, new), "utf-8")
-    printed = run(imported, "check", code=1)
-    assert message in printed
-    assert "sdk_shop/server.py" in printed
+    output = run_toolcast(imported_copy, "check", code=1)
+    assert message in output
+    assert "sdk_shop/server.py" in output
 
 
 @pytest.mark.parametrize(
@@ -299,25 +297,25 @@ def test_check_reads_the_signature_of_adapted_functions(
         ("sdk_shop.catalog:register_catalog.find", "other.lib:x", ""),
     ],
 )
-def test_source_that_is_not_found_is_a_finding(
-    imported: Path, old: str, new: str, message: str
+def test_missing_adapter_source_is_a_finding(
+    imported_copy: Path, old: str, new: str, message: str
 ) -> None:
-    path = imported / "handlers/shop.py"
+    path = imported_copy / "handlers/shop.py"
     path.write_text(path.read_text("utf-8").replace(old, new), "utf-8")
-    # A module of another distribution is not read.
-    printed = run(imported, "check", code=1 if message else 0)
-    assert message in printed
-    assert ("handler/not-found" in printed) == bool(message)
+    # Modules of other distributions are not checked.
+    output = run_toolcast(imported_copy, "check", code=1 if message else 0)
+    assert message in output
+    assert ("handler/not-found" in output) == bool(message)
 
 
 def test_live_import_includes_resources_and_prompts(project: Path) -> None:
-    """Their content is not listed: handlers are stubs, and tools have none."""
+    """A listing has no content, so their handlers are stubs; tools have no handler."""
     command = f"{sys.executable} -m sdk_shop.server"
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", str(project))
-        words = ("--mcp-stdio", command, "--toolset", "shop")
-        printed = run(project, "import", *words)
-        assert "handlers of resources and prompts are stubs" in printed
+        arguments = ("--mcp-stdio", command, "--toolset", "shop")
+        output = run_import(project, *arguments)
+        assert "handlers of resources and prompts are stubs" in output
         handlers = read_handlers(project)
         assert handlers["add"] is None
         assert {handlers[name] for name in ("policy", "item", "review")} == {
@@ -325,11 +323,12 @@ def test_live_import_includes_resources_and_prompts(project: Path) -> None:
             "handlers.shop:item",
             "handlers.shop:review",
         }
-        run(project, "generate")
-        assert "no change" in run(project, "verify", "--mcp-stdio", command)
+        run_toolcast(project, "generate")
+        assert "no change" in run_toolcast(project, "verify", "--mcp-stdio", command)
 
 
-def make_server(*functions: ServerFunction, **members: object) -> PythonServer:
+def make_python_server(*functions: ServerFunction, **members: object) -> PythonServer:
+    """Return the description of a FastMCP server."""
     values = {
         "module": "shop",
         "attribute": "mcp",
@@ -343,7 +342,7 @@ def make_server(*functions: ServerFunction, **members: object) -> PythonServer:
     return PythonServer(**{**values, **members})  # type: ignore[arg-type]
 
 
-def plan(root: Path, server: PythonServer | None) -> str:
+def plan_module(root: Path, server: PythonServer | None) -> str:
     """Return the handlers module of a server with a tool, a resource and a prompt."""
     tool = {"name": 'a"; import os', "inputSchema": {}}
     listing = ServerListing(
@@ -353,16 +352,16 @@ def plan(root: Path, server: PythonServer | None) -> str:
         prompts=({"name": "both"},),
     )
     empty = Workspace(str(root), (), ())
-    planned = plan_handlers(empty, None, "shop", listing, server)
-    text = planned.files["handlers/shop.py"].decode()
+    plan = plan_handlers(empty, None, "shop", listing, server)
+    text = plan.files["handlers/shop.py"].decode()
     ast.parse(text)
-    return text + "\n".join(planned.notes)
+    return text + "\n".join(plan.notes)
 
 
 def test_handlers_module_is_valid_with_any_names(tmp_path: Path) -> None:
-    text = plan(
+    text = plan_module(
         tmp_path,
-        make_server(
+        make_python_server(
             ServerFunction("tool", "both", "nested", "shop", "f.both", "", "f", ()),
             ServerFunction("tool", 'a"; import os', "object"),
             ServerFunction("prompt", "both", "method", "shop", "A.both"),
@@ -377,21 +376,21 @@ def test_handlers_module_is_valid_with_any_names(tmp_path: Path) -> None:
     assert "resource `shop://a` is a stub: another server" in text
 
 
-def test_handlers_of_old_libraries_are_stubs(tmp_path: Path) -> None:
-    server = make_server(is_supported=False, version="3.4.11", attribute="mcp")
-    text = plan(tmp_path, server)
+def test_handlers_for_unsupported_libraries_are_stubs(tmp_path: Path) -> None:
+    server = make_python_server(is_supported=False, version="3.4.11", attribute="mcp")
+    text = plan_module(tmp_path, server)
     assert "adapt" not in text
     assert text.count("raise NotImplementedError") == 4
     assert text.count("FastMCP 3.4.11 needs mcp 1") == 1
 
 
 def test_interpreter_that_does_not_exist_is_an_error(project: Path) -> None:
-    words = ("--interpreter", os.path.join("missing", "python"))
-    printed = import_server(project, "plain_shop.server", *words, code=2)
-    assert "missing/python: No such file" in printed
+    arguments = ("--interpreter", os.path.join("missing", "python"))
+    output = import_server(project, "plain_shop.server", *arguments, code=2)
+    assert "missing/python: No such file" in output
 
 
 def test_python_is_not_combined_with_other_sources(project: Path) -> None:
     (project / "tools.json").write_text("[]", "utf-8")
-    printed = import_server(project, "plain_shop.server", "tools.json", code=2)
-    assert "--python is combined with other sources" in printed
+    output = import_server(project, "plain_shop.server", "tools.json", code=2)
+    assert "--python is combined with other sources" in output

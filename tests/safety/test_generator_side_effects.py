@@ -1,4 +1,4 @@
-"""A run reads the specs and templates, writes its own folders, and does nothing else."""
+"""Side effects of `generate` and `check`: only outputs and the cache are written."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-RUN = """
+AUDITED_RUN = """
 import json, os, sys
 
 seen = {"other": [], "written": []}
@@ -42,12 +42,12 @@ except SystemExit as done:
 print("\\n" + json.dumps(seen))
 """
 
-TRAP = "raise SystemExit('a handler was imported')\n"
+TRAP_MODULE = "raise SystemExit('a handler was imported')\n"
 
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """A project whose handlers must not be imported and whose texts ask for mischief."""
+    """A project with handlers that must not be imported and malicious text."""
     files = {
         "toolcast.yaml": "version: 1\ntoolsets: [specs/x]\n",
         "specs/x/toolset.yaml": (
@@ -61,8 +61,8 @@ def project(tmp_path: Path) -> Path:
             "handler: trap.run:run\n"
             "cli: {keyword: run}\n"
         ),
-        "trap/__init__.py": TRAP,
-        "trap/run.py": f"{TRAP}\ndef run(a: str = '') -> str: ...\n",
+        "trap/__init__.py": TRAP_MODULE,
+        "trap/run.py": f"{TRAP_MODULE}\ndef run(a: str = '') -> str: ...\n",
     }
     for name, text in files.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
@@ -70,12 +70,12 @@ def project(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def watched(
+def run_audited(
     project: Path, command: str
 ) -> tuple[dict[str, Any], subprocess.CompletedProcess[str]]:
-    """What a command opened, wrote and ran besides, and how it ended."""
+    """Run a command; return its audit events and the finished process."""
     done = subprocess.run(
-        [sys.executable, "-c", RUN, json.dumps([command])],
+        [sys.executable, "-c", AUDITED_RUN, json.dumps([command])],
         cwd=project,
         capture_output=True,
         text=True,
@@ -85,23 +85,23 @@ def watched(
 
 
 @pytest.mark.parametrize("command", ["generate", "check"])
-def test_nothing_is_run_opened_or_written_elsewhere(
+def test_command_writes_only_generated_files_and_starts_no_process(
     project: Path, command: str
 ) -> None:
-    seen, done = watched(project, command)
-    assert seen["other"] == []
-    own = (str(project / "generated"), os.environ["XDG_CACHE_HOME"])
-    assert [path for path in seen["written"] if not path.startswith(own)] == []
-    wrote = bool(seen["written"])
-    assert wrote == (command == "generate"), done.stdout + done.stderr
+    events, done = run_audited(project, command)
+    assert events["other"] == []
+    permitted = (str(project / "generated"), os.environ["XDG_CACHE_HOME"])
+    assert [path for path in events["written"] if not path.startswith(permitted)] == []
+    has_written = bool(events["written"])
+    assert has_written == (command == "generate"), done.stdout + done.stderr
     assert not (project / "pwned").exists()
 
 
-def test_reference_out_of_the_document_is_refused_unopened(project: Path) -> None:
+def test_reference_to_a_file_is_refused_without_opening_it(project: Path) -> None:
     spec = project / "specs" / "x" / "run.yaml"
     reference = "{$ref: 'file:///etc/hostname'}"
     spec.write_text(spec.read_text().replace("{type: string}", reference))
-    seen, done = watched(project, "generate")
-    assert seen["other"] == []
-    assert seen["code"] == 1
+    events, done = run_audited(project, "generate")
+    assert events["other"] == []
+    assert events["code"] == 1
     assert "schema/invalid-reference" in done.stderr
