@@ -15,7 +15,7 @@ from tests.forked_servers import Process
 from tests.mcp.projects import generate_project
 
 HANDLERS = """
-import asyncio, atexit, os, threading, time
+import asyncio, atexit, os, stat, subprocess, threading, time
 from multiprocessing import get_context
 from toolcast_runtime import current_call
 
@@ -72,6 +72,63 @@ def fork_process():
     told(str(process.pid))
     return "forked"
 
+async def fork_async():
+    return fork_raw()
+
+def fork_in_thread():
+    thread = threading.Thread(target=fork_raw)
+    thread.start()
+    thread.join()
+    return "forked"
+
+def fork_twice():
+    if child := os.fork():
+        os.waitpid(child, 0)
+        return "forked"
+    os.setsid()
+    if child := os.fork():
+        told(str(child))
+        os._exit(0)
+    time.sleep(CHILD_SECONDS)
+    os._exit(0)
+
+def fork_terminal():
+    child, _ = os.forkpty()
+    if child:
+        told(str(child))
+        return "forked"
+    time.sleep(CHILD_SECONDS)
+    os._exit(0)
+
+def fork_and_execute():
+    if child := os.fork():
+        told(str(child))
+        return "forked"
+    os.execvp("sleep", ["sleep", str(CHILD_SECONDS)])
+
+def fork_writer():
+    if child := os.fork():
+        told(str(child))
+        return "forked"
+    for number in range(3, 200):
+        try:
+            if not stat.S_ISREG(os.fstat(number).st_mode):
+                os.write(number, b"noise")
+        except OSError:
+            pass
+    time.sleep(CHILD_SECONDS)
+    os._exit(0)
+
+def spawn_program():
+    arguments = ["sleep", str(CHILD_SECONDS)]
+    told(str(os.posix_spawnp("sleep", arguments, os.environ)))
+    return "forked"
+
+def open_program():
+    program = subprocess.Popen(["sleep", str(CHILD_SECONDS)], close_fds=False)
+    told(str(program.pid))
+    return "forked"
+
 def fork_pool():
     with get_context("fork").Pool(2) as pool:
         return str(pool.map(abs, [-1, -2]))
@@ -101,6 +158,14 @@ TOOLS = (
     "stubborn",
     "fork_raw",
     "fork_process",
+    "fork_async",
+    "fork_in_thread",
+    "fork_twice",
+    "fork_terminal",
+    "fork_and_execute",
+    "fork_writer",
+    "spawn_program",
+    "open_program",
     "fork_pool",
     "terminate_child",
 )

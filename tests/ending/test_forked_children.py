@@ -17,8 +17,13 @@ from tests.http.serving import RunningServer
 from tests.mcp.servers import LEGACY, MODERN
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="os.fork is missing")
+SLOW_FORKS = (
+    "fork_process fork_async fork_in_thread fork_twice fork_terminal fork_and_execute"
+    " fork_writer spawn_program open_program"
+).split()
 FORKS = pytest.mark.parametrize(
-    "tool", ["fork_raw", pytest.param("fork_process", marks=pytest.mark.slow)]
+    "tool",
+    ["fork_raw", *(pytest.param(name, marks=pytest.mark.slow) for name in SLOW_FORKS)],
 )
 
 

@@ -16,7 +16,7 @@ import pytest
 
 from tests.ending.conftest import Slow, waited
 from tests.forked_servers import Process, start
-from tests.mcp.servers import ERAS, LEGACY, MODERN, sent
+from tests.mcp.servers import ERAS, LEGACY, MODERN, encode_requests
 
 SLOW = pytest.mark.slow
 # The older era is served by the same process; all of these wait for seconds.
@@ -34,7 +34,7 @@ CLOSED_WITHIN = 15.0
 def lines(era: str, *tools: str) -> bytes:
     """What a client sends to call tools, all at once."""
     calls = [("tools/call", {"name": tool, "arguments": {}}) for tool in tools]
-    return sent(era, *calls).encode()
+    return encode_requests(era, *calls).encode()
 
 
 def command(grace: int) -> list[str]:

@@ -23,7 +23,7 @@ from tests.external.conftest import (
     wait_for_tool,
     wait_until,
 )
-from tests.mcp.servers import ERAS, sent
+from tests.mcp.servers import ERAS, encode_requests
 from tests.runtime.packages import Package, definition
 from toolcast_runtime import CallContext, Registry
 from toolcast_runtime.core.access import Client
@@ -307,7 +307,7 @@ def test_toolset_without_own_tools_serves_external_tools(
     assert project.toolcast("check").returncode == 0
     process = project.run("-m", "generated.toy.mcp_server", "--list")
     assert (process.returncode, process.stderr) == (0, "")
-    requests = sent(ERAS[0], ("tools/list", {}))
+    requests = encode_requests(ERAS[0], ("tools/list", {}))
     served = project.run("-m", "generated.toy.mcp_server", given=requests)
     names = re.findall(r'"name": ?"(echo|die|hang|secret)"', served.stdout)
     assert names == ["echo", "die", "hang", "secret"], served.stderr

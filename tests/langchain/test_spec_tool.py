@@ -5,16 +5,19 @@ from __future__ import annotations
 import asyncio
 import copy
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
 import pytest
+from langchain_core.runnables import RunnableLambda, RunnableParallel
 from langchain_core.tools import ToolException
 from pydantic import ValidationError
 
 from tests.runtime.packages import Package, definition
 from toolcast_runtime import Registry, ToolResponse, UnknownToolError, image, text
-from toolcast_runtime.langchain import LangChainTools
+from toolcast_runtime.langchain import LangChainTools, SpecTool
 
 
 @pytest.fixture
@@ -106,6 +109,15 @@ def test_input_schema_is_cached_and_validates_with_the_registry(
         model.model_validate([])
 
 
+def _add(folder: Path) -> SpecTool:
+    """Return a tool that adds the numbers `a` and `b`."""
+    spec = definition("add", handler="tests.runtime.core_handlers:add")
+    number = {"type": "number"}
+    spec["mcp"]["inputSchema"]["properties"] = {"a": number, "b": number}
+    registry = Registry(Package(folder, spec).load(), handlers="tests.runtime")
+    return LangChainTools(registry).get("add")
+
+
 COPIES: dict[str, Callable[[Any], Any]] = {
     "deepcopy": copy.deepcopy,
     "copy": copy.copy,
@@ -123,11 +135,8 @@ COPIES: dict[str, Callable[[Any], Any]] = {
 def test_copied_tool_can_be_called_and_shares_the_registry(
     tmp_path: Path, duplicate: Callable[[Any], Any], is_called_before: bool
 ) -> None:
-    spec = definition("add", handler="tests.runtime.core_handlers:add")
-    number = {"type": "number"}
-    spec["mcp"]["inputSchema"]["properties"] = {"a": number, "b": number}
-    registry = Registry(Package(tmp_path, spec).load(), handlers="tests.runtime")
-    tool = LangChainTools(registry).get("add")
+    tool = _add(tmp_path)
+    registry = tool.registry
     if is_called_before:
         tool.invoke({"a": 1, "b": 2})
         tool.get_input_schema()
@@ -135,6 +144,60 @@ def test_copied_tool_can_be_called_and_shares_the_registry(
     assert copied is not tool and copied.registry is registry
     assert float(copied.invoke({"a": 1, "b": 2})) == 3
     assert copied.get_input_schema()(a=1)
+
+
+RUNNABLES: dict[str, Callable[[Any], Any]] = {
+    "with_config": lambda tool: tool.with_config(tags=["x"]),
+    "bind": lambda tool: tool.bind(),
+    "sequence": lambda tool: tool | RunnableLambda(str),
+    "with_retry": lambda tool: tool.with_retry(),
+    "with_fallbacks": lambda tool: tool.with_fallbacks([tool]),
+    "parallel": lambda tool: RunnableParallel(sum=tool) | itemgetter("sum"),
+}
+
+
+@pytest.mark.parametrize("build", RUNNABLES.values(), ids=RUNNABLES)
+async def test_copied_runnable_with_a_tool_calls_its_registry(
+    tmp_path: Path, build: Callable[[Any], Any]
+) -> None:
+    tool = _add(tmp_path)
+    runnable = build(tool)
+    assert float(runnable.invoke({"a": 1, "b": 2})) == 3
+    for duplicate in (copy.copy, copy.deepcopy):
+        assert float(duplicate(runnable).invoke({"a": 1, "b": 2})) == 3
+        assert float(await duplicate(runnable).ainvoke({"a": 1, "b": 2})) == 3
+
+
+@pytest.mark.parametrize("deep", [False, True], ids=["shallow", "deep"])
+@pytest.mark.parametrize("name", ["plus", "count", "Add", "add "])
+def test_copy_with_another_name_calls_the_same_tool(
+    tmp_path: Path, name: str, deep: bool
+) -> None:
+    """Agents rename the tools of several sources, so that no two names are equal."""
+    tool = _add(tmp_path).model_copy(deep=deep, update={"name": name})
+    call = {"name": name, "args": {"a": 1, "b": 2}, "id": "1", "type": "tool_call"}
+    message = tool.invoke(call)
+    assert float(message.content) == 3 and message.name == name
+    assert tool.get_input_schema()(a=1, b=2)
+    assert "registered_name" not in repr(tool) + str(tool.model_dump())
+
+
+def test_deep_copied_tool_has_its_own_schema(tmp_path: Path) -> None:
+    tool = _add(tmp_path)
+    found = copy.deepcopy(tool)
+    schemas: list[Any] = [found.args_schema, tool.args_schema]
+    schemas[0]["properties"]["a"]["type"] = "string"
+    assert schemas[1]["properties"]["a"] == {"type": "number"}
+    assert float(found.invoke({"a": 1, "b": 2})) == 3
+
+
+def test_copies_in_threads_call_one_registry(tmp_path: Path) -> None:
+    tool = _add(tmp_path)
+    with ThreadPoolExecutor(16) as pool:
+        results = pool.map(
+            lambda number: copy.deepcopy(tool).invoke({"a": number, "b": 0}), range(60)
+        )
+        assert [float(result) for result in results] == list(range(60))
 
 
 def test_deep_copied_tool_collection_shares_the_registry(registry: Registry) -> None:

@@ -13,7 +13,7 @@ from toolcast_runtime import Registry
 @pytest.mark.parametrize(
     "tool", [*SERVER.registry.list_names_in("mcp"), "no_such_tool"]
 )
-def test_schema_lookup_does_not_list_other_tools(
+def test_schema_lookup_lists_no_tools(
     tool: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lookup = SERVER.build("internal").get_tool_input_schema
@@ -29,9 +29,7 @@ def test_schema_lookup_does_not_list_other_tools(
     assert lookup(tool) is None
 
 
-def test_schema_lookup_returns_schemas_with_x_mcp_header(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_schema_with_x_mcp_header_is_returned(monkeypatch: pytest.MonkeyPatch) -> None:
     schema = SERVER.registry.get_tool("memory", "internal").parameters
     action = schema["properties"]["action"]
     monkeypatch.setitem(action, "x-mcp-header", "Action")

@@ -133,9 +133,7 @@ def test_request_state_expires_after_ten_minutes_and_is_bound_to_the_caller(
         assert bind_principal(None) == '["mia", "desk"]'
 
 
-async def test_tools_list_cache_has_sixteen_entries(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+async def test_tools_list_cache_has_16_items(caplog: pytest.LogCaptureFixture) -> None:
     """The 17th distinct list removes the oldest; an unlisted tool is logged only once."""
     built: list[str] = []
     served: Any = SimpleNamespace(permitted="", external=[], search=False)
@@ -160,8 +158,8 @@ async def test_tools_list_cache_has_sixteen_entries(
         return await middleware(answer, ctx)
 
     for number in range(16):
-        expected = {"tools": [{"name": str(number)}], "kept": 1}
-        assert await list_tools(number) == expected
+        result = {"tools": [{"name": str(number)}], "kept": 1}
+        assert await list_tools(number) == result
     await list_tools(0)
     assert len(built) == 16
     await list_tools(16)

@@ -96,9 +96,7 @@ async def test_asgi_app_without_mcp_package_reports_startup_failed(
     assert sent == [{"type": "lifespan.startup.failed", "message": text}]
 
 
-def test_help_has_usage_and_defaults_in_80_columns(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_help_shows_usage_and_defaults(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(SERVER, ["--help"])
     output = capsys.readouterr().out

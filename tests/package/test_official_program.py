@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import Project
-from tests.mcp.node_setup import installed
+from tests.mcp.node_setup import find_node_tools
 from tests.package.conftest import track
 from tests.package.test_archive import BUILT
 from tests.package.test_manifests import FULL
 from tests.program import toolcast
 
-TOOLS = installed()
+TOOLS = find_node_tools()
 pytestmark = [
     pytest.mark.node,
     pytest.mark.skipif(TOOLS is None, reason="make test-node sets it up"),

@@ -36,9 +36,7 @@ def run_templates(project: Project, *arguments: str, code: int = 0) -> str:
     return process.stdout if code == 0 else process.stderr
 
 
-def test_copied_template_is_used_by_generate_and_listed_as_yours(
-    project: Project,
-) -> None:
+def test_copied_template_is_used_and_listed_as_yours(project: Project) -> None:
     """The copy's first line has a hash, by which a copy of another version is listed."""
     before = (project.root / "toolcast.yaml").read_text()
     assert run_templates(project, PREAMBLE, "--copy") == (
@@ -73,9 +71,7 @@ def test_copied_template_is_used_by_generate_and_listed_as_yours(
     assert "yours, copied from another version\n" in run_templates(project)
 
 
-def test_target_copy_is_refused_if_a_template_exists(
-    project: Project,
-) -> None:
+def test_target_copy_is_refused_if_a_template_exists(project: Project) -> None:
     """Without an existing template, all templates of the target are written."""
     mine = project.root / "templates" / PREAMBLE
     mine.parent.mkdir(parents=True)
@@ -300,9 +296,7 @@ def count_tokens(project: Project) -> dict[str, int]:
     return {row["name"]: row["tokens"] for row in rows if row["name"] != "cli"}
 
 
-def test_diff_counts_tokens_in_text_from_project_templates(
-    make_project: Callable[..., Any],
-) -> None:
+def test_diff_counts_project_template_tokens(make_project: Callable[..., Any]) -> None:
     project = make_project(TOOLS, toolset=BLOCKS, handlers="def a(): ...\n")
     shutil.copytree(project.root, project.root.parent / "before")
     project.edit("specs/toy/pong.yaml", "Answer somebody.", "Reply to somebody.")

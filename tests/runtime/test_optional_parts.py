@@ -50,8 +50,7 @@ def assert_refused(
 
 
 @pytest.mark.parametrize(
-    "module",
-    ["toolcast_runtime.consent", "toolcast_runtime.consent.confirmation"],
+    "module", ["toolcast_runtime.consent", "toolcast_runtime.consent.confirmation"]
 )
 @pytest.mark.parametrize("condition", [{}, {"when": {"required": ["x"]}}])
 def test_tool_with_confirm_is_refused_without_the_consent_part(
@@ -282,7 +281,7 @@ from pathlib import Path
 if {at_once}:
     sys.meta_path.insert(0, Breaks())
 from tests.oauth.shop import serving
-from tests.mcp.servers import MODERN, sent
+from tests.mcp.servers import MODERN, encode_requests
 from tests.runtime.packages import Package, definition
 from toolcast_runtime import Registry
 from toolcast_runtime import Client

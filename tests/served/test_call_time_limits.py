@@ -73,9 +73,7 @@ async def _measure_wait(limit: float) -> float:
     return loop.time() - start
 
 
-async def test_abandoned_handlers_are_waited_for_until_they_end_or_the_time_limit() -> (
-    None
-):
+async def test_abandoned_handlers_are_awaited_up_to_the_limit() -> None:
     limit = 60
     assert await _measure_wait(limit) < limit / 2
     loop = asyncio.get_running_loop()

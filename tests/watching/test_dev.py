@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from tests.http.serving import RunningServer
-from tests.mcp.node_setup import installed
+from tests.mcp.node_setup import find_node_tools
 from toolcast.commands.generate.watch import find_watched_paths
 
 PING = "summary: Answer at once.\nparameters: {type: object}\nhandler: handlers.toy:ping\ncli: {keyword: ping}\n"
@@ -136,7 +136,7 @@ def test_a_kill_of_it_ends_the_server_too(make_project: Callable[..., Any]) -> N
 def test_the_line_that_it_prints_opens_the_inspector(
     make_project: Callable[..., Any], token: str, tmp_path: Path
 ) -> None:
-    node = installed()
+    node = find_node_tools()
     if node is None:
         pytest.skip("the Inspector is not set up: make test-node does it")
     # What npx would install is there already.

@@ -99,7 +99,7 @@ def test_example_returns_its_documented_error(
             assert str(raised.value) == example["error"]
 
 
-def test_clients_of_tools_match_the_access_of_the_toolset(
+def test_tool_clients_match_the_toolset_access(
     specs: Mapping[str, Any],
 ) -> None:
     toolset = yaml.safe_load((SPECS / "toolset.yaml").read_text("utf-8"))

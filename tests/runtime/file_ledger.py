@@ -28,7 +28,7 @@ def handlers(monkeypatch: pytest.MonkeyPatch) -> Iterator[types.ModuleType]:
     yield module
 
 
-class Kept:
+class FileLedger:
     """Calls of persistent tools that are recorded in a ledger file."""
 
     def __init__(self, path: Path, sink: str | None = None) -> None:
@@ -64,5 +64,5 @@ class Kept:
 
 
 @pytest.fixture
-def kept(tmp_path: Path, handlers: types.ModuleType) -> Kept:
-    return Kept(tmp_path / "state" / "ledger.sqlite3")
+def file_ledger(tmp_path: Path, handlers: types.ModuleType) -> FileLedger:
+    return FileLedger(tmp_path / "state" / "ledger.sqlite3")
