@@ -179,6 +179,15 @@ def test_server_that_exits_on_an_unknown_method_is_restarted(file: Path) -> None
     assert len(read_server(replay_server(file, "dies")).tools) == 3
 
 
+def test_slowly_starting_server_is_read_in_the_version_from_the_first_request(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It reads `server/discover` after its timeout, and then rejects `initialize`."""
+    monkeypatch.setattr("toolcast.mcp_client.read_server._DISCOVER_TIMEOUT_S", 1.0)
+    listing = read_server(replay_server(file, "modern", "stateless", "slow"))
+    assert (listing.protocol, len(listing.tools)) == ("2026-07-28", 3)
+
+
 def test_invalid_stdout_lines_are_noted_and_server_requests_are_harmless(
     file: Path,
 ) -> None:
