@@ -69,6 +69,30 @@ def test_resource_and_prompt_lists_follow_order_and_contain_meta(
         assert [item["_meta"] for item in entries] == [{"acme/key": [n]} for n in names]
 
 
+def test_generated_tests_accept_order_and_all_members(make_project: Any) -> None:
+    members = (
+        "meta: {a: 1}\nicons: [{src: https://shop.example/i.png}]\ntitle: T\n"
+        "description: D.\n"
+    )
+    project = make_project(
+        {"find": "summary: Find.\nparameters: {type: object}\n"},
+        toolset="targets: {mcp: {}, registry: {}, snapshots: {}}\n",
+    )
+    specs = {
+        "mcp_resources/a": f"{members}order: 2\nuri: shop://a\nmime_type: text/plain\n"
+        "size: 2\nannotations: {priority: 1.0}\ntext: T.\n",
+        "mcp_resources/b": "order: 1\nuri: shop://b\ntext: T.\n",
+        "mcp_prompts/a": f"{members}arguments: [{{name: x}}]\norder: 2\n"
+        f'messages: [{{text: "{{{{x}}}}"}}]\n',
+        "mcp_prompts/b": "order: 1\nmessages: [{text: T.}]\n",
+    }
+    for path, spec in specs.items():
+        project.write(f"specs/toy/{path}.yaml", f"name: {path[-1]}\n{spec}")
+    project.generate()
+    tests = project.run("-m", "pytest", "-q", "-p", "no:cacheprovider", "generated")
+    assert tests.returncode == 0, tests.stdout
+
+
 @pytest.mark.parametrize(
     ("result", "type_name"),
     [
