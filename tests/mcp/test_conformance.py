@@ -260,10 +260,10 @@ def run_scenario(
     tmp_path: Path,
     revision: str,
     scenario: str,
-    *more: str,
+    *extra_options: str,
 ) -> list[dict[str, Any]]:
     """Run a scenario, assert that it passes, and return its checks."""
-    options = ["--scenario", scenario, "--spec-version", revision, *more]
+    options = ["--scenario", scenario, "--spec-version", revision, *extra_options]
     output = ["--output-dir", str(tmp_path)]
     run = subprocess.run(
         [*node.conformance, "server", "--url", server.url, *options, *output],

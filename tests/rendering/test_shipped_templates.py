@@ -113,6 +113,7 @@ def test_code_is_printed_unchanged(project_templates: Path) -> None:
 def test_value_without_encoder_is_render_error(
     project_templates: Path, value: Any
 ) -> None:
+    """Templates can only print `Code`, which encoders create."""
     with pytest.raises(
         TemplateRenderError, match=r"one\.jinja:2: .*templates can only print Code"
     ):

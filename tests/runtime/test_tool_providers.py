@@ -144,7 +144,7 @@ def test_denied_remote_tool_is_not_looked_up(make_registry: Make) -> None:
     assert response.error == "unknown tool `email`"
     with pytest.raises(UnknownToolError):
         registry.get_openai_tools_by_names_sync(["email"], "external")
-    for client in ("nobody", None):
+    for client in ("unknown", None):
         assert "client" in (registry.call_tool_sync("email", {}, client).error or "")
         with pytest.raises(UnknownClientError):
             registry.get_openai_tools_sync(client)
