@@ -199,7 +199,7 @@ def test_call_is_logged_once_without_a_line_for_its_request(
     assert (record["name"], record["request_id"]) == ("toolcast.calls", "1")
 
 
-def test_startup_log_has_the_url_of_each_endpoint(server: RunningServer) -> None:
+def test_startup_log_has_each_endpoint_url(server: RunningServer) -> None:
     lines = [json.loads(line) for line in server.log.splitlines()]
     urls = {line["client"]: line["url"] for line in lines if "url" in line}
     base = f"http://127.0.0.1:{server.port}"

@@ -140,7 +140,7 @@ def test_invalid_json_is_a_parse_error(
     ],
     ids=str,
 )
-def test_invalid_json_rpc_message_is_answered_with_400(
+def test_invalid_json_rpc_message_is_answered_with_400_and_an_error_code(
     server: RunningServer, path: str, modern: bool, message: Any
 ) -> None:
     answer = send_body(server, path, json.dumps(message).encode(), modern=modern)
@@ -182,7 +182,7 @@ def test_brackets_inside_strings_do_not_count_as_nesting(server: RunningServer) 
 @pytest.mark.parametrize(
     "name", ["m4rk3r", "", "../m4rk3r", "memory\u0000", "x" * 10_000]
 )
-def test_unknown_tool_is_named_in_the_error(
+def test_unknown_tool_is_an_error_with_its_name(
     server: RunningServer, path: str, modern: bool, name: str
 ) -> None:
     body, headers = rpc("tools/call", {"name": name, "arguments": {}}, modern=modern)
@@ -201,7 +201,7 @@ def test_unknown_tool_is_named_in_the_error(
 @each_path
 @eras
 @pytest.mark.parametrize("method", ["tools/m4rk3r", "prompts/list", "initialized"])
-def test_unknown_method_is_a_method_not_found_error(
+def test_unknown_method_has_error_code_minus_32601(
     server: RunningServer, path: str, modern: bool, method: str
 ) -> None:
     answer = server.request(path, method, token=PATHS[path], modern=modern)
@@ -262,8 +262,7 @@ def test_unsupported_content_type_accept_or_protocol_version_is_rejected(
 
 
 @pytest.mark.parametrize(
-    "origins",
-    [("http://localhost", "http://evil.example"), ("http://localhost",) * 2],
+    "origins", [("http://localhost", "http://evil.example"), ("http://localhost",) * 2]
 )
 def test_request_with_two_origin_headers_is_forbidden(
     server: RunningServer, origins: tuple[str, str]

@@ -150,7 +150,7 @@ def server(project: Project) -> McpServer:
     return server
 
 
-def test_package_of_a_newer_runtime_level_raises_import_error(
+def test_package_for_a_newer_runtime_level_raises_import_error(
     project: Project,
 ) -> None:
     package = project.root / "shared_desk/desk/__init__.py"
@@ -237,7 +237,7 @@ def test_call_runs_in_the_tools_own_toolset_or_is_unknown_to_the_client(
             assert answer == f"Unknown tool: {name}"
 
 
-def test_validation_former_names_and_ledger_follow_the_tools_toolset(
+def test_validation_renamed_tools_and_ledger_follow_the_tools_toolset(
     client: TestClient, project: Project
 ) -> None:
     assert "`x` is not a parameter" in call(client, "planner", "list_plans", x=1)
@@ -256,7 +256,7 @@ def test_token_is_valid_only_for_its_own_clients_path(
     assert (answer == 401) == (client_name != owner)
 
 
-def test_resources_prompts_and_skills_of_all_toolsets_are_listed_per_client(
+def test_clients_list_the_resources_prompts_and_skills_that_each_toolset_grants(
     client: TestClient,
 ) -> None:
     for client_name, guides in {
@@ -292,6 +292,7 @@ def test_resources_prompts_and_skills_of_all_toolsets_are_listed_per_client(
 def test_initialize_ready_and_admin_listing_describe_the_shared_server(
     client: TestClient, server: McpServer
 ) -> None:
+    """Initialization returns the endpoint's title and the joined instructions."""
     params = {
         "protocolVersion": "2025-11-25",
         "capabilities": {},
@@ -354,7 +355,7 @@ def test_generated_snapshot_test_fails_if_a_tool_is_missing(
 
 
 @pytest.mark.slow
-def test_preflight_reports_missing_settings_of_the_shared_server(
+def test_preflight_reports_missing_settings_for_the_shared_server(
     project: Project,
 ) -> None:
     output = project.toolcast("check", "--preflight").stderr

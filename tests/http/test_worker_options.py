@@ -54,7 +54,7 @@ def build_worker(monkeypatch: pytest.MonkeyPatch, **options: Any) -> None:
         ({"workers": 2, "replica": True}, True),
     ],
 )
-def test_application_is_one_of_several_with_workers_or_as_a_replica(
+def test_worker_app_is_built_for_several_processes_with_workers_or_replica(
     settings_used: dict[str, Any],
     monkeypatch: pytest.MonkeyPatch,
     options: dict[str, Any],

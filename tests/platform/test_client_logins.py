@@ -19,8 +19,13 @@ from mcp.shared.exceptions import MCPError
 
 from tests.consent.shop_clients import YES, HttpHandshakeClient, get_text
 from tests.http.serving import Response, RunningServer, rpc, run_server
-from tests.oauth.agent import Browser, agent
-from tests.oauth.forged import by_hand, by_public_key, other_key, unsigned
+from tests.oauth.agent import Browser, run_agent
+from tests.oauth.forged import (
+    make_unsigned,
+    sign_by_hand,
+    sign_with_other_key,
+    sign_with_public_key,
+)
 from tests.platform.clinic_runs import MONDAY, Clinic
 from tests.platform.logins import PEOPLE, Logins, start_logins
 from tests.platform.test_clients import AutomaticUser, Mode
@@ -38,13 +43,16 @@ REFUSED: dict[str, tuple[Forged, str]] = {
         "another audience",
     ),
     "another endpoint": (lambda p, to: p.token("ada"), "another audience"),
-    "unsigned": (lambda p, to: unsigned(p.server, to), "algorithm is not accepted"),
-    "public key": (
-        lambda p, to: by_public_key(p.server, to),
+    "unsigned": (
+        lambda p, to: make_unsigned(p.server, to),
         "algorithm is not accepted",
     ),
-    "kid": (lambda p, to: by_hand(p.server, to, {"kid": "two"}), "unknown key"),
-    "key": (lambda p, to: other_key(p.server, to), "signature is not valid"),
+    "public key": (
+        lambda p, to: sign_with_public_key(p.server, to),
+        "algorithm is not accepted",
+    ),
+    "kid": (lambda p, to: sign_by_hand(p.server, to, {"kid": "two"}), "unknown key"),
+    "key": (lambda p, to: sign_with_other_key(p.server, to), "signature is not valid"),
     "expired": (lambda p, to: p.token("ben", exp=int(time.time()) - 60), "has expired"),
     "not yet": (
         lambda p, to: p.token("ben", nbf=int(time.time()) + 60),
@@ -115,30 +123,33 @@ def run_uvicorn(clinic: Clinic, people: Logins, port: int) -> Iterator[RunningSe
 async def _log_in_and_step_up(people: Logins, mode: Mode, **more: Any) -> None:
     url, person = f"{people.public}/mcp/", AutomaticUser()
     browser = Browser("ben")
-    before = len(people.server.asked)
+    before = len(people.server.requests)
     said = {"mode": mode, "elicitation_callback": person, **more}
-    async with agent(url, browser, **said) as client:
+    async with run_agent(url, browser, **said) as client:
         listed = {tool.name for tool in (await client.list_tools()).tools}
         assert "whoami" in listed and "refund_visit" not in listed
         told = await client.call_tool("whoami", {})
         assert told.structured_content == {"user": "ben", "name": "Ben", "ward": None}
-        assert [page["scope"] for page in browser.asked] == ["staff"]
+        assert [page["scope"] for page in browser.requests] == ["staff"]
         amount = {"cents": 1_000, "currency": "EUR"}
         paid = await client.call_tool("refund_visit", {**REFUND, "amount": amount})
         assert not paid.is_error, paid
         assert person.asked == 1
         # The user granted one more scope and confirmed the tool's call.
-        assert [page["scope"] for page in browser.asked] == ["staff", "staff billing"]
+        assert [page["scope"] for page in browser.requests] == [
+            "staff",
+            "staff billing",
+        ]
         with pytest.raises(MCPError, match="Unknown tool: my_visits"):
             await client.call_tool("my_visits", {})
-    assert {page["resource"] for page in browser.asked} == {url}
-    asked = people.server.asked[before:]
+    assert {page["resource"] for page in browser.requests} == {url}
+    asked = people.server.requests[before:]
     assert ("/register" in asked) is ("metadata_url" not in more)
     refused = Browser("mia")
-    async with agent(url, refused, **said) as client:
+    async with run_agent(url, refused, **said) as client:
         with pytest.raises(MCPError, match="the call needs the scope billing"):
             await client.call_tool("refund_visit", REFUND)
-    assert len(refused.asked) == 2
+    assert len(refused.requests) == 2
 
 
 def _assert_invalid_tokens_are_rejected(
