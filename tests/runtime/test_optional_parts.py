@@ -287,7 +287,7 @@ from toolcast_runtime import Registry
 from toolcast_runtime import Client
 
 sys.meta_path.insert(0, Breaks())
-tools = Package(Path({folder!r}), definition("who")).load()
+tools = Package(Path({folder!r}), definition("ping")).load()
 registry = Registry(tools, clients={{"desk": Client("*"), "back": Client("*")}})
 given = {{"SHOP_PUBLIC_URL": "https://shop.example", "SHOP_OAUTH_ISSUER": "http://127.0.0.1:9"}}
 
