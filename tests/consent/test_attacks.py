@@ -24,10 +24,10 @@ TRANSPORTS = ("stdio", pytest.param("http", marks=pytest.mark.slow))
 
 
 def answer_call(
-    client: StatelessClient, state: str, answer: Any = YES, **more: Any
+    client: StatelessClient, state: str, answer: Any = YES, **kwargs: Any
 ) -> str:
     """Return the text after a call is repeated with this state and this answer."""
-    params = {"arguments": ORDER, **more}
+    params = {"arguments": ORDER, **kwargs}
     responses = {"confirm": answer}
     response = client.call(
         "refund_order", requestState=state, inputResponses=responses, **params
@@ -216,9 +216,11 @@ def send_answers_before_question(shop: Shop, client: HandshakeClient) -> list[st
 
 def send_stateless_approval(shop: Shop, client: HandshakeClient) -> list[str]:
     """Send the answers and state of the stateless version with a call."""
-    more = {"inputResponses": {"confirm": YES}, "requestState": "v1.AAAA"}
+    kwargs = {"inputResponses": {"confirm": YES}, "requestState": "v1.AAAA"}
     return [
-        get_text(client.read_response(client.start_call("refund_order", ORDER, **more)))
+        get_text(
+            client.read_response(client.start_call("refund_order", ORDER, **kwargs))
+        )
     ]
 
 

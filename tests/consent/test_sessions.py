@@ -78,6 +78,7 @@ def test_question_is_answered_only_in_its_session(shop: Shop) -> None:
 
 
 def test_closed_connection_cancels_the_call_and_its_question(shop: Shop) -> None:
+    """A later answer has no effect, and the session accepts further calls."""
     with shop.serve_http() as server:
         client = HttpHandshakeClient(server.url)
         number = client.start_call("refund_order", ORDER)
