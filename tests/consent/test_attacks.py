@@ -203,7 +203,7 @@ def _call_and_answer(client: HandshakeClient, answer: Any) -> str:
     """Start a call, answer its question, and return the text."""
     number = client.start_call("refund_order", ORDER)
     client.answer(client.read_question(), answer)
-    return get_text(client.read_response(number))
+    return client.read_text(number)
 
 
 def send_answers_before_question(shop: Shop, client: HandshakeClient) -> list[str]:
@@ -217,11 +217,7 @@ def send_answers_before_question(shop: Shop, client: HandshakeClient) -> list[st
 def send_stateless_approval(shop: Shop, client: HandshakeClient) -> list[str]:
     """Send the answers and state of the stateless version with a call."""
     kwargs = {"inputResponses": {"confirm": YES}, "requestState": "v1.AAAA"}
-    return [
-        get_text(
-            client.read_response(client.start_call("refund_order", ORDER, **kwargs))
-        )
-    ]
+    return [client.call_for_text("refund_order", ORDER, **kwargs)]
 
 
 def answer_expired_question(shop: Shop, client: HandshakeClient) -> list[str]:
@@ -231,14 +227,9 @@ def answer_expired_question(shop: Shop, client: HandshakeClient) -> list[str]:
     ) as impatient:
         number = impatient.start_call("refund_order", ORDER)
         request = impatient.read_question()
-        text = get_text(impatient.read_response(number))
+        text = impatient.read_text(number)
         impatient.answer(request, YES)
-        return [
-            text,
-            get_text(
-                impatient.read_response(impatient.start_call("refund_order", ORDER))
-            ),
-        ]
+        return [text, impatient.call_for_text("refund_order", ORDER)]
 
 
 def answer_concurrent_calls(shop: Shop, client: HandshakeClient) -> list[str]:
@@ -250,10 +241,7 @@ def answer_concurrent_calls(shop: Shop, client: HandshakeClient) -> list[str]:
     assert "second" in second_question["params"]["message"]
     client.answer(first_question, {"action": "decline"})
     client.answer(second_question, {"action": "cancel"})
-    return [
-        get_text(client.read_response(first)),
-        get_text(client.read_response(second)),
-    ]
+    return [client.read_text(first), client.read_text(second)]
 
 
 def answer_question_as_other_client(shop: Shop, client: HandshakeClient) -> list[str]:
@@ -265,7 +253,7 @@ def answer_question_as_other_client(shop: Shop, client: HandshakeClient) -> list
         text = _call_and_answer(other, {"action": "cancel"})
     assert shop.side_effects == []
     client.answer(request, {"action": "decline"})
-    return [text, get_text(client.read_response(number))]
+    return [text, client.read_text(number)]
 
 
 def decline_in_session(shop: Shop, client: HandshakeClient) -> list[str]:
@@ -286,7 +274,7 @@ def approve_after_decline(shop: Shop, client: HandshakeClient) -> list[str]:
     request = client.read_question()
     client.answer(request, {"action": "decline"})
     client.answer(request, YES)
-    return [get_text(client.read_response(number))]
+    return [client.read_text(number)]
 
 
 def approve_after_cancellation(shop: Shop, client: HandshakeClient) -> list[str]:
@@ -313,23 +301,16 @@ def answer_malformed_in_session(shop: Shop, client: HandshakeClient) -> list[str
         with shop.connect_handshake(
             client.transport, capabilities=capabilities
         ) as other:
-            refused.append(
-                get_text(other.read_response(other.start_call("refund_order", ORDER)))
-            )
+            refused.append(other.call_for_text("refund_order", ORDER))
     assert all("has to ask the user first" in text for text in refused)
-    return [get_text(client.read_response(number)), *texts, *refused]
+    return [client.read_text(number), *texts, *refused]
 
 
 def approve_in_session_arguments(shop: Shop, client: HandshakeClient) -> list[str]:
     """Send approval in arguments, as a model could."""
     names = ("confirm", "approve", "confirmed")
     return [
-        get_text(
-            client.read_response(
-                client.start_call("refund_order", {**ORDER, name: True})
-            )
-        )
-        for name in names
+        client.call_for_text("refund_order", {**ORDER, name: True}) for name in names
     ]
 
 
@@ -360,7 +341,7 @@ def test_handshake_call_runs_only_after_approval(shop: Shop, transport: str) -> 
         request = client.read_question()
         client.answer(request, YES)
         client.answer(request, YES)
-        assert get_text(client.read_response(number)) == "refunded A-1 25"
+        assert client.read_text(number) == "refunded A-1 25"
         assert shop.side_effects == ["refunded A-1 25"]
 
 

@@ -48,7 +48,7 @@ def run_python(project: Path, *arguments: str) -> str:
 def test_server_lists_tools_without_handlers_and_fails_their_calls(
     project: Path, version: str
 ) -> None:
-    with stdio_server(project, "generated.git", version=version) as server:
+    with stdio_server(project, "generated.git", era=version) as server:
         assert len(server.request("tools/list")["result"]["tools"]) == 12
         answer = server.call("git_status", {"repo_path": "."})["result"]
         assert answer["isError"] is True
