@@ -16,7 +16,7 @@ import pytest
 from mcp.shared.auth import OAuthClientInformationFull
 from mcp_types import TextContent
 
-from tests.external.third_party_setup import installed
+from tests.external.third_party_setup import find_installed
 from tests.oauth.agent import Browser, run_agent
 from tests.oauth.shop import DESK, PUBLIC, SCOPES, run_shop
 
@@ -27,7 +27,9 @@ if TYPE_CHECKING:
 
 pytestmark = [
     pytest.mark.servers,
-    pytest.mark.skipif(installed() is None, reason="not set up: make test-servers"),
+    pytest.mark.skipif(
+        find_installed() is None, reason="not set up: make test-servers"
+    ),
 ]
 BACK = "http://127.0.0.1/back"
 
@@ -35,7 +37,7 @@ BACK = "http://127.0.0.1/back"
 @contextmanager
 def run_oidc_provider(token_format: str) -> Iterator[str]:
     """Start the server with a token format and yield the issuer's URL."""
-    tools = installed()
+    tools = find_installed()
     assert tools is not None
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))

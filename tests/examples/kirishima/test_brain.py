@@ -16,7 +16,7 @@ import pytest
 
 from examples.kirishima.brain import respond
 from generated.kirishima import registry
-from tests.external.servers.running import HttpServer
+from tests.external.servers.http_servers import PersonalServer, run_personal_server
 
 TOKEN = "hunter2-hunter2"
 
@@ -103,16 +103,15 @@ def model(monkeypatch: pytest.MonkeyPatch) -> Iterator[Model]:
 
 
 @pytest.fixture(scope="module")
-def personal() -> Iterator[HttpServer]:
+def personal() -> Iterator[PersonalServer]:
     """The external MCP server of calendar, contacts, mail and lists."""
-    server = HttpServer.started("--token", TOKEN)
-    yield server
-    server.end()
+    with run_personal_server("--token", TOKEN) as server:
+        yield server
 
 
 @pytest.fixture
 async def ledger(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, personal: HttpServer
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, personal: PersonalServer
 ) -> AsyncIterator[Path]:
     """The ledger's file, with new connections of the registry."""
     path = tmp_path / "ledger.sqlite3"
