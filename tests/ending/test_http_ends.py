@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from tests.ending.conftest import TIMEOUT_S, SlowProject, measure_exit
-from tests.http.serving import RunningServer, rpc, run_server
+from tests.http.serving import Server, rpc, run_server
 
 SLOW = pytest.mark.slow
 WORKERS = pytest.mark.parametrize("workers", [pytest.param(1, marks=SLOW), 2])
@@ -27,7 +27,7 @@ SIGNALS = pytest.mark.parametrize(
 @contextmanager
 def run_slow_server(
     project: SlowProject, grace: int, workers: int, idle: float | None = None
-) -> Iterator[RunningServer]:
+) -> Iterator[Server]:
     """Start the project's server; `idle` replaces the shutdown time of idle connections.
 
     The time is replaced when the server imports the handlers, at its first call.
@@ -45,7 +45,7 @@ class Call(threading.Thread):
 
     def __init__(
         self,
-        running: RunningServer,
+        running: Server,
         project: SlowProject,
         tool: str,
         *,
@@ -162,8 +162,6 @@ async def call_until_refused(port: int, is_kept: bool, answer: asyncio.Event) ->
     body, more = rpc("tools/call", {"name": "quick", "arguments": {}})
     headers = {
         "Host": "localhost",
-        "Accept": "application/json, text/event-stream",
-        "Content-Type": "application/json",
         "Connection": "keep-alive" if is_kept else "close",
         "Content-Length": str(len(body)),
         **more,

@@ -223,6 +223,7 @@ def test_generated_server_passes_skills_extension_scenario(
 
 
 def test_every_scored_scenario_is_run(node: NodeTools) -> None:
+    """Scenarios that the conformance suite scores are all in this module's tables."""
     suite = Path(node.conformance[1]).parents[1]
     text = (suite / "requirements" / f"{MODERN}.yaml").read_text(encoding="utf-8")
     scored = yaml.safe_load(text)["server"]

@@ -170,7 +170,7 @@ def test_server_discover_returns_server_info_instructions_and_capabilities() -> 
         result = modern.request("server/discover", {"_meta": meta()})["result"]
         info = result["_meta"]["io.modelcontextprotocol/serverInfo"]
     assert (info["name"], info["title"]) == ("kirishima", "Kirishima")
-    assert result["instructions"].startswith("The tools of a personal assistant")
+    assert result["instructions"].startswith("Tools of a personal assistant")
     assert sorted(result["capabilities"]) == [
         "extensions",
         "logging",

@@ -138,6 +138,7 @@ def test_provider_receives_call_arguments_and_client(make_registry: Make) -> Non
 
 
 def test_denied_remote_tool_is_not_looked_up(make_registry: Make) -> None:
+    """Denied tools are unknown tools, and unknown clients raise, without a provider lookup."""
     provider = RecordingProvider(make_tool("email"))
     registry = make_registry(provider)
     response = registry.call_tool_sync("email", {}, "external")
