@@ -12,7 +12,7 @@ import sys
 import tempfile
 import textwrap
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
 import click
@@ -40,9 +40,9 @@ _NOTE = (
 _RULES_INTRO = """\
 # Rules
 
-`toolcast check` checks that the statements on this page are true. The linked page of a rule family, and
-`toolcast explain RULE`, have the reason and examples for each rule. To accept a finding,
-[suppress](findings.md#suppressions) the finding. [Extensions](extensions.md) add rules.
+`toolcast check` applies these rules: each rule checks that a statement about the specs is true. The linked
+page of a rule family, and `toolcast explain RULE`, contain the reason and examples for each rule. To accept
+a finding, [suppress](findings.md#suppressions) the finding.
 """
 
 _CHANGE_FAMILIES = {
@@ -62,29 +62,28 @@ _CHANGE_FAMILIES = {
     "extension": "Fields of extensions that do not grade their changes.",
 }
 _AUDIENCES = (
-    "callers, mainly models: names, arguments, results",
-    "texts that models read: names, descriptions, order",
-    "Python code: generated types, handlers",
-    "which clients have the tool, on which surface, with which permission",
+    "callers of tools, mainly models: changes of names, arguments, results",
+    "prompts of models: changes of text that models read, such as descriptions",
+    "Python code: changes of generated types and handlers",
+    "access: changes of the clients that can use a tool, by which target, with which permission",
 )
 _CHANGES_INTRO = """\
 # Kinds of changes
 
-[`toolcast diff`](diff.md) assigns a kind to each change. `toolcast explain KIND` prints its meaning and
-grades, for example `toolcast explain tool/removed`; `toolcast explain` lists all kinds. The
-documentation site (`make docs`) has the complete table on this page.
+[`toolcast diff`](diff.md) assigns each change of the specs to a kind. `toolcast explain KIND` prints the
+meaning and grades of a kind, for example `toolcast explain tool/removed`; `toolcast explain` lists all
+kinds. In the documentation site (`make docs`), this page lists all kinds.
 
 ## Audiences
 
 {audiences}
 
-A kind has a grade for each audience: `safe`, `risky` or `breaking`. A change can have other grades than
-its kind; the report of `toolcast diff` states the reason. For example, declaring `readOnlyHint` for the first time is
-risky, and changing it from an explicit `false` is breaking.
+A kind of change has a grade for each audience: `safe`, `risky` or `breaking`. If a change has other grades
+than the change's kind, the report of `toolcast diff` states the reason.
 
 ## Names of kinds
 
-A kind has the form `FAMILY.FIELD/EVENT`, for example `tool.timeout/lowered` or
+The name of a kind has the form `FAMILY.FIELD/EVENT`, for example `tool.timeout/lowered` or
 `parameter/property-removed`.
 
 | Event | Meaning |
@@ -95,7 +94,7 @@ A kind has the form `FAMILY.FIELD/EVENT`, for example `tool.timeout/lowered` or
 | `added`, `removed`, `moved` | an entry of a list or mapping is added, removed or moved |
 | `to-VALUE`, `from-VALUE` | a flag or enum changes to or from the value |
 
-Each kind has an opposite, the kind of the reverse change.
+Each kind has an opposite: the kind of the reverse change.
 """
 
 
@@ -264,41 +263,63 @@ def _render_commands_page() -> str:
 
 
 def _render_commands() -> str:
-    group = _context(toolcast, "toolcast")
+    commands = list(_walk_commands(toolcast, "toolcast", None))
+    counts = Counter(record for context in commands for record in _own_options(context))
+    common = [record for record in counts if counts[record] >= _COMMON_OPTION_COUNT]
     parts = [
         _NOTE,
         "# Commands\n",
-        "A command finds `toolcast.yaml` in the current folder or its parents, or in `--project"
-        " FOLDER`.\n`toolcast COMMAND --help` also prints details and exit codes."
-        " [Findings](findings.md) describes formats.\n",
-        _help(group),
+        "Each command finds `toolcast.yaml` in the current folder or its parents, or in the folder"
+        " of the option\n`--project FOLDER`. `toolcast --help` lists the commands, and"
+        " `toolcast COMMAND --help` prints details and\nexit codes."
+        " [Findings](findings.md) describes the formats of reports.\n",
+        "## Options of several commands\n",
+        _definition_list(common),
     ]
-    for name in toolcast.list_commands(group):
-        command = toolcast.get_command(group, name)
-        if command is None:
-            raise LookupError(f"the command `{name}` is listed, but cannot be loaded")
-        parts.append(_help_of(command, name, group, 2))
+    for context in commands:
+        if context.command is not toolcast:
+            parts.append(_command_section(context, common))
     return "\n".join(parts)
 
 
-def _help_of(
-    command: click.Command, name: str, parent: click.Context, level: int
-) -> str:
-    """Return summary and options of a command and, one level deeper, of its subcommands."""
+def _walk_commands(
+    command: click.Command, name: str, parent: click.Context | None
+) -> Iterator[click.Context]:
+    """Yield the context of a command, then those of its subcommands."""
     context = _context(command, name, parent)
-    summary = inspect.cleandoc(command.help or "").partition("\n\n")[0]
-    usage = command.get_usage(context).removeprefix("Usage: ")
-    parts = [f"{'#' * level} {context.command_path}\n", f"{summary}\n", f"`{usage}`\n"]
-    records = [
+    yield context
+    if isinstance(command, click.Group):
+        for word in command.list_commands(context):
+            inner = command.get_command(context, word)
+            if inner is None:
+                raise LookupError(f"the command `{word}` is listed, but not available")
+            yield from _walk_commands(inner, word, context)
+
+
+def _own_options(context: click.Context) -> list[tuple[str, str]]:
+    return [
         record
         for record in _options(context)
         if not record[0].startswith(_COMMON_OPTIONS)
     ]
-    if records:
-        parts.append(_definition_list(records))
-    if isinstance(command, click.Group):
-        for word, inner in command.commands.items():
-            parts.append(_help_of(inner, word, context, level + 1))
+
+
+def _command_section(
+    context: click.Context, common: Collection[tuple[str, str]]
+) -> str:
+    """Return summary, usage and options of a command; common options only by name."""
+    summary = inspect.cleandoc(context.command.help or "").partition("\n\n")[0]
+    usage = context.command.get_usage(context).removeprefix("Usage: ")
+    level = "#" * len(context.command_path.split())
+    parts = [f"{level} {context.command_path}\n", f"{summary}\n", f"`{usage}`\n"]
+    records = _own_options(context)
+    own = [record for record in records if record not in common]
+    if own:
+        parts.append(_definition_list(own))
+    names = [f"`{record[0]}`" for record in records if record in common]
+    if names:
+        link = "[Common options](#options-of-several-commands)"
+        parts.append(f"{link}: {', '.join(names)}\n")
     return "\n".join(parts)
 
 
@@ -316,7 +337,9 @@ def _context(
 
 
 _COMMON_OPTIONS = ("--project FOLDER", "-h, --help")
-"""Options that the page describes once."""
+"""Options that every command has; the page does not list them."""
+_COMMON_OPTION_COUNT = 3
+"""Options of at least so many commands are described once."""
 
 
 def _help(context: click.Context) -> str:
@@ -334,9 +357,9 @@ def _render_targets_page() -> str:
     parts = [
         _NOTE,
         "# Targets\n",
-        "A target is one kind of output. A toolset enables targets with their options in"
-        " `targets`, by default\nthe `targets` of `toolcast.yaml`. The [spec reference](spec.md)"
-        " lists the options of targets; each\ntarget's page has examples.\n",
+        "A target is one kind of output, such as an MCP server. A toolset enables targets in the"
+        " field `targets`\nof `toolset.yaml`; the default is `targets` of `toolcast.yaml`. The"
+        " [spec reference](spec.md#toolsettargets) lists\nthe options of targets.\n",
         "| Target | Output | Requires |",
         "| --- | --- | --- |",
     ]

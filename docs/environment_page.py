@@ -56,12 +56,12 @@ _INTERNAL_VARIABLES = {"PATH", "TEMP", "TOOLCAST_HTTP_WORKER"}
 _ENVIRONMENT_INTRO = """\
 # Environment variables
 
-You configure secrets and addresses of a deployment with environment variables. In names of variables,
-`TOOLSET` is the name of the toolset, or of the endpoint in `toolcast.yaml`, and `CLIENT` the client's
-name, in upper case with `_` for other characters: `MY_TOOLS_TOKEN_SUPPORT`.
+You configure secrets and addresses of a deployment with environment variables. In the names of variables,
+`TOOLSET` is the name of the toolset or combined server, and `CLIENT` the client's name. Both names are in
+upper case, with `_` for other characters: `MY_TOOLS_TOKEN_SUPPORT`.
 
-A variable that *can be a file* has a second form with `_FILE` at the end, which holds the path of a
-file with the value, for example a Docker secret. Set only one of the two forms.
+A variable that *can be a file* has a second form with `_FILE` at the end. The second form is the path of
+a file with the value, for example a Docker secret. Set only one of the two forms.
 
 ## Variables of a toolset
 """
@@ -69,17 +69,15 @@ _ENVIRONMENT_END = """\
 
 ## Variables that the specs name
 
-* `${NAME}` and `${NAME:-default}` in `mcp_servers` and `router` of `toolset.yaml` stand for
-  environment variables. If `NAME` is not set, `NAME_FILE` can name a file with the value.
-* `SSL_CERT_FILE` names the certificate authorities for [external servers](external.md).
-* `state_key_variable` of the target `mcp` names the variable with the key for
-  [confirmations](confirmation.md) in several processes. The key can be in a file.
+* A value `${NAME}` or `${NAME:-default}` in `mcp_servers` or `router` of `toolset.yaml` names an
+  environment variable. If `NAME` is not set, `NAME_FILE` can name a file with the value.
+* `state_key_variable` of the target `mcp` names the variable with the
+  [state key](confirmation.md#state-keys). The state key can be in a file.
 * `environment` of the target [`package`](targets/package.md) declares variables that your handlers
   read.
-* OpenTelemetry reads its own `OTEL_...` variables: [Monitoring](monitoring.md).
-* PostgreSQL's `PG...` variables complete the URL of the [ledger](ledger.md).
 
-
+Libraries read further variables: `SSL_CERT_FILE` for [external servers](external.md), `OTEL_...` for
+[OpenTelemetry](monitoring.md#opentelemetry), and `PG...` for a [ledger](ledger.md) in PostgreSQL.
 """
 
 

@@ -8,14 +8,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from toolcast.spec_language.spec_language import get_schema
-from toolcast.targets.table import load_targets
 
 _SPEC_INTRO = """\
 # Spec reference
 
 A project has a `toolcast.yaml` and a folder for each toolset. A toolset's folder contains a
-`toolset.yaml` and one file per tool. Subfolders (`specs/notes/search/find_note.yaml`) only group
-files. Unknown keys are errors. The smallest tool spec:
+`toolset.yaml` and one spec file per tool, optionally in subfolders (`specs/notes/search/find_note.yaml`).
+Unknown keys in spec files are errors. This is the smallest spec of a tool:
 
 ```yaml
 name: ping
@@ -27,24 +26,19 @@ Spec files are UTF-8 and must not contain YAML anchors, tags, merge keys, direct
 or second documents. Quote plain scalars that YAML versions parse differently (`no`, `010`, `12:30`,
 `2024-01-02`, `1e5`).
 
-The tables on this page are generated from JSON Schemas, which `toolcast schema tool` prints and
-[editors](ci.md#editors) use. [Extensions](extensions.md) add fields.
-
-In the tables, `name.key` is a key inside of an object, `NAME` a key that you choose, and `[]` an array
-item.
+The command `toolcast schema` prints the JSON Schemas of spec files, which [editors](ci.md#editors) use.
+In the tables on this page, `name.key` is a key inside of an object, `NAME` a key that you choose, and
+`[]` an array item.
 
 ## Tool: `<name>.yaml`
-
-The column **Read by** lists the targets whose output the field changes. A dash means that only rules
-and commands read the field.
 """
 
 
 _DEFINITIONS = """
 ## Shared definitions: `definitions.yaml`
 
-The file `definitions.yaml` contains named JSON Schemas that several tools share. Put it next to
-`toolset.yaml` for one toolset, or next to `toolcast.yaml` for all toolsets.
+The file `definitions.yaml` contains named JSON Schemas that several tools share. Put `definitions.yaml`
+next to `toolset.yaml` for one toolset, or next to `toolcast.yaml` for all toolsets.
 
 ```yaml
 money:
@@ -57,10 +51,10 @@ currency: {enum: [EUR, USD]}
 ```
 
 `parameters`, `returns` and other definitions refer to the definition `money` as
-`$ref: "#/$defs/shared/money"`. Each generated schema is self-contained: `$defs.shared` has the definitions
-that the schema uses. To suppress a finding in `definitions.yaml`, use `suppress` in `toolset.yaml`. Names of
-definitions have 1 to 64 characters of `A-Z a-z 0-9 _`, do not start with a digit, and are not JSON Schema
-keywords. `confirm.when` cannot use shared definitions.
+`$ref: "#/$defs/shared/money"`. Each generated schema contains the shared definitions that the schema uses,
+in `$defs.shared`. To suppress a finding in `definitions.yaml`, use `suppress` in `toolset.yaml`. Names of
+shared definitions have 1 to 64 characters of `A-Z a-z 0-9 _` and do not start with a digit. `confirm.when`
+cannot use shared definitions.
 """
 
 _MAX_NESTED_ROWS = 4
@@ -74,25 +68,23 @@ class _FieldTables:
 
     def __init__(self) -> None:
         self._headings: list[tuple[Any, str]] = []
+        self._tables: dict[str, set[tuple[str, str, str]]] = {}
         self._arrays: dict[str, Any] = {}
         self._enums: dict[str, list[Any]] = {}
 
-    def render(
-        self, kind: str, node: Mapping[str, Any], readers: Mapping[str, str] | None
-    ) -> Iterator[str]:
+    def render(self, kind: str, node: Mapping[str, Any]) -> Iterator[str]:
         """Yield the lines of a file's table and of the tables of its large objects.
 
         Args:
             kind: the kind of file, the first part of the headings.
             node: the JSON Schema of the file.
-            readers: the content of the column "Read by".
         """
         objects: list[tuple[str, Mapping[str, Any]]] = []
-        yield from self._table(kind, node, objects, readers)
+        yield from self._table(kind, node, objects)
         while objects:
             heading, nested = objects.pop(0)
             yield f"\n### {heading}\n"
-            yield from self._table(heading, nested, objects, None)
+            yield from self._table(heading, nested, objects)
 
     def render_enums(self) -> Iterator[str]:
         """Yield the long lists of values that the tables link to."""
@@ -106,12 +98,10 @@ class _FieldTables:
         heading: str,
         node: Mapping[str, Any],
         objects: list[tuple[str, Mapping[str, Any]]],
-        readers: Mapping[str, str] | None,
     ) -> Iterator[str]:
-        is_read = readers is not None
-        yield "Field | Type | Meaning" + (" | Read by" if is_read else "")
-        yield "--- | --- | ---" + (" | ---" if is_read else "")
-        yield from self._rows(heading, node, "", objects, readers)
+        yield "|Field | Type | Meaning"
+        yield "|--- | --- | ---"
+        yield from self._rows(heading, node, "", objects)
 
     def _rows(
         self,
@@ -119,7 +109,6 @@ class _FieldTables:
         node: Mapping[str, Any],
         prefix: str,
         objects: list[tuple[str, Mapping[str, Any]]],
-        readers: Mapping[str, str] | None,
     ) -> Iterator[str]:
         required = node.get("required", ())
         for name, field in _nested_fields(node):
@@ -135,23 +124,24 @@ class _FieldTables:
                 while not table.get("properties"):
                     link, table = f"{link}.NAME", table["additionalProperties"]
                 self._headings.append((_shape(field), link))
+                self._tables[link] = set(_walk(table, ""))
                 objects.append((link, table))
             is_repeated = self._register_array(name, field)
             if is_repeated:
-                meaning = f"{meaning} The keys are those of `{name}` in a tool spec."
+                meaning = (
+                    f"{meaning} The keys are the keys of `{name}` in a tool's spec."
+                )
             if link:
                 meaning = f"{meaning} [Fields](#{_anchor(link)})".strip()
-            reader = readers.get(path, "") if readers is not None else ""
             # A field without a description adds nothing to the rows around it.
             if meaning:
-                row = f"`{path}` | {type_} | {meaning}"
-                yield row + (f" | {reader}" if reader else "")
+                yield f"|`{path}` | {type_} | {meaning}"
             if not link:
                 items = field.get("items")
                 if isinstance(items, dict) and not is_repeated:
                     nested = f"{path}[]."
-                    yield from self._rows(heading, items, nested, objects, readers)
-                yield from self._rows(heading, field, f"{path}.", objects, readers)
+                    yield from self._rows(heading, items, nested, objects)
+                yield from self._rows(heading, field, f"{path}.", objects)
 
     def _register_array(self, name: str, field: Mapping[str, Any]) -> bool:
         """Store the item fields of an array; return whether it repeats an earlier array."""
@@ -166,7 +156,12 @@ class _FieldTables:
         has_fields = any(True for _ in _walk(field, ""))
         if not has_fields:
             return ""
-        return next((link for known, link in self._headings if known == shape), "")
+        for known, link in self._headings:
+            if known == shape:
+                return link
+        # A part of an earlier table, with the same descriptions.
+        rows = set(_walk(field, ""))
+        return next((link for link, known in self._tables.items() if rows < known), "")
 
     def _type(self, name: str, field: Mapping[str, Any]) -> str:
         enum = field.get("enum", ())
@@ -201,31 +196,20 @@ def build_spec_page() -> str:
     tables = _FieldTables()
     parts = [
         _SPEC_INTRO,
-        *tables.render("tool", get_schema("tool"), _readers()),
+        *tables.render("tool", get_schema("tool")),
         "\n## Toolset: `toolset.yaml`\n",
-        *tables.render("toolset", get_schema("toolset"), None),
+        *tables.render("toolset", get_schema("toolset")),
         _DEFINITIONS,
         "\n## Resource: `mcp_resources/NAME.yaml`\n",
-        *tables.render("resource", get_schema("mcp_resource"), None),
+        *tables.render("resource", get_schema("mcp_resource")),
         "\n## MCP prompt: `mcp_prompts/NAME.yaml`\n",
-        *tables.render("prompt", get_schema("mcp_prompt"), None),
+        *tables.render("prompt", get_schema("mcp_prompt")),
         "\n## Project: `toolcast.yaml`\n",
-        *tables.render("project", get_schema("workspace"), None),
+        *tables.render("project", get_schema("workspace")),
         *tables.render_enums(),
         "",
     ]
     return "\n".join(parts)
-
-
-def _readers() -> dict[str, str]:
-    """Return the names of the targets that read each field of a tool."""
-    targets = load_targets(()).values()
-    readers = {}
-    for field in get_schema("tool")["properties"]:
-        names = [target.name for target in targets if field in target.reads]
-        is_read_by_all = len(names) == len(targets)
-        readers[field] = "all targets" if is_read_by_all else ", ".join(names) or "-"
-    return readers
 
 
 def build_field_table(node: Mapping[str, Any]) -> Iterator[str]:

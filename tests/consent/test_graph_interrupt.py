@@ -14,7 +14,7 @@ from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.types import Command
 
 from tests.consent.shop_clients import YES, Shop
-from tests.langchain.test_langchain_agent import ScriptedModel, calls
+from tests.langchain.test_langchain_agent import ScriptedModel, tool_calls
 from toolcast_runtime import Registry
 
 THREAD: Any = {"configurable": {"thread_id": "1"}}
@@ -50,7 +50,7 @@ def test_graph_interrupts_and_resumes_with_answer(
     registry: Registry, shop: Shop
 ) -> None:
     """The interrupt has the question and the arguments; the approval is recorded."""
-    agent = make_agent(registry, calls(REFUND), saver=InMemorySaver())
+    agent = make_agent(registry, tool_calls(REFUND), saver=InMemorySaver())
     interrupt = get_interrupt(agent.invoke(START_INPUT, THREAD))
     assert interrupt["message"].startswith("Pay this order back?")
     assert interrupt["arguments"] == {"order_id": "A-1"} and shop.side_effects == []
@@ -64,7 +64,7 @@ def test_graph_interrupts_and_resumes_with_answer(
 
 
 def test_async_graph_interrupts_and_resumes(registry: Registry, shop: Shop) -> None:
-    agent = make_agent(registry, calls(REFUND), saver=InMemorySaver())
+    agent = make_agent(registry, tool_calls(REFUND), saver=InMemorySaver())
 
     async def run() -> Any:
         interrupt = get_interrupt(await agent.ainvoke(START_INPUT, THREAD))
@@ -77,7 +77,7 @@ def test_async_graph_interrupts_and_resumes(registry: Registry, shop: Shop) -> N
 
 def test_two_handler_questions_interrupt_twice(registry: Registry, shop: Shop) -> None:
     agent = make_agent(
-        registry, calls(("book_table", {"day": "Monday"})), saver=InMemorySaver()
+        registry, tool_calls(("book_table", {"day": "Monday"})), saver=InMemorySaver()
     )
     state = agent.invoke(START_INPUT, THREAD)
     for content in ({"seats": 2}, {"place": "garden"}):
@@ -102,7 +102,7 @@ def test_two_handler_questions_interrupt_twice(registry: Registry, shop: Shop) -
 def test_graph_resumed_without_approval_does_not_run_the_tool(
     registry: Registry, shop: Shop, answer: Any, error: str
 ) -> None:
-    agent = make_agent(registry, calls(REFUND), saver=InMemorySaver())
+    agent = make_agent(registry, tool_calls(REFUND), saver=InMemorySaver())
     interrupt = get_interrupt(agent.invoke(START_INPUT, THREAD))
     if isinstance(answer, dict):
         answer = {"question": interrupt["question"], **answer}
@@ -126,12 +126,12 @@ def load_tools() -> list[Any]:
 def test_graph_without_checkpointer_runs_no_tool(
     registry: Registry, shop: Shop
 ) -> None:
-    agent = make_agent(registry, calls(REFUND))
+    agent = make_agent(registry, tool_calls(REFUND))
     agent.invoke(START_INPUT)
     assert shop.side_effects == []
 
 
-TWO_REFUNDS = calls(REFUND, ("refund_order", {"order_id": "B-2"}))
+TWO_REFUNDS = tool_calls(REFUND, ("refund_order", {"order_id": "B-2"}))
 
 
 def make_single_node_graph(registry: Registry, *is_forward: bool) -> Any:
@@ -177,7 +177,7 @@ def test_checkpoint_resumed_twice_runs_call_once(
     registry: Registry, shop: Shop
 ) -> None:
     graph = make_single_node_graph(registry)
-    state = graph.invoke({"messages": [calls(REFUND)]}, THREAD)
+    state = graph.invoke({"messages": [tool_calls(REFUND)]}, THREAD)
     answer = {"question": get_interrupt(state)["question"], **YES}
     checkpoint = graph.get_state(THREAD).config
     graph.invoke(Command(resume=answer), THREAD)
@@ -186,7 +186,7 @@ def test_checkpoint_resumed_twice_runs_call_once(
 
 
 def test_one_answer_approves_one_of_equal_calls(registry: Registry, shop: Shop) -> None:
-    agent = make_agent(registry, calls(REFUND, REFUND), saver=InMemorySaver())
+    agent = make_agent(registry, tool_calls(REFUND, REFUND), saver=InMemorySaver())
     state = agent.invoke(START_INPUT, THREAD)
     first, second = state["__interrupt__"]
     answer = {"question": first.value["question"], **YES}
@@ -199,7 +199,7 @@ def test_approval_does_not_apply_to_a_call_with_other_long_arguments(
 ) -> None:
     """The questions of both calls look equal, since they show only 500 characters."""
     prefix = "x" * 600
-    message = calls(
+    message = tool_calls(
         *(("refund_order", {"order_id": prefix + suffix}) for suffix in "AB")
     )
     graph = make_single_node_graph(registry, True, False)

@@ -160,10 +160,10 @@ def plan(
 ) -> None:
     """Show what apply would change; change nothing.
 
-    `+` adds, `~` changes in place, `-` removes, `-/+` removes and adds. The plan is
-    refused if applying it would delete or take over tools of other owners, unless an
-    option allows it. The exit code is 1 if the plan is refused, or if agents need
-    something that applying does not provide (`missing:`).
+    `+` adds, `~` changes in place, `-` removes, `-/+` removes and adds. `plan`
+    refuses a plan that would delete or take over tools of other owners, unless an option
+    allows the change. The exit code is 1 if the plan is refused, or if agents need a
+    tool that `apply` cannot provide (`missing:`).
     """
     # Imported here so that `--help` loads no libraries.
     from ..plan.plan import Overrides
@@ -198,11 +198,11 @@ def apply(
     accept_loss: Names,
     **shared: Any,
 ) -> None:
-    """Apply a saved plan; stop if something has changed since it was made.
+    """Apply a saved plan; stop if Letta has changed since the plan was made.
 
-    The previous state is saved first, for rollback. If apply is interrupted, run it
-    again. The exit code is 1 while something is missing, such as a tool of another owner
-    that an agent lost.
+    `apply` first saves the previous state, for rollback. If `apply` is interrupted, run
+    the command again. The exit code is 1 while a tool is missing, such as a tool of
+    another owner that an agent lost.
     """
     from ..plan.plan import Overrides
     from . import operations
@@ -258,8 +258,8 @@ def verify(
 ) -> None:
     """Compare Letta with the specs, and call the tools that have an example.
 
-    Names, ids, rules and schemas are compared. Letta runs the tools without a model;
-    tools that change data are called only with --call-changing.
+    `verify` compares names, ids, rules and schemas. Letta runs the tools without a
+    model; `verify` calls tools that change data only with --call-changing.
     """
     from ..plan.backend import CallOptions
     from . import operations
@@ -286,9 +286,9 @@ def rollback(
 ) -> None:
     """Undo what was applied since the newest baseline, or since BASELINE.
 
-    Tools are restored by name, because a deleted tool loses its id. The specs' part of
-    memory blocks is restored. Later changes by others are kept. What cannot be restored
-    is listed.
+    `rollback` restores tools by name, because a deleted tool loses the id, and the
+    specs' part of memory blocks. `rollback` keeps later changes by other users, and
+    lists losses that cannot be restored.
     """
     from . import operations
 
@@ -312,10 +312,10 @@ def rollback(
     help="Write the texts that --out saved to this file.",
 )
 def blocks(out: Path | None, write: Path | None, **shared: Any) -> None:
-    """Show the texts that the specs determine in agents' memory blocks, or write them.
+    """Show or write the texts that the specs determine in agents' memory blocks.
 
     Only the part between the toolset's markers changes; the rest belongs to the agent.
-    Writing stops if a block has changed since its text was saved with --out.
+    `blocks --write` stops if a block has changed since --out saved the text.
     """
     from . import operations
 

@@ -54,6 +54,13 @@ async def test_tool_with_progress() -> str:
     return "done"
 
 
+async def test_tool_with_logging() -> str:
+    for text in ("started", "processing data", "completed"):
+        current_call().log("info", f"Tool {text}")
+        await asyncio.sleep(0.05)
+    return "done"
+
+
 def test_header(region: str) -> str:
     return region
 
