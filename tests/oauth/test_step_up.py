@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import httpx
 import pytest
@@ -13,6 +13,7 @@ from mcp_types import TextContent
 
 from tests.oauth.agent import Browser, agent
 from tests.oauth.shop import BACK, DESK, PUBLIC, environment, serving, told
+from tests.oauth.test_issuer_faults import with_introspection
 from tests.runtime.packages import Package, definition
 from toolcast_runtime import Registry
 from toolcast_runtime.core.access import Client
@@ -32,6 +33,7 @@ SCOPES = (
     Scope("back", clients=("back",)),
 )
 HANDLERS = "tests.oauth.handlers"
+LINKS = "shop https://api.example/auth/a?b=1 money"
 
 
 @pytest.fixture
@@ -101,6 +103,60 @@ def test_step_up_keeps_the_scopes_of_the_token(
             token = issuer.token(DESK, scope=own)
             refused = await server.call(token, "refund", modern=False)
             assert f'scope="{requested}"' in refused.headers["www-authenticate"]
+
+    asyncio.run(works())
+
+
+@pytest.mark.parametrize("introspection", [False, True])
+@pytest.mark.parametrize(
+    ("claims", "requested"),
+    [
+        ({"scope": ["shop", "read"]}, "shop read money"),
+        ({"scope": ..., "scp": ["shop", "read"]}, "shop read money"),
+        ({"scope": "shop read", "scp": "store"}, "shop read store money"),
+        ({"scope": "shop", "scp": [1, None, ["x"], "read", "read"]}, "shop read money"),
+        ({"scope": " shop  read "}, "shop read money"),
+        ({"scope": ["shop", "a b", "c\nX: 1", "d\t", "", "e\r"]}, "shop money"),
+        ({"scope": "shop MONEY Money"}, "shop MONEY Money money"),
+        ({"scope": ["shop", "https://api.example/auth/a?b=1"]}, LINKS),
+        ({"scope": f"{'x' * 3_000} shop {'y' * 3_000}"}, "shop money"),
+    ],
+)
+def test_step_up_reads_the_scopes_of_each_form_of_token(
+    claims: dict[str, Any],
+    requested: str,
+    introspection: bool,
+    registry: Registry,
+    issuer: AuthorizationServer,
+) -> None:
+    said = {**issuer.claims(DESK, **claims), "active": True}
+    issuer.active = {"t": {k: v for k, v in said.items() if v is not ...}}
+    given = with_introspection(issuer) if introspection else environment(issuer)
+    options: dict[str, Any] = {"scopes": SCOPES, "introspection": introspection}
+
+    async def works() -> None:
+        async with serving(registry, given, **options) as server:
+            token = "t" if introspection else issuer.token(DESK, **claims)
+            refused = await server.call(token, "refund", modern=False)
+            assert f' scope="{requested}"' in refused.headers["www-authenticate"]
+
+    asyncio.run(works())
+
+
+@pytest.mark.parametrize("length", [1, 10, 40, 1_000])
+def test_challenge_with_many_scopes_fits_into_a_header(
+    length: int, registry: Registry, issuer: AuthorizationServer
+) -> None:
+    """Proxies and clients reject headers of more than 4 to 16 kB."""
+    more = [f"{'x' * length}{number}" for number in range(2_000 // length)]
+
+    async def works() -> None:
+        async with serving(registry, environment(issuer), scopes=SCOPES) as server:
+            token = issuer.token(DESK, scope=" ".join(["shop", *more]))
+            refused = await server.call(token, "refund", modern=False)
+            challenge = refused.headers["www-authenticate"]
+            assert len(challenge) < 2_500
+            assert ' scope="shop x' in challenge and " money" in challenge
 
     asyncio.run(works())
 
