@@ -179,7 +179,9 @@ async def test_structured_content_of_an_error_has_any_type_in_the_newest_revisio
 ) -> None:
     response = await answered(
         proxied(mode="newest"),
-        **{"resultType": "complete", "content": content, "isError": True},
+        resultType="complete",
+        content=content,
+        isError=True,
         structuredContent=value,
     )
     assert response.error and response.result == value

@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import json
 import os
+import signal
+import subprocess
 import sys
 import threading
 import time
@@ -148,6 +150,26 @@ def ask(number: Any, what: str | None) -> None:
     send({"id": f"ask-{number}", "method": "elicitation/create", "params": params})
 
 
+def freeze(how: str) -> None:
+    """Answers nothing any more."""
+    if how == "stopped":
+        os.kill(os.getpid(), signal.SIGSTOP)
+    elif how == "deaf":
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    elif how == "with a child":
+        subprocess.Popen([sys.executable, "-c", "import time; time.sleep(1_000)"])
+    elif how == "half a line":
+        os.write(1, b'{"jsonrpc": "2.0", "id": ')
+    elif how == "noisy":
+        while True:
+            send({"method": "notifications/message", "params": TOLD})
+            time.sleep(0.01)
+    elif how == "busy":
+        while True:
+            pass
+    time.sleep(1_000)
+
+
 def hear(message: dict[str, Any]) -> None:
     if message["id"] in asked:
         text = json.dumps(message.get("error") or message.get("result"))
@@ -249,7 +271,7 @@ def answer(message: dict[str, Any]) -> None:
         send({"id": number, "result": {"tools": listed}})
     elif method == "tools/call":
         if message["params"]["name"] == "freeze":
-            time.sleep(1_000)
+            freeze(str((message["params"].get("arguments") or {}).get("text", "")))
         threading.Thread(target=call, args=(number, message["params"])).start()
     elif method == "notifications/cancelled" and len(sys.argv) > 2:
         with open(sys.argv[2], "a", encoding="utf-8") as heard:
