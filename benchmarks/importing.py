@@ -13,7 +13,7 @@ from real_lists import real_tools
 from results import Part
 from workspaces import set_aside
 
-from tests.mcp.servers import MODERN, sent
+from tests.mcp.servers import MODERN, encode_requests
 
 __all__ = ["importing_part"]
 
@@ -26,7 +26,9 @@ def importing_part(folder: Path, sizes: Sizes) -> Part:
     """Real tools in one list: each of the three steps, and all of them, beside an import."""
     tools = json.dumps({"tools": real_tools(sizes.real)})
     (folder / "list.json").write_text(tools, "utf-8")
-    (folder / "requests").write_text(sent(MODERN, ("tools/list", {})), "utf-8")
+    (folder / "requests").write_text(
+        encode_requests(MODERN, ("tools/list", {})), "utf-8"
+    )
     listed = f"{' '.join(_SERVE)} < ../requests > ../answer.json"
     root = folder / "project"
 

@@ -17,12 +17,12 @@ SERVER = McpServer(
     title="Kirishima",
     version="0.0.0",
     instructions=(
-        "The tools of a personal assistant: long-term memory, reminders, the "
-        "assistant's own prompt and style, GitHub issues and the house. A tool with an "
-        "`action` parameter does several jobs; its description says what each action "
-        "needs. Identifiers are texts that a previous answer gave: pass them back "
-        "unchanged. Times are ISO 8601; without an offset they are in the assistant's "
-        "own time zone."
+        "Tools of a personal assistant: long-term memory, reminders, the assistant's "
+        "own prompt and style, GitHub issues and the smart home. A tool with an "
+        "`action` parameter has several operations; its description lists what each "
+        "action needs. Identifiers are strings from earlier results: pass them back "
+        "unchanged. Times are ISO 8601; without an offset, they are in the assistant's "
+        "time zone."
     ),
     client="internal",
     http=HttpSettings(

@@ -17,11 +17,11 @@ SERVER = McpServer(
     title="Molecule platform",
     version="1.0.0",
     instructions=(
-        "You are the agent of one workspace on the Molecule platform. Peers are other "
-        "workspaces of your organisation with agents of their own: list them, delegate "
-        "to the one whose skills fit, and read your inbox. Long-term memory, a goal "
-        "and a task list outlast the conversation. Where the machine has a desktop, "
-        "you can see and operate it."
+        "Tools of an agent in one workspace of the Molecule platform. Peers are other "
+        "workspaces of the organization with their own agents: list them, delegate "
+        "tasks to the peer with the right skills, and read the inbox. Long-term "
+        "memory, the goal and the task list persist after the conversation. If the "
+        "machine has a desktop, you can view and control it."
     ),
     http=HttpSettings(
         # Path of each client, and the environment variable of its token.

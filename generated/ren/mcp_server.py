@@ -18,11 +18,11 @@ SERVER = McpServer(
     title="Ren",
     version="0.0.0",
     instructions=(
-        "The tools around Ren, an agent with a memory of her own: her core memory and "
-        "archival passages, notecards, projects with their entries and phases, skills, "
-        "portraits, signals and transcripts. Some tools wake Ren and take a turn of "
-        "hers; their texts say so. What deletes asks twice: the first call shows what "
-        "would go and gives a confirmation, the second one needs it."
+        "Tools for working with Ren, an agent with her own memory: her core memory and "
+        "archival passages, notecards, project entries and phases, skills, portraits, "
+        "signals and transcripts. Some tools send Ren a message and wait for one of "
+        "her turns; their descriptions state this. Deletions need two calls: the first "
+        "returns the data and a confirmation code, the second needs the code."
     ),
     client="claude",
     http=HttpSettings(

@@ -81,9 +81,13 @@ def test_exposure_without_attachment_has_the_specs_reason() -> None:
     assert workspace is not None, findings
     ren = next(candidate for candidate in workspace.toolsets if candidate.name == "ren")
     found = build_exposures(workspace, ren)
-    reason = "Portraits are told to Ren by way of her core memory."
+    reason = "Ren reads portraits in her core memory."
     assert found["read_all_portraits"].targets["letta"] == reason
-    assert found["read_pending_thoughts"].targets["letta"].startswith("Whoever begins")
+    assert (
+        found["read_pending_thoughts"]
+        .targets["letta"]
+        .startswith("The agent that begins")
+    )
 
 
 def test_watch_includes_an_editable_extensions_source() -> None:

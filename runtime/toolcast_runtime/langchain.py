@@ -41,6 +41,8 @@ class SpecTool(BaseTool):
 
     registry: Registry = Field(exclude=True)
     client: str | None = Field(default=None, exclude=True)
+    # The name in the registry: a copy of the tool may have another `name` for the model.
+    registered_name: str = Field(exclude=True, repr=False)
     handle_tool_error: bool = True
 
     def get_input_schema(self, config: Any = None) -> type[BaseModel]:
@@ -51,7 +53,7 @@ class SpecTool(BaseTool):
     def _schema_model(self) -> type[BaseModel]:
         # Build the class on first use: building takes a hundred times as long as the tool
         # itself, and few programs need the class.
-        return _build_schema_model(self.registry, self.name, self.client)
+        return _build_schema_model(self.registry, self.registered_name, self.client)
 
     def _run(self, /, **arguments: Any) -> str | list[dict[str, Any]]:
         return _format_content(run_sync(self._call(arguments)))
@@ -62,7 +64,7 @@ class SpecTool(BaseTool):
     async def _call(self, arguments: Mapping[str, Any]) -> ToolResponse:
         ask = _GraphInterrupt()
         response = await self.registry.call_tool(
-            self.name, arguments, self.client, ask=ask
+            self.registered_name, arguments, self.client, ask=ask
         )
         if ask.raised is not None:
             raise ask.raised
@@ -114,6 +116,7 @@ class LangChainTools:
 def _wrap_tool(registry: Registry, tool: Tool, client: str | None) -> SpecTool:
     return SpecTool(
         name=tool.name,
+        registered_name=tool.name,
         description=tool.description,
         args_schema=tool.openai()["function"]["parameters"],
         registry=registry,

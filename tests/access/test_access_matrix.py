@@ -149,8 +149,8 @@ def test_cli_block_has_only_lines_for_allowed_tools(client: str, tool: str) -> N
 
 def test_prompt_docs_for_restricted_client_omit_denied_tools() -> None:
     assert prompts.preamble("copilot") == (
-        "## What you can do\n\nThese tools are yours to call at any time. Use them before"
-        " you answer from habit.\n\n**Identity**\n- **get_personality**: Return the style"
+        "## What you can do\n\nYou can call these tools at any time. Prefer them to answers"
+        " from your own knowledge.\n\n**Identity**\n- **get_personality**: Return the style"
         " guide, with a section for each model.\n\n**Workspace**\n- **github_issue**:"
         " Create, list, view, comment on and close GitHub issues.\n"
     )
@@ -159,7 +159,10 @@ def test_prompt_docs_for_restricted_client_omit_denied_tools() -> None:
     bullet = re.escape("- **manage_prompt**: ") + r".*\n"
     cut = re.sub(bullet, "", section)
     cut = re.sub(
-        r"### manage_prompt\n.*?\n\n(?=Changes to your own)", "", cut, flags=re.DOTALL
+        r"### manage_prompt\n.*?\n\n(?=Changes to your prompt)",
+        "",
+        cut,
+        flags=re.DOTALL,
     )
     assert prompts.section("identity", "copilot") == cut
 

@@ -152,7 +152,7 @@ def test_search_matches_names_and_parameters(open_page: Open, catalog: Path) -> 
     page.keyboard.press("Escape")
     assert page.locator("#count").inner_text() == "77 tools"
     # Parameter descriptions are searched, too.
-    page.locator("#search").fill("Id of the peer that shall do the task")
+    page.locator("#search").fill("Id of the peer, from the result")
     assert "delegate_task" in list_names(page)
     page.locator("#search").fill("zebra crossing")
     assert "No tool matches all search terms" in page.locator("#results").inner_text()
@@ -193,7 +193,7 @@ def test_matrix_shows_each_exclusion_reason(open_page: Open, catalog: Path) -> N
     )
     reasons = [link.nth(index).get_attribute("title") for index in range(link.count())]
     reason_list = page.locator(".reasons").inner_text()
-    assert "Portraits are told to Ren by way of her core memory." in reasons
+    assert "Ren reads portraits in her core memory." in reasons
     assert all(reason and reason in reason_list for reason in reasons)
 
 
@@ -271,7 +271,7 @@ def test_changes_view_shows_removals_and_edits(open_page: Open, catalog: Path) -
     assert "tool/removed" in text
     assert (
         page.locator("del").first.inner_text()
-        == "Hand a task to a peer workspace and wait for its answer."
+        == "Delegate a task to a peer workspace and wait for its answer."
     )
     assert page.locator("ins").first.inner_text() == "Hand work over."
 

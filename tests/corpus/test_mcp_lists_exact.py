@@ -24,7 +24,7 @@ from tests.corpus.imported import import_lists
 from tests.corpus.nasty_lists import NASTY_LISTS
 from tests.forked import Forks, forks
 from tests.mcp.projects import generate_project
-from tests.mcp.servers import ERAS, http_server, sent
+from tests.mcp.servers import ERAS, encode_requests, http_server
 from toolcast.parsing.exact_json import encode_exact, read_json
 from toolcast_runtime.core.definitions.tool import module_name
 
@@ -79,7 +79,7 @@ def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forks]:
 def test_stdio_server_answers_the_list_it_was_generated_from(
     workspace: Path, servers: Forks, name: str, era: str
 ) -> None:
-    asked = sent(era, ("tools/list", {}))
+    asked = encode_requests(era, ("tools/list", {}))
     ran = servers.run(workspace, f"generated.{name}.mcp_server", given=asked)
     assert ran.returncode == 0, ran.stderr
     _assert_same_tools(ran.stdout.splitlines()[-1], LISTS[name], era)
@@ -143,7 +143,7 @@ def test_one_server_of_1271_tools(tmp_path: Path, servers: Forks) -> None:
     import_lists(tmp_path, {"many": source})
     generate_project(tmp_path)
     for era in ERAS:
-        asked = sent(era, ("tools/list", {}))
+        asked = encode_requests(era, ("tools/list", {}))
         ran = servers.run(tmp_path, "generated.many.mcp_server", given=asked)
         live = _tools(read_json(ran.stdout.splitlines()[-1])[0]["result"])
         wanted = _tools(json.loads(source), era)

@@ -64,8 +64,8 @@ FAULTS = [
     make_checked_fault(
         "description-changed",
         f"{K}/tools/smarthome.json",
-        '"description": "Ask the house for something in plain words: switch',
-        '"description": "Ask the home for something in plain words: switch',
+        '"description": "Control the smart home with a request in natural language',
+        '"description": "Control the house with a request in natural language',
     ),
     make_checked_fault(
         "argument-renamed", f"{K}/tools/smarthome.json", '"device": {', '"gadget": {'
@@ -112,8 +112,8 @@ FAULTS = [
     Fault(
         "definition-with-merge-conflict",
         f"{K}/tools/smarthome.json",
-        '  "summary": "Ask the house',
-        '<<<<<<< HEAD\n  "summary": "Ask the house',
+        '  "summary": "Send a request',
+        '<<<<<<< HEAD\n  "summary": "Send a request',
         ("smarthome.json has the marks of a merge conflict",),
     ),
     Fault(
@@ -193,44 +193,44 @@ FAULTS = [
     Fault(
         "paragraph-removed",
         f"{K}/prompts/section_home.md",
-        "Send one request at a time, short and complete",
+        "Send one short, complete request per call",
         "Send requests",
-        ("prompts/section_home.md differs", "-Send one request at a time"),
+        ("prompts/section_home.md differs", "-Send one short, complete request"),
     ),
     Fault(
         "bullet-removed",
         f"{K}/prompts/section_home.md",
-        "- **smarthome**: Ask the house for something, in plain words.\n",
+        "- **smarthome**: Send a request in natural language to the smart home.\n",
         "",
-        ("prompts/section_home.md differs", "-- **smarthome**: Ask the house"),
+        ("prompts/section_home.md differs", "-- **smarthome**: Send a request"),
     ),
     Fault(
         "bullet-missing-in-the-preamble",
         f"{K}/prompts/preamble.md",
-        "- **smarthome**: Ask the house for something, in plain words.\n",
+        "- **smarthome**: Send a request in natural language to the smart home.\n",
         "",
-        ("prompts/preamble.md differs", "-- **smarthome**: Ask the house"),
+        ("prompts/preamble.md differs", "-- **smarthome**: Send a request"),
     ),
     Fault(
         "block-edited",
         f"{K}/prompts/section_home.md",
-        "The house that the user lives in.",
+        "The user's smart home.",
         "The house.",
         ("prompts/section_home.md differs", "+The house."),
     ),
     Fault(
         "prompts-module-edited",
         f"{K}/prompts/__init__.py",
-        "The house that the user lives in.",
+        "The user's smart home.",
         "The house.",
-        ("prompts/section_home.md differs", "+The house that the user lives in."),
+        ("prompts/section_home.md differs", "+The user's smart home."),
     ),
     Fault(
         "usage-edited-in-definition",
         f"{K}/tools/smarthome.json",
-        '"Send one request at a time, short and complete',
+        '"Send one short, complete request per call',
         '"Send requests',
-        ("prompts/section_home.md differs", "+Send one request at a time"),
+        ("prompts/section_home.md differs", "+Send one short, complete request"),
     ),
 ]
 

@@ -289,14 +289,14 @@ SHARED_EDITS = [
     (
         "a heading",
         (f"{K}/prompts/__init__.py", f"{K}/prompts/section_home.md"),
-        "The house that the user lives in.",
+        "The user's smart home.",
         "The house.",
         "the beginning of prompts/section_home.md differs from the specs",
     ),
     (
         "a label",
         (f"{M}/prompts/__init__.py", f"{M}/prompts/preamble.md"),
-        "Talking to peers and to the user",
+        "Peers and the user",
         "Talking",
         "the labels of the sections differs from the specs",
     ),

@@ -26,9 +26,7 @@ NAMES = ("a", "aa", "aba", "ab_ab", "search_code", "search_notes", "research")
         "Search_*": [],
     }.items(),
 )
-def test_pattern_matches_full_names_with_star_as_wildcard(
-    pattern: str, names: list[str]
-) -> None:
+def test_star_in_pattern_matches_any_text(pattern: str, names: list[str]) -> None:
     """Matching is case-sensitive and has no character classes."""
     [entry] = expand_entries([pattern], dict.fromkeys(NAMES), ())
     assert list(entry.names) == names

@@ -1,4 +1,4 @@
-"""Installs public FastMCP and SDK servers once, each in an environment of its own.
+"""Installs public servers and older libraries once, each in an environment of its own.
 
     python -m tests.fastmcp.public_servers_setup
 
@@ -18,36 +18,43 @@ SERVERS = {
     "data-profiler-mcp": ("data_profiler_mcp.server", ("data-profiler-mcp==0.4.0",)),
     "docshelf-mcp": ("docshelf_mcp.server", ("docshelf-mcp==0.5.0",)),
     "camt053-mcp": ("camt053_mcp.server", ("camt053-mcp==0.0.23",)),
+    "math-mcp-learning-server": (
+        "math_mcp.server",
+        ("math-mcp-learning-server==0.10.3", "fastmcp==4.2.3", "numpy==2.4.6"),
+    ),
 }
 """The module with the server, and the packages, of each server."""
+OLDER_LIBRARIES = {"fastmcp-3": ("fastmcp==3.4.11",), "sdk-1": ("mcp==1.30.0",)}
+"""Packages of environments whose servers are imported, but not served."""
 _COMMON = ("mcp==2.3.0", "jsonschema-rs>=0.61,<0.70")
 
 
 def get_folder(name: str) -> Path:
-    """Return the environment of a server."""
+    """Return the environment of a server or library."""
     return cache_folder("toolcast-public-servers", "TOOLCAST_PUBLIC_SERVERS") / name
 
 
 def get_python(name: str) -> Path:
-    """Return the interpreter of a server's environment."""
+    """Return the interpreter of an environment."""
     programs = "Scripts" if sys.platform == "win32" else "bin"
     return get_folder(name) / programs / "python"
 
 
 def is_installed(name: str) -> bool:
-    """Return whether the environment of a server is complete."""
+    """Return whether an environment is complete."""
     return (get_folder(name) / "complete").exists()
 
 
 def main() -> int:
-    """Install the missing servers; return 1 if one cannot be installed."""
+    """Install what is missing; return 1 if something cannot be installed."""
     code = 0
-    for name, (_, packages) in SERVERS.items():
+    environments = {name: (*own, *_COMMON) for name, (_, own) in SERVERS.items()}
+    for name, packages in {**environments, **OLDER_LIBRARIES}.items():
         folder, pip = get_folder(name), [str(get_python(name)), "-m", "pip", "install"]
         touch = "import pathlib, sys; pathlib.Path(sys.argv[1]).touch()"
         commands = [
             [sys.executable, "-m", "venv", str(folder)],
-            [*pip, "--quiet", *packages, *_COMMON],
+            [*pip, "--quiet", *packages],
             [sys.executable, "-c", touch, str(folder / "complete")],
         ]
         code |= set_up(folder, partial(is_installed, name), commands)

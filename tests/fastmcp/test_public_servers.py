@@ -31,6 +31,8 @@ def test_public_server_is_imported_and_equal(
     if not is_installed(name):
         pytest.skip("not set up: make test-servers")
     monkeypatch.setenv("PYTHONPATH", str(ROOT / "runtime"))
+    # Some of the servers write to the user's home.
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
     source = ("--python", SERVERS[name][0], "--interpreter", str(get_python(name)))
     printed = run(tmp_path, "import", *source, "--toolset", "public")
     listed = json.loads((DATA / f"{name}.list.json").read_text("utf-8"))

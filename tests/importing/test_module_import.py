@@ -88,7 +88,8 @@ def test_sdk_server_is_imported_with_adapters(project: Path) -> None:
 def test_generated_server_equals_the_sdk_server(imported_copy: Path) -> None:
     """Lists are compared in each protocol version, and results of calls."""
     assert "0 errors" not in run_toolcast(imported_copy, "check")
-    run_toolcast(imported_copy, "verify", "--python", "sdk_shop.server")
+    printed = run_toolcast(imported_copy, "verify", "--python", "sdk_shop.server")
+    assert "2 contents: 2 equal, 0 with permitted differences, 0 different" in printed
     calls = [
         ("add", {"a": 1}),
         ("currency", {}),
@@ -255,6 +256,7 @@ def test_second_import_reports_handlers_to_add_or_remove(imported_copy: Path) ->
 
 
 def test_own_fields_stay_after_an_import(imported_copy: Path) -> None:
+    """A changed handler and an added permission are not overwritten."""
     path = imported_copy / "specs/shop/add.yaml"
     text = path.read_text("utf-8").replace("handlers.shop:add", "handlers.own:add")
     path.write_text(f"{text}permission: math\n", "utf-8")
@@ -300,6 +302,7 @@ def test_check_compares_adapted_function_signatures(
 def test_missing_adapter_source_is_a_finding(
     imported_copy: Path, old: str, new: str, message: str
 ) -> None:
+    """The `source` of `@adapt` must exist, except in other distributions."""
     path = imported_copy / "handlers/shop.py"
     path.write_text(path.read_text("utf-8").replace(old, new), "utf-8")
     # Modules of other distributions are not checked.

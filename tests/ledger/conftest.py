@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from tests.runtime.kept_ledger import handlers, kept
+from tests.runtime.file_ledger import file_ledger, handlers
 
-__all__ = ["handlers", "kept"]
+__all__ = ["handlers", "file_ledger"]

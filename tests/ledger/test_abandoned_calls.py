@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.runtime.kept_ledger import Kept
+from tests.runtime.file_ledger import FileLedger
 from toolcast_runtime import current_call
 from toolcast_runtime.core.calls import worker_threads
 from toolcast_runtime.core.calls.worker_threads import MAX_ABANDONED_CALLS, run_sync
@@ -37,41 +37,43 @@ async def wait_until(seen: Events, number: int = 1) -> None:
 
 
 async def test_timeout_sets_cancelled_for_a_sync_handler(
-    kept: Kept, handlers: Any
+    file_ledger: FileLedger, handlers: Any
 ) -> None:
     seen: Events = []
     handlers.export = lambda: run_until_cancelled(seen)
-    answer = await kept.call("export", timeout=TIMEOUT)
+    answer = await file_ledger.call("export", timeout=TIMEOUT)
     assert answer.error == "the tool did not answer within 0.5 s"
     await wait_until(seen, 2)
     assert seen == ["began", "export"]
-    assert [row["outcome"] for row in kept.rows()] == ["timeout"]
+    assert [row["outcome"] for row in file_ledger.rows()] == ["timeout"]
 
 
 async def test_cancelled_caller_sets_cancelled_for_a_sync_handler(
-    kept: Kept, handlers: Any
+    file_ledger: FileLedger, handlers: Any
 ) -> None:
     seen: Events = []
     handlers.export = lambda: run_until_cancelled(seen)
-    task = asyncio.create_task(kept.call("export"))
+    task = asyncio.create_task(file_ledger.call("export"))
     await wait_until(seen)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
     await wait_until(seen, 2)
-    await kept.calls.close()
-    assert [row["outcome"] for row in kept.rows()] == ["cancelled"]
+    await file_ledger.calls.close()
+    assert [row["outcome"] for row in file_ledger.rows()] == ["cancelled"]
 
 
-async def test_completed_call_is_not_cancelled(kept: Kept, handlers: Any) -> None:
+async def test_completed_call_is_not_cancelled(
+    file_ledger: FileLedger, handlers: Any
+) -> None:
     handlers.export = lambda: current_call().cancelled
-    assert (await kept.call("export")).result is False
+    assert (await file_ledger.call("export")).result is False
 
 
 @pytest.mark.rows(1)
 @pytest.mark.parametrize("how", ["plain", "async"])
 async def test_running_abandoned_calls_are_logged_and_limited(
-    kept: Kept,
+    file_ledger: FileLedger,
     handlers: Any,
     how: str,
     caplog: pytest.LogCaptureFixture,
@@ -88,12 +90,14 @@ async def test_running_abandoned_calls_are_logged_and_limited(
 
     handlers.stuck = stubborn if how == "async" else lambda: release.wait()
     handlers.other = lambda: "works"
-    calls = [kept.call("stuck", timeout=TIMEOUT) for _ in range(MAX_ABANDONED_CALLS)]
+    calls = [
+        file_ledger.call("stuck", timeout=TIMEOUT) for _ in range(MAX_ABANDONED_CALLS)
+    ]
     for answer in await asyncio.gather(*calls):
         assert answer.error == "the tool did not answer within 0.5 s"
-    refused = await kept.call("stuck", timeout=TIMEOUT)
+    refused = await file_ledger.call("stuck", timeout=TIMEOUT)
     assert "were given up and still run" in str(refused)
-    assert (await kept.call("other")).result == "works"
+    assert (await file_ledger.call("other")).result == "works"
     records: list[logging.LogRecord] = []
     async with asyncio.timeout(20):
         while len(records) < MAX_ABANDONED_CALLS:
@@ -104,15 +108,15 @@ async def test_running_abandoned_calls_are_logged_and_limited(
     assert "a handler of stuck" in records[-1].getMessage()
     release.set()
     await worker_threads.wait_for_abandoned(20)
-    assert "given up" not in str(await kept.call("stuck", timeout=TIMEOUT))
+    assert "given up" not in str(await file_ledger.call("stuck", timeout=TIMEOUT))
 
 
 async def test_waiting_for_abandoned_calls_returns_when_they_end(
-    kept: Kept, handlers: Any
+    file_ledger: FileLedger, handlers: Any
 ) -> None:
     seen: Events = []
     handlers.export = lambda: run_until_cancelled(seen)
-    await kept.call("export", timeout=TIMEOUT)
+    await file_ledger.call("export", timeout=TIMEOUT)
     start = time.monotonic()
     await worker_threads.wait_for_abandoned(20)
     assert time.monotonic() - start < 0.9
@@ -120,13 +124,13 @@ async def test_waiting_for_abandoned_calls_returns_when_they_end(
 
 
 def test_interrupted_run_sync_waits_for_the_handlers_end(
-    kept: Kept, handlers: Any
+    file_ledger: FileLedger, handlers: Any
 ) -> None:
     seen: Events = []
     handlers.export = lambda: run_until_cancelled(seen)
 
     async def call_and_interrupt() -> None:
-        task = asyncio.ensure_future(kept.call("export"))
+        task = asyncio.ensure_future(file_ledger.call("export"))
         await wait_until(seen)
         threading.Timer(0, _interrupt, [threading.main_thread().ident]).start()
         await task

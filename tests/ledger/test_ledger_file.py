@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from tests.runtime.kept_ledger import Kept
+from tests.runtime.file_ledger import FileLedger
 from toolcast_runtime import CallContext
 from toolcast_runtime.core.calls.tool_calls import ToolCalls
 from toolcast_runtime.core.definitions.tool import Tool
@@ -198,9 +198,9 @@ async def test_link_pipe_device_or_foreign_file_is_refused_as_ledger(
     victim = tmp_path / "victim"
     plant(tmp_path / f"ledger.sqlite3{ending}", victim)
     before = victim.exists()
-    kept = Kept(tmp_path / "ledger.sqlite3")
-    response = await kept.call("work")
-    await kept.calls.close()
+    file_ledger = FileLedger(tmp_path / "ledger.sqlite3")
+    response = await file_ledger.call("work")
+    await file_ledger.calls.close()
     assert "the ledger cannot be written" in (response.error or "")
     assert ran == []
     assert victim.exists() == before and not (before and victim.stat().st_size)
@@ -212,31 +212,38 @@ async def test_folder_is_not_created_through_a_dangling_link(
 ) -> None:
     handlers.work = lambda: 1
     (tmp_path / "state").symlink_to(tmp_path / "victim")
-    assert not (await Kept(tmp_path / "state/ledger.sqlite3").call("work")).success
+    assert not (
+        await FileLedger(tmp_path / "state/ledger.sqlite3").call("work")
+    ).success
     assert not (tmp_path / "victim").exists()
 
 
-async def test_all_ledger_files_have_mode_600(kept: Kept, handlers: Any) -> None:
+async def test_all_ledger_files_have_mode_600(
+    file_ledger: FileLedger, handlers: Any
+) -> None:
     handlers.work = lambda: 1
     before = os.umask(0)
     try:
-        assert (await kept.call("work")).success
+        assert (await file_ledger.call("work")).success
     finally:
         os.umask(before)
-    modes = {p.name: stat.S_IMODE(p.stat().st_mode) for p in kept.path.parent.iterdir()}
+    modes = {
+        p.name: stat.S_IMODE(p.stat().st_mode)
+        for p in file_ledger.path.parent.iterdir()
+    }
     assert set(modes.values()) == {0o600} and len(modes) > 1
-    await kept.calls.close()
+    await file_ledger.calls.close()
 
 
 async def test_refused_calls_are_logged_at_most_twice(
     tmp_path: Path, handlers: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     handlers.echo = lambda: "hello"
-    kept = Kept(tmp_path)  # a folder
+    file_ledger = FileLedger(tmp_path)  # a folder
     for _ in range(20):
-        assert not (await kept.call("echo")).success
+        assert not (await file_ledger.call("echo")).success
     assert len([r for r in caplog.records if "rejected " in r.getMessage()]) <= 2
-    await kept.calls.close()
+    await file_ledger.calls.close()
 
 
 @pytest.mark.parametrize("location", ["calls.sqlite3", "a/b.sqlite3", "./x", "../x"])

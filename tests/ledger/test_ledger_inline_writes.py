@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.runtime.kept_ledger import Kept
+from tests.runtime.file_ledger import FileLedger
 from toolcast_runtime.ledger import Record, sqlite_ledger
 from toolcast_runtime.ledger.sqlite_ledger import SqliteLedger
 
@@ -34,55 +34,55 @@ def thread_outcomes(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 async def test_only_the_first_record_is_written_by_the_thread(
-    kept: Kept, thread_outcomes: list[str]
+    file_ledger: FileLedger, thread_outcomes: list[str]
 ) -> None:
     for number in range(5):
-        assert (await kept.call("echo", {"n": number})).success
+        assert (await file_ledger.call("echo", {"n": number})).success
     assert thread_outcomes == ["started"]
-    await kept.calls.close()
-    assert [row["outcome"] for row in kept.rows()] == ["ok"] * 5
+    await file_ledger.calls.close()
+    assert [row["outcome"] for row in file_ledger.rows()] == ["ok"] * 5
 
 
 async def test_long_record_is_written_by_the_thread(
-    kept: Kept, thread_outcomes: list[str]
+    file_ledger: FileLedger, thread_outcomes: list[str]
 ) -> None:
-    await kept.call("echo")
+    await file_ledger.call("echo")
     text = "x" * (sqlite_ledger._MAX_INLINE_RECORD_CHARACTERS + 1)
-    assert (await kept.call("echo", {"text": text})).success
+    assert (await file_ledger.call("echo", {"text": text})).success
     assert thread_outcomes == ["started", "started", "ok"]
-    assert (await kept.call("echo")).success
+    assert (await file_ledger.call("echo")).success
     assert thread_outcomes == ["started", "started", "ok"]
 
 
 async def test_write_ahead_log_is_bounded(
-    kept: Kept, monkeypatch: pytest.MonkeyPatch
+    file_ledger: FileLedger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sqlite_ledger, "_MAX_LOG_BYTES", 100_000)
     for number in range(200):
-        assert (await kept.call("echo", {"n": number})).success
-    log = kept.path.with_name(kept.path.name + "-wal")
+        assert (await file_ledger.call("echo", {"n": number})).success
+    log = file_ledger.path.with_name(file_ledger.path.name + "-wal")
     assert log.stat().st_size < 300_000
-    assert len(kept.rows()) == 200
+    assert len(file_ledger.rows()) == 200
 
 
-async def test_row_ids_sort_in_call_order(kept: Kept) -> None:
+async def test_row_ids_sort_in_call_order(file_ledger: FileLedger) -> None:
     for number in range(20):
-        await kept.call("echo", {"n": number})
-    rows = sorted(kept.rows(), key=lambda row: str(row["id"]))
+        await file_ledger.call("echo", {"n": number})
+    rows = sorted(file_ledger.rows(), key=lambda row: str(row["id"]))
     assert [row["arguments"] for row in rows] == [f'{{"n": {n}}}' for n in range(20)]
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
-def test_forked_process_opens_its_own_connection(kept: Kept) -> None:
-    assert asyncio.run(kept.call("echo")).success
+def test_forked_process_opens_its_own_connection(file_ledger: FileLedger) -> None:
+    assert asyncio.run(file_ledger.call("echo")).success
     child = os.fork()
     if child == 0:
-        answered = asyncio.run(kept.call("echo")).success
+        answered = asyncio.run(file_ledger.call("echo")).success
         os._exit(0 if answered else 1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-    assert asyncio.run(kept.call("echo")).success
-    asyncio.run(kept.calls.close())
-    assert [row["outcome"] for row in kept.rows()] == ["ok"] * 3
+    assert asyncio.run(file_ledger.call("echo")).success
+    asyncio.run(file_ledger.calls.close())
+    assert [row["outcome"] for row in file_ledger.rows()] == ["ok"] * 3
 
 
 async def test_late_start_record_does_not_overwrite_the_end(tmp_path: Path) -> None:
@@ -94,5 +94,5 @@ async def test_late_start_record_does_not_overwrite_the_end(tmp_path: Path) -> N
     await ledger.write(ended)
     await ledger.write(started)
     await ledger.close()
-    (row,) = Kept(tmp_path / "ledger.sqlite3").rows()
+    (row,) = FileLedger(tmp_path / "ledger.sqlite3").rows()
     assert (row["outcome"], row["result"], row["seconds"]) == ("ok", "1", 0.5)

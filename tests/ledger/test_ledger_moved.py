@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from tests.ledger.test_ledger_processes import ROOT
-from tests.runtime.kept_ledger import Kept
+from tests.runtime.file_ledger import FileLedger
 from toolcast_runtime.ledger import LedgerError, Record, records
 from toolcast_runtime.ledger.records import RecordBatches
 
@@ -60,26 +60,26 @@ def replace_by_backup(path: Path) -> None:
     "how", [remove, remove_all, rotate, rotate_all, replace_by_backup]
 )
 async def test_rows_are_written_to_the_current_file(
-    kept: Kept,
+    file_ledger: FileLedger,
     handlers: Any,
     how: Callable[[Path], None],
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     handlers.echo = lambda given, /: given["number"]
     for number in range(3):
-        assert (await kept.call("echo", {"number": number})).success
-    how(kept.path)
+        assert (await file_ledger.call("echo", {"number": number})).success
+    how(file_ledger.path)
     caplog.set_level(logging.WARNING, "toolcast.ledger")
     for number in range(3, 9):
-        assert (await kept.call("echo", {"number": number})).success
+        assert (await file_ledger.call("echo", {"number": number})).success
     assert "was moved or removed" in caplog.text
     before = [0, 1, 2] if how is replace_by_backup else []
-    assert [row["result"] for row in kept.rows()] == [
+    assert [row["result"] for row in file_ledger.rows()] == [
         str(number) for number in (*before, *range(3, 9))
     ]
-    if (old := Path(f"{kept.path}.1")).exists():
-        assert len(Kept(old).rows()) == 3
-    await kept.calls.close()
+    if (old := Path(f"{file_ledger.path}.1")).exists():
+        assert len(FileLedger(old).rows()) == 3
+    await file_ledger.calls.close()
 
 
 WRITER = """

@@ -19,7 +19,7 @@ import pytest
 
 from tests.ledger.test_ledger_processes import PROGRAM, ROOT
 from tests.postgres import postgres_server
-from tests.runtime.kept_ledger import Kept
+from tests.runtime.file_ledger import FileLedger
 from toolcast_runtime.core.calls.tool_calls import ToolCalls
 from toolcast_runtime.core.context import Caller, calling_as
 from toolcast_runtime.core.question import PendingQuestion
@@ -61,7 +61,7 @@ def url(server: str, monkeypatch: pytest.MonkeyPatch) -> str:
     return url
 
 
-class DatabaseLedger(Kept):
+class DatabaseLedger(FileLedger):
     """A ledger in a database, and calls that it records."""
 
     def __init__(self, url: str) -> None:
@@ -79,15 +79,17 @@ async def test_row_contains_escaped_user_arguments_and_result(
     url: str, handlers: Any
 ) -> None:
     handlers.echo = lambda arguments, /: arguments
-    kept = DatabaseLedger(url)
+    database_ledger = DatabaseLedger(url)
     hostile = "'; DROP TABLE calls; -- %s ? \\ \" \0 \u202e"
     schema = {"type": "object", "properties": {"key": {"writeOnly": True}}}
     with calling_as(Caller(user="mia\0\ud800")):
-        await kept.call("echo", {"text": hostile, "key": "hunter2"}, schema=schema)
+        await database_ledger.call(
+            "echo", {"text": hostile, "key": "hunter2"}, schema=schema
+        )
     handlers.echo = lambda: 1 / 0
     assert not (await DatabaseLedger(url).call("echo", client="%s?")).success
-    await kept.calls.close()
-    first, second = kept.rows()
+    await database_ledger.calls.close()
+    first, second = database_ledger.rows()
     assert (first["user"], first["outcome"]) == ("mia\\x00\\ud800", "ok")
     assert "hunter2" not in first["arguments"]
     assert "DROP TABLE calls; -- %s ? " in first["result"]
@@ -142,11 +144,11 @@ async def test_call_succeeds_after_its_connection_broke(
     handlers.breaks = lambda: len(
         query_database(url, f"SELECT pg_terminate_backend(pid) {OTHERS}")
     )
-    kept = DatabaseLedger(url)
+    database_ledger = DatabaseLedger(url)
     for _ in range(3):
-        assert (await kept.call("breaks")).result == 1
-    await kept.calls.close()
-    assert [row["outcome"] for row in kept.rows()] == ["ok"] * 3
+        assert (await database_ledger.call("breaks")).result == 1
+    await database_ledger.calls.close()
+    assert [row["outcome"] for row in database_ledger.rows()] == ["ok"] * 3
 
 
 async def test_last_rows_are_written_after_the_connection_broke(url: str) -> None:
@@ -185,23 +187,23 @@ async def test_calls_wait_for_a_restarted_database(
         return 1
 
     handlers.work = work
-    kept = DatabaseLedger(url)
-    assert (await kept.call("work")).success
+    database_ledger = DatabaseLedger(url)
+    assert (await database_ledger.call("work")).success
     begun.clear()
-    running = [asyncio.create_task(kept.call("work")) for _ in range(3)]
+    running = [asyncio.create_task(database_ledger.call("work")) for _ in range(3)]
     await asyncio.to_thread(begun.wait, 10)
     query_database(server, f"ALTER DATABASE {name} ALLOW_CONNECTIONS false")
     query_database(
         server,
         f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'",
     )
-    begins = asyncio.create_task(kept.call("work"))
+    begins = asyncio.create_task(database_ledger.call("work"))
     await asyncio.sleep(1.5)
     assert not any(task.done() for task in (*running, begins))
     query_database(server, f"ALTER DATABASE {name} ALLOW_CONNECTIONS true")
     assert all(r.success for r in await asyncio.gather(*running, begins))
-    await kept.calls.close()
-    assert [row["outcome"] for row in kept.rows()] == ["ok"] * 5
+    await database_ledger.calls.close()
+    assert [row["outcome"] for row in database_ledger.rows()] == ["ok"] * 5
 
 
 async def test_end_during_an_outage_is_recorded_when_the_database_returns(
@@ -222,14 +224,16 @@ async def test_end_during_an_outage_is_recorded_when_the_database_returns(
         return 1
 
     handlers.work = work
-    kept = DatabaseLedger(url)
-    assert (await kept.call("work")).success
-    assert "the ledger cannot be written" in ((await kept.call("work")).error or "")
+    database_ledger = DatabaseLedger(url)
+    assert (await database_ledger.call("work")).success
+    assert "the ledger cannot be written" in (
+        (await database_ledger.call("work")).error or ""
+    )
     query_database(server, f"ALTER DATABASE {name} ALLOW_CONNECTIONS true")
     async with asyncio.timeout(20):
-        while [row["outcome"] for row in kept.rows()] != ["ok"]:
+        while [row["outcome"] for row in database_ledger.rows()] != ["ok"]:
             await asyncio.sleep(0.1)
-    await kept.calls.close()
+    await database_ledger.calls.close()
 
 
 async def test_calls_are_refused_while_the_database_is_unavailable(
@@ -239,17 +243,17 @@ async def test_calls_are_refused_while_the_database_is_unavailable(
     handlers.work = lambda: ran.append(1)
     name = url.rpartition("/")[2]
     query_database(server, f"ALTER DATABASE {name} ALLOW_CONNECTIONS false")
-    kept = DatabaseLedger(url)
+    database_ledger = DatabaseLedger(url)
     with pytest.raises(LedgerError, match="cannot be used"):
-        await kept.calls.check_ledger()
-    answer = await asyncio.wait_for(kept.call("work"), 2)
+        await database_ledger.calls.check_ledger()
+    answer = await asyncio.wait_for(database_ledger.call("work"), 2)
     assert "the ledger cannot be written" in (answer.error or "")
     assert ran == []
     query_database(server, f"ALTER DATABASE {name} ALLOW_CONNECTIONS true")
-    await kept.calls.check_ledger()
-    assert (await kept.call("work")).success
-    await kept.calls.close()
-    assert [row["outcome"] for row in kept.rows()] == ["ok"]
+    await database_ledger.calls.check_ledger()
+    assert (await database_ledger.call("work")).success
+    await database_ledger.calls.close()
+    assert [row["outcome"] for row in database_ledger.rows()] == ["ok"]
 
 
 async def test_process_opens_at_most_5_connections_and_closes_them(
@@ -262,21 +266,21 @@ async def test_process_opens_at_most_5_connections_and_closes_them(
         seen.append(query_database(url, ours)[0][0])
 
     handlers.work = lambda: counts()
-    kept = DatabaseLedger(url)
+    database_ledger = DatabaseLedger(url)
     table = ApprovalsTable(SETTINGS)
     await asyncio.gather(
-        *(kept.call("work") for _ in range(40)),
+        *(database_ledger.call("work") for _ in range(40)),
         *(table.claim_round(f"{number}") for number in range(40)),
     )
     assert len(seen) == 40 and 1 < max(seen) <= 5
-    await kept.calls.close()
+    await database_ledger.calls.close()
     for _ in range(50):
         if not query_database(url, f"SELECT 1 {OTHERS}"):
             break
         await asyncio.sleep(0.1)
     else:
         pytest.fail("a connection is left open")
-    assert len(kept.rows()) == 40
+    assert len(database_ledger.rows()) == 40
 
 
 TAKES = """
@@ -392,17 +396,17 @@ def test_killed_process_loses_no_answered_call(url: str, tmp_path: Path) -> None
 
 def test_forked_process_opens_its_own_connection(url: str, handlers: Any) -> None:
     handlers.echo = lambda: 1
-    kept = DatabaseLedger(url)
-    assert asyncio.run(kept.call("echo")).success
+    database_ledger = DatabaseLedger(url)
+    assert asyncio.run(database_ledger.call("echo")).success
     child = os.fork()
     if child == 0:
-        answered = asyncio.run(kept.call("echo")).success
-        asyncio.run(kept.calls.close())
+        answered = asyncio.run(database_ledger.call("echo")).success
+        asyncio.run(database_ledger.calls.close())
         os._exit(0 if answered else 1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-    assert asyncio.run(kept.call("echo")).success
-    asyncio.run(kept.calls.close())
-    assert [row["outcome"] for row in kept.rows()] == ["ok"] * 3
+    assert asyncio.run(database_ledger.call("echo")).success
+    asyncio.run(database_ledger.calls.close())
+    assert [row["outcome"] for row in database_ledger.rows()] == ["ok"] * 3
 
 
 async def test_rows_older_than_keep_are_removed(url: str) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.runtime.kept_ledger import Kept
+from tests.runtime.file_ledger import FileLedger
 
 ROOT = Path(__file__).parents[2]
 
@@ -52,7 +52,7 @@ def start_process(mode: str, folder: Path, **more: Any) -> subprocess.Popen[str]
 def test_exiting_processes_lose_no_row(tmp_path: Path) -> None:
     processes = [start_process("end", tmp_path) for _ in range(2)]
     assert [process.wait(60) for process in processes] == [0, 0]
-    rows = Kept(tmp_path / "ledger.sqlite3").rows()
+    rows = FileLedger(tmp_path / "ledger.sqlite3").rows()
     assert [row["outcome"] for row in rows] == ["ok"] * 40
 
 
@@ -64,7 +64,7 @@ def test_killed_process_loses_no_answered_call(tmp_path: Path) -> None:
     answered += process.stdout.read().splitlines()
     process.wait()
     process.stdout.close()
-    rows = Kept(tmp_path / "ledger.sqlite3").rows()
+    rows = FileLedger(tmp_path / "ledger.sqlite3").rows()
     ended = [row for row in rows if row["outcome"] == "ok"]
     assert len(ended) >= len(answered) >= 25
     assert len(rows) - len(ended) <= 1

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from tests.runtime.kept_ledger import Kept
+from tests.runtime.file_ledger import FileLedger
 from toolcast_runtime.core.calls.tool_calls import ToolCalls
 from toolcast_runtime.core.question import PendingQuestion
 from toolcast_runtime.ledger import LedgerError, LedgerSettings, Record
@@ -167,15 +167,15 @@ def test_removed_rows_content_is_erased_from_the_file(settings: LedgerSettings) 
 
 @pytest.mark.parametrize("keep", ["1h", None])
 async def test_first_call_in_a_process_removes_old_rows(
-    kept: Kept, handlers: Any, keep: str | None
+    file_ledger: FileLedger, handlers: Any, keep: str | None
 ) -> None:
     handlers.spin = lambda: "done"
-    kept.settings = replace(kept.settings, keep=keep)
-    kept.calls = ToolCalls(kept.settings, "tests")
-    await write_records(kept.settings, {"0": (24 * 4000,)})
-    assert (await kept.call("spin")).success
-    await kept.calls.close()
-    assert len(kept.rows()) == (1 if keep else 2)
+    file_ledger.settings = replace(file_ledger.settings, keep=keep)
+    file_ledger.calls = ToolCalls(file_ledger.settings, "tests")
+    await write_records(file_ledger.settings, {"0": (24 * 4000,)})
+    assert (await file_ledger.call("spin")).success
+    await file_ledger.calls.close()
+    assert len(file_ledger.rows()) == (1 if keep else 2)
 
 
 def test_failed_removal_is_logged_and_keeps_rows(

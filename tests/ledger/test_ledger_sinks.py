@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.runtime.kept_ledger import HANDLERS, Kept
+from tests.runtime.file_ledger import HANDLERS, FileLedger
 from toolcast_runtime.core.calls import worker_threads
 from toolcast_runtime.core.calls.worker_threads import MAX_ABANDONED_CALLS
 from toolcast_runtime.ledger import Record
@@ -38,9 +38,9 @@ async def test_sync_and_async_functions_receive_the_records(
     records: list[Record] = []
     handlers.sink = make(handlers, records)
     handlers.echo = lambda arguments, /: arguments
-    kept = Kept(tmp_path / "unused", f"{HANDLERS}:sink")
-    assert (await kept.call("echo", {"a": 1})).success
-    await kept.calls.close()
+    file_ledger = FileLedger(tmp_path / "unused", f"{HANDLERS}:sink")
+    assert (await file_ledger.call("echo", {"a": 1})).success
+    await file_ledger.calls.close()
     first, last = records
     assert (first.outcome, last.outcome) == ("started", "ok")
     assert first.id == last.id
@@ -55,8 +55,8 @@ async def test_call_is_refused_if_the_sink_function_fails(
     handlers.work = lambda: ran.append(1)
     for sink in ("absent", "broken"):
         handlers.broken = lambda record, /: 1 / 0
-        kept = Kept(tmp_path / "unused", f"{HANDLERS}:{sink}")
-        assert "cannot be written" in ((await kept.call("work")).error or "")
+        file_ledger = FileLedger(tmp_path / "unused", f"{HANDLERS}:{sink}")
+        assert "cannot be written" in ((await file_ledger.call("work")).error or "")
     assert ran == []
 
 
@@ -66,11 +66,11 @@ async def test_each_registry_logs_its_first_failure(
     """Also if an earlier registry that has ended had the same `id`."""
     handlers.work = lambda: None
     for count in range(1, 20):
-        kept = Kept(tmp_path / "unused", f"{HANDLERS}:absent")
+        file_ledger = FileLedger(tmp_path / "unused", f"{HANDLERS}:absent")
         for _ in range(2):
-            await kept.call("work")
+            await file_ledger.call("work")
         assert caplog.text.count("its start cannot be recorded") == count
-        del kept
+        del file_ledger
         gc.collect()
 
 
@@ -82,10 +82,10 @@ async def test_hanging_sink_uses_at_most_16_threads(
     release = threading.Event()
     handlers.sink = lambda record, /: release.wait(60)
     handlers.work = lambda: 1
-    kept = Kept(tmp_path / "unused", f"{HANDLERS}:sink")
+    file_ledger = FileLedger(tmp_path / "unused", f"{HANDLERS}:sink")
     try:
         for _ in range(2):
-            calls = [kept.call("work") for _ in range(MAX_ABANDONED_CALLS)]
+            calls = [file_ledger.call("work") for _ in range(MAX_ABANDONED_CALLS)]
             answers = await asyncio.gather(*calls)
             assert not any(answer.success for answer in answers)
         given_up = [t for t in threading.enumerate() if t.name == f"{HANDLERS}:sink"]

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.runtime.kept_ledger import Kept
+from tests.runtime.file_ledger import FileLedger
 from toolcast_runtime.core.context import Caller, calling_as
 from toolcast_runtime.core.question import PendingQuestion
 from toolcast_runtime.ledger import LedgerSettings
@@ -24,12 +24,12 @@ def echo(handlers: Any) -> None:
     handlers.echo = lambda: 1
 
 
-async def test_ledger_contains_the_escaped_user(kept: Kept) -> None:
+async def test_ledger_contains_the_escaped_user(file_ledger: FileLedger) -> None:
     with calling_as(Caller(user="mia\ud800\n")):
-        await kept.call("echo")
-    await kept.call("echo")
-    await kept.calls.close()
-    assert [row["user"] for row in kept.rows()] == ["mia\\ud800\n", None]
+        await file_ledger.call("echo")
+    await file_ledger.call("echo")
+    await file_ledger.calls.close()
+    assert [row["user"] for row in file_ledger.rows()] == ["mia\\ud800\n", None]
 
 
 async def test_approvals_contain_the_escaped_user(tmp_path: Path) -> None:
@@ -50,6 +50,6 @@ async def test_file_from_a_newer_version_is_refused(tmp_path: Path) -> None:
         found = connection.execute("PRAGMA user_version").fetchone()
         assert found == (VERSION,)
         connection.execute(f"PRAGMA user_version = {VERSION + 1}")
-    response = await asyncio.wait_for(Kept(path).call("echo"), 10)
+    response = await asyncio.wait_for(FileLedger(path).call("echo"), 10)
     assert response.error is not None
     assert "calls must be recorded" in response.error

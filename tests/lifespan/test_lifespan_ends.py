@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.http.serving import RunningServer, run_server
+from tests.http.serving import Server, run_server
 from tests.lifespan.conftest import Toolset
 from tests.lifespan.shop import Shop, write_shop
-from tests.mcp.servers import MODERN, sent
+from tests.mcp.servers import MODERN, encode_requests
 from toolcast_runtime.http import Endpoint, HttpSettings
 from toolcast_runtime.mcp import McpServer
 
@@ -44,7 +44,7 @@ def with_start(shop: Shop, how: str) -> Shop:
 def encode_calls(*tools: str) -> str:
     given = {"add": {"text": "a"}}
     asked = [{"name": tool, "arguments": given.get(tool, {})} for tool in tools]
-    return sent(MODERN, *(("tools/call", each) for each in asked))
+    return encode_requests(MODERN, *(("tools/call", each) for each in asked))
 
 
 def test_stdio_server_closes_the_lifespan_when_input_ends(shop: Shop) -> None:
@@ -97,7 +97,7 @@ def test_stdio_server_prints_why_the_lifespan_failed(shop: Shop) -> None:
     assert err.count("\n") == 1
 
 
-def serve(shop: Shop, *, workers: int = 1) -> RunningServer:
+def serve(shop: Shop, *, workers: int = 1) -> Server:
     words = ("--workers", str(workers))
     with run_server(
         *words, package="generated.shop", root=shop.root, env=shop.environment

@@ -10,9 +10,13 @@ deleted at any time. Without it, tests marked `node` are skipped.
 
 from __future__ import annotations
 
+import json
+import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from tests.node_programs import (
     cache_folder,
@@ -22,7 +26,7 @@ from tests.node_programs import (
     set_up,
 )
 
-__all__ = ["NodeTools", "installed"]
+__all__ = ["NodeTools", "find_node_tools", "run_inspector"]
 
 PACKAGES = (
     "@modelcontextprotocol/conformance@0.2.0-alpha.12",
@@ -49,7 +53,7 @@ def get_folder() -> Path:
     return cache_folder("toolcast-node", "TOOLCAST_NODE")
 
 
-def installed() -> NodeTools | None:
+def find_node_tools() -> NodeTools | None:
     """Return the commands, or None if a program is not installed."""
     node, npm = node_and_npm(get_folder())
     modules = get_folder() / "node_modules" / "@modelcontextprotocol"
@@ -64,11 +68,20 @@ def installed() -> NodeTools | None:
     return NodeTools(*((str(node), str(script)) for script in scripts))
 
 
+def run_inspector(inspector: Sequence[str], folder: Path, *arguments: str) -> Any:
+    """Run the MCP Inspector in a folder, and return the result of its request."""
+    command = [*inspector, "--cli", "--format", "json", *arguments]
+    run = subprocess.run(command, capture_output=True, text=True, cwd=folder)
+    assert run.returncode == 0, run.stderr
+    answer = json.loads(run.stdout)
+    return answer.get("result", answer)
+
+
 def main() -> int:
     """Install the missing programs."""
     target = get_folder()
     commands = [install_node(target), install_packages(target, *PACKAGES)]
-    return set_up(target, lambda: installed() is not None, commands)
+    return set_up(target, lambda: find_node_tools() is not None, commands)
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ __all__ = [
     "StdioServer",
     "http_server",
     "meta",
-    "sent",
+    "encode_requests",
     "stdio_server",
 ]
 
@@ -47,7 +47,7 @@ def meta(**fields: Any) -> dict[str, Any]:
     }
 
 
-def sent(era: str, *requests: tuple[str, Mapping[str, Any]]) -> str:
+def encode_requests(era: str, *requests: tuple[str, Mapping[str, Any]]) -> str:
     """Return requests as lines for stdio, after a handshake if the version has one.
 
     The id of a call is its tool name; the id of another request is its method.
@@ -260,10 +260,7 @@ class HttpServer:
 
 @contextmanager
 def http_server(
-    root: Path,
-    package: str,
-    *arguments: str,
-    env: Mapping[str, str] | None = None,
+    root: Path, package: str, *arguments: str, env: Mapping[str, str] | None = None
 ) -> Iterator[HttpServer]:
     """Start a server of the project at `root` on a free port, and stop it at the end."""
     process = start(

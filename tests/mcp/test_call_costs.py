@@ -13,9 +13,10 @@ from toolcast_runtime import Registry
 @pytest.mark.parametrize(
     "tool", [*SERVER.registry.list_names_in("mcp"), "no_such_tool"]
 )
-def test_schema_lookup_does_not_list_other_tools(
+def test_schema_lookup_lists_no_tools(
     tool: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Work for a call must not grow with the number of tools."""
     lookup = SERVER.build("internal").get_tool_input_schema
     assert lookup is not None
 
@@ -29,9 +30,8 @@ def test_schema_lookup_does_not_list_other_tools(
     assert lookup(tool) is None
 
 
-def test_schema_lookup_returns_schemas_with_x_mcp_header(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_schema_with_x_mcp_header_is_returned(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lookup of a tool's schema returns None unless a header must be compared."""
     schema = SERVER.registry.get_tool("memory", "internal").parameters
     action = schema["properties"]["action"]
     monkeypatch.setitem(action, "x-mcp-header", "Action")

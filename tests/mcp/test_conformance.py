@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.mcp.node_setup import NodeTools, installed
+from tests.mcp.node_setup import NodeTools, find_node_tools, run_inspector
 from tests.mcp.projects import generate_project
 from tests.mcp.servers import LEGACY, MODERN, HttpServer, http_server
 from tests.repository import TOOLSETS
@@ -106,7 +106,7 @@ LISTED_TOOLS = ["json_schema_2020_12_tool", "test_header"]
 @pytest.fixture(scope="module")
 def node() -> NodeTools:
     """Commands of the installed Node.js programs."""
-    tools = installed()
+    tools = find_node_tools()
     if tools is None:
         pytest.skip("the Node.js clients are not set up: make test-node does it")
     return tools
@@ -163,26 +163,18 @@ def test_inspector_calls_an_unlisted_tool_through_tool_search(
     node: NodeTools, search_project: Path
 ) -> None:
     command = [sys.executable, "-m", "generated.conformance.mcp_server"]
-    options = ["--cli", "--format", "json", "--method"]
 
-    def run_inspector(*arguments: str) -> dict[str, Any]:
-        run = subprocess.run(
-            [*node.inspector, *options, *arguments, *command],
-            capture_output=True,
-            text=True,
-            cwd=search_project,
-        )
-        assert run.returncode == 0, run.stderr
-        value: dict[str, Any] = json.loads(run.stdout)
-        return value.get("result", value)
+    def request(*arguments: str) -> Any:
+        options = ("--method", *arguments, *command)
+        return run_inspector(node.inspector, search_project, *options)
 
-    names = [tool["name"] for tool in run_inspector("tools/list")["tools"]]
+    names = [tool["name"] for tool in request("tools/list")["tools"]]
     assert names == [*LISTED_TOOLS, "search_tools", "call_found_tool"]
 
     def call_tool(tool: str, argument: str) -> str:
         # `--tool-arg` accepts several values, so an option must follow it.
         arguments = ("tools/call", "--tool-arg", argument, "--tool-name", tool)
-        text: str = run_inspector(*arguments)["content"][0]["text"]
+        text: str = request(*arguments)["content"][0]["text"]
         return text
 
     matches = json.loads(call_tool("search_tools", "query=answers with text"))
@@ -191,7 +183,7 @@ def test_inspector_calls_an_unlisted_tool_through_tool_search(
     assert text.startswith("This is a simple text")
 
 
-@pytest.mark.parametrize("server_fixture", ["server", "searched_server"])
+@pytest.mark.parametrize("server_fixture", ["server", "search_server"])
 @pytest.mark.parametrize(("revision", "scenario"), SCENARIOS)
 def test_generated_server_passes_conformance_scenario(
     node: NodeTools,
@@ -231,6 +223,7 @@ def test_generated_server_passes_skills_extension_scenario(
 
 
 def test_every_scored_scenario_is_run(node: NodeTools) -> None:
+    """Scenarios that the conformance suite scores are all in this module's tables."""
     suite = Path(node.conformance[1]).parents[1]
     text = (suite / "requirements" / f"{MODERN}.yaml").read_text(encoding="utf-8")
     scored = yaml.safe_load(text)["server"]
@@ -268,10 +261,10 @@ def run_scenario(
     tmp_path: Path,
     revision: str,
     scenario: str,
-    *more: str,
+    *extra_options: str,
 ) -> list[dict[str, Any]]:
     """Run a scenario, assert that it passes, and return its checks."""
-    options = ["--scenario", scenario, "--spec-version", revision, *more]
+    options = ["--scenario", scenario, "--spec-version", revision, *extra_options]
     output = ["--output-dir", str(tmp_path)]
     run = subprocess.run(
         [*node.conformance, "server", "--url", server.url, *options, *output],
@@ -293,17 +286,10 @@ def run_scenario(
 
 
 @pytest.mark.parametrize("toolset", TOOLSETS)
-def test_inspector_lists_every_tool_in_repository_toolsets(
-    node: NodeTools, toolset: str
-) -> None:
-    options = ["--cli", "--method", "tools/list", "--format", "json"]
+def test_inspector_lists_every_repository_tool(node: NodeTools, toolset: str) -> None:
     command = [sys.executable, "-m", f"generated.{toolset}.mcp_server"]
-    run = subprocess.run(
-        [*node.inspector, *options, *command], capture_output=True, text=True, cwd=ROOT
-    )
-    assert run.returncode == 0, run.stderr
-    answer = json.loads(run.stdout)
-    result = answer.get("result", answer)
+    options = ("--method", "tools/list", *command)
+    result = run_inspector(node.inspector, ROOT, *options)
     folder = ROOT / "generated" / toolset / "tools"
     names = [
         json.loads(path.read_text())["mcp"]["name"] for path in folder.glob("*.json")

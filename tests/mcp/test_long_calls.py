@@ -83,9 +83,7 @@ def test_progress_from_sync_handler_rises_over_stdio(stdio: StdioServer) -> None
 
 
 @pytest.mark.parametrize("era", ERAS)
-def test_progress_from_sync_handler_is_sent_over_http(
-    web_server: HttpServer, era: str
-) -> None:
+def test_sync_progress_is_sent_over_http(web_server: HttpServer, era: str) -> None:
     body = (
         send_call(web_server.url, era, "report_plainly", "p")
         .getresponse()
@@ -104,9 +102,7 @@ def test_progress_from_sync_handler_is_sent_over_http(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("era", ERAS)
-def test_long_call_without_progress_sends_sse_pings(
-    web_server: HttpServer, era: str
-) -> None:
+def test_silent_long_call_sends_sse_pings(web_server: HttpServer, era: str) -> None:
     connection = send_call(web_server.url, era, "take_long", None, seconds=16)
     body = connection.getresponse().read().decode()
     assert body.startswith(": ping")
@@ -114,9 +110,8 @@ def test_long_call_without_progress_sends_sse_pings(
 
 
 @pytest.mark.parametrize("era", ERAS)
-def test_only_supported_capabilities_are_advertised(
-    web_server: HttpServer, era: str
-) -> None:
+def test_only_supported_features_are_listed(web_server: HttpServer, era: str) -> None:
+    """Capabilities in the answer to `initialize` and `server/discover` are exact."""
     method: str = "server/discover"
     params: dict[str, object] = {}
     if era != MODERN:
@@ -134,9 +129,7 @@ def test_no_progress_is_sent_without_a_progress_token(stdio: StdioServer) -> Non
 
 
 @pytest.mark.parametrize("tool", WAITING_TOOLS)
-def test_cancelled_notification_cancels_the_handler(
-    stdio: StdioServer, tool: str
-) -> None:
+def test_cancelled_notification_cancels_handler(stdio: StdioServer, tool: str) -> None:
     before = count_calls(get_text(stdio.call("cancelled")), tool)
     params = {"requestId": stdio.start("tools/call", {"name": tool, "arguments": {}})}
     cancel = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}

@@ -16,7 +16,7 @@ from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp.shared.exceptions import MCPError
 
-from tests.mcp.node_setup import installed
+from tests.mcp.node_setup import find_node_tools
 from tests.node_programs import cache_folder, node_and_npm
 
 PACKAGE = "generated.faulty.mcp_server"
@@ -26,7 +26,7 @@ CLIENT = Path(__file__).with_name("patient_client.mjs")
 @pytest.fixture
 def modules() -> Iterator[Path]:
     """Folder of the installed Node.js packages."""
-    if installed() is None:
+    if find_node_tools() is None:
         pytest.skip("the Node.js clients are not set up: make test-node does it")
     yield cache_folder("toolcast-node", "TOOLCAST_NODE") / "node_modules"
 

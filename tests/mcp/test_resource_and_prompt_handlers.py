@@ -59,22 +59,15 @@ async def read(uri: str, *resources: ResourceOrPrompt, **options: Any) -> Any:
 
 def test_handlers_exist_only_for_declared_resources_prompts_and_values() -> None:
     """Without resources, prompts or argument values, the method has no handler."""
-    resource_methods = {
-        "on_list_resources",
-        "on_list_resource_templates",
-        "on_read_resource",
-    }
-    prompt_methods = {"on_list_prompts", "on_get_prompt"}
+    resources = {"on_list_resources", "on_list_resource_templates", "on_read_resource"}
+    prompts = {"on_list_prompts", "on_get_prompt"}
     prompt, with_values = make_prompt("p"), make_prompt("p", a=("x",))
     assert set(make_handlers()) == set()
-    assert set(make_handlers(NOTE)) == resource_methods
-    assert set(make_handlers(kept=object())) == resource_methods
-    assert set(make_handlers(skills=object())) == resource_methods
-    assert set(make_handlers(prompts=(prompt,))) == prompt_methods
-    assert set(make_handlers(prompts=(with_values,))) == {
-        *prompt_methods,
-        "on_completion",
-    }
+    assert set(make_handlers(NOTE)) == resources
+    assert set(make_handlers(kept=object())) == resources
+    assert set(make_handlers(skills=object())) == resources
+    assert set(make_handlers(prompts=(prompt,))) == prompts
+    assert set(make_handlers(prompts=(with_values,))) == {*prompts, "on_completion"}
     assert "on_completion" in make_handlers(make_template("a:{x}", x=("y",)))
 
 
@@ -115,9 +108,7 @@ async def test_resources_templates_and_prompts_are_listed_separately() -> None:
         ("a:b{?x}", "a:b?x=..%2Fz", False),
     ],
 )
-async def test_template_matches_only_safe_uris(
-    form: str, uri: str, is_found: bool
-) -> None:
+async def test_template_matches_safe_uris(form: str, uri: str, is_found: bool) -> None:
     """Path traversal, absolute paths, slashes and control characters do not match."""
     if is_found:
         assert (await read(uri, make_template(form))).text == form
@@ -136,9 +127,7 @@ async def test_template_variable_with_values_matches_only_these_values() -> None
         await read("a:z", template)
 
 
-async def test_resource_goes_before_templates_and_first_matching_template_is_read() -> (
-    None
-):
+async def test_resource_goes_before_templates_in_declared_order() -> None:
     first, second = make_template("a:{x}"), make_template("{+x}")
     assert (await read("a:note", first, NOTE)).text == "Hello"
     assert (await read("a:y", first, second)).text == "a:{x}"

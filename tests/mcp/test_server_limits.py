@@ -19,7 +19,7 @@ from toolcast_runtime.mcp.tools_list import make_tools_list_middleware
 
 
 @pytest.mark.parametrize(
-    ("words", "expected"),
+    ("arguments", "expected"),
     [
         ("", {}),
         ("--port 0", {"port": 0}),
@@ -37,16 +37,16 @@ from toolcast_runtime.mcp.tools_list import make_tools_list_middleware
     ],
 )
 def test_http_options_are_parsed_or_refused(
-    monkeypatch: pytest.MonkeyPatch, words: str, expected: dict[str, Any] | None
+    monkeypatch: pytest.MonkeyPatch, arguments: str, expected: dict[str, Any] | None
 ) -> None:
     """Values out of range exit; options that are not set have their defaults."""
     parsed: list[Any] = []
     monkeypatch.setattr(runner, "serve_http", lambda _, options: parsed.append(options))
     if expected is None:
         with pytest.raises(SystemExit):
-            main(SERVER, ["--http", *words.split()])
+            main(SERVER, ["--http", *arguments.split()])
         return
-    main(SERVER, ["--http", *words.split()])
+    main(SERVER, ["--http", *arguments.split()])
     assert parsed == [replace(runner.HttpOptions(), **expected)]
     defaults = runner.HttpOptions()
     assert (defaults.host, defaults.port, defaults.workers) == ("127.0.0.1", 8000, 1)
@@ -133,9 +133,7 @@ def test_request_state_expires_after_ten_minutes_and_is_bound_to_the_caller(
         assert bind_principal(None) == '["mia", "desk"]'
 
 
-async def test_tools_list_cache_has_sixteen_entries(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+async def test_tools_list_cache_has_16_items(caplog: pytest.LogCaptureFixture) -> None:
     """The 17th distinct list removes the oldest; an unlisted tool is logged only once."""
     built: list[str] = []
     served: Any = SimpleNamespace(permitted="", external=[], search=False)
@@ -160,8 +158,8 @@ async def test_tools_list_cache_has_sixteen_entries(
         return await middleware(answer, ctx)
 
     for number in range(16):
-        expected = {"tools": [{"name": str(number)}], "kept": 1}
-        assert await list_tools(number) == expected
+        result = {"tools": [{"name": str(number)}], "kept": 1}
+        assert await list_tools(number) == result
     await list_tools(0)
     assert len(built) == 16
     await list_tools(16)

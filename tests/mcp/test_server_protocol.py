@@ -39,9 +39,7 @@ def http(faulty_project: Path) -> Iterator[HttpServer]:
 
 @pytest.mark.rows(2)
 @pytest.mark.parametrize("tool", ["hang", "hang_async"])
-def test_other_calls_are_answered_during_a_hanging_call(
-    server: StdioServer, tool: str
-) -> None:
+def test_hanging_call_does_not_block_others(server: StdioServer, tool: str) -> None:
     hanging = server.start("tools/call", {"name": tool, "arguments": {}})
     quick = server.start("tools/call", {"name": "add", "arguments": {"a": 1}})
     before = len(server.lines)
@@ -64,9 +62,7 @@ def test_handler_stdin_is_empty(server: StdioServer) -> None:
     assert server.call("read_stdin")["result"]["content"][0]["text"] == ""
 
 
-def test_progress_is_sent_only_for_a_call_with_progress_token(
-    server: StdioServer,
-) -> None:
+def test_progress_is_sent_only_for_progress_token(server: StdioServer) -> None:
     params = {"name": "report", "arguments": {}, "_meta": {"progressToken": "p"}}
     server.notifications.clear()
     number = server.start("tools/call", params)
@@ -89,9 +85,7 @@ def test_cancelled_notification_cancels_an_async_handler(server: StdioServer) ->
         pass
 
 
-def test_unknown_cursor_is_an_invalid_params_error(
-    server: StdioServer, http: HttpServer
-) -> None:
+def test_unknown_cursor_is_an_error(server: StdioServer, http: HttpServer) -> None:
     params = {"cursor": "bogus"}
     assert server.request("tools/list", params)["error"]["code"] == -32602
     for era in ERAS:
@@ -120,9 +114,7 @@ def test_request_with_lone_surrogates_does_not_stop_the_server(
         assert "jsonrpc" in http.request(era, "tools/call", params)
 
 
-def test_closed_stdin_stops_the_server_during_a_hanging_handler(
-    faulty_project: Path,
-) -> None:
+def test_closed_stdin_stops_server_with_hanging_call(faulty_project: Path) -> None:
     with stdio_server(faulty_project, PACKAGE, era=MODERN) as server:
         server.call("hang")
         assert server.end() == 0
@@ -160,9 +152,7 @@ def test_unknown_client_option_exits_with_code_2() -> None:
     assert "no client `x`" in run.stderr
 
 
-def test_server_with_closed_stdin_exits_with_code_2_and_a_message(
-    faulty_project: Path,
-) -> None:
+def test_server_without_stdin_exits_with_code_2(faulty_project: Path) -> None:
     command = ["sh", "-c", f"exec {sys.executable} -m {PACKAGE}.mcp_server <&-"]
     run = subprocess.run(command, cwd=faulty_project, capture_output=True, text=True)
     assert run.returncode == 2

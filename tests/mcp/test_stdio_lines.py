@@ -85,9 +85,7 @@ def send_with_call(server: Process, line: bytes) -> list[dict[str, Any]]:
     return [json.loads(server.stdout.readline()) for _ in range(2)]
 
 
-def test_all_requests_are_answered_before_the_server_exits(
-    faulty_project: Path,
-) -> None:
+def test_all_requests_are_answered_before_server_exits(faulty_project: Path) -> None:
     lines = [encode_call(n, "add", a=n) for n in range(1, 6)]
     messages = run_with_input(faulty_project, b"\n".join(lines))
     assert [get_text(answer) for answer in messages] == [
@@ -169,17 +167,13 @@ def test_invalid_line_is_a_json_rpc_error_and_the_next_call_is_answered(
         b'{"jsonrpc":"2.0","method":7}',
     ],
 )
-def test_invalid_notification_or_response_has_no_answer(
-    server: Process, line: bytes
-) -> None:
+def test_invalid_notification_has_no_answer(server: Process, line: bytes) -> None:
     write_line(server, line)
     assert [answer["id"] for answer in send_with_call(server, b"{")] == [None, 99]
 
 
 @pytest.mark.slow
-def test_answers_equal_answers_from_the_sdk_stdio_transport(
-    faulty_project: Path,
-) -> None:
+def test_answers_equal_answers_from_sdk_stdio_transport(faulty_project: Path) -> None:
     params = {
         "protocolVersion": "2025-11-25",
         "capabilities": {},
@@ -340,8 +334,7 @@ def test_byte_order_mark_is_ignored(faulty_project: Path, line_end: bytes) -> No
 
 
 @pytest.mark.parametrize(
-    ("number", "cancelled"),
-    [(7, "7"), ("7", 7), (7, 7), ("a", "a")],
+    ("number", "cancelled"), [(7, "7"), ("7", 7), (7, 7), ("a", "a")]
 )
 def test_cancelled_call_does_not_delay_the_exit(
     faulty_project: Path, number: Any, cancelled: Any

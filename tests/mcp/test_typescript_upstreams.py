@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.mcp.node_setup import installed
+from tests.mcp.node_setup import find_node_tools
 from tests.node_programs import cache_folder, node_and_npm
 from tests.ports import kept_port
 from tests.runtime.packages import Package, definition
@@ -47,7 +47,7 @@ async def test_restarted_typescript_server_answers_the_next_call(
     mode: str, is_proxied: bool, tmp_path: Path, providers: list[ExternalTools]
 ) -> None:
     """After a restart the server refuses the old session with status 400 or 404."""
-    if installed() is None:
+    if find_node_tools() is None:
         pytest.skip("the Node.js servers are not set up: make test-node does it")
     with kept_port() as port:
         process = start_server(mode, port)

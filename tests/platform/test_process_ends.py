@@ -12,7 +12,7 @@ import pytest
 
 from tests.consent.terminals import run_in_terminal
 from tests.http.serving import run_server
-from tests.mcp.servers import ERAS, sent
+from tests.mcp.servers import ERAS, encode_requests
 from tests.platform.clinic_runs import MONDAY, Clinic
 
 SLOW = pytest.mark.slow
@@ -28,7 +28,9 @@ YEAR = {"first": "2026-01-01", "last": "2026-12-31"}
 def test_stdio_server_closes_the_pool_when_input_ends(clinic: Clinic, era: str) -> None:
     call = {"name": "search_visits", "arguments": {"day": MONDAY}}
     process = clinic.start("clinic_tools.reception.mcp_server")
-    output, _ = process.communicate(sent(era, ("tools/call", call)).encode(), 60)
+    output, _ = process.communicate(
+        encode_requests(era, ("tools/call", call)).encode(), 60
+    )
     assert b"Ada" in output
     assert process.returncode == 0
     assert clinic.told == [OPENED, CLOSED]
@@ -46,7 +48,7 @@ def test_stdio_server_closes_the_pool_after_a_signal(
     if busy:
         assert process.stdin is not None
         call = {"name": "export_visits", "arguments": YEAR}
-        process.stdin.write(sent(ERAS[1], ("tools/call", call)).encode())
+        process.stdin.write(encode_requests(ERAS[1], ("tools/call", call)).encode())
         process.stdin.flush()
         clinic.wait_for(lambda: BEGUN in clinic.told)
     process.send_signal(number)

@@ -251,6 +251,53 @@ def test_all_alternatives_must_exclude_each_other_pairwise() -> None:
         (_close(A), [A, B], _close(A)),
         (_close({}), [A], _close({"properties": {}})),
         (
+            _close({}, {"type": "string", "title": "Any"}),
+            [{"properties": {"a": {"maxLength": 2}, "b": {"type": "integer"}}}, A],
+            _close(
+                {
+                    "properties": {
+                        "a": {
+                            "anyOf": [{"maxLength": 2}, {}],
+                            "type": "string",
+                            "title": "Any",
+                        },
+                        "b": {
+                            "allOf": [
+                                {"type": "integer"},
+                                {"type": "string", "title": "Any"},
+                            ]
+                        },
+                    }
+                },
+                {"type": "string", "title": "Any"},
+            ),
+        ),
+        (
+            _close({}, {"$ref": "#/x"}),
+            [{"properties": {"a": True, "b": False, "c": {"$ref": "#/y"}}}],
+            _close(
+                {
+                    "properties": {
+                        "a": {"$ref": "#/x"},
+                        "b": False,
+                        "c": {"allOf": [{"$ref": "#/y"}, {"$ref": "#/x"}]},
+                    }
+                },
+                {"$ref": "#/x"},
+            ),
+        ),
+        (
+            _close({"patternProperties": {"^a": {}, "(?<x>b)": {}}}, {"minimum": 1}),
+            [{"properties": {"a": {"maximum": 2}}}],
+            _close(
+                {
+                    "patternProperties": {"^a": {}, "(?<x>b)": {}},
+                    "properties": {"a": {"maximum": 2}},
+                },
+                {"minimum": 1},
+            ),
+        ),
+        (
             {"required": ["x"], "title": "Both"},
             [{"required": ["b", "a"]}, {"required": ["c", "a", "b"]}],
             {"required": ["x", "b", "a"], "title": "Both", "properties": {}},

@@ -1,4 +1,7 @@
-"""Tools rendered in each provider's format, by the JSON files of `cases/`."""
+"""Tools rendered in each provider's format, by the JSON files of `cases/`.
+
+Also alternatives merged into one object, which `additionalProperties` next to them restricts.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from jsonschema import Draft202012Validator
 
+from tests.providers.test_dialect_table import TEXT, render
 from toolcast_runtime.core.definitions.tool import Tool
 from toolcast_runtime.providers import provider_named
+from toolcast_runtime.providers.dialect import Effect
 from toolcast_runtime.providers.model_provider import ListOptions, render_tools
 
 CASES = sorted(Path(__file__).parent.glob("cases/*/*.json"))
@@ -34,3 +40,113 @@ def test_tool_is_rendered_as_in_its_case(file: Path) -> None:
 
 def _make_tool(definition: dict[str, Any]) -> Tool:
     return Tool(definition["name"], "", definition["description"], definition)
+
+
+NUMBER: dict[str, Any] = {"type": "number"}
+RESTRICTED: dict[str, tuple[Any, list[Any], Any]] = {
+    "enum with an array": (
+        {"type": "boolean"},
+        [{"properties": {"a": {"enum": ["red", ["red", None]]}}}, {}],
+        {"a": ["red", None]},
+    ),
+    "other type": (NUMBER, [{"properties": {"a": TEXT}}], {"a": "x"}),
+    "any value": (
+        NUMBER,
+        [{"properties": {"a": {}}}, {"properties": {"a": True}}],
+        {"a": "x"},
+    ),
+    "one value": ({"const": 1}, [{"properties": {"a": {"const": 2}}}, {}], {"a": 2}),
+    "smaller range": (
+        {"type": "number", "maximum": 5},
+        [{"properties": {"a": {"minimum": 1}}}, {"properties": {"b": NUMBER}}],
+        {"a": 6},
+    ),
+    "null": (
+        NUMBER,
+        [{"properties": {"a": {"type": ["number", "null"]}}}],
+        {"a": None},
+    ),
+    "reference": (
+        {"$ref": "#/$defs/d"},
+        [{"properties": {"a": {"type": "integer"}}}, {"required": ["b"]}],
+        {"a": 5, "b": "x"},
+    ),
+    "closed alternative": (
+        {"anyOf": [TEXT, {"type": "null"}]},
+        [{"properties": {"a": NUMBER}, "additionalProperties": False}, {}],
+        {"a": 0.5},
+    ),
+    "required": (TEXT, [{"properties": {"a": NUMBER}, "required": ["a"]}], {"a": 1}),
+    "array": (
+        {"type": "array", "items": TEXT},
+        [{"properties": {"a": {"type": "array"}}}, {"properties": {"a": TEXT}}],
+        {"a": [1]},
+    ),
+}
+
+
+@pytest.mark.parametrize("keyword", ["anyOf", "oneOf"])
+@pytest.mark.parametrize("number", range(len(RESTRICTED)), ids=list(RESTRICTED))
+@pytest.mark.parametrize("provider", ["openai-chat", "anthropic", "bedrock"])
+def test_additional_properties_apply_to_the_parameters_of_alternatives(
+    provider: str, number: int, keyword: str
+) -> None:
+    """The form rejects what the spec rejects, and the report names the keyword."""
+    additional, members, arguments = [*RESTRICTED.values()][number]
+    schema = {
+        "type": "object",
+        "properties": {"c": TEXT},
+        "additionalProperties": additional,
+        keyword: members,
+        "$defs": {"d": TEXT},
+    }
+    rendered = render((provider, False), schema)
+    assert not Draft202012Validator(schema).is_valid(arguments)
+    assert not Draft202012Validator(rendered.schema).is_valid(arguments)
+    losses = {loss.keyword: loss for loss in rendered.losses}
+    assert losses["additionalProperties"].path == "/parameters"
+    assert losses[keyword].path == "/parameters"
+
+
+def test_name_that_a_pattern_matches_has_no_additional_property() -> None:
+    members = [{"properties": {"x_a": TEXT}}, {"properties": {"b": TEXT}}]
+    schema = {
+        "type": "object",
+        "patternProperties": {"^x_": {"minLength": 2}},
+        "additionalProperties": {"maxLength": 1},
+        "anyOf": members,
+    }
+    form = Draft202012Validator(render(("anthropic", False), schema).schema)
+    assert form.is_valid({"x_a": "long", "b": "s"})
+    assert not form.is_valid({"x_a": "s"}) and not form.is_valid({"b": "long"})
+
+
+@pytest.mark.parametrize(
+    "member", [{"additionalProperties": True}, {"patternProperties": {"^a": {}}}, {}]
+)
+def test_unevaluated_properties_beside_alternatives_may_be_narrower(
+    member: dict[str, Any],
+) -> None:
+    """The alternative, which evaluates more names, is lost."""
+    schema = {"type": "object", "unevaluatedProperties": False, "anyOf": [member]}
+    (loss,) = render(("openai-chat", False), schema).losses
+    assert (loss.keyword, loss.effect) == ("anyOf", Effect.OTHER)
+
+
+@pytest.mark.parametrize(
+    ("enum", "const", "expected", "lost"),
+    [
+        (["a", "b"], "a", ["a"], []),
+        ([1.0, 2], 1, [1], []),
+        (["b", "c"], "a", ["b", "c"], ["const"]),
+        ([1, 2], True, [1, 2], ["const"]),
+    ],
+)
+def test_const_beside_an_enum_is_never_dropped_silently(
+    enum: list[Any], const: Any, expected: list[Any], lost: list[str]
+) -> None:
+    parameter = {"enum": enum, "allOf": [{"const": const}]}
+    schema = {"type": "object", "properties": {"a": parameter}}
+    rendered = render(("ollama", False), schema)
+    assert rendered.schema["properties"]["a"]["enum"] == expected
+    assert [loss.keyword for loss in rendered.losses] == lost

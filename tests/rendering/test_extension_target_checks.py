@@ -253,10 +253,7 @@ def test_target_that_bypasses_the_encoders_generates_no_files(
     "render",
     [
         make_template_target(
-            "x.txt",
-            "list.txt.jinja",
-            text=encode_line,
-            shape=TextShape(1),
+            "x.txt", "list.txt.jinja", text=encode_line, shape=TextShape(1)
         ),
         make_template_target(
             "x.md", "page.md.jinja", text=encode_inline, shape=MarkdownShape(("# One",))

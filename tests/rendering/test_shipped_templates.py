@@ -48,9 +48,7 @@ def test_built_in_template_uses_only_the_variable_view(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", TEMPLATES)
-def test_built_in_template_starts_with_an_edited_by_hand_comment(
-    name: str,
-) -> None:
+def test_built_in_template_starts_with_an_edited_by_hand_comment(name: str) -> None:
     first = read_template(name).split("\n", 1)[0]
     assert first.startswith("{# ")
     assert first.endswith("dited by hand. #}")
@@ -112,18 +110,18 @@ def test_code_is_printed_unchanged(project_templates: Path) -> None:
 @pytest.mark.parametrize(
     "value", ["text", "", 1, 1.5, None, True, b"x", ["x"], {}, Markup("x")]
 )
-def test_value_that_is_not_code_is_a_render_error(
+def test_value_without_encoder_is_render_error(
     project_templates: Path, value: Any
 ) -> None:
+    """Templates can only print `Code`, which encoders create."""
     with pytest.raises(
         TemplateRenderError, match=r"one\.jinja:2: .*templates can only print Code"
     ):
         render("one.jinja", SimpleNamespace(value=value), (str(project_templates),))
 
 
-def test_missing_view_field_is_a_render_error_at_its_line(
-    project_templates: Path,
-) -> None:
+def test_missing_view_field_is_a_located_render_error(project_templates: Path) -> None:
+    """Errors name the template and its line."""
     with pytest.raises(TemplateRenderError, match=r"one\.jinja:2: .*value"):
         render("one.jinja", SimpleNamespace(), (str(project_templates),))
 

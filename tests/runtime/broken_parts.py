@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import toolcast_runtime
-from tests.mcp.servers import MODERN, sent
+from tests.mcp.servers import MODERN, encode_requests
 from tests.runtime.packages import Package, definition
 from toolcast_runtime import DeclinedError, Registry, current_call
 from toolcast_runtime.consent import Answer
@@ -160,7 +160,7 @@ def run_program(
     return subprocess.run(
         [sys.executable, "-c", text, *arguments],
         cwd=folder,
-        input=sent(MODERN, ("tools/list", {}), TOOL_CALL),
+        input=encode_requests(MODERN, ("tools/list", {}), TOOL_CALL),
         capture_output=True,
         text=True,
         check=False,

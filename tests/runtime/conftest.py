@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from tests.runtime.broken_parts import break_modules, handler_log
-from tests.runtime.kept_ledger import handlers, kept
+from tests.runtime.file_ledger import file_ledger, handlers
 
-__all__ = ["break_modules", "handlers", "kept", "handler_log"]
+__all__ = ["break_modules", "handlers", "file_ledger", "handler_log"]

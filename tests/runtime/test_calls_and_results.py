@@ -107,9 +107,7 @@ def test_invalid_schema_refuses_every_argument_and_result() -> None:
         ]
 
 
-async def test_deprecated_tool_is_logged_once_for_each_name(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+async def test_deprecated_tool_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.WARNING, "toolcast")
     calls, old = ToolCalls(), replace(TOOL, deprecated={"since": "1.0"})
     for tool in (TOOL, old, old, replace(old, name="gaze")):

@@ -119,6 +119,7 @@ def test_definition_that_was_changed_after_generation_is_refused(
 
 
 def test_error_lists_five_problems_and_counts_the_rest(tmp_path: Path) -> None:
+    """Nine incomplete tools are reported in one `DefinitionError`."""
     package = Package(tmp_path, *(definition(f"tool{n}") for n in range(9)))
     for path in package.folder.glob("tool*.py"):
         path.unlink()
@@ -135,9 +136,7 @@ def test_backup_and_system_files_in_the_folder_are_ignored(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("handlers", ["work", "work.own"])
-def test_handler_inside_the_handlers_package_is_accepted(
-    tmp_path: Path, handlers: str
-) -> None:
+def test_handler_in_its_package_is_accepted(tmp_path: Path, handlers: str) -> None:
     package = Package(tmp_path, definition("note", handler="work.own:note"))
     Registry(package.load(), handlers=handlers)
 
@@ -153,9 +152,7 @@ def test_handler_outside_the_handlers_package_is_refused(
 
 def test_old_name_resolves_unless_another_tool_has_it(tmp_path: Path) -> None:
     package = Package(
-        tmp_path,
-        definition("note", renamed_from=["memo", "card"]),
-        definition("card"),
+        tmp_path, definition("note", renamed_from=["memo", "card"]), definition("card")
     )
     registry = Registry(package.load())
     assert [registry.resolve(n) for n in ("memo", "card", "nothing")] == [
@@ -209,9 +206,7 @@ def test_definition_on_a_single_line_is_parsed() -> None:
     assert json.loads(tool.to_mcp_json()) == value["mcp"]
 
 
-def test_openai_and_langchain_schemas_always_have_properties(
-    tmp_path: Path,
-) -> None:
+def test_openai_and_langchain_schemas_always_have_properties(tmp_path: Path) -> None:
     """Both reject a schema without `properties`; the MCP definition stays unchanged."""
     spec = definition("now")
     spec["mcp"]["inputSchema"] = {"type": "object"}

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.runtime.kept_ledger import Kept
+from tests.runtime.file_ledger import FileLedger
 from toolcast_runtime.core.calls.handlers import load_function
 from toolcast_runtime.core.calls.tool_calls import ToolCalls
 from toolcast_runtime.core.context import CallContext
@@ -93,9 +93,7 @@ class Layer:
 
 @pytest.mark.parametrize(("layers", "is_accepted"), [(49, True), (50, False)])
 @pytest.mark.usefixtures("package")
-def test_function_with_fifty_wrappers_is_refused(
-    layers: int, is_accepted: bool
-) -> None:
+def test_function_with_50_wrappers_is_refused(layers: int, is_accepted: bool) -> None:
     function = sys.modules[PACKAGE].own
     for _ in range(layers):
         function = Layer(function)
@@ -109,15 +107,13 @@ def test_function_with_fifty_wrappers_is_refused(
 
 @pytest.mark.parametrize("package", ["other", "own", "own_handlers.inner", None])
 @pytest.mark.usefixtures("package")
-def test_module_outside_the_handlers_package_is_not_imported(
-    package: str | None,
-) -> None:
+def test_module_outside_handlers_package_is_not_imported(package: str | None) -> None:
     """The error is the refusal, although the module does not exist."""
     reason = (
         f"outside of `{package}`" if package else "no package of handlers is declared"
     )
     with pytest.raises(ImportError, match=f"is refused: .*{reason}"):
-        load_function("absent_module_of_nobody:own", package)
+        load_function("absent_module:own", package)
 
 
 @pytest.mark.usefixtures("package")
@@ -137,6 +133,6 @@ async def test_ledger_sink_from_another_package_prevents_the_call(
     runs: list[int] = []
     handlers.work = lambda: runs.append(1)
     handlers.sink = functools.partial(print)
-    kept = Kept(tmp_path / "unused", f"{handlers.__name__}:sink")
-    assert "cannot be written" in ((await kept.call("work")).error or "")
+    file_ledger = FileLedger(tmp_path / "unused", f"{handlers.__name__}:sink")
+    assert "cannot be written" in ((await file_ledger.call("work")).error or "")
     assert runs == []

@@ -43,9 +43,7 @@ def test_unknown_name_in_lazy_package_is_an_attribute_error(package: str) -> Non
         getattr(import_module(package), "nothing")  # noqa: B009 - no such attribute
 
 
-def test_lazy_name_is_cached_after_its_first_import(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_lazy_name_is_cached_after_import(monkeypatch: pytest.MonkeyPatch) -> None:
     package, module = types.ModuleType("made"), types.ModuleType("made.up")
     module.value = "first"  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "made", package)

@@ -44,7 +44,7 @@ def test_require_level_accepts_the_installed_level() -> None:
     require_level(RUNTIME_LEVEL, "generated.notes")
 
 
-def test_require_level_refuses_code_for_a_newer_runtime() -> None:
+def test_require_level_refuses_newer_code() -> None:
     with pytest.raises(ImportError) as error:
         require_level(2, "generated.notes")
     assert str(error.value) == (
@@ -53,9 +53,7 @@ def test_require_level_refuses_code_for_a_newer_runtime() -> None:
     )
 
 
-def test_require_level_refuses_code_for_an_older_runtime(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_require_level_refuses_older_code(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runtime_level, "RUNTIME_LEVEL", 2)
     with pytest.raises(ImportError) as error:
         require_level(1, "generated.notes")
@@ -93,9 +91,7 @@ def test_unknown_runtime_name_is_an_attribute_error() -> None:
         toolcast_runtime.Nothing  # noqa: B018
 
 
-def test_generated_code_uses_only_runtime_names_at_its_level(
-    clinic_project: Path,
-) -> None:
+def test_generated_code_uses_runtime_names_at_its_level(clinic_project: Path) -> None:
     """A released runtime of the same level must have every name that new code uses.
 
     If the names change after a release, raise RUNTIME_LEVEL and rename the file. `REGENERATE=1`

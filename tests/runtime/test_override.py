@@ -49,9 +49,7 @@ def write_file(folder: Path, value: Any, name: str = "mcp_clients.json") -> Path
     return file
 
 
-def test_override_replaces_allow_and_adds_deny_for_its_clients(
-    tmp_path: Path,
-) -> None:
+def test_override_replaces_allow_and_adds_deny_for_its_clients(tmp_path: Path) -> None:
     """Clients that the file does not name keep their access."""
     value = {
         "copilot": {"allow": ["get_personality", "github_issue"]},
@@ -66,9 +64,7 @@ def test_override_replaces_allow_and_adds_deny_for_its_clients(
     assert registry.names("external") == ("memory",)
 
 
-def test_allow_all_in_override_does_not_bypass_clients_and_deny(
-    tmp_path: Path,
-) -> None:
+def test_allow_all_in_override_does_not_bypass_clients_and_deny(tmp_path: Path) -> None:
     registry = load_registry(write_file(tmp_path, {"external": {"allow": "*"}}))
     # Only `memory` names this client, and the toolset denies `stickynotes` for it.
     assert registry.names("external") == ("memory",)
@@ -79,7 +75,7 @@ def test_allow_all_in_override_does_not_bypass_clients_and_deny(
 @pytest.mark.parametrize(
     ("value", "problem"),
     [
-        ({"nobody": {}}, "the toolset has no client `nobody`"),
+        ({"unknown": {}}, "the toolset has no client `unknown`"),
         ({"copilot": {"allowed": []}}, "has the key `allowed`; its keys are"),
         ({"copilot": []}, "must be an object with `allow`, `deny` or both"),
         ({"copilot": {"allow": "memory"}}, 'must be an array of names or "*"'),
@@ -122,7 +118,7 @@ def test_invalid_override_file_denies_every_tool_to_every_client(
 
 
 def test_error_lists_every_problem_in_the_override_file(tmp_path: Path) -> None:
-    value = {"nobody": {}, "copilot": {"allow": ["gone"], "more": 1}}
+    value = {"unknown": {}, "copilot": {"allow": ["gone"], "more": 1}}
     with pytest.raises(AccessError) as error:
         load_registry(write_file(tmp_path, value)).access()
     assert str(error.value).count("\n- ") == 3

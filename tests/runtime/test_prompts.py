@@ -75,9 +75,7 @@ def test_section_has_bullets_then_usage_then_footer(prompts: Prompts) -> None:
     )
 
 
-def test_guidance_has_only_named_tools_that_the_client_may_use(
-    prompts: Prompts,
-) -> None:
+def test_guidance_has_only_named_tools_that_client_may_use(prompts: Prompts) -> None:
     """Tools that are unknown, undocumented or excluded from prompts are skipped."""
     names = ["loose", "calendar", "bare", "cut", "count"]
     count = "### count\nTo count.\n\nWith care.\n"
@@ -85,12 +83,10 @@ def test_guidance_has_only_named_tools_that_the_client_may_use(
     assert prompts.guidance(names, "reader") == count
     assert prompts.guidance(["hidden", "cut"], "writer") == ""
     with pytest.raises(UnknownClientError):
-        prompts.guidance(["count"], "nobody")
+        prompts.guidance(["count"], "unknown")
 
 
-def test_prompt_docs_describe_only_tools_allowed_to_the_client(
-    prompts: Prompts,
-) -> None:
+def test_prompt_docs_describe_only_tools_allowed_to_client(prompts: Prompts) -> None:
     assert "cut" not in prompts.section("text", "reader")
     assert prompts.section("tools", "reader") == ""
     assert prompts.preamble("reader") == (
@@ -105,9 +101,7 @@ def test_tools_without_a_section_are_in_the_section_tools(prompts: Prompts) -> N
     assert prompts.section("empty", "writer") == ""
 
 
-def test_cli_block_has_commands_for_default_or_requested_client(
-    prompts: Prompts,
-) -> None:
+def test_cli_block_has_commands_for_requested_client(prompts: Prompts) -> None:
     row = "  notes {0} <text...>".format
     reader = f"## Commands\n\n{row('count').ljust(50)}# Does count.\n\nEnd.\n"
     assert prompts.cli_block() == prompts.cli_block("reader") == reader
@@ -132,7 +126,7 @@ def test_prompt_files_have_every_section_with_all_tools(prompts: Prompts) -> Non
 
 def test_unknown_client_or_section_raises(prompts: Prompts) -> None:
     for render in (prompts.preamble, lambda client: prompts.section("text", client)):
-        for client in (None, "nobody"):
+        for client in (None, "unknown"):
             with pytest.raises(UnknownClientError):
                 render(client)
     with pytest.raises(

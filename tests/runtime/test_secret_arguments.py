@@ -52,9 +52,7 @@ def redact_secret(schema: dict[str, Any], value: Any) -> Any:
         {"properties": {"x": {"type": "string", "writeOnly": "true"}}},
     ],
 )
-def test_value_marked_as_secret_anywhere_in_the_schema_is_redacted(
-    schema: dict[str, Any],
-) -> None:
+def test_value_marked_secret_in_schema_is_redacted(schema: dict[str, Any]) -> None:
     """`writeOnly` and `format: password` are found in references and combinators."""
     redact_secret(schema, {"x": "s3cret"})
 
@@ -92,9 +90,7 @@ def test_only_secret_items_and_properties_are_redacted() -> None:
         {"properties": {"x": {"$ref": "https://example.org/secret.json"}}},
     ],
 )
-def test_secret_behind_any_schema_reference_is_redacted(
-    schema: dict[str, Any],
-) -> None:
+def test_secret_behind_any_schema_reference_is_redacted(schema: dict[str, Any]) -> None:
     """Values with an unresolvable reference count as secret."""
     redact_secret(schema, {"x": "s3cret"})
 
@@ -255,8 +251,8 @@ def test_values_are_redacted_if_names_are_too_long_or_numerous() -> None:
 
 
 def test_long_lists_and_texts_without_secrets_are_unchanged() -> None:
-    words = [f"word{n}" for n in range(20_000)]
-    value = {"words": words, "text": " ".join(f"{word}: x" for word in words)}
+    items = [f"word{n}" for n in range(20_000)]
+    value = {"words": items, "text": " ".join(f"{word}: x" for word in items)}
     assert Redaction({}).redact(value) == value
 
 
@@ -287,9 +283,8 @@ def test_text_above_the_total_size_limit_is_redacted() -> None:
         ),
     ],
 )
-def test_name_class_is_any_value_text_only_or_no_secret(
-    secret: str, names: str
-) -> None:
+def test_classify_name_returns_any_text_or_none(secret: str, names: str) -> None:
+    """Classes of names: every value is secret, only texts are, or none is."""
     assert {name: classify_name(name) for name in names.split()} == dict.fromkeys(
         names.split(), secret
     )
@@ -345,17 +340,13 @@ def test_texts_above_300_000_characters_in_total_are_redacted(
         ([["Cookie", "a"], 1], [["Cookie", REDACTED], 1]),
     ],
 )
-def test_list_item_after_a_secret_name_is_redacted(
-    items: list[Any], expected: Any
-) -> None:
+def test_item_after_secret_name_is_redacted(items: list[Any], expected: Any) -> None:
     """Header names must be at an even index; options redact the next item."""
     assert Redaction({}).redact(items) == expected
 
 
 @pytest.mark.parametrize(("depth", "is_accepted"), [(196, True), (197, False)])
-def test_json_in_a_text_is_parsed_up_to_200_levels(
-    depth: int, is_accepted: bool
-) -> None:
+def test_json_in_text_is_parsed_up_to_200_levels(depth: int, is_accepted: bool) -> None:
     """The levels of the value that contains the text are counted too."""
     schema = {"properties": {"x": SECRET}}
     text = "[" * depth + '{"x": "s3cret"}' + "]" * depth
@@ -393,9 +384,8 @@ def test_last_name_part_is_lower_case_and_singular(name: str, last: str) -> None
 
 
 @pytest.mark.parametrize(("names", "is_redacted"), [(100_000, False), (100_001, True)])
-def test_text_is_redacted_after_100_000_classified_names(
-    names: int, is_redacted: bool
-) -> None:
+def test_text_after_100_000_names_is_redacted(names: int, is_redacted: bool) -> None:
+    """Further names inside texts are not classified."""
     copy = _RedactedCopy(frozenset())
     copy._remaining_names = 100_000 - names + 1
     assert (copy._is_secret_in_text("a", "") is None) is is_redacted

@@ -105,9 +105,7 @@ def get_names(tools: Any) -> list[str]:
     return [tool["name"] for tool in tools]
 
 
-def test_list_has_local_tools_first_then_each_providers_tools(
-    make_registry: Make,
-) -> None:
+def test_list_has_local_tools_before_each_providers_tools(make_registry: Make) -> None:
     """Names of a previous provider are not listed again; denied tools are omitted."""
     first, second = RecordingProvider(
         make_tool("calendar"), make_tool("email")
@@ -118,9 +116,7 @@ def test_list_has_local_tools_first_then_each_providers_tools(
     assert get_names(registry.get_mcp_tools_sync("external")) == ["memory", "calendar"]
 
 
-def test_local_tool_hides_a_remote_tool_with_its_name_even_if_denied(
-    make_registry: Make,
-) -> None:
+def test_local_tool_hides_equally_named_remote_tool(make_registry: Make) -> None:
     """Clients without access to the local tool do not reach the remote tool either."""
     provider = RecordingProvider(make_tool("smarthome"), make_tool("calendar"))
     registry = make_registry(provider)
@@ -133,9 +129,7 @@ def test_local_tool_hides_a_remote_tool_with_its_name_even_if_denied(
     assert not provider.lookups and not provider.calls
 
 
-def test_provider_receives_call_arguments_and_client(
-    make_registry: Make,
-) -> None:
+def test_provider_receives_call_arguments_and_client(make_registry: Make) -> None:
     provider = RecordingProvider(make_tool("calendar"))
     arguments = {"b": None, "a": [1, {"c": 1.0}]}
     response = make_registry(provider).call_tool_sync("calendar", arguments, "external")
@@ -143,25 +137,22 @@ def test_provider_receives_call_arguments_and_client(
     assert provider.calls == [("calendar", arguments, "external")]
 
 
-def test_denied_remote_tool_is_unknown_without_a_lookup_at_the_provider(
-    make_registry: Make,
-) -> None:
+def test_denied_remote_tool_is_not_looked_up(make_registry: Make) -> None:
+    """Denied tools are unknown tools, and unknown clients raise, without a provider lookup."""
     provider = RecordingProvider(make_tool("email"))
     registry = make_registry(provider)
     response = registry.call_tool_sync("email", {}, "external")
     assert response.error == "unknown tool `email`"
     with pytest.raises(UnknownToolError):
         registry.get_openai_tools_by_names_sync(["email"], "external")
-    for client in ("nobody", None):
+    for client in ("unknown", None):
         assert "client" in (registry.call_tool_sync("email", {}, client).error or "")
         with pytest.raises(UnknownClientError):
             registry.get_openai_tools_sync(client)
     assert provider.lookups == []
 
 
-def test_remote_tool_is_an_always_tool_or_routed_by_its_always_flag(
-    make_registry: Make,
-) -> None:
+def test_remote_tool_is_routed_unless_it_is_always(make_registry: Make) -> None:
     registry = make_registry(
         RecordingProvider(make_tool("calendar"), make_tool("clock", always=True))
     )
@@ -199,9 +190,7 @@ async def test_sync_call_works_inside_a_running_event_loop(make_registry: Make) 
     assert response.success
 
 
-def test_provider_receives_current_and_old_local_tool_names(
-    make_registry: Make,
-) -> None:
+def test_provider_receives_new_and_old_local_tool_names(make_registry: Make) -> None:
     provider = RecordingProvider()
     make_registry(provider)
     assert provider.reserved == {"memory", "smarthome", "house"}

@@ -44,9 +44,7 @@ class Dependencies:
         self.log.append("over" if self.has_ended else "leave")
 
 
-async def test_lifespan_ends_when_the_last_user_leaves(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_lifespan_ends_at_the_last_leave(monkeypatch: pytest.MonkeyPatch) -> None:
     """The toolset is entered twice; only the second `leave` ends the lifespan."""
     timeouts: list[float] = []
 
@@ -64,7 +62,7 @@ async def test_lifespan_ends_when_the_last_user_leaves(
     assert (dependencies.log, timeouts) == (["enter", "enter", "over"], [1.0])
 
 
-async def test_failed_lifespan_start_is_left_and_can_be_retried() -> None:
+async def test_failed_lifespan_start_is_undone_and_can_be_retried() -> None:
     dependencies = Dependencies(fails=True)
     toolset: Toolset = _make_toolset(lifespan=object(), _dependencies=dependencies)
     for _ in range(2):
@@ -139,9 +137,7 @@ async def test_remote_tool_comes_from_the_first_available_provider_with_it() -> 
     assert toolset._is_known("c") and not toolset._is_known("d")
 
 
-def test_call_deadline_is_extended_by_the_wait_for_the_user(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_question_extends_the_call_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
     """Seconds in which a question waits for the user do not count against the timeout."""
     clock = SimpleNamespace(monotonic=lambda: 50.0)
     monkeypatch.setattr(contexts, "time", clock)

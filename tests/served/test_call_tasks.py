@@ -20,7 +20,7 @@ from toolcast_runtime import Registry, ToolResponse, current_call
 Handler = Callable[[], Awaitable[Any]]
 Call = Callable[..., Awaitable[ToolResponse]]
 CONTEXT_NAME: contextvars.ContextVar[str] = contextvars.ContextVar(
-    "name", default="nobody"
+    "name", default="unknown"
 )
 IS_EAGER = sys.version_info >= (3, 12)
 
@@ -58,10 +58,8 @@ async def count_rounds(call: Awaitable[ToolResponse]) -> int:
     return rounds
 
 
-async def test_handler_that_never_awaits_is_answered_in_two_loop_rounds(
-    call: Call,
-) -> None:
-    """Eager tasks (Python 3.12) are answered in the same round."""
+async def test_handler_without_await_is_answered_in_two_rounds(call: Call) -> None:
+    """Event loop rounds: two, or none with the eager tasks of Python 3.12."""
 
     async def at_once() -> str:
         return "done"
@@ -70,9 +68,9 @@ async def test_handler_that_never_awaits_is_answered_in_two_loop_rounds(
     assert rounds == (0 if IS_EAGER else 2)
 
 
-async def test_caller_is_answered_in_the_loop_round_in_which_the_handler_ends(
-    call: Call,
-) -> None:
+async def test_caller_is_answered_in_the_round_the_handler_ends(call: Call) -> None:
+    """No further round of the event loop passes before the answer."""
+
     async def in_two_rounds() -> str:
         await asyncio.sleep(0)
         await asyncio.sleep(0)
@@ -103,7 +101,7 @@ async def test_handler_runs_in_a_separate_task(call: Call) -> None:
 
 
 @pytest.mark.parametrize("rounds", [0, 1])
-async def test_handler_that_cancels_its_task_is_a_cancelled_call_error(
+async def test_handler_that_cancels_its_task_is_cancelled_call_error(
     call: Call, rounds: int
 ) -> None:
     async def handler() -> None:
@@ -117,9 +115,7 @@ async def test_handler_that_cancels_its_task_is_a_cancelled_call_error(
     assert (await call(handler)).error == "the call was cancelled"
 
 
-async def test_task_that_is_cancelled_before_it_starts_is_a_cancelled_call_error(
-    call: Call,
-) -> None:
+async def test_task_cancelled_before_start_is_cancelled_call_error(call: Call) -> None:
     async def handler() -> None:
         await asyncio.sleep(10)
 
@@ -150,9 +146,7 @@ async def test_handler_runs_in_copied_caller_context(call: Call) -> None:
         current_call()
 
 
-async def test_blocking_handler_that_ends_after_its_timeout_is_answered(
-    call: Call,
-) -> None:
+async def test_blocking_handler_is_answered_after_its_timeout(call: Call) -> None:
     """Timeouts cannot interrupt a blocking handler, so its result is returned."""
 
     async def handler() -> str:
@@ -167,9 +161,7 @@ async def test_blocking_handler_that_ends_after_its_timeout_is_answered(
         assert (await call(function, timeout=0.01)).result == "late"
 
 
-async def test_handler_that_ignores_cancellation_does_not_block_its_caller(
-    call: Call,
-) -> None:
+async def test_handler_cannot_block_caller_by_ignoring_cancel(call: Call) -> None:
     """Callers get their timeout or cancellation while the handler still runs."""
     is_over = asyncio.Event()
 

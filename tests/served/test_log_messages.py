@@ -25,30 +25,15 @@ MODES: list[Mode] = ["auto", "legacy"]
 @pytest.fixture
 def registry(tmp_path: Path) -> Iterator[Registry]:
     names = ["each_level", "from_thread", "many", "odd", "failing", "wrong"]
-    package = Package(
-        tmp_path,
-        *(
-            definition(
-                name,
-                handler=f"{MODULE}:{name}",
-                mcp={
-                    "name": name,
-                    "inputSchema": {
-                        "type": "object",
-                        "properties": {
-                            "levels": {},
-                            "count": {},
-                            "text": {},
-                            "size": {},
-                            "level": {},
-                        },
-                    },
-                },
-            )
-            for name in names
-        ),
+    properties = {name: {} for name in ("levels", "count", "text", "size", "level")}
+    schema = {"type": "object", "properties": properties}
+    definitions = (
+        definition(
+            name, handler=f"{MODULE}:{name}", mcp={"name": name, "inputSchema": schema}
+        )
+        for name in names
     )
-    yield Registry(package.load(), handlers=MODULE)
+    yield Registry(Package(tmp_path, *definitions).load(), handlers=MODULE)
 
 
 async def call_logged(
@@ -65,9 +50,9 @@ async def call_logged(
         messages.append((params.level, params.data))
 
     server = McpServer(registry, name="demo").build()
-    wanted = level if mode == "auto" else None
+    log_level = level if mode == "auto" else None
     async with Client(
-        server, mode=mode, logging_callback=receive, log_level=wanted
+        server, mode=mode, logging_callback=receive, log_level=log_level
     ) as client:
         if mode == "legacy" and level is not None:
             with pytest.warns(match="logging capability"):
@@ -132,9 +117,7 @@ def test_log_has_no_effect_outside_an_mcp_server() -> None:
 
 
 @pytest.mark.parametrize("mode", MODES)
-async def test_log_message_before_a_failure_is_sent(
-    registry: Registry, mode: Mode
-) -> None:
+async def test_log_before_failure_is_sent(registry: Registry, mode: Mode) -> None:
     result, messages = await call_logged(registry, mode, "failing")
     assert result.is_error
     assert messages == [("warning", "before")]

@@ -60,9 +60,7 @@ def test_first_signal_requests_a_stop_and_the_second_exits_at_once(
     assert (exits, requests, len(timers)) == ([130], ["to end"], 1)
 
 
-def test_signal_before_the_server_has_started_exits_with_code_0(
-    timers: list[Timer],
-) -> None:
+def test_signal_before_server_start_exits_with_code_0(timers: list[Timer]) -> None:
     with pytest.raises(SystemExit) as error:
         ProcessSignals(1)._handle(signal.SIGTERM, None)
     assert error.value.code == 0

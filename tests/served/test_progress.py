@@ -66,9 +66,7 @@ async def test_awaited_progress_is_sent_before_the_handler_continues() -> None:
     assert len(caller.received) == 3
 
 
-async def test_progress_awaited_in_another_event_loop_is_sent_and_does_not_hang() -> (
-    None
-):
+async def test_progress_awaited_in_another_event_loop_is_sent() -> None:
     caller = Caller()
     async with ProgressReporter(caller) as reports:
 
@@ -79,9 +77,7 @@ async def test_progress_awaited_in_another_event_loop_is_sent_and_does_not_hang(
     assert caller.received == [(1, None, None)]
 
 
-async def test_caller_that_never_listens_delays_the_answer_only_for_a_limited_time() -> (
-    None
-):
+async def test_caller_that_never_listens_delays_answer_briefly() -> None:
     """The last report has at least half a second; the exact limit has another test."""
     caller = Caller()
     caller.is_listening.clear()

@@ -115,9 +115,7 @@ async def test_send_to_a_client_that_does_not_read_does_not_block_the_event_loop
 
 
 @each_stream_kind
-async def test_concurrent_messages_are_complete_and_in_order(
-    open_ends: Callable[[], Ends],
-) -> None:
+async def test_concurrent_messages_are_in_order(open_ends: Callable[[], Ends]) -> None:
     async with open_streams(open_ends) as streams:
         expected, sizes = b"", [10, 100_000, 7, 70_000, 0, 4_096, 4_095, 300_000]
         tasks = []
@@ -197,9 +195,7 @@ async def test_message_from_cancelled_sender_is_sent_completely() -> None:
         await later
 
 
-async def test_requests_are_not_read_while_the_client_has_too_much_unread_output() -> (
-    None
-):
+async def test_requests_are_not_read_while_unread_output_is_too_large() -> None:
     async with open_streams(open_pipe) as streams:
         streams.outgoing.write(b"x" * (MAX_UNSENT_BYTES + (1 << 20)))
         streams.request(1)
@@ -265,9 +261,7 @@ async def test_close_waits_five_seconds_for_the_client_to_read_the_last_answers(
 
 
 @pytest.mark.slow
-async def test_invalid_lines_are_not_read_without_limit_if_errors_are_not_read() -> (
-    None
-):
+async def test_invalid_lines_are_not_read_if_errors_stay_unread() -> None:
     """Clients may send invalid lines without end and not read the errors."""
     async with open_streams(open_sockets) as streams:
         receiving = asyncio.create_task(streams.incoming.receive())
@@ -285,9 +279,7 @@ async def test_invalid_lines_are_not_read_without_limit_if_errors_are_not_read()
         receiving.cancel()
 
 
-async def test_requests_are_not_read_without_limit_if_the_session_receives_none() -> (
-    None
-):
+async def test_reading_stops_if_the_session_receives_no_request() -> None:
     """Requests that were sent are received later in order."""
     async with open_streams(open_sockets) as streams:
         os.set_blocking(streams.client_write, False)
@@ -321,9 +313,8 @@ async def count_read_requests(streams: Streams) -> int:
     return 100
 
 
-async def test_session_reads_two_requests_ahead_also_after_a_cancelled_receive() -> (
-    None
-):
+async def test_session_reads_two_requests_ahead_after_idle_time() -> None:
+    """New and idle sessions read equally many requests before `receive`."""
     async with open_streams(open_pipe) as new, open_streams(open_pipe) as idle:
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0.05):

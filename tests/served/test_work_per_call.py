@@ -27,6 +27,7 @@ from toolcast_runtime.stdio.process import gc_freeze
 def test_call_checks_the_access_to_the_called_tool_only(
     monkeypatch: pytest.MonkeyPatch, tool: str, client: str, is_found: bool
 ) -> None:
+    """Denied and unknown tools cause no further checks."""
     checked: list[str] = []
     is_allowed = Access.is_allowed
 
@@ -41,9 +42,7 @@ def test_call_checks_the_access_to_the_called_tool_only(
     assert set(checked) <= {tool}
 
 
-def test_tool_validator_is_compiled_once_for_several_calls(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_tool_validator_is_compiled_only_once(monkeypatch: pytest.MonkeyPatch) -> None:
     schemas: list[Any] = []
     compile_schema = checker.compile_schema
 

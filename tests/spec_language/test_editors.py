@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.mcp.node_setup import installed
+from tests.mcp.node_setup import find_node_tools
 from toolcast.model.spec_schema import DEFAULT_SCHEMA_PATTERN
 from toolcast.spec_language.spec_language import render_schema
 
@@ -120,7 +120,7 @@ class Editor:
 
 @pytest.fixture
 def editor(tmp_path: Path) -> Iterator[Editor]:
-    node = installed()
+    node = find_node_tools()
     if node is None:
         pytest.skip("the Node.js programs are not set up: make test-node does it")
     schemas = tmp_path / "specs" / "schemas"

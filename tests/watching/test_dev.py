@@ -17,8 +17,8 @@ from typing import Any
 
 import pytest
 
-from tests.http.serving import RunningServer
-from tests.mcp.node_setup import installed
+from tests.http.serving import Server
+from tests.mcp.node_setup import find_node_tools
 from toolcast.commands.generate.watch import find_watched_paths
 
 PING = "summary: Answer at once.\nparameters: {type: object}\nhandler: handlers.toy:ping\ncli: {keyword: ping}\n"
@@ -74,7 +74,7 @@ def test_edit_break_mend_and_end(make_project: Callable[..., Any]) -> None:
         said = dev.says("/mcp/\n\n")
         found = re.search(rf"{re.escape(INSPECTOR)} http://127.0.0.1:(\d+)/mcp/", said)
         assert found, said
-        served = RunningServer(dev.process, int(found[1]))
+        served = Server(dev.process, int(found[1]))
 
         def summary() -> str:
             listed = served.request("/mcp/", "tools/list", modern=True).message
@@ -136,7 +136,7 @@ def test_a_kill_of_it_ends_the_server_too(make_project: Callable[..., Any]) -> N
 def test_the_line_that_it_prints_opens_the_inspector(
     make_project: Callable[..., Any], token: str, tmp_path: Path
 ) -> None:
-    node = installed()
+    node = find_node_tools()
     if node is None:
         pytest.skip("the Inspector is not set up: make test-node does it")
     # What npx would install is there already.

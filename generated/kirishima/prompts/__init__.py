@@ -16,8 +16,8 @@ PROMPTS = Prompts(
     before=(
         "## What you can do\n"
         "\n"
-        "These tools are yours to call at any time. Use them before you answer from "
-        "habit.\n"
+        "You can call these tools at any time. Prefer them to answers from your own "
+        "knowledge.\n"
     ),
     after="",
     sections=(
@@ -26,13 +26,13 @@ PROMPTS = Prompts(
             before=(
                 "## Identity and Style\n"
                 "\n"
-                "Who you are, how you sound, and the lines of your prompt that you may "
-                "change.\n"
+                "Your identity, your style, and the lines of your system prompt that "
+                "you can change.\n"
                 "\n"
             ),
             after=(
                 "\n"
-                "Changes to your own prompt outlive this conversation. Make them "
+                "Changes to your prompt persist after this conversation. Make them "
                 "rarely, one line at a time, and always with the reason.\n"
             ),
             label="**Identity**\n",
@@ -42,16 +42,14 @@ PROMPTS = Prompts(
             before=(
                 "## Memory and Reminders\n"
                 "\n"
-                "What you know about the user beyond this conversation, and what you "
-                "promised to bring up.\n"
+                "Facts about the user from earlier conversations, and reminders.\n"
                 "\n"
             ),
             after=(
                 "\n"
-                "A fact that stays true belongs in memory; something to do at a time "
-                "belongs on a sticky note. Store what the user would expect you to "
-                "remember, not the conversation itself, and never passwords or other "
-                "secrets.\n"
+                "Store lasting facts in memory, and things to do at a certain time as "
+                "sticky notes. Store what the user expects you to remember, not the "
+                "conversation itself, and never passwords or other secrets.\n"
             ),
             label="**Memory**\n",
         ),
@@ -62,20 +60,20 @@ PROMPTS = Prompts(
             ),
             after=(
                 "\n"
-                "What you write there is read by other people. Look for an existing "
-                "issue before you open a new one, and close an issue only when the "
-                "user asks for it or the work is done.\n"
+                "Other people read what you write there. Look for an existing issue "
+                "before you create one, and close an issue only if the user asks for "
+                "it or the work is done.\n"
             ),
             label="**Workspace**\n",
         ),
         Section(
             "home",
-            before="## Home\n\nThe house that the user lives in.\n\n",
+            before="## Home\n\nThe user's smart home.\n\n",
             after=(
                 "\n"
-                "Requests take effect in the real world at once. Ask first when a "
-                "request could let somebody in, lock somebody out or switch off "
-                "something that keeps people safe.\n"
+                "Requests take effect in the real world at once. Ask the user before a "
+                "request that unlocks or locks a door, or that switches off a safety "
+                "device.\n"
             ),
             label="**Home**\n",
         ),

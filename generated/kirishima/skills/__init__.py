@@ -16,63 +16,60 @@ SKILLS = Skills(
     front_matter={
         "name": "kirishima",
         "description": (
-            "Acts for one person at home and at work: remembers what was told, reminds "
-            "at a time, runs the house, tracks work on GitHub, and changes how the "
-            "assistant itself speaks. Use when the user asks for any of these, tells "
-            "something worth keeping, or wants the assistant to be different."
+            "Assists one person at home and at work: remembers facts, reminds at a "
+            "given time, controls the smart home, tracks work on GitHub, and changes "
+            "the assistant's own prompt. Use when the user asks for any of these, "
+            "mentions a fact worth remembering, or wants the assistant to behave "
+            "differently."
         ),
     },
     title="Kirishima",
     guidance=(
-        "- Look before you change: list or search first, and pass the identifiers that "
-        "you got back unchanged.\n"
-        "- A tool with an `action` does several jobs; send what that action needs, and "
-        "nothing that belongs to another one.\n"
-        "- Say times with their offset where the user may be elsewhere; without one "
-        "they are in the assistant's own zone.\n"
-        "- Tell the user what was changed, not that a tool was called."
+        "- Read before you write: list or search first, and pass identifiers from the "
+        "results unchanged.\n"
+        "- A tool with an `action` has several operations; pass the parameters of that "
+        "action only.\n"
+        "- Pass times with an offset if the user may be in another time zone; without "
+        "one, they are in the assistant's time zone.\n"
+        "- Report what was changed, not which tool was called."
     ),
     sections={
         "identity": SectionTexts(
             heading="Identity and Style",
             intro=(
-                "Who you are, how you sound, and the lines of your prompt that you may "
-                "change."
+                "Your identity, your style, and the lines of your system prompt that "
+                "you can change."
             ),
             footer=(
-                "Changes to your own prompt outlive this conversation. Make them "
+                "Changes to your prompt persist after this conversation. Make them "
                 "rarely, one line at a time, and always with the reason."
             ),
         ),
         "memory": SectionTexts(
             heading="Memory and Reminders",
-            intro=(
-                "What you know about the user beyond this conversation, and what you "
-                "promised to bring up."
-            ),
+            intro="Facts about the user from earlier conversations, and reminders.",
             footer=(
-                "A fact that stays true belongs in memory; something to do at a time "
-                "belongs on a sticky note. Store what the user would expect you to "
-                "remember, not the conversation itself, and never passwords or other "
-                "secrets."
+                "Store lasting facts in memory, and things to do at a certain time as "
+                "sticky notes. Store what the user expects you to remember, not the "
+                "conversation itself, and never passwords or other secrets."
             ),
         ),
         "workspace": SectionTexts(
             heading="Workspace",
             intro="Work that is tracked outside of this conversation.",
             footer=(
-                "What you write there is read by other people. Look for an existing "
-                "issue before you open a new one, and close an issue only when the "
-                "user asks for it or the work is done."
+                "Other people read what you write there. Look for an existing issue "
+                "before you create one, and close an issue only if the user asks for "
+                "it or the work is done."
             ),
         ),
         "home": SectionTexts(
             heading="Home",
-            intro="The house that the user lives in.",
+            intro="The user's smart home.",
             footer=(
-                "Requests take effect in the real world at once. Ask first when a "
-                "request could let somebody in, lock somebody out or switch off "
-                "something that keeps people safe."
+                "Requests take effect in the real world at once. Ask the user before a "
+                "request that unlocks or locks a door, or that switches off a safety "
+                "device."
             ),
         ),
     },

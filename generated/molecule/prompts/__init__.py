@@ -16,8 +16,8 @@ PROMPTS = Prompts(
     before=(
         "## Platform Capabilities\n"
         "\n"
-        "These tools are available to you at all times; how to use each of them well "
-        "is explained further below.\n"
+        "These tools are always available. The sections below describe how to use each "
+        "of them.\n"
     ),
     after="",
     sections=(
@@ -26,42 +26,42 @@ PROMPTS = Prompts(
             before=(
                 "## Inter-Agent Communication\n"
                 "\n"
-                "Your workspace is one of several in your organisation. These tools "
-                "find the others, hand them work, read what they send, and reach the "
-                "user.\n"
+                "Your workspace is one of several in your organization. These tools "
+                "list the others, delegate tasks to them, read their messages, and "
+                "message the user.\n"
                 "\n"
             ),
             after=(
                 "\n"
-                "Always call list_peers before you delegate for the first time, and "
-                "choose the peer by its role and skills.\n"
-                "Access control: you reach your parent, your children and the "
-                "workspaces with the same parent as yours. Nobody else can be reached, "
-                "and no workspace of another organisation ever can.\n"
-                "When a delegation fails, read the reason. If the peer is offline, "
-                "choose another one; if it cannot do the task, give it to a peer with "
-                "the right skill or do it yourself; if nothing helps, tell the user "
-                "what failed and why. Never invent a peer's answer.\n"
+                "Always call list_peers before your first delegation, and choose the "
+                "peer by its role and skills.\n"
+                "Access control: you can reach your parent, your children and the "
+                "workspaces with the same parent. You cannot reach any other "
+                "workspace, or a workspace of another organization.\n"
+                "If a delegation fails, read the reason. If the peer is offline, "
+                "choose another one. If it cannot do the task, delegate to a peer with "
+                "the right skill or do the task yourself. If nothing works, report the "
+                "failure and its reason to the user. Never invent a peer's answer.\n"
             ),
-            label="**Talking to peers and to the user**\n",
+            label="**Peers and the user**\n",
         ),
         Section(
             "memory",
             before=(
                 "## Hierarchical Memory (HMA)\n"
                 "\n"
-                "Memory has three scopes: LOCAL for your workspace, TEAM for the "
-                "workspaces around your parent, GLOBAL for the whole organisation. The "
-                "goal and the task list belong to your workspace alone.\n"
+                "Memory has three scopes: LOCAL for your workspace, TEAM for your "
+                "parent's workspace and its children, GLOBAL for the organization. The "
+                "goal and the task list belong to your workspace only.\n"
                 "\n"
             ),
             after=(
                 "\n"
-                "Nothing is recalled for you at the start: begin by recalling what is "
-                "known about the subject, and by reading the goal and the open tasks.\n"
-                "Commit proactively. Save a fact when you learn it rather than at the "
-                "end, because a conversation may end without a warning and what was "
-                "not committed is lost.\n"
+                "Nothing is recalled automatically: start by recalling facts about the "
+                "subject, and by reading the goal and the open tasks.\n"
+                "Commit proactively. Save a fact when you learn it, not at the end: a "
+                "conversation can end without warning, and uncommitted facts are "
+                "lost.\n"
             ),
             label="**Memory, goal and tasks**\n",
         ),
@@ -70,16 +70,16 @@ PROMPTS = Prompts(
             before=(
                 "## Desktop Display Control\n"
                 "\n"
-                "Where the machine has a graphical desktop, these tools see it and "
-                "operate its pointer and keyboard.\n"
+                "If the machine has a graphical desktop, these tools take screenshots "
+                "and control the pointer and keyboard.\n"
                 "\n"
             ),
             after=(
                 "\n"
-                "Take a screenshot before you use coordinates, and read them off that "
-                "picture: windows move, and an old coordinate hits something else.\n"
-                "Take another one after each step that matters, and go on only when "
-                "you have seen its effect.\n"
+                "Take a screenshot before you use coordinates, and read them from that "
+                "image: windows move, and old coordinates may hit something else.\n"
+                "Take another one after each important step, and continue only after "
+                "you have checked its effect.\n"
             ),
             label="**Desktop**\n",
         ),
@@ -89,14 +89,15 @@ PROMPTS = Prompts(
         before=(
             "## Platform commands\n"
             "\n"
-            "You have no tool calls here; run these commands in the shell instead:\n"
+            "You have no tool calls in this environment. Run these commands in the "
+            "shell instead:\n"
         ),
         after=(
             "\n"
-            "List the peers before you delegate, and note each task id together with "
+            "List the peers before you delegate, and keep each task id together with "
             "its workspace.\n"
-            "A command that fails says why on standard error and ends with an exit "
-            "code other than 0.\n"
+            "A command that fails prints the reason to standard error and exits with a "
+            "status other than 0.\n"
         ),
         client=None,
     ),

@@ -16,68 +16,68 @@ SKILLS = Skills(
     front_matter={
         "name": "molecule",
         "description": (
-            "Works as the agent of one workspace on the Molecule platform: finds peers "
-            "and delegates to them, reads the inbox, reaches the user, keeps memory, a "
-            "goal and a task list, and operates a desktop. Use when work should be "
-            "handed to another workspace, when something has to outlast the "
-            "conversation, or when a graphical program has to be seen or used."
+            "Acts as the agent of one workspace on the Molecule platform: finds peers "
+            "and delegates tasks to them, reads the inbox, messages the user, stores "
+            "memory, a goal and a task list, and controls a desktop. Use when a task "
+            "should be delegated to another workspace, when information must persist "
+            "after the conversation, or when a graphical program must be viewed or "
+            "used."
         ),
     },
     title="Molecule platform",
     guidance=(
-        "1. Recall what is known, and read the goal, the open tasks and the inbox.\n"
-        "2. Do what this workspace can do itself; list the peers and delegate what "
-        "another one is made for.\n"
-        "3. Follow each delegation to its end, by its task id together with its "
-        "workspace.\n"
-        "4. Commit what was learned, and tell the user what came of it."
+        "1. Recall relevant facts, and read the goal, the open tasks and the inbox.\n"
+        "2. Do what this workspace can do itself; for other tasks, list the peers and "
+        "delegate to the one with the right skills.\n"
+        "3. Check each delegated task, by its task id and workspace, until it is "
+        "completed.\n"
+        "4. Commit new facts to memory, and report the result to the user."
     ),
     sections={
         "a2a": SectionTexts(
             heading="Inter-Agent Communication",
             intro=(
-                "Your workspace is one of several in your organisation. These tools "
-                "find the others, hand them work, read what they send, and reach the "
-                "user."
+                "Your workspace is one of several in your organization. These tools "
+                "list the others, delegate tasks to them, read their messages, and "
+                "message the user."
             ),
             footer=(
-                "Always call list_peers before you delegate for the first time, and "
-                "choose the peer by its role and skills.\n"
-                "Access control: you reach your parent, your children and the "
-                "workspaces with the same parent as yours. Nobody else can be reached, "
-                "and no workspace of another organisation ever can.\n"
-                "When a delegation fails, read the reason. If the peer is offline, "
-                "choose another one; if it cannot do the task, give it to a peer with "
-                "the right skill or do it yourself; if nothing helps, tell the user "
-                "what failed and why. Never invent a peer's answer."
+                "Always call list_peers before your first delegation, and choose the "
+                "peer by its role and skills.\n"
+                "Access control: you can reach your parent, your children and the "
+                "workspaces with the same parent. You cannot reach any other "
+                "workspace, or a workspace of another organization.\n"
+                "If a delegation fails, read the reason. If the peer is offline, "
+                "choose another one. If it cannot do the task, delegate to a peer with "
+                "the right skill or do the task yourself. If nothing works, report the "
+                "failure and its reason to the user. Never invent a peer's answer."
             ),
         ),
         "memory": SectionTexts(
             heading="Hierarchical Memory (HMA)",
             intro=(
-                "Memory has three scopes: LOCAL for your workspace, TEAM for the "
-                "workspaces around your parent, GLOBAL for the whole organisation. The "
-                "goal and the task list belong to your workspace alone."
+                "Memory has three scopes: LOCAL for your workspace, TEAM for your "
+                "parent's workspace and its children, GLOBAL for the organization. The "
+                "goal and the task list belong to your workspace only."
             ),
             footer=(
-                "Nothing is recalled for you at the start: begin by recalling what is "
-                "known about the subject, and by reading the goal and the open tasks.\n"
-                "Commit proactively. Save a fact when you learn it rather than at the "
-                "end, because a conversation may end without a warning and what was "
-                "not committed is lost."
+                "Nothing is recalled automatically: start by recalling facts about the "
+                "subject, and by reading the goal and the open tasks.\n"
+                "Commit proactively. Save a fact when you learn it, not at the end: a "
+                "conversation can end without warning, and uncommitted facts are lost."
             ),
         ),
         "display": SectionTexts(
             heading="Desktop Display Control",
             intro=(
-                "Where the machine has a graphical desktop, these tools see it and "
-                "operate its pointer and keyboard."
+                "If the machine has a graphical desktop, these tools take screenshots "
+                "and control the pointer and keyboard."
             ),
             footer=(
-                "Take a screenshot before you use coordinates, and read them off that "
-                "picture: windows move, and an old coordinate hits something else.\n"
-                "Take another one after each step that matters, and go on only when "
-                "you have seen its effect."
+                "Take a screenshot before you use coordinates, and read them from that "
+                "image: windows move, and old coordinates may hit something else.\n"
+                "Take another one after each important step, and continue only after "
+                "you have checked its effect."
             ),
         ),
     },

@@ -16,14 +16,19 @@ PROMPTS = Prompts(
     before=(
         "## Ren's tools\n"
         "\n"
-        "These tools are yours to call; how to use each of them well is explained "
-        "below.\n"
+        "These tools are always available. The sections below describe how to use each "
+        "of them.\n"
     ),
     after="",
     sections=(
         Section(
             "bridge",
-            before="## Bridge to Ren\n\nHow others speak with Ren.\n\n",
+            before=(
+                "## Bridge to Ren\n"
+                "\n"
+                "Messages from other agents and from the workspace's pages to Ren.\n"
+                "\n"
+            ),
             after="",
             label="**Bridge**\n",
         ),
@@ -32,8 +37,8 @@ PROMPTS = Prompts(
             before=(
                 "## Briefs and Pending Thoughts\n"
                 "\n"
-                "What to know at the start of a session, and what to leave for the "
-                "next.\n"
+                "Information for the start of a session, and thoughts for the next "
+                "one.\n"
                 "\n"
             ),
             after="",
@@ -41,13 +46,13 @@ PROMPTS = Prompts(
         ),
         Section(
             "claude_plus",
-            before="## What Ren Keeps for Claude\n\n",
+            before="## Ren's Blocks for Claude\n\n",
             after="",
             label="**Claude-plus**\n",
         ),
         Section(
             "codebase",
-            before="## Codebase\n\nThe indexed source code.\n\n",
+            before="## Codebase\n\nSearch in the indexed source code.\n\n",
             after="",
             label="**Codebase**\n",
         ),
@@ -60,10 +65,7 @@ PROMPTS = Prompts(
         Section(
             "logbook",
             before=(
-                "## Logbook\n"
-                "\n"
-                "The headers of working sessions, in the memory database.\n"
-                "\n"
+                "## Logbook\n\nHeaders of working sessions, in the memory database.\n\n"
             ),
             after="",
             label="**Logbook**\n",
@@ -73,26 +75,21 @@ PROMPTS = Prompts(
             before=(
                 "## Core and Archival Memory\n"
                 "\n"
-                "Core-memory blocks stand in the prompt of every turn of Ren's; "
-                "archival passages are found by searching.\n"
+                "Core-memory blocks are part of the prompt in each of Ren's turns; "
+                "archival passages are found by search.\n"
                 "\n"
             ),
             after=(
                 "\n"
-                "A block is read as the truth: write what is, never what should be, "
-                "and read a block before you replace it.\n"
+                "Blocks are read as facts: write the actual state, not an intended "
+                "one, and read a block before you replace it.\n"
             ),
             label="**Memory**\n",
         ),
         Section(
             "notecards",
-            before=(
-                "## Notecards\n"
-                "\n"
-                "Short texts about what is to be done or thought about.\n"
-                "\n"
-            ),
-            after="\nComplete or archive a card rather than delete it.\n",
+            before="## Notecards\n\nShort notes on things to do or think about.\n\n",
+            after="\nComplete or archive a card instead of deleting it.\n",
             label="**Notecards**\n",
         ),
         Section(
@@ -100,13 +97,14 @@ PROMPTS = Prompts(
             before=(
                 "## Phases\n"
                 "\n"
-                "Where the project is, and what the next phase asks for.\n"
+                "The current phase of the project, and the artifacts that the next "
+                "phase requires.\n"
                 "\n"
             ),
             after=(
                 "\n"
-                "Phases are entered one after the other, and only when the artifacts "
-                "they ask for are recorded.\n"
+                "Phases are entered in order, and only after their required artifacts "
+                "are recorded.\n"
             ),
             label="**Phases**\n",
         ),
@@ -115,8 +113,8 @@ PROMPTS = Prompts(
             before=(
                 "## Portraits\n"
                 "\n"
-                "How people work and what matters to them; a forming layer and a "
-                "trusted one.\n"
+                "Working styles and values of people, each with a forming and a "
+                "trusted layer.\n"
                 "\n"
             ),
             after="",
@@ -127,7 +125,7 @@ PROMPTS = Prompts(
             before=(
                 "## Signals\n"
                 "\n"
-                "What was noticed about people, the project and the framework.\n"
+                "Observations about people, the project and the framework.\n"
                 "\n"
             ),
             after="",
@@ -135,7 +133,7 @@ PROMPTS = Prompts(
         ),
         Section(
             "skills",
-            before="## Skills\n\nDocuments that say how something is done.\n\n",
+            before="## Skills\n\nDocuments that describe how to do something.\n\n",
             after="",
             label="**Skills**\n",
         ),
@@ -144,7 +142,7 @@ PROMPTS = Prompts(
             before=(
                 "## Project Entries\n"
                 "\n"
-                "What is settled about a project, in entries of eighteen types.\n"
+                "Decisions and documents of a project, in entries of eighteen types.\n"
                 "\n"
             ),
             after=(
@@ -156,7 +154,7 @@ PROMPTS = Prompts(
         ),
         Section(
             "transcripts",
-            before="## Transcripts\n\nWhat was said in the workspace's chats.\n\n",
+            before="## Transcripts\n\nMessages of the workspace's chats.\n\n",
             after="",
             label="**Transcripts**\n",
         ),

@@ -16,51 +16,50 @@ SKILLS = Skills(
     front_matter={
         "name": "ren",
         "description": (
-            "Works with Ren's memory and the project around her: briefs, notecards, "
-            "project entries and phases, portraits, signals, transcripts, and messages "
-            "to Ren herself. Use at the start and at the end of a working session, "
-            "when something has to be remembered or looked up, and before something is "
-            "asked that may be written down already."
+            "Works with Ren's memory and her project: briefs, notecards, project "
+            "entries and phases, portraits, signals, transcripts, and messages to Ren. "
+            "Use at the start and at the end of a working session, when information "
+            "must be stored or found, and before you ask a question whose answer may "
+            "be stored already."
         ),
     },
     title="Ren",
     guidance=(
-        "1. Begin a session with its brief and the pending thoughts; look up what is "
-        "said already before you ask or write.\n"
-        "2. Search before you write, in project entries, signals and notecards alike: "
-        "a second entry on one subject hides the first.\n"
-        "3. Write what is settled when it is settled, and close the session with its "
-        "log and pending thoughts.\n"
+        "1. Begin a session with its brief and the pending thoughts; search for "
+        "existing information before you ask or write.\n"
+        "2. Search project entries, signals and notecards before you write: a second "
+        "entry on the same subject hides the first.\n"
+        "3. Write decisions when they are made, and end the session with its log and "
+        "pending thoughts.\n"
         "\n"
-        "- A message to Ren takes a turn of hers and waits for it; what can wait "
-        "belongs into pending thoughts.\n"
-        "- What deletes is called twice: the first call shows what would go and gives "
-        "a confirmation, the second one needs it.\n"
-        "- A tool that finds nothing may have failed: ask for the system's health "
-        "before you conclude that nothing is there."
+        "- A message to Ren takes one of her turns and waits for it; write less urgent "
+        "information as pending thoughts.\n"
+        "- Deletions need two calls: the first returns the data and a confirmation "
+        "code, the second needs the code.\n"
+        "- If a search unexpectedly finds nothing, check the system health before you "
+        "conclude that there is no data."
     ),
     sections={
         "bridge": SectionTexts(
             heading="Bridge to Ren",
-            intro="How others speak with Ren.",
+            intro="Messages from other agents and from the workspace's pages to Ren.",
             footer="",
         ),
         "brief": SectionTexts(
             heading="Briefs and Pending Thoughts",
             intro=(
-                "What to know at the start of a session, and what to leave for the "
-                "next."
+                "Information for the start of a session, and thoughts for the next one."
             ),
             footer="",
         ),
         "claude_plus": SectionTexts(
-            heading="What Ren Keeps for Claude",
+            heading="Ren's Blocks for Claude",
             intro="",
             footer="",
         ),
         "codebase": SectionTexts(
             heading="Codebase",
-            intro="The indexed source code.",
+            intro="Search in the indexed source code.",
             footer="",
         ),
         "health": SectionTexts(
@@ -70,54 +69,57 @@ SKILLS = Skills(
         ),
         "logbook": SectionTexts(
             heading="Logbook",
-            intro="The headers of working sessions, in the memory database.",
+            intro="Headers of working sessions, in the memory database.",
             footer="",
         ),
         "memory": SectionTexts(
             heading="Core and Archival Memory",
             intro=(
-                "Core-memory blocks stand in the prompt of every turn of Ren's; "
-                "archival passages are found by searching."
+                "Core-memory blocks are part of the prompt in each of Ren's turns; "
+                "archival passages are found by search."
             ),
             footer=(
-                "A block is read as the truth: write what is, never what should be, "
-                "and read a block before you replace it."
+                "Blocks are read as facts: write the actual state, not an intended "
+                "one, and read a block before you replace it."
             ),
         ),
         "notecards": SectionTexts(
             heading="Notecards",
-            intro="Short texts about what is to be done or thought about.",
-            footer="Complete or archive a card rather than delete it.",
+            intro="Short notes on things to do or think about.",
+            footer="Complete or archive a card instead of deleting it.",
         ),
         "phase": SectionTexts(
             heading="Phases",
-            intro="Where the project is, and what the next phase asks for.",
+            intro=(
+                "The current phase of the project, and the artifacts that the next "
+                "phase requires."
+            ),
             footer=(
-                "Phases are entered one after the other, and only when the artifacts "
-                "they ask for are recorded."
+                "Phases are entered in order, and only after their required artifacts "
+                "are recorded."
             ),
         ),
         "portraits": SectionTexts(
             heading="Portraits",
             intro=(
-                "How people work and what matters to them; a forming layer and a "
-                "trusted one."
+                "Working styles and values of people, each with a forming and a "
+                "trusted layer."
             ),
             footer="",
         ),
         "signals": SectionTexts(
             heading="Signals",
-            intro="What was noticed about people, the project and the framework.",
+            intro="Observations about people, the project and the framework.",
             footer="",
         ),
         "skills": SectionTexts(
             heading="Skills",
-            intro="Documents that say how something is done.",
+            intro="Documents that describe how to do something.",
             footer="",
         ),
         "t4": SectionTexts(
             heading="Project Entries",
-            intro="What is settled about a project, in entries of eighteen types.",
+            intro="Decisions and documents of a project, in entries of eighteen types.",
             footer=(
                 "Search before you write, and replace an entry instead of adding a "
                 "second one on the same subject."
@@ -125,7 +127,7 @@ SKILLS = Skills(
         ),
         "transcripts": SectionTexts(
             heading="Transcripts",
-            intro="What was said in the workspace's chats.",
+            intro="Messages of the workspace's chats.",
             footer="",
         ),
     },

@@ -9,9 +9,11 @@ https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from toolcast_runtime.core.calls.untrusted_text import (
@@ -27,8 +29,10 @@ from toolcast_runtime.core.server_settings import (
 )
 
 from .connections import HttpConnection, StdioConnection
+from .contents import encode_content, list_requests
 from .server_listing import (
     KINDS,
+    ContentKey,
     ListingError,
     ServerListing,
     build_listing,
@@ -61,6 +65,7 @@ def read_server(
     twice: bool = False,
     environment: Mapping[str, str] | None = None,
     handshake_only: bool = False,
+    with_contents: bool = False,
 ) -> ServerListing:
     """Connect to a live server and return its lists.
 
@@ -74,30 +79,31 @@ def read_server(
         twice: read the lists twice, and set `second_reading` and `variations`.
         environment: variables for references such as `${TOKEN}`; by default `os.environ`.
         handshake_only: connect with `initialize`, also to a server of the stateless version.
+        with_contents: read the contents of resources and prompts, too.
 
     Raises:
         ListingError: the server cannot be started or reached, does not answer in time, exceeds
             a limit, or returns something that is not a listing.
     """
-    return asyncio.run(_read(server, twice, environment, handshake_only))
+    variables = os.environ if environment is None else environment
+    try:
+        resolved = resolve_server(server, variables)
+    except MissingVariableError as error:
+        raise ListingError(f"{server.name}: {error}") from None
+    read = partial(_read_once, server, resolved, handshake_only, with_contents)
+    return asyncio.run(_read(server, resolved, read, twice))
 
 
 async def _read(
     server: ExternalServer,
+    resolved: ResolvedServer,
+    read: Callable[[], Awaitable[ServerListing]],
     twice: bool,
-    environment: Mapping[str, str] | None,
-    handshake_only: bool,
 ) -> ServerListing:
     try:
-        resolved = resolve_server(
-            server, os.environ if environment is None else environment
-        )
-    except MissingVariableError as error:
-        raise ListingError(f"{server.name}: {error}") from None
-    try:
-        listing = await _read_once(server, resolved, handshake_only)
+        listing = await read()
         if twice:
-            second_reading = await _read_once(server, resolved, handshake_only)
+            second_reading = await read()
             listing = replace(
                 listing,
                 variations=list_variations(listing, second_reading),
@@ -112,7 +118,10 @@ async def _read(
 
 
 async def _read_once(
-    server: ExternalServer, resolved: ResolvedServer, handshake_only: bool
+    server: ExternalServer,
+    resolved: ResolvedServer,
+    handshake_only: bool,
+    with_contents: bool,
 ) -> ServerListing:
     """Return the lists, read in a new process or session.
 
@@ -124,7 +133,9 @@ async def _read_once(
         async with connection_type(resolved) as connection:
             reader = _ListReader(server, connection, resolved.secrets)
             if await reader.connect(is_discover_tried):
-                return await reader.read_lists()
+                listing = await reader.read_lists()
+                contents = await reader.read_contents(listing) if with_contents else {}
+                return replace(listing, contents=contents)
             if not is_discover_tried:
                 raise ListingError(connection.describe_failure())
     # The last attempt returns or raises, so this line is never reached.
@@ -181,7 +192,14 @@ class _ListReader:
             async with asyncio.timeout(seconds):
                 if is_discover_tried and await self._discover():
                     return True
-                return await self._initialize()
+                try:
+                    return await self._initialize()
+                except ListingError:
+                    # A server that starts slowly may read `server/discover` after its timeout,
+                    # and then accepts only the stateless version.
+                    if is_discover_tried and await self._discover():
+                        return True
+                    raise
         except TimeoutError:
             raise ListingError(
                 f"the server did not answer within {seconds:g} s;"
@@ -193,6 +211,7 @@ class _ListReader:
 
         False also if the server does not answer `server/discover` in time.
         """
+        self.protocol = _STATELESS_VERSION
         self.connection.set_protocol(_STATELESS_VERSION)
         try:
             # A server of an older version may never answer an unknown method. A server
@@ -295,6 +314,24 @@ class _ListReader:
         return build_listing(
             self.server.name, members, entries, envelopes, tuple(notes)
         )
+
+    async def read_contents(
+        self, listing: ServerListing
+    ) -> dict[ContentKey, str | None]:
+        """Return the contents of a listing's resources and prompts; see `ServerListing`.
+
+        No answer within `call_timeout` is an error.
+        """
+        requests = list(list_requests(listing))
+        contents: dict[ContentKey, str | None] = dict.fromkeys(
+            request.key for request in requests
+        )
+        for key, method, params in requests:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(self.server.call_timeout):
+                    response = await self._request(method, self._build_params(params))
+                contents[key] = encode_content(_get_result(response) or {})
+        return contents
 
     async def _read_list(self, kind: str, capability: str) -> ListAndEnvelope:
         """Return a list; read it again if the server reports a change meanwhile.

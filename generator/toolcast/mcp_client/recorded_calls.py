@@ -24,10 +24,10 @@ from toolcast_runtime.external.request_errors import RequestRefusedError
 from toolcast_runtime.external.session import open_session
 
 from ..parsing.exact_json import JsonError, encode_exact, read_json
+from .contents import MAX_VALUE_CHARACTERS, sort_members
 from .server_listing import ListingError
 
 _MAX_BYTES = 16 << 20
-_MAX_VALUE_CHARACTERS = 200
 _COMPARED_MEMBERS = ("content", "structuredContent", "isError")
 
 
@@ -169,7 +169,7 @@ def _compare_results(
     for member in _COMPARED_MEMBERS:
         old, new = _encode(theirs, member), _encode(ours, member)
         if old != new:
-            old, new = (escape_excerpt(v, _MAX_VALUE_CHARACTERS) for v in (old, new))
+            old, new = (escape_excerpt(v, MAX_VALUE_CHARACTERS) for v in (old, new))
             return CallDifference(
                 call, f"`{member}` is {new}, but the original has {old}"
             )
@@ -180,14 +180,7 @@ def _encode(result: Mapping[str, Any], member: str) -> str:
     value = result.get(member)
     if member == "isError":
         value = bool(value)
-    return encode_exact(_sort(value))
-
-
-def _sort(value: Any) -> Any:
-    """Return a JSON value with its keys sorted, and without the metadata of blocks."""
-    if isinstance(value, Mapping):
-        return {key: _sort(value[key]) for key in sorted(value) if key != "_meta"}
-    return [_sort(item) for item in value] if isinstance(value, list) else value
+    return encode_exact(sort_members(value))
 
 
 def _build_tool(definition: Mapping[str, Any]) -> Tool:

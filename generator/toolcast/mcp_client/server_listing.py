@@ -18,6 +18,10 @@ KINDS: Mapping[str, tuple[str, str]] = {
 """The method and the identifying member of each kind of entry, by the key of its list."""
 
 
+ContentKey = tuple[str, str]
+"""`resource` or `prompt`, and its URI or name."""
+
+
 class ListingError(Exception):
     """Listing of a server that cannot be read.
 
@@ -78,6 +82,8 @@ class ServerListing:
         variations: the differences between two readings that a restart explains; empty
             after one reading.
         second_reading: the second reading, if there was one.
+        contents: the content of each resource and prompt as JSON, None for an error; empty if
+            contents were not read.
         is_partial: whether the list is one page of several.
     """
 
@@ -94,6 +100,7 @@ class ServerListing:
     notes: tuple[str, ...] = ()
     variations: tuple[Variation, ...] = ()
     second_reading: ServerListing | None = None
+    contents: Mapping[ContentKey, str | None] = field(default_factory=dict)
     is_partial: bool = False
 
     def entries(self, kind: str) -> tuple[Mapping[str, Any], ...]:

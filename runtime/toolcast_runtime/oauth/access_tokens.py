@@ -17,6 +17,8 @@ from .authorization_server import AuthorizationServer, RequestLimiter
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from jwt import PyJWK
+
     from ..http.endpoints import Issuer
 
 _MAX_TOKEN_CHARACTERS = 16 * 1024
@@ -98,28 +100,39 @@ class AccessTokens:
         if token_type is not None and str(token_type).lower() not in _TOKEN_TYPES:
             raise InvalidTokenError("the token is not an access token")
         reason = "the token is signed with an unknown key"
-        for key in await self._server.find_keys(header.get("kid"), algorithm):
-            try:
-                claims: dict[str, Any] = jwt.decode(
-                    token,
-                    key,
-                    algorithms=[algorithm],
-                    audience=audiences,
-                    issuer=self._issuer.issuer,
-                    leeway=_CLOCK_SKEW_S,
-                    options={"require": ["exp", "iss", "aud"]},
-                )
-            except jwt.InvalidSignatureError:
-                # Try the next key: if tokens and keys have no ids, only the signature shows
-                # which key was used.
-                reason = _REASONS[jwt.InvalidSignatureError]
-            except jwt.PyJWTError as error:
-                raise InvalidTokenError(_REASONS.get(type(error), _MALFORMED)) from None
-            except (ValueError, TypeError, OverflowError, RecursionError):
-                raise InvalidTokenError(_MALFORMED) from None
-            else:
-                return claims
+        for find_keys in (self._server.find_keys, self._server.find_renewed_keys):
+            for key in await find_keys(header.get("kid"), algorithm):
+                try:
+                    return self._decode(token, key, algorithm, audiences)
+                except jwt.InvalidSignatureError:
+                    # Try the next key: if tokens and keys have no ids, only the signature
+                    # shows which key was used.
+                    reason = _REASONS[jwt.InvalidSignatureError]
+                except jwt.PyJWTError as error:
+                    message = _REASONS.get(type(error), _MALFORMED)
+                    raise InvalidTokenError(message) from None
+                except (ValueError, TypeError, OverflowError, RecursionError):
+                    raise InvalidTokenError(_MALFORMED) from None
         raise InvalidTokenError(reason)
+
+    def _decode(
+        self, token: str, key: PyJWK, algorithm: str, audiences: list[str]
+    ) -> Mapping[str, Any]:
+        """Return the claims of a JWT.
+
+        Raises:
+            jwt.PyJWTError: the token is not valid.
+        """
+        claims: dict[str, Any] = jwt.decode(
+            token,
+            key,
+            algorithms=[algorithm],
+            audience=audiences,
+            issuer=self._issuer.issuer,
+            leeway=_CLOCK_SKEW_S,
+            options={"require": ["exp", "iss", "aud"]},
+        )
+        return claims
 
     async def _introspect(self, token: str, audiences: list[str]) -> Mapping[str, Any]:
         digest = hashlib.sha256(token.encode("utf-8", "surrogateescape")).digest()

@@ -167,13 +167,36 @@ class AuthorizationServer:
             raise AuthorizationServerError(
                 "the keys of the authorization server cannot be fetched"
             )
-        entries = self._keys
+        groups = [self._keys]
         if key_id is not None:
-            # Try keys without an id only if no key has the id of the token.
-            named = [entry for entry in entries if entry.get("kid") == key_id]
-            entries = named or [entry for entry in entries if entry.get("kid") is None]
-        keys = (_build_key(entry, algorithm) for entry in entries)
-        return list(islice((key for key in keys if key), _MAX_CANDIDATE_KEYS))
+            # Try keys without an id only if no fitting key has the id of the token.
+            groups = [
+                [entry for entry in self._keys if entry.get("kid") == kid]
+                for kid in (key_id, None)
+            ]
+        for entries in groups:
+            keys = (_build_key(entry, algorithm) for entry in entries)
+            fitting = list(islice((key for key in keys if key), _MAX_CANDIDATE_KEYS))
+            if fitting:
+                return fitting
+        return []
+
+    async def find_renewed_keys(
+        self, key_id: str | None, algorithm: str
+    ) -> list[PyJWK]:
+        """Return the keys for a token that none of the known keys signed.
+
+        Fetches the keys again; returns none if they are unchanged, or were fetched in the
+        last 30 seconds. Without ids, only this shows that the issuer has replaced a key.
+
+        Raises:
+            AuthorizationServerError: too many callers wait for the keys.
+        """
+        previous_keys = self._keys
+        await self._refresh_keys(is_known=False)
+        if self._keys == previous_keys:
+            return []
+        return await self.find_keys(key_id, algorithm)
 
     def _has_key(self, key_id: str | None) -> bool:
         return any(key_id in (None, entry.get("kid")) for entry in self._keys)
@@ -288,7 +311,7 @@ def _parse_keys(key_set: Mapping[str, Any]) -> list[dict[str, Any]]:
         entry
         for entry in entries[:_MAX_KEYS]
         if isinstance(entry, dict)
-        and entry.get("use", "sig") == "sig"
+        and entry.get("use") in (None, "sig")
         and isinstance(entry.get("kid"), str | None)
         and any(_build_key(entry, algorithm) for algorithm in _KEY_TYPES)
     ]
@@ -308,7 +331,10 @@ def _build_key(entry: Mapping[str, Any], algorithm: str) -> PyJWK | None:
     has_type = entry.get("kty") == key_type and (
         key_type == "RSA" or entry.get("crv") in curves
     )
-    if not has_type or entry.get("alg", algorithm) != algorithm:
+    if not has_type or entry.get("alg") not in (None, algorithm):
+        return None
+    # Reject a published private key: everybody can sign tokens with it.
+    if "d" in entry:
         return None
     try:
         return PyJWK(dict(entry), algorithm)

@@ -6,7 +6,15 @@ from collections.abc import Mapping, Sequence
 from itertools import chain, combinations
 from typing import Any
 
-from .combined_schemas import contains_json, get_types, list_distinct, widen_integers
+from .combined_schemas import (
+    InexactError,
+    contains_json,
+    get_types,
+    list_distinct,
+    matches_pattern,
+    merge_schemas,
+    widen_integers,
+)
 from .dialect import ANNOTATIONS
 
 _MERGED_KEYWORDS = frozenset(
@@ -50,18 +58,18 @@ def merge_alternatives(
         for name, schema in member.get("properties", {}).items():
             schemas_by_name.setdefault(name, []).append(schema)
     base_properties = dict(base.get("properties", {}))
-    if base.get("additionalProperties") is False:
-        # `additionalProperties: false` of the base applies to all alternatives, so a
-        # property that only an alternative declares is never valid.
-        schemas_by_name = {
-            name: schemas
-            for name, schemas in schemas_by_name.items()
-            if name in base_properties
-        }
-    properties = {
-        name: base_properties.get(name, _build_union(list_distinct(schemas)))
-        for name, schemas in schemas_by_name.items()
-    }
+    additional = base.get("additionalProperties", True)
+    properties = {}
+    for name, schemas in schemas_by_name.items():
+        # `additionalProperties` of the base applies to all alternatives, so it restricts a
+        # property that only alternatives declare, unless a pattern of the base matches it.
+        if name in base_properties or additional is False:
+            continue
+        schema = _build_union(list_distinct(schemas))
+        patterns = base.get("patternProperties", ())
+        if all(matches_pattern(pattern, name) is False for pattern in patterns):
+            schema = _combine_schemas(schema, additional)
+        properties[name] = schema
     required_sets = [set(member.get("required", ())) for member in members]
     always_required = set.intersection(*required_sets) if required_sets else set()
     required = dict.fromkeys(base.get("required", ()))
@@ -81,6 +89,16 @@ def merge_alternatives(
     ):
         merged["additionalProperties"] = False
     return merged
+
+
+def _combine_schemas(first: Any, second: Any) -> Any:
+    """Return a schema of the values that both schemas allow; each may be a boolean."""
+    if not isinstance(first, Mapping) or not isinstance(second, Mapping):
+        return second if first is True else first if second is True else False
+    try:
+        return merge_schemas(first, second)
+    except InexactError:
+        return {"allOf": [first, second]}
 
 
 def _build_union(schemas: list[Any]) -> Any:

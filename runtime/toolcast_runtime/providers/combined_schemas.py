@@ -5,6 +5,7 @@ Nothing here depends on the keywords of a dialect, except for the spelling of nu
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -92,6 +93,14 @@ def matches_types(value: Any, types: Sequence[str] | None) -> bool:
 def widen_integers(types: Sequence[str]) -> set[str]:
     """Return types with `number` instead of `integer`."""
     return {"number" if type_ == "integer" else type_ for type_ in types}
+
+
+def matches_pattern(pattern: str, name: str) -> bool | None:
+    """Return whether a pattern matches a name; None if Python cannot compile it."""
+    try:
+        return bool(re.search(pattern, name))
+    except re.error:
+        return None
 
 
 def add_value_types(schema: Mapping[str, Any]) -> dict[str, Any] | None:

@@ -14,6 +14,7 @@ from typing import Any
 from .alternatives import describe_relations, exclude_each_other, merge_alternatives
 from .combined_schemas import (
     InexactError,
+    contains_json,
     get_type_name,
     list_distinct,
     merge_schemas,
@@ -259,9 +260,11 @@ def replace_keywords(
     accepts, enum_types = flattener.dialect.accepts, flattener.dialect.enum_types
     if "const" in schema and not accepts("const") and accepts("enum"):
         value = schema["const"]
-        has_accepted_type = enum_types is None or get_type_name(value) in enum_types
-        if has_accepted_type and flattener.dialect.accepts_integers(value):
-            schema = _replace_keyword(schema, "const", "enum", [value])
+        is_accepted = enum_types is None or get_type_name(value) in enum_types
+        is_accepted &= contains_json(schema.get("enum", [value]), value)
+        if is_accepted and flattener.dialect.accepts_integers(value):
+            replaced = _replace_keyword(schema, "const", "enum", [value])
+            schema = {**replaced, "enum": [value]}
     # Keep `oneOf` if the schema also has an `anyOf`: a schema cannot have two of them.
     becomes_any_of = accepts("anyOf") and not accepts("oneOf") and "anyOf" not in schema
     for keyword in ("oneOf", "anyOf"):
@@ -457,8 +460,13 @@ def _merge_into_object(
     # declare; the merged object accepts only values that match the declaration.
     names = [member.get("properties", {}).keys() for member in members]
     is_narrower = is_open and any(keys != names[0] for keys in names)
+    # An alternative may also evaluate names that it does not list in `properties`.
+    is_narrower |= "unevaluatedProperties" in base
     effect = Effect.OTHER if is_narrower else Effect.WIDER
     flattener.losses.add(path, keyword, message, effect, severity)
+    if isinstance(base.get("additionalProperties"), Mapping):
+        message = "applied to the parameters of the alternatives where possible"
+        flattener.losses.add(path, "additionalProperties", message, Effect.WIDER)
     return merged_object
 
 

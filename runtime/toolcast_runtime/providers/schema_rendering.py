@@ -8,7 +8,6 @@ dropped. The inverse is in `argument_restoration`.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -21,6 +20,7 @@ from .combined_schemas import (
     add_value_types,
     get_type_name,
     get_types,
+    matches_pattern,
     spell_nullable,
 )
 from .dialect import (
@@ -330,7 +330,7 @@ class _SchemaRenderer:
                 property_path = (*path, "properties", old)
                 self._losses.add(property_path, "name", f"renamed to `{new}`", effect)
             for pattern in out.get("patternProperties", ()):
-                if _matches(pattern, old) != _matches(pattern, new):
+                if matches_pattern(pattern, old) != matches_pattern(pattern, new):
                     self._losses.add(
                         (*path, "patternProperties", pattern),
                         "name",
@@ -359,11 +359,3 @@ class _SchemaRenderer:
             effect = Effect.WIDER if is_validating else Effect.WORDS
             severity = Severity.WARNING if is_serious else Severity.NOTE
             self._losses.add(path, keyword, message, effect, severity)
-
-
-def _matches(pattern: str, name: str) -> bool | None:
-    """Return whether a pattern matches a name; None if the pattern is invalid."""
-    try:
-        return bool(re.search(pattern, name))
-    except re.error:
-        return None

@@ -16,7 +16,7 @@ import pytest
 
 from examples.kirishima.brain import respond
 from generated.kirishima import registry
-from tests.external.servers.running import HttpServer
+from tests.external.servers.http_servers import PersonalServer, run_personal_server
 
 TOKEN = "hunter2-hunter2"
 
@@ -103,16 +103,15 @@ def model(monkeypatch: pytest.MonkeyPatch) -> Iterator[Model]:
 
 
 @pytest.fixture(scope="module")
-def personal() -> Iterator[HttpServer]:
+def personal() -> Iterator[PersonalServer]:
     """The external MCP server of calendar, contacts, mail and lists."""
-    server = HttpServer.started("--token", TOKEN)
-    yield server
-    server.end()
+    with run_personal_server("--token", TOKEN) as server:
+        yield server
 
 
 @pytest.fixture
 async def ledger(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, personal: HttpServer
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, personal: PersonalServer
 ) -> AsyncIterator[Path]:
     """The ledger's file, with new connections of the registry."""
     path = tmp_path / "ledger.sqlite3"
@@ -171,7 +170,7 @@ async def test_conversation_calls_local_and_external_tools(
     ]
 
 
-async def test_system_prompt_has_the_guidance_of_the_selected_tools(
+async def test_system_prompt_contains_guidance_for_selected_tools(
     model: Model, ledger: Path
 ) -> None:
     model.script = [build_text("Done.")]
@@ -206,7 +205,7 @@ async def test_added_prompt_line_applies_from_the_next_message(
     assert "Answer in Dutch." not in model.get_system_prompt()
 
 
-async def test_errors_of_tool_calls_are_returned_to_the_model(
+async def test_tool_call_errors_are_returned_to_the_model(
     model: Model, ledger: Path
 ) -> None:
     model.script = [
@@ -256,7 +255,7 @@ async def test_loop_ends_with_an_error_after_8_turns(
 @pytest.mark.parametrize(
     ("name", "section"), [("claude-sonnet-4", "claude"), ("gpt-5.1", "gpt-5")]
 )
-async def test_style_guide_has_the_section_of_the_calling_model(
+async def test_style_guide_contains_the_calling_models_section(
     model: Model, monkeypatch: pytest.MonkeyPatch, name: str, section: str
 ) -> None:
     monkeypatch.setenv("BRAIN_MODEL", name)

@@ -167,7 +167,7 @@ def test_deleted_author_is_null_and_string_labels_are_accepted(
         ("close", {"limit": 1}, "use state_reason"),
     ],
 )
-def test_options_of_other_actions_are_rejected(
+def test_options_for_other_actions_are_rejected(
     call: Call, server: Any, action: str, options: Any, message: str
 ) -> None:
     issue = {"issue_id": "1"} if action == "close" else {}

@@ -70,7 +70,7 @@ def test_memories_are_stored_in_the_database_file(call: Call) -> None:
     other.close()
 
 
-def test_search_requires_the_minimum_number_of_keywords(call: Call) -> None:
+def test_search_requires_min_keywords_matches(call: Call) -> None:
     create(call, "Robin flies to Lisbon in May", keywords=["holiday"])
     create(call, "Robin's flights are booked with points")
     both = call("memory", action="search", keywords=["lisbon", "HOLIDAY", "train"])

@@ -93,7 +93,7 @@ def test_times_without_offset_are_in_the_configured_time_zone(call: Call) -> Non
 
 
 @pytest.mark.usefixtures("amsterdam")
-def test_daily_note_keeps_its_local_time_across_clock_changes(
+def test_daily_note_has_the_same_local_time_after_clock_changes(
     call: Call, clock: TimePatch
 ) -> None:
     note = create(call, "2026-03-28T09:00", "R/P1D")
@@ -106,7 +106,7 @@ def test_daily_note_keeps_its_local_time_across_clock_changes(
 
 
 @pytest.mark.usefixtures("amsterdam")
-def test_note_keeps_its_time_zone_after_a_configuration_change(
+def test_note_time_zone_survives_a_configuration_change(
     call: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     note = create(call, "2026-01-15T09:00", "R/P1D")
@@ -114,7 +114,7 @@ def test_note_keeps_its_time_zone_after_a_configuration_change(
     assert resolve(call, note)["date"] == "2026-01-16T09:00:00+01:00"
 
 
-def test_monthly_note_on_the_31st_uses_the_last_day_of_shorter_months(
+def test_monthly_note_on_the_31st_uses_the_last_day_in_shorter_months(
     call: Call, clock: TimePatch
 ) -> None:
     note = create(call, "2026-01-31T17:00", "R/P1M")
@@ -187,7 +187,7 @@ def test_series_with_a_count_ends(call: Call, clock: TimePatch) -> None:
     assert resolve(call, single)["status"] == "resolved"
 
 
-def test_snooze_of_a_due_note_starts_now(call: Call, clock: TimePatch) -> None:
+def test_snoozing_a_due_note_starts_now(call: Call, clock: TimePatch) -> None:
     note = create(call, "2026-01-15T09:00")
     snoozed = snooze(call, note, "PT1H")
     assert snoozed["snoozed_until"] == "2026-01-15T13:00:00+00:00"
@@ -199,7 +199,7 @@ def test_snooze_of_a_due_note_starts_now(call: Call, clock: TimePatch) -> None:
     assert list_notes(call) == [(note["id"], "due")]
 
 
-def test_snooze_of_an_upcoming_note_starts_at_its_due_time(call: Call) -> None:
+def test_snoozing_an_upcoming_note_starts_at_its_due_time(call: Call) -> None:
     note = create(call, "2026-01-20T09:00+01:00")
     snoozed = snooze(call, note, "P1D")
     assert snoozed["snoozed_until"] == "2026-01-21T09:00:00+01:00"

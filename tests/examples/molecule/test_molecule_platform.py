@@ -100,7 +100,7 @@ def test_platform_command_stops_workspaces_and_acts_for_the_user(
     assert "request req-1 is not pending" in capsys.readouterr().err
 
 
-def test_task_of_a_stopped_workspace_becomes_failed() -> None:
+def test_unfinished_task_fails_when_its_workspace_stopped() -> None:
     writing, director = registry.find("ws-writing"), registry.find("ws-director")
     assert writing is not None
     assert director is not None

@@ -122,7 +122,7 @@ def test_request_without_valid_token_is_rejected_with_401(authorization: bytes) 
     assert post(b"{}", Authorization=authorization).status_code == 401
 
 
-def test_token_of_another_workspace_is_rejected_with_401() -> None:
+def test_token_for_another_workspace_is_rejected_with_401() -> None:
     token = get_workspace("ws-writing").token
     assert post(b"{}", Authorization=f"Bearer {token}").status_code == 401
 

@@ -37,7 +37,7 @@ CASES += [
 
 @pytest.mark.parametrize("foreign", ["ws-harbor", "ws-unknown", ""])
 @pytest.mark.parametrize(("tool", "key", "arguments"), CASES)
-def test_acting_as_a_workspace_of_another_tenant_is_rejected(
+def test_acting_for_another_tenant_is_rejected(
     call: Call, tool: str, key: str, arguments: dict[str, Any], foreign: str
 ) -> None:
     with pytest.raises(ToolError) as failure:

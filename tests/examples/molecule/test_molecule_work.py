@@ -108,7 +108,7 @@ def test_plugin_is_installed_and_replaced_only_if_changed(
     assert sorted(item.name for item in installed.parent.iterdir()) == ["choir"]
 
 
-def test_skills_of_the_bundled_plugin_are_on_the_agent_card(call: Call) -> None:
+def test_bundled_plugin_adds_its_skills_to_the_agent_card(call: Call) -> None:
     call("install_plugin", source="review")
     card = call("update_agent_card", card={"name": "D", "skills": [], "x": [1]})
     assert [skill["id"] for skill in card["skills"]] == [
@@ -121,7 +121,7 @@ def test_skills_of_the_bundled_plugin_are_on_the_agent_card(call: Call) -> None:
 @pytest.mark.parametrize(
     "source", ["nothing", "..", ".", "/etc", "../other_source", "\0"]
 )
-def test_plugin_outside_of_the_sources_is_rejected(
+def test_plugin_not_in_a_source_folder_is_rejected(
     call: Call, plugin_source: Path, source: str
 ) -> None:
     write_plugin(plugin_source.with_name("other_source"))

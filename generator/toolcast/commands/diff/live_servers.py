@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 import click
 
@@ -34,7 +34,7 @@ from ..options import (
 from .module_server import (
     build_generated_server,
     build_module_server,
-    compare_lists,
+    compare_servers,
     verify_calls,
 )
 
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from ...diff.change import Change
     from ...diff.listing_changes import ListingChanges
     from ...diff.review.verdict import Limits
-    from ...mcp_client.server_listing import ServerListing
+    from ...mcp_client.server_listing import ListingError, ServerListing
     from ...model.mcp_servers import McpServer
     from ...model.model import Toolset, Workspace
 
@@ -128,6 +128,13 @@ def _print_notes(name: str, listing: ServerListing, varying: Sequence[Change]) -
     metavar="FILE",
     help="Run these calls (JSON lines: tool, arguments) on the server and the generated one.",
 )
+@click.option(
+    "--exclude",
+    "excluded_names",
+    metavar="NAME",
+    multiple=True,
+    help="URI or prompt whose content is not compared by --python; may be repeated.",
+)
 @_fail_on_option
 @changes_format_option
 def verify(
@@ -137,6 +144,7 @@ def verify(
     python: str | None,
     interpreter: str | None,
     calls: str | None,
+    excluded_names: tuple[str, ...],
     toolset: str | None,
     client: str | None,
     fail_on: str,
@@ -145,9 +153,10 @@ def verify(
     """Compare a running MCP server with the definitions of a toolset.
 
     SERVER is a URL or an entry of `mcp_servers`; --mcp-stdio starts a server. With --python
-    the generated server is started, too, and both are compared in all MCP versions.
-    --calls compares the results of calls. Differences are graded as in `toolcast diff`. Values that change on every start are notes, and resources
-    and prompts of which the specs declare none. Exit codes: 1 for differences, 2 if the
+    the generated server is started, too, and both are compared in all MCP versions, also the
+    contents of resources and prompts (required arguments: `text`). --calls compares the
+    results of calls. Differences are graded as in `toolcast diff`. Values that change on
+    every start are notes, and resources and prompts of which the specs declare none. Exit codes: 1 for differences, 2 if the
     server cannot be read or has none of the tools.
     """
     from ...diff.listing_changes import compare_listings
@@ -163,6 +172,8 @@ def verify(
     from ...mcp_client.server_listing import ListingError
 
     limits = None if fail_on == _ANY else parse_limits_or_exit(fail_on)
+    if excluded_names and (python is None or calls is not None):
+        fail("--exclude requires --python, and no --calls")
     if len(option_servers) + (server is not None) + (python is not None) != 1:
         fail(
             "expected one server\n"
@@ -184,20 +195,24 @@ def verify(
             target = entry
         # Read the server twice: values that differ between two starts, such as a timestamp in
         # a description, are printed as notes and do not fail.
-        listing = read_server(target, twice=True)
+        with_contents = python is not None and calls is None
+        listing = read_server(target, twice=True, with_contents=with_contents)
     except ListingError as error:
-        fail(f"{error}\n  help: {_HELP_UNREADABLE}")
+        _fail_unreadable(error)
     selected = _select_toolset(toolsets, listing)
     generated = build_generated_server(workspace, selected, interpreter, seconds)
     if calls is not None:
         sys.exit(verify_calls(calls, target, generated, selected))
     if python is not None:
         try:
-            found = list(compare_lists(target, generated, selected))
+            found, code = compare_servers(
+                target, listing, generated, selected, excluded_names
+            )
         except ListingError as error:
-            fail(f"{error}\n  help: {_HELP_UNREADABLE}")
+            _fail_unreadable(error)
         against = f"the generated server of {selected.name}"
-        sys.exit(_print_changes(found, against, limits, format_, workspace.root))
+        root = workspace.root
+        sys.exit(max(code, _print_changes(found, against, limits, format_, root)))
     is_proxied = entry is not None and entry.name in selected.proxied_servers
     if entry is not None and is_proxied:
         selected = build_proxied_toolset(selected, entry)
@@ -226,6 +241,12 @@ def verify(
     against = f"the toolset {selected.name}"
     root = workspace.root
     sys.exit(_print_changes(changes.changes, against, limits, format_, root))
+
+
+def _fail_unreadable(error: ListingError) -> NoReturn:
+    """End the program with exit code 2: a server cannot be read."""
+    text = str(error)
+    fail(text if "\n  help: " in text else f"{text}\n  help: {_HELP_UNREADABLE}")
 
 
 def _find_entry(toolsets: list[Toolset], name: str) -> tuple[list[Toolset], McpServer]:

@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Collection, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
 
-from ..exit_codes import CLEAN, FINDINGS, fail, format_count
+from toolcast_runtime.core.calls.untrusted_text import escape_excerpt
+
+from ...suggestions import format_first
+from ..exit_codes import CLEAN, FINDINGS, fail, format_count, require_known_name
 
 if TYPE_CHECKING:
     from toolcast_runtime.core.server_settings import ExternalServer
 
     from ...diff.change import Change
+    from ...mcp_client.contents import ContentDifference
+    from ...mcp_client.server_listing import ContentKey, ServerListing
     from ...model.model import Toolset, Workspace
+
+_MAX_NAMES_SHOWN = 5
+"""Maximum number of resources and prompts in a note."""
 
 
 def build_module_server(
@@ -32,13 +41,21 @@ def build_module_server(
         seconds: the time limit.
 
     Raises:
-        ListingError: the module cannot be imported, or has no single server.
+        ListingError: the module cannot be imported, has no single server, or its library
+            cannot be installed together with the generated server.
     """
     from ...importing.python_server import build_python_server, describe_python_server
+    from ...mcp_client.server_listing import ListingError
 
     sources = [os.path.join(workspace.root, source) for source in workspace.sources]
     server = build_python_server(reference, interpreter, sources, seconds)
-    describe_python_server(server)
+    description = describe_python_server(server)
+    if not description.is_supported:
+        raise ListingError(
+            f"`{description.module}` uses {description.title}, which needs mcp 1: the"
+            " generated server cannot run in its environment\n"
+            "  help: compare only the lists, with `--mcp-stdio COMMAND`"
+        )
     return server
 
 
@@ -58,32 +75,95 @@ def build_generated_server(
     return replace(server, name=f"the server of {toolset.name}", args=args)
 
 
-def compare_lists(
-    original: ExternalServer, generated: ExternalServer, toolset: Toolset
-) -> Iterator[Change]:
-    """Yield the differences between the listings of two servers, each once.
+def compare_servers(
+    original: ExternalServer,
+    listing: ServerListing,
+    generated: ExternalServer,
+    toolset: Toolset,
+    excluded: Collection[str],
+) -> tuple[list[Change], int]:
+    """Compare the lists, resources and prompts of two servers.
 
-    Both servers are read in the stateless and in the handshake versions of MCP.
+    Both servers are read in the stateless and in the handshake versions of MCP. Differences of
+    contents are printed to stderr, those that a restart explains as notes. Ends the program
+    with exit code 2 if an excluded name does not exist.
+
+    Args:
+        original: the server whose lists and contents are expected.
+        listing: its two readings in the stateless version, with contents.
+        generated: the server of the project.
+        toolset: the toolset of the generated server.
+        excluded: URIs of resources and names of prompts whose contents are not compared.
+
+    Returns:
+        The differences between the lists, each once, and `FINDINGS` if contents differ,
+        otherwise `CLEAN`.
 
     Raises:
         ListingError: a server cannot be read.
     """
     from ...diff.listing_changes import compare_listings
     from ...diff.listing_workspace import ListingOwner
+    from ...mcp_client.contents import compare_contents
     from ...mcp_client.read_server import read_server
 
+    names = sorted({name for _, name in listing.contents})
+    for name in excluded:
+        require_known_name("resource or prompt", name, names)
     files = {tool.name: tool.source.file for tool in toolset.tools}
     owner = ListingOwner(toolset.name, toolset.source.file, files)
-    reported = set()
+    changes: dict[tuple[object, ...], Change] = {}
+    contents: dict[ContentKey, str | None] = {}
+    differences: dict[ContentKey, ContentDifference] = {}
     for handshake_only in (False, True):
+        read = partial(read_server, handshake_only=handshake_only, with_contents=True)
         # The original server is started twice, to recognize values that change on every start.
-        expected = read_server(original, twice=True, handshake_only=handshake_only)
-        actual = read_server(generated, handshake_only=handshake_only)
+        expected = read(original, twice=True) if handshake_only else listing
+        actual = read(generated)
         for change in compare_listings(actual, expected, owner).changes:
             key = (change.rule.id, change.tool, change.path, change.message)
-            if key not in reported:
-                reported.add(key)
-                yield change
+            changes.setdefault(key, change)
+        contents |= expected.contents
+        for difference in compare_contents(expected, actual, excluded):
+            known = differences.get(difference.key)
+            if known is None or known.is_permitted:
+                differences[difference.key] = difference
+    compared = {key: text for key, text in contents.items() if key[1] not in excluded}
+    return list(changes.values()), _print_contents(compared, differences)
+
+
+def _print_contents(
+    contents: Mapping[ContentKey, str | None],
+    differences: Mapping[ContentKey, ContentDifference],
+) -> int:
+    """Print the differences between contents, and return the exit code.
+
+    Args:
+        contents: the compared contents of the original server.
+        differences: the differences, by resource or prompt.
+    """
+    failures = 0
+    for (kind, name), message, is_permitted in differences.values():
+        failures += not is_permitted
+        label = "note" if is_permitted else "error"
+        click.echo(f"{label}: {kind} `{escape_excerpt(name)}`: {message}", err=True)
+    errors = [
+        f"`{escape_excerpt(name, 60)}`"
+        for (kind, name), text in contents.items()
+        if text is None and (kind, name) not in differences
+    ]
+    if errors:
+        listed = format_first(errors, _MAX_NAMES_SHOWN)
+        click.echo(f"note: both servers return an error for {listed}", err=True)
+    if contents:
+        equal = len(contents) - len(differences) - len(errors)
+        permitted = len(differences) - failures
+        click.echo(
+            f"{format_count(len(contents), 'content')}:"
+            f" {equal} equal, {permitted} with permitted differences, {failures} different",
+            err=True,
+        )
+    return FINDINGS if failures else CLEAN
 
 
 def verify_calls(

@@ -1,0 +1,128 @@
+"""Call context in handlers: caller, request id and headers, in threads and in the loop."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.runtime.packages import Package, definition
+from toolcast_runtime import Caller, Registry, calling_as
+from toolcast_runtime.core.access import Client
+from toolcast_runtime.http import Endpoint, HttpSettings
+from toolcast_runtime.http.app import build_http_app
+from toolcast_runtime.http.endpoints import ListenSettings
+from toolcast_runtime.langchain import LangChainTools
+from toolcast_runtime.mcp import McpServer
+
+HANDLERS = "tests.callers.handlers"
+MIA = Caller("mia", {"tenant": "shop"}, frozenset())
+
+
+@pytest.fixture
+def registry(tmp_path: Path) -> Registry:
+    tools = [
+        definition(name, handler=f"{HANDLERS}:{name}")
+        for name in ("in_thread", "in_loop")
+    ]
+    guarded = definition("guarded", handler=f"{HANDLERS}:guarded", permission="billing")
+    clients = {"desk": Client("*", permissions=("billing",))}
+    tools_package = Package(tmp_path, *tools, guarded).load()
+    return Registry(tools_package, handlers=HANDLERS, clients=clients)
+
+
+@pytest.mark.parametrize("tool", ["in_thread", "in_loop"])
+def test_calling_as_sets_the_caller_that_the_handler_sees(
+    registry: Registry, tool: str
+) -> None:
+    with calling_as(MIA):
+        result = registry.call_tool_sync(tool, {}, "desk").result
+    assert result == {
+        "tool": tool,
+        "client": "desk",
+        "user": "mia",
+        "claims": {"tenant": "shop"},
+        "headers": {},
+        "request_id": None,
+        "session": None,
+        "is_in_time": True,
+    }
+    assert registry.call_tool_sync(tool, {}, "desk").result["user"] is None
+
+
+def test_tool_with_a_permission_requires_it_from_the_caller(registry: Registry) -> None:
+    assert "guarded" in registry.names("desk")
+    with calling_as(MIA):
+        assert registry.names("desk") == ("in_loop", "in_thread")
+        refused = registry.call_tool_sync("guarded", {}, "desk")
+        assert refused.error == "unknown tool `guarded`"
+    with calling_as(Caller("ann", permissions=frozenset({"billing"}))):
+        assert registry.call_tool_sync("guarded", {}, "desk").result["user"] == "ann"
+
+
+def test_caller_permission_does_not_exceed_the_permissions_from_the_client(
+    tmp_path: Path,
+) -> None:
+    tools = Package(tmp_path, definition("guarded", permission="billing")).load()
+    registry = Registry(tools, clients={"desk": Client("*")})
+    with calling_as(Caller("ann", permissions=frozenset({"billing"}))):
+        assert registry.names("desk") == ()
+
+
+def test_langchain_tool_passes_the_caller_to_the_handler(registry: Registry) -> None:
+    tool = LangChainTools(registry).get("in_loop", "desk")
+    with calling_as(MIA):
+        assert json.loads(tool.invoke({}))["user"] == "mia"
+
+
+@pytest.mark.parametrize("tool", ["in_thread", "in_loop"])
+@pytest.mark.parametrize("version", ["2025-11-25", "2026-07-28"])
+def test_http_request_passes_its_id_and_configured_headers_to_the_handler(
+    registry: Registry, tool: str, version: str
+) -> None:
+    settings = HttpSettings(
+        (Endpoint("/mcp/", "desk", "NONE"),), "NONE", "NONE", headers=("X-Tenant",)
+    )
+    server = McpServer(registry, name="shop", client="desk", http=settings)
+    response = asyncio.run(_send_request(server, tool, version))
+    result = json.loads(response["result"]["content"][0]["text"])
+    assert result["headers"] == {"x-tenant": "north"}
+    assert (result["request_id"], result["user"]) == (7, None)
+
+
+async def _send_request(server: McpServer, tool: str, version: str) -> Any:
+    assert server.http is not None
+    app = build_http_app(
+        server, ListenSettings.from_environment(server.http, "127.0.0.1", {})
+    )
+    meta = {
+        "io.modelcontextprotocol/protocolVersion": version,
+        "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
+        "io.modelcontextprotocol/clientCapabilities": {},
+    }
+    params: dict[str, Any] = {"name": tool, "arguments": {}}
+    if version >= "2026":
+        params["_meta"] = meta
+    body = {"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": params}
+    headers = {
+        "mcp-protocol-version": version,
+        "mcp-method": "tools/call",
+        "mcp-name": tool,
+        "accept": "application/json, text/event-stream",
+        "x-tenant": "north",
+        "x-other": "not configured",
+    }
+    async with app.lifespan_context(app):
+        transport = httpx.ASGITransport(app)
+        async with httpx.AsyncClient(
+            transport=transport, base_url="http://127.0.0.1"
+        ) as client:
+            response = await client.post("/mcp/", json=body, headers=headers)
+    text = response.text
+    if text.startswith("event:") or "\ndata:" in text:
+        text = next(line[5:] for line in text.splitlines() if line.startswith("data:"))
+    return json.loads(text)

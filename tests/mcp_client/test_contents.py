@@ -1,0 +1,83 @@
+"""Contents of resources and prompts: requests to live servers, and comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import pytest
+
+from toolcast.mcp_client.contents import compare_contents, encode_content, list_requests
+from toolcast.mcp_client.server_listing import ContentKey, ServerListing
+
+CLOCK = ("resource", "shop://clock")
+
+
+def make_listing(**contents: str | None) -> ServerListing:
+    keyed: Mapping[ContentKey, str | None] = {
+        ("resource", f"shop://{name}"): text for name, text in contents.items()
+    }
+    return ServerListing("shop", contents=keyed)
+
+
+def test_prompts_are_requested_with_text_for_required_arguments() -> None:
+    arguments = [
+        {"name": "item", "required": True},
+        {"name": "tone"},
+        {"required": True},
+        "odd",
+    ]
+    listing = ServerListing(
+        "shop",
+        resources=({"uri": "shop://policy"},),
+        resource_templates=({"uriTemplate": "shop://{item}"},),
+        prompts=({"name": "ask", "arguments": arguments}, {"name": "odd"}),
+    )
+    assert [(request.method, request.params) for request in list_requests(listing)] == [
+        ("resources/read", {"uri": "shop://policy"}),
+        ("prompts/get", {"name": "ask", "arguments": {"item": "text"}}),
+        ("prompts/get", {"name": "odd", "arguments": {}}),
+    ]
+
+
+def test_encoded_content_ignores_key_order_and_metadata() -> None:
+    block = {"uri": "shop://policy", "text": "x", "_meta": {"a": 1}}
+    first = {"contents": [block], "ttlMs": 0}
+    second = {"_meta": {}, "contents": [{"text": "x", "uri": "shop://policy"}]}
+    assert encode_content(first) == encode_content(second)
+    assert encode_content(first) != encode_content({"contents": []})
+    assert encode_content({"resultType": "input_required"}) is None
+
+
+@pytest.mark.parametrize(
+    ("theirs", "second", "ours", "message", "is_permitted"),
+    [
+        ("a", "a", "b", "the content is b, but the original has a", False),
+        ("a", "a", None, "only the generated server returns an error", False),
+        (None, None, "a", "only the original server returns an error", False),
+        ("at 9", "at 10", "at 11", "changes on every start", True),
+        # The original always has the same number.
+        ("at 9", "at 9", "at 11", "but the original has at 9", False),
+        ("at 9", "at 10", "by 11", "every start: `--exclude` skips it", False),
+    ],
+)
+def test_content_difference_is_reported_and_excluded_by_uri(
+    theirs: str | None,
+    second: str | None,
+    ours: str | None,
+    message: str,
+    is_permitted: bool,
+) -> None:
+    original = replace(
+        make_listing(clock=theirs), second_reading=make_listing(clock=second)
+    )
+    [difference] = compare_contents(original, make_listing(clock=ours))
+    assert (difference.key, difference.is_permitted) == (CLOCK, is_permitted)
+    assert message in difference.message
+    assert not list(compare_contents(original, make_listing(clock=ours), [CLOCK[1]]))
+
+
+def test_equal_contents_and_missing_entries_are_no_differences() -> None:
+    """The lists report a missing entry."""
+    original = make_listing(a="x", b=None, c="x")
+    assert not list(compare_contents(original, make_listing(a="x", b=None)))

@@ -1,0 +1,186 @@
+"""Limits of stored content, content blocks, prompt arguments and prompt messages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from toolcast_runtime.core.context import ToolError
+from toolcast_runtime.core.toolset_settings import LinkLimits
+from toolcast_runtime.resources.content_blocks import (
+    ContentStore,
+    audio,
+    build_resource_contents,
+    file,
+    image,
+    link,
+)
+from toolcast_runtime.resources.mcp_definitions import (
+    ResourceOrPrompt,
+    _shape_prompt_result,
+    check_prompt_arguments,
+)
+
+
+class FakeClock:
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def make_store(**limits: Any) -> tuple[ContentStore, FakeClock]:
+    clock = FakeClock()
+    return ContentStore("toys", LinkLimits(**limits), clock), clock
+
+
+@pytest.mark.parametrize(
+    ("content", "fits"), [("é" * 5, True), (b"x" * 10, True), ("é" * 5 + "x", False)]
+)
+def test_content_with_more_bytes_than_the_limit_is_refused(
+    content: Any, fits: bool
+) -> None:
+    store, _ = make_store(seconds=10, bytes=10)
+    if fits:
+        assert (
+            store.find_contents(None, store.store(None, "a", content, None)) is not None
+        )
+        return
+    with pytest.raises(ToolError, match="`a` has 11 bytes; links may have at most 10"):
+        store.store(None, "a", content, None)
+
+
+def test_oldest_content_is_removed_by_the_byte_limit_and_expired_content_by_time() -> (
+    None
+):
+    store, clock = make_store(seconds=10, bytes=10)
+    first, second = (store.store(None, name, "x" * 5, None) for name in "ab")
+    assert store.find_contents(None, first) is not None, "exactly ten bytes are stored"
+    store.store(None, "c", "", None)
+    assert store.find_contents(None, first) is not None, "empty content uses no bytes"
+    third = store.store(None, "d", "x", None)
+    is_stored = [
+        store.find_contents(None, uri) is not None for uri in (first, second, third)
+    ]
+    assert is_stored == [False, True, True]
+    clock.now = 9.9
+    assert store.find_contents(None, second) is not None
+    clock.now = 10.0
+    assert store.find_contents(None, second) is None
+    store.store(None, "e", "x" * 10, None)
+    assert len(store._stored) == 1, "expired content is removed"
+    assert store._bytes == 10
+
+
+def test_stored_content_is_available_only_to_its_user() -> None:
+    store, _ = make_store()
+    uri = store.store("mia", "a", "x", None)
+    assert store.find_contents("mia", uri) is not None
+    assert store.find_contents("bo", uri) is store.find_contents(None, uri) is None
+
+
+def test_link_uri_has_32_random_characters_and_at_most_100_from_the_name() -> None:
+    store, _ = make_store()
+    for length in (100, 101):
+        uri = store.store(None, "x" * length, "", None)
+        assert uri.rpartition("/")[2] == "x" * 100
+        assert len(uri.split("/")[3]) == 32, "24 random bytes in base64"
+
+
+def test_link_requires_either_a_uri_or_content() -> None:
+    invalid: tuple[dict[str, Any], ...] = ({}, {"uri": "https://a", "content": "x"})
+    for value in invalid:
+        with pytest.raises(ValueError, match="a link needs either `uri` or `content`"):
+            link("a", **value)
+    assert link("a", "https://a", title="A", mime_type="text/x") == {
+        "type": "resource_link",
+        "uri": "https://a",
+        "name": "a",
+        "title": "A",
+        "mimeType": "text/x",
+    }
+    assert link("a.txt", content="x") == file("a.txt", "x")
+
+
+@pytest.mark.parametrize(
+    ("make", "media_type"),
+    [(image, "audio/wav"), (audio, "image/png"), (image, "image/a b")],
+)
+def test_image_and_audio_require_a_matching_media_type(
+    make: Any, media_type: str
+) -> None:
+    with pytest.raises(ValueError, match="is not a media type of"):
+        make(b"x", media_type)
+    assert image(b"x")["mimeType"] == "image/png"
+    assert audio(b"x")["mimeType"] == "audio/wav"
+
+
+def test_resource_contents_are_text_or_base64_with_a_media_type() -> None:
+    assert build_resource_contents("u", "x", None) == {
+        "uri": "u",
+        "mimeType": "text/plain",
+        "text": "x",
+    }
+    assert build_resource_contents("u", b"x", "a/b")["mimeType"] == "a/b"
+    assert build_resource_contents("u", b"x", None) == {
+        "uri": "u",
+        "mimeType": "application/octet-stream",
+        "blob": "eA==",
+    }
+
+
+@pytest.mark.parametrize(("count", "suffix"), [(20, ""), (21, " and 1 more")])
+def test_invalid_prompt_argument_error_lists_at_most_20_values(
+    count: int, suffix: str
+) -> None:
+    arguments = [{"name": "a", "required": True}, {"name": "b"}]
+    values = [f"v{number}" for number in range(count)]
+    prompt = ResourceOrPrompt("p", {"arguments": arguments}, values={"a": values})
+    listed_values = ", ".join(values[:20])
+    assert check_prompt_arguments(prompt, {"a": "x", "b": "x"}) == [
+        f"`a` must be one of {listed_values}{suffix}"
+    ]
+    assert check_prompt_arguments(prompt, {"a": "v0", "c": "x"}) == [
+        "`c` is not an argument of the prompt"
+    ]
+    assert check_prompt_arguments(prompt, {}) == ["`a` is missing"]
+
+
+@pytest.mark.parametrize(
+    ("value", "roles", "texts"),
+    [
+        ("x", ["user"], ["x"]),
+        (
+            ["x", {"role": "assistant", "content": "y"}],
+            ["user", "assistant"],
+            ["x", "y"],
+        ),
+        (
+            ({"role": "user", "content": {"type": "text", "text": "x"}},),
+            ["user"],
+            ["x"],
+        ),
+        ({"type": "text", "text": "x"}, ["user"], ["x"]),
+    ],
+)
+def test_prompt_result_becomes_messages_with_user_as_default_role(
+    value: Any, roles: list[str], texts: list[str]
+) -> None:
+    response = _shape_prompt_result(value)
+    assert response.result == roles
+    assert [block["text"] for block in response.content or ()] == texts
+
+
+@pytest.mark.parametrize(
+    ("value", "problem"),
+    [
+        ([], "returned no message"),
+        ([{"role": "system", "content": "x"}], "a role other than"),
+    ],
+)
+def test_prompt_result_without_messages_or_with_an_unknown_role_is_an_error(
+    value: Any, problem: str
+) -> None:
+    with pytest.raises(ToolError, match=problem):
+        _shape_prompt_result(value)

@@ -1,0 +1,191 @@
+"""Definitions of resources and MCP prompts: reading, static contents and arguments."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from toolcast_runtime.core.context import CallContext
+from toolcast_runtime.core.definitions.definitions import DefinitionError
+from toolcast_runtime.resources.mcp_definitions import (
+    ResourceOrPrompt,
+    build_messages,
+    check_prompt_arguments,
+    read_contents,
+    read_prompts,
+    read_resources,
+)
+
+Make = Callable[..., ModuleType]
+NO_CALLS: Any = None
+
+
+@pytest.fixture
+def make_package(tmp_path: Path) -> Make:
+    """Return a function that writes and imports a package of definitions by file name."""
+
+    def make(**files: Any) -> ModuleType:
+        (tmp_path / "__init__.py").touch()
+        (tmp_path / "notes.txt").touch()
+        for name, value in files.items():
+            text = value if isinstance(value, str) else json.dumps(value)
+            (tmp_path / f"{name}.json").write_text(text, "utf-8")
+        spec = importlib.util.spec_from_file_location(
+            "offers",
+            tmp_path / "__init__.py",
+            submodule_search_locations=[str(tmp_path)],
+        )
+        assert spec is not None and spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        return module
+
+    return make
+
+
+def definition(name: str, **fields: Any) -> dict[str, Any]:
+    signature = f"by Toolcast from specs/{name}.yaml. DO NOT EDIT."
+    mcp = {"name": name, "uri": f"a:{name}", **fields.pop("mcp", {})}
+    return {"generated": signature, "mcp": mcp, **fields}
+
+
+def test_resources_are_read_in_file_name_order(make_package: Make) -> None:
+    assert read_resources(None) == ()
+    late = definition("late-one", text="Hello", clients=["me"], other=1)
+    early = definition("early", blob="YQ==", values={"x": ["1"]})
+    handler = {"handler": "a:b", "parameters": ["x"], "timeout": 7.0, "uses": ["db"]}
+    resources = read_resources(
+        make_package(late_one=late, early=early, m=definition("m", **handler))
+    )
+    assert [resource.name for resource in resources] == ["early", "late-one", "m"]
+    first, second, third = resources
+    assert (first.static_content, first.values, first.clients) == (
+        {"blob": "YQ=="},
+        {"x": ["1"]},
+        (),
+    )
+    assert (second.static_content, second.clients) == ({"text": "Hello"}, ("me",))
+    assert first.handler is second.handler is None
+    assert third.static_content is None and third.handler is not None
+    assert (third.handler.name, third.handler.kind) == ("resource m", "resource")
+    assert (third.handler.timeout, third.handler.uses) == (7.0, ("db",))
+    assert third.handler.parameters["properties"] == {"x": {"type": "string"}}
+
+
+@pytest.mark.parametrize(
+    ("value", "problem"),
+    [
+        ("{", "one.json is not a definition of a resource"),
+        ("[]", "one.json is not a definition of a resource"),
+        (definition("two"), "its signature, its name and its file name differ"),
+        ({**definition("one"), "generated": "by hand"}, "file name differ"),
+        (
+            {**definition("one"), "mcp": {"name": "two", "uri": "a:b"}},
+            "file name differ",
+        ),
+        ({**definition("one"), "mcp": {"name": "one"}}, "it has no URI"),
+        (definition("one", handler="a:b"), "'parameters'"),
+    ],
+)
+def test_invalid_resource_definition_is_refused(
+    make_package: Make, value: Any, problem: str
+) -> None:
+    with pytest.raises(DefinitionError, match=problem):
+        read_resources(make_package(one=value))
+
+
+def test_package_without_prompt_definitions_is_refused(make_package: Make) -> None:
+    with pytest.raises(DefinitionError, match="offers contains no prompt"):
+        read_prompts(make_package())
+
+
+@pytest.mark.parametrize(
+    ("static_content", "mime_type", "contents"),
+    [
+        ({"text": "a"}, None, {"mimeType": "text/plain", "text": "a"}),
+        (
+            {"blob": "YQ=="},
+            None,
+            {"mimeType": "application/octet-stream", "blob": "YQ=="},
+        ),
+        ({"text": "a"}, "text/html", {"mimeType": "text/html", "text": "a"}),
+        (None, None, {"mimeType": "application/octet-stream"}),
+    ],
+)
+async def test_static_resource_returns_its_text_or_blob_with_a_media_type(
+    static_content: Any, mime_type: str | None, contents: dict[str, Any]
+) -> None:
+    mcp = {} if mime_type is None else {"mimeType": mime_type}
+    resource = ResourceOrPrompt("a", mcp, static_content)
+    context = CallContext("a")
+    assert await read_contents(resource, "a:b", {}, NO_CALLS, context) == {
+        "uri": "a:b",
+        **contents,
+    }
+
+
+async def test_prompt_placeholders_are_replaced_once_without_recursion() -> None:
+    messages = [
+        {"role": "user", "text": "{{a}} {{ b }} {{c}} {{ 1 }}"},
+        {"role": "assistant", "text": "Yes."},
+    ]
+    filled = await build_messages(
+        ResourceOrPrompt("p", {}, messages),
+        {"a": "{{b}}", "b": "x"},
+        NO_CALLS,
+        CallContext("p"),
+    )
+    assert filled == [
+        {"role": "user", "content": {"type": "text", "text": "{{b}} x  {{ 1 }}"}},
+        {"role": "assistant", "content": {"type": "text", "text": "Yes."}},
+    ]
+    assert (
+        await build_messages(ResourceOrPrompt("p", {}), {}, NO_CALLS, CallContext("p"))
+        == []
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problems"),
+    [
+        ({"must": "x"}, []),
+        ({"must": "x", "may": "v19", "few": "a"}, []),
+        ({}, ["`must` is missing"]),
+        ({"must": "", "other": "x"}, ["`other` is not an argument of the prompt"]),
+        ({"must": "x", "few": "b"}, ["`few` must be one of a"]),
+        (
+            {"must": "x", "twenty": "y"},
+            ["`twenty` must be one of " + ", ".join(f"v{n}" for n in range(20))],
+        ),
+        (
+            {"must": "x", "may": "y"},
+            [
+                "`may` must be one of "
+                + ", ".join(f"v{n}" for n in range(20))
+                + " and 1 more"
+            ],
+        ),
+    ],
+)
+def test_prompt_arguments_are_checked_for_names_values_and_presence(
+    arguments: dict[str, str], problems: list[str]
+) -> None:
+    declared = [
+        {"name": "must", "required": True},
+        {"name": "may", "required": False},
+        {"name": "few"},
+        {"name": "twenty"},
+    ]
+    values = {
+        "may": [f"v{n}" for n in range(21)],
+        "few": ["a"],
+        "twenty": [f"v{n}" for n in range(20)],
+    }
+    prompt = ResourceOrPrompt("p", {"arguments": declared}, values=values)
+    assert check_prompt_arguments(prompt, arguments) == problems
