@@ -93,7 +93,7 @@ def fork_twice():
         return "forked"
     os.setsid()
     if child := os.fork():
-        told(str(child))
+        log_event(str(child))
         os._exit(0)
     time.sleep(CHILD_SECONDS)
     os._exit(0)
@@ -101,20 +101,20 @@ def fork_twice():
 def fork_terminal():
     child, _ = os.forkpty()
     if child:
-        told(str(child))
+        log_event(str(child))
         return "forked"
     time.sleep(CHILD_SECONDS)
     os._exit(0)
 
 def fork_and_execute():
     if child := os.fork():
-        told(str(child))
+        log_event(str(child))
         return "forked"
     os.execvp("sleep", ["sleep", str(CHILD_SECONDS)])
 
 def fork_writer():
     if child := os.fork():
-        told(str(child))
+        log_event(str(child))
         return "forked"
     for number in range(3, 200):
         try:
@@ -127,12 +127,12 @@ def fork_writer():
 
 def spawn_program():
     arguments = ["sleep", str(CHILD_SECONDS)]
-    told(str(os.posix_spawnp("sleep", arguments, os.environ)))
+    log_event(str(os.posix_spawnp("sleep", arguments, os.environ)))
     return "forked"
 
 def open_program():
     program = subprocess.Popen(["sleep", str(CHILD_SECONDS)], close_fds=False)
-    told(str(program.pid))
+    log_event(str(program.pid))
     return "forked"
 
 def fork_pool():
@@ -237,11 +237,7 @@ def project(slow_root: Path, tmp_path: Path) -> SlowProject:
 
 
 def measure_exit(process: Process) -> tuple[int, float]:
-    """Wait for a process to exit; return its exit code and the seconds until then.
-
-    Raises:
-        subprocess.TimeoutExpired: the process still runs after a minute.
-    """
+    """Wait for a process to exit; return its exit code and the seconds until then."""
     start = time.monotonic()
     code = process.wait(TIMEOUT_S)
     return code, time.monotonic() - start

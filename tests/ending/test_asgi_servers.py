@@ -16,7 +16,7 @@ import pytest
 
 from tests.ending.conftest import SlowProject
 from tests.ending.test_http_ends import Call
-from tests.http.serving import RunningServer
+from tests.http.serving import Server
 from tests.mcp.servers import ERAS, MODERN
 
 APP = "generated.slow.mcp_server:app"
@@ -58,7 +58,7 @@ SERVERS = [
 
 
 @contextmanager
-def run_server(project: SlowProject, command: list[str]) -> Iterator[RunningServer]:
+def run_server(project: SlowProject, command: list[str]) -> Iterator[Server]:
     """Start an ASGI server on a free port, and yield it when it answers."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -78,7 +78,7 @@ def run_server(project: SlowProject, command: list[str]) -> Iterator[RunningServ
         stderr=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
     )
-    running = RunningServer(process, port)
+    running = Server(process, port)
     try:
         deadline = time.monotonic() + START_TIMEOUT_S
         while True:

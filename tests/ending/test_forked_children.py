@@ -13,7 +13,7 @@ from tests.ending.conftest import TIMEOUT_S, SlowProject
 from tests.ending.test_http_ends import run_slow_server as run_http_server
 from tests.ending.test_stdio_ends import encode_calls, parse_results, send, stop
 from tests.ending.test_stdio_ends import run_slow_server as run_stdio_server
-from tests.http.serving import RunningServer
+from tests.http.serving import Server
 from tests.mcp.servers import LEGACY, MODERN
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="os.fork is missing")
@@ -36,7 +36,7 @@ def children(project: SlowProject) -> Iterator[list[int]]:
         os.kill(pid, signal.SIGKILL)
 
 
-def call(running: RunningServer, tool: str) -> str:
+def call(running: Server, tool: str) -> str:
     """Call a tool and return the text of its result."""
     params = {"name": tool, "arguments": {}}
     message = running.request("/mcp/", "tools/call", params, modern=True).message

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from tests.ending.conftest import TIMEOUT_S, SlowProject, measure_exit
-from tests.http.serving import RunningServer, rpc, run_server
+from tests.http.serving import Server, rpc, run_server
 
 SLOW = pytest.mark.slow
 WORKERS = pytest.mark.parametrize("workers", [pytest.param(1, marks=SLOW), 2])
@@ -27,7 +27,7 @@ SIGNALS = pytest.mark.parametrize(
 @contextmanager
 def run_slow_server(
     project: SlowProject, grace: int, workers: int, idle: float | None = None
-) -> Iterator[RunningServer]:
+) -> Iterator[Server]:
     """Start the project's server; `idle` replaces the shutdown time of idle connections.
 
     The time is replaced when the server imports the handlers, at its first call.
@@ -45,7 +45,7 @@ class Call(threading.Thread):
 
     def __init__(
         self,
-        running: RunningServer,
+        running: Server,
         project: SlowProject,
         tool: str,
         *,
@@ -111,7 +111,7 @@ def test_running_call_finishes_after_a_signal_and_the_server_exits_with_0(
 def test_connections_opened_before_a_signal_are_answered_during_shutdown(
     project: SlowProject,
 ) -> None:
-    """They are an idle connection, one whose request arrives with the signal, and one
+    """Tested are an idle connection, one whose request arrives with the signal, and one
     that the server has not accepted yet."""
     request = b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"
     with run_slow_server(project, 60, 1, idle=TIMEOUT_S) as running:
@@ -162,8 +162,6 @@ async def call_until_refused(port: int, is_kept: bool, answer: asyncio.Event) ->
     body, more = rpc("tools/call", {"name": "quick", "arguments": {}})
     headers = {
         "Host": "localhost",
-        "Accept": "application/json, text/event-stream",
-        "Content-Type": "application/json",
         "Connection": "keep-alive" if is_kept else "close",
         "Content-Length": str(len(body)),
         **more,

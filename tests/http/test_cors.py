@@ -72,8 +72,6 @@ async def list_tools(
     client: httpx.AsyncClient, origin: str, token: str | None = None
 ) -> httpx.Response:
     body, headers = rpc("tools/list", modern=True)
-    headers["Accept"] = "application/json, text/event-stream"
-    headers["Content-Type"] = "application/json"
     headers["Origin"] = origin
     if token:
         headers["Authorization"] = f"Bearer {token}"

@@ -75,8 +75,6 @@ def make_request(
 ) -> httpx.Request:
     params = {"name": tool, "arguments": arguments}
     body, headers = rpc("tools/call", params, modern=modern)
-    headers["Accept"] = "application/json, text/event-stream"
-    headers["Content-Type"] = "application/json"
     return client.build_request("POST", "/mcp/", content=body, headers=headers)
 
 

@@ -55,8 +55,6 @@ class Server:
     ) -> httpx.Response:
         """Send a JSON-RPC request with a bearer token."""
         body, head = rpc(method, params, modern=modern)
-        head["accept"] = "application/json, text/event-stream"
-        head["content-type"] = "application/json"
         if token is not None:
             head["authorization"] = f"Bearer {token}"
         return await self.client.post(path, content=body, headers=head)

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from starlette.middleware.base import BaseHTTPMiddleware
 
-from tests.http.serving import ROOT, RunningServer
+from tests.http.serving import ROOT, Server
 from tests.oauth.authorization_server import (
     AuthorizationServer,
     run_authorization_server,
@@ -49,12 +49,12 @@ CALLERS_TIMEOUT_S = 60.0
 @contextmanager
 def serve_shop(
     folder: Path, issuer: str, descriptors: int = DESCRIPTORS
-) -> Iterator[RunningServer]:
+) -> Iterator[Server]:
     """Start the shop as a process and yield it when it listens."""
     arguments = [str(folder), issuer, str(descriptors)]
     command = [sys.executable, "-m", "tests.oauth.served_shop", *arguments]
     process = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE)
-    server = RunningServer(process, 0)
+    server = Server(process, 0)
     listens = threading.Event()
 
     def collect_log() -> None:
@@ -77,7 +77,7 @@ def serve_shop(
 
 
 @contextmanager
-def run_bad_callers(server: RunningServer) -> Iterator[None]:
+def run_bad_callers(server: Server) -> Iterator[None]:
     """Run callers with bad tokens in a loop; yield when the server limits them."""
     arguments = [str(server.port), str(CALLERS), str(CALLERS_TIMEOUT_S)]
     command = [sys.executable, "-m", "tests.oauth.bad_token_callers", *arguments]
@@ -92,7 +92,7 @@ def run_bad_callers(server: RunningServer) -> Iterator[None]:
         callers.wait()
 
 
-def count_repeated_lines(server: RunningServer) -> int:
+def count_repeated_lines(server: Server) -> int:
     """Return the largest number of equal lines in a second, except of admitted requests."""
     counts: Counter[tuple[str, str]] = Counter()
     for line in server.log.splitlines():
@@ -104,7 +104,7 @@ def count_repeated_lines(server: RunningServer) -> int:
     return max(counts.values())
 
 
-def request_in_rounds(server: RunningServer, token: str) -> list[tuple[int, int]]:
+def request_in_rounds(server: Server, token: str) -> list[tuple[int, int]]:
     """Return the statuses of a call and of `/health` in each round."""
     return [
         (

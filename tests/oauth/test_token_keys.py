@@ -23,7 +23,7 @@ ED_KEY = ed25519.Ed25519PrivateKey.generate()
 ED_448 = ed448.Ed448PrivateKey.generate()
 
 
-def make_public_jwk(key: Any, **members: Any) -> dict[str, Any]:
+def to_jwk(key: Any, **members: Any) -> dict[str, Any]:
     """Return the public JWK of a private key with further members."""
     if isinstance(key, rsa.RSAPrivateKey):
         entry = RSAAlgorithm.to_jwk(key.public_key(), as_dict=True)
@@ -36,134 +36,76 @@ def make_public_jwk(key: Any, **members: Any) -> dict[str, Any]:
 
 # The algorithm, the private key, the token's `kid`, and the issuer's key set.
 ACCEPTED: dict[str, tuple[str, Any, str | None, list[dict[str, Any]]]] = {
-    "no id in the token": (
-        "RS256",
-        RSA_KEYS[0],
-        None,
-        [make_public_jwk(RSA_KEYS[0], kid="a")],
-    ),
-    "no id in the key": ("RS256", RSA_KEYS[0], "a", [make_public_jwk(RSA_KEYS[0])]),
+    "no id in the token": ("RS256", RSA_KEYS[0], None, [to_jwk(RSA_KEYS[0], kid="a")]),
+    "no id in the key": ("RS256", RSA_KEYS[0], "a", [to_jwk(RSA_KEYS[0])]),
     "no id in both, second key": (
         "RS256",
         RSA_KEYS[1],
         None,
-        [make_public_jwk(RSA_KEYS[0]), make_public_jwk(RSA_KEYS[1])],
+        [to_jwk(RSA_KEYS[0]), to_jwk(RSA_KEYS[1])],
     ),
     "no id in both, first key": (
         "RS256",
         RSA_KEYS[0],
         None,
-        [make_public_jwk(RSA_KEYS[0]), make_public_jwk(RSA_KEYS[1])],
+        [to_jwk(RSA_KEYS[0]), to_jwk(RSA_KEYS[1])],
     ),
     "two keys of one id": (
         "ES256",
         EC_KEY,
         "a",
-        [make_public_jwk(RSA_KEYS[0], kid="a"), make_public_jwk(EC_KEY, kid="a")],
+        [to_jwk(RSA_KEYS[0], kid="a"), to_jwk(EC_KEY, kid="a")],
     ),
-    "PS256 without alg": (
-        "PS256",
-        RSA_KEYS[0],
-        "a",
-        [make_public_jwk(RSA_KEYS[0], kid="a")],
-    ),
-    "RS512 without alg": (
-        "RS512",
-        RSA_KEYS[0],
-        "a",
-        [make_public_jwk(RSA_KEYS[0], kid="a")],
-    ),
-    "EdDSA without alg": ("EdDSA", ED_KEY, "a", [make_public_jwk(ED_KEY, kid="a")]),
-    "ES256 without alg": (
-        "ES256",
-        EC_KEY,
-        None,
-        [make_public_jwk(ED_KEY), make_public_jwk(EC_KEY)],
-    ),
-    "another curve first": (
-        "ES384",
-        EC_384,
-        None,
-        [make_public_jwk(EC_KEY), make_public_jwk(EC_384)],
-    ),
-    "Ed448 after Ed25519": (
-        "EdDSA",
-        ED_448,
-        None,
-        [make_public_jwk(ED_KEY), make_public_jwk(ED_448)],
-    ),
+    "PS256 without alg": ("PS256", RSA_KEYS[0], "a", [to_jwk(RSA_KEYS[0], kid="a")]),
+    "RS512 without alg": ("RS512", RSA_KEYS[0], "a", [to_jwk(RSA_KEYS[0], kid="a")]),
+    "EdDSA without alg": ("EdDSA", ED_KEY, "a", [to_jwk(ED_KEY, kid="a")]),
+    "ES256 without alg": ("ES256", EC_KEY, None, [to_jwk(ED_KEY), to_jwk(EC_KEY)]),
+    "another curve first": ("ES384", EC_384, None, [to_jwk(EC_KEY), to_jwk(EC_384)]),
+    "Ed448 after Ed25519": ("EdDSA", ED_448, None, [to_jwk(ED_KEY), to_jwk(ED_448)]),
     "RSA-OAEP first": (
         "RS256",
         RSA_KEYS[0],
         None,
-        [make_public_jwk(RSA_KEYS[1], alg="RSA-OAEP"), make_public_jwk(RSA_KEYS[0])],
+        [to_jwk(RSA_KEYS[1], alg="RSA-OAEP"), to_jwk(RSA_KEYS[0])],
     ),
     "two keys of one id and type": (
         "RS512",
         RSA_KEYS[1],
         "a",
-        [make_public_jwk(key, kid="a") for key in RSA_KEYS],
+        [to_jwk(key, kid="a") for key in RSA_KEYS],
     ),
     "the key with the id is of another type": (
         "RS256",
         RSA_KEYS[0],
         "a",
-        [make_public_jwk(EC_KEY, kid="a"), make_public_jwk(RSA_KEYS[0])],
+        [to_jwk(EC_KEY, kid="a"), to_jwk(RSA_KEYS[0])],
     ),
     "the key with the id is for another alg": (
         "PS256",
         RSA_KEYS[0],
         "a",
-        [
-            make_public_jwk(RSA_KEYS[1], kid="a", alg="RS256"),
-            make_public_jwk(RSA_KEYS[0]),
-        ],
+        [to_jwk(RSA_KEYS[1], kid="a", alg="RS256"), to_jwk(RSA_KEYS[0])],
     ),
-    "alg is null": (
-        "RS256",
-        RSA_KEYS[0],
-        "a",
-        [make_public_jwk(RSA_KEYS[0], alg=None)],
-    ),
-    "use is null": (
-        "RS256",
-        RSA_KEYS[0],
-        "a",
-        [make_public_jwk(RSA_KEYS[0], use=None)],
-    ),
-    "key_ops": (
-        "RS256",
-        RSA_KEYS[0],
-        "a",
-        [make_public_jwk(RSA_KEYS[0], key_ops=["verify"])],
-    ),
-    "unknown members": (
-        "RS256",
-        RSA_KEYS[0],
-        None,
-        [make_public_jwk(RSA_KEYS[0], x={}, exp=1)],
-    ),
+    "alg is null": ("RS256", RSA_KEYS[0], "a", [to_jwk(RSA_KEYS[0], alg=None)]),
+    "use is null": ("RS256", RSA_KEYS[0], "a", [to_jwk(RSA_KEYS[0], use=None)]),
+    "key_ops": ("RS256", RSA_KEYS[0], "a", [to_jwk(RSA_KEYS[0], key_ops=["verify"])]),
+    "unknown members": ("RS256", RSA_KEYS[0], None, [to_jwk(RSA_KEYS[0], x={}, exp=1)]),
 }
 REJECTED: dict[str, tuple[str, Any, str | None, list[dict[str, Any]]]] = {
     "alg of the key differs": (
         "PS256",
         RSA_KEYS[0],
         "a",
-        [make_public_jwk(RSA_KEYS[0], kid="a", alg="RS256")],
+        [to_jwk(RSA_KEYS[0], kid="a", alg="RS256")],
     ),
-    "another id": ("RS256", RSA_KEYS[0], "b", [make_public_jwk(RSA_KEYS[0], kid="a")]),
-    "another key without an id": (
-        "RS256",
-        RSA_KEYS[0],
-        "a",
-        [make_public_jwk(RSA_KEYS[1])],
-    ),
-    "another key type": ("RS256", RSA_KEYS[0], "a", [make_public_jwk(EC_KEY, kid="a")]),
+    "another id": ("RS256", RSA_KEYS[0], "b", [to_jwk(RSA_KEYS[0], kid="a")]),
+    "another key without an id": ("RS256", RSA_KEYS[0], "a", [to_jwk(RSA_KEYS[1])]),
+    "another key type": ("RS256", RSA_KEYS[0], "a", [to_jwk(EC_KEY, kid="a")]),
     "for encryption": (
         "RS256",
         RSA_KEYS[0],
         None,
-        [make_public_jwk(RSA_KEYS[0], use="enc"), make_public_jwk(RSA_KEYS[1])],
+        [to_jwk(RSA_KEYS[0], use="enc"), to_jwk(RSA_KEYS[1])],
     ),
     "a published private key": (
         "RS256",
@@ -171,7 +113,7 @@ REJECTED: dict[str, tuple[str, Any, str | None, list[dict[str, Any]]]] = {
         "a",
         [
             {**RSAAlgorithm.to_jwk(RSA_KEYS[0], as_dict=True), "kid": "a"},
-            make_public_jwk(RSA_KEYS[1]),
+            to_jwk(RSA_KEYS[1]),
         ],
     ),
 }
@@ -214,10 +156,10 @@ async def test_replaced_key_is_fetched_after_30_seconds_even_with_the_same_id_or
     fake_issuer: FakeIssuer, key_id: str | None, published_id: str | None
 ) -> None:
     old, new = RSA_KEYS
-    fake_issuer.answer = {"keys": [make_public_jwk(old, kid=published_id)]}
+    fake_issuer.answer = {"keys": [to_jwk(old, kid=published_id)]}
     tokens = make_validator()
     assert await tokens.validate_token(sign_token("RS256", old, key_id), URL) == CLAIMS
-    fake_issuer.answer = {"keys": [make_public_jwk(new, kid=published_id)]}
+    fake_issuer.answer = {"keys": [to_jwk(new, kid=published_id)]}
     token = sign_token("RS256", new, key_id)
     with pytest.raises(InvalidTokenError, match="signature is not valid"):
         await tokens.validate_token(token, URL)
@@ -232,7 +174,7 @@ async def test_replaced_key_is_fetched_after_30_seconds_even_with_the_same_id_or
 async def test_forged_signatures_fetch_the_keys_once_in_30_seconds(
     fake_issuer: FakeIssuer,
 ) -> None:
-    fake_issuer.answer = {"keys": [make_public_jwk(RSA_KEYS[0])]}
+    fake_issuer.answer = {"keys": [to_jwk(RSA_KEYS[0])]}
     tokens = make_validator()
     forged = sign_token("RS256", RSA_KEYS[1], None)
     for _ in range(100):

@@ -18,7 +18,7 @@ import pytest
 from mcp.shared.exceptions import MCPError
 
 from tests.consent.shop_clients import YES, HttpHandshakeClient, get_text
-from tests.http.serving import Response, RunningServer, rpc, run_server
+from tests.http.serving import Response, Server, rpc, run_server
 from tests.oauth.agent import Browser, run_agent
 from tests.oauth.forged import (
     make_unsigned,
@@ -80,7 +80,7 @@ def people() -> Iterator[Logins]:
 
 
 @pytest.fixture(scope="module")
-def running_server(clinic: Clinic, people: Logins) -> Iterator[RunningServer]:
+def running_server(clinic: Clinic, people: Logins) -> Iterator[Server]:
     """`python -m clinic_tools.practice.mcp_server --http`."""
     env = {**clinic.environment, **people.environment}
     port = people.public.rpartition(":")[2]
@@ -94,7 +94,7 @@ def running_server(clinic: Clinic, people: Logins) -> Iterator[RunningServer]:
 
 
 @contextmanager
-def run_uvicorn(clinic: Clinic, people: Logins, port: int) -> Iterator[RunningServer]:
+def run_uvicorn(clinic: Clinic, people: Logins, port: int) -> Iterator[Server]:
     """`uvicorn clinic_tools.practice.mcp_server:app`."""
     app = "clinic_tools.practice.mcp_server:app"
     env = {**os.environ, **clinic.environment, **people.environment}
@@ -110,7 +110,7 @@ def run_uvicorn(clinic: Clinic, people: Logins, port: int) -> Iterator[RunningSe
         )
         try:
             clinic.wait_for(lambda: "Uvicorn running" in log.read_text())
-            running_server = RunningServer(process, port)
+            running_server = Server(process, port)
             yield running_server
             # uvicorn ends with the signal after everything is closed.
             assert running_server.stop() == -signal.SIGTERM
@@ -152,9 +152,7 @@ async def _log_in_and_step_up(people: Logins, mode: Mode, **more: Any) -> None:
     assert len(refused.requests) == 2
 
 
-def _assert_invalid_tokens_are_rejected(
-    people: Logins, running_server: RunningServer
-) -> None:
+def _assert_invalid_tokens_are_rejected(people: Logins, running_server: Server) -> None:
     to = f"{people.public}/mcp/"
     metadata = f'resource_metadata="{people.public}{AT}"'
     for what, (forged, why) in REFUSED.items():
@@ -197,7 +195,7 @@ def _assert_invalid_tokens_are_rejected(
 
 
 def test_client_logs_in_and_requests_more_scopes(
-    clinic: Clinic, people: Logins, running_server: RunningServer
+    clinic: Clinic, people: Logins, running_server: Server
 ) -> None:
     left = clinic.cents_left()
     for mode in ("auto", "legacy"):
@@ -212,7 +210,7 @@ def test_client_logs_in_and_requests_more_scopes(
 
 
 def test_invalid_tokens_are_rejected_with_a_challenge(
-    people: Logins, running_server: RunningServer
+    people: Logins, running_server: Server
 ) -> None:
     _assert_invalid_tokens_are_rejected(people, running_server)
     running_server.wait_for_log("rejected a token: the token has expired")
@@ -242,9 +240,7 @@ def test_confirmation_is_answered_once_at_another_process_by_its_user(
     refund = {**REFUND, "amount": {"cents": 500, "currency": "EUR"}}
     left = clinic.cents_left()
 
-    def pay(
-        at: RunningServer, headers: dict[str, str], **answer: Any
-    ) -> dict[str, Any]:
+    def pay(at: Server, headers: dict[str, str], **answer: Any) -> dict[str, Any]:
         given = {"name": "refund_visit", "arguments": refund, "_meta": can, **answer}
         body, head = rpc("tools/call", given, modern=True)
         return at.send("/mcp/", body, {**head, **headers}).message
@@ -273,7 +269,7 @@ def test_confirmation_is_answered_once_at_another_process_by_its_user(
 
 
 def test_session_cannot_be_used_by_other_users_or_clients(
-    clinic: Clinic, people: Logins, running_server: RunningServer
+    clinic: Clinic, people: Logins, running_server: Server
 ) -> None:
     left = clinic.cents_left()
     url = f"{people.public}/mcp/"
@@ -312,7 +308,7 @@ def test_session_cannot_be_used_by_other_users_or_clients(
 
 @pytest.mark.parametrize("modern", [False, True])
 def test_call_cannot_be_cancelled_over_another_connection(
-    modern: bool, clinic: Clinic, people: Logins, running_server: RunningServer
+    modern: bool, clinic: Clinic, people: Logins, running_server: Server
 ) -> None:
     """Requests with the same call id or progress token have no effect on it."""
     began = clinic.told.count("export begun")

@@ -94,13 +94,13 @@ def make_server(folder: Path, *providers: Any, **more: Any) -> McpServer:
     )
 
 
-def connect_and_call(
-    mcp_server: McpServer, mode: Any, *calls: Any, client: str = "desk"
+def run_client(
+    server: McpServer, mode: Any, *calls: Any, client: str = "desk"
 ) -> list[Any]:
     """Return a client's listing with its instructions, and the result or error of each call."""
 
     async def run() -> list[Any]:
-        async with SdkClient(mcp_server.build(client), mode=mode) as sdk:
+        async with SdkClient(server.build(client), mode=mode) as sdk:
             listed = [tool.name for tool in (await sdk.list_tools()).tools]
             answers: list[Any] = [(listed, sdk.instructions)]
             for name, arguments in calls:
@@ -113,7 +113,7 @@ def connect_and_call(
     return asyncio.run(run())
 
 
-def read_result_names(found: Any) -> list[str]:
+def read_names(found: Any) -> list[str]:
     """Return the tool names in a search result."""
     return [tool["name"] for tool in json.loads(found.content[0].text)["tools"]]
 
@@ -123,17 +123,15 @@ def test_client_lists_search_tools_and_gets_instructions_if_tools_are_hidden(
     tmp_path: Path, mode: Any
 ) -> None:
     """A client without hidden tools gets no search tools."""
-    mcp_server = make_server(tmp_path)
-    [(listed, instructions)] = connect_and_call(mcp_server, mode)
+    server = make_server(tmp_path)
+    [(listed, instructions)] = run_client(server, mode)
     assert listed == ["ping", "search_tools", "call_found_tool"]
     assert instructions == (
         "Beyond its list this server has 3 more tools: search_tools finds them by what they"
         " do, and call_found_tool calls them.\n\nBe kind."
     )
 
-    assert connect_and_call(mcp_server, mode, client="guest") == [
-        (["ping"], "Be kind.")
-    ]
+    assert run_client(server, mode, client="guest") == [(["ping"], "Be kind.")]
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -141,13 +139,13 @@ def test_search_returns_exact_tool_definitions_as_text(
     tmp_path: Path, mode: Any
 ) -> None:
     calls = [("search_tools", {"query": "delete a page"})]
-    _, found = connect_and_call(make_server(tmp_path), mode, *calls)
+    _, found = run_client(make_server(tmp_path), mode, *calls)
     assert found.structured_content is None and not found.is_error
     (block,) = found.content
     # Listings of handshake versions would omit an output schema that is not an object.
     assert json.loads(block.text)["tools"][0] == DEFINITIONS[1]["mcp"]
     assert '"own": 1.5' in block.text
-    assert read_result_names(found) == ["delete_page", "archive_page"]
+    assert read_names(found) == ["delete_page", "archive_page"]
 
 
 @pytest.mark.parametrize(
@@ -167,10 +165,8 @@ def test_search_returns_the_best_matches_or_none_but_never_all_tools(
     tmp_path: Path, query: str, limit: int | None, expected: list[str]
 ) -> None:
     arguments = {"query": query} | ({} if limit is None else {"limit": limit})
-    _, found = connect_and_call(
-        make_server(tmp_path), "auto", ("search_tools", arguments)
-    )
-    assert read_result_names(found) == expected
+    _, found = run_client(make_server(tmp_path), "auto", ("search_tools", arguments))
+    assert read_names(found) == expected
     assert len(found.content) == (1 if expected else 2)
 
 
@@ -184,11 +180,11 @@ async def test_search_for_an_exact_tool_name_ranks_that_tool_first(
     secret = make_definition("secret", "Shows all.")
     tools = Package(tmp_path, *forms, last, secret).load()
     registry = Registry(tools, handlers=HANDLERS, clients=CLIENTS)
-    mcp_server = McpServer(registry, name="forms", client="desk", search=True)
-    async with SdkClient(mcp_server.build("desk")) as sdk:
+    server = McpServer(registry, name="forms", client="desk", search=True)
+    async with SdkClient(server.build("desk")) as sdk:
         found = await sdk.call_tool("search_tools", {"query": query})
         denied = await sdk.call_tool("search_tools", {"query": "secret"})
-    assert read_result_names(found)[0] == "form_99" and read_result_names(denied) == []
+    assert read_names(found)[0] == "form_99" and read_names(denied) == []
 
 
 @pytest.mark.parametrize(
@@ -206,9 +202,7 @@ async def test_search_for_an_exact_tool_name_ranks_that_tool_first(
 def test_search_with_invalid_arguments_is_an_error_result(
     tmp_path: Path, arguments: dict[str, Any], problem: str
 ) -> None:
-    _, refused = connect_and_call(
-        make_server(tmp_path), "auto", ("search_tools", arguments)
-    )
+    _, refused = run_client(make_server(tmp_path), "auto", ("search_tools", arguments))
     assert refused.is_error
     assert refused.content[0].text.startswith("the arguments of `search_tools` are not")
     assert problem in refused.content[0].text
@@ -234,7 +228,7 @@ def test_call_found_tool_has_the_same_result_as_the_direct_call(
     tmp_path: Path, mode: Any, name: str, arguments: dict[str, Any]
 ) -> None:
     found = {"name": name, "arguments": arguments}
-    _, direct, indirect = connect_and_call(
+    _, direct, indirect = run_client(
         make_server(tmp_path), mode, (name, arguments), ("call_found_tool", found)
     )
     assert indirect == direct
@@ -247,9 +241,7 @@ def test_search_tools_cannot_be_called_by_call_found_tool(
     tmp_path: Path, name: str
 ) -> None:
     found = {"name": name, "arguments": {"query": "make_definition", "name": "ping"}}
-    _, refused = connect_and_call(
-        make_server(tmp_path), "auto", ("call_found_tool", found)
-    )
+    _, refused = run_client(make_server(tmp_path), "auto", ("call_found_tool", found))
     assert refused == f"Unknown tool: {name}"
 
 
@@ -269,7 +261,7 @@ def test_call_found_tool_without_a_valid_name_and_arguments_is_refused(
     tmp_path: Path, arguments: dict[str, Any]
 ) -> None:
     assert unwrap_search_call("call_found_tool", arguments)[2] is False
-    _, refused = connect_and_call(
+    _, refused = run_client(
         make_server(tmp_path), "auto", ("call_found_tool", arguments)
     )
     assert refused.is_error
@@ -306,7 +298,7 @@ def test_call_log_names_the_tool_that_is_called_through_search(
         ("call_found_tool", {"name": "find_user"}),
         ("call_found_tool", {"name": "nothing"}),
     ]
-    connect_and_call(make_server(tmp_path), "auto", *calls)
+    run_client(make_server(tmp_path), "auto", *calls)
     lines = [vars(record) for record in caplog.records]
     assert [(line["tool"], line["outcome"]) for line in lines] == [
         ("search_tools", "ok"),
@@ -317,25 +309,19 @@ def test_call_log_names_the_tool_that_is_called_through_search(
 
 
 def test_search_returns_only_tools_that_the_caller_may_call(tmp_path: Path) -> None:
-    mcp_server = make_server(tmp_path)
+    server = make_server(tmp_path)
     with calling_as(Caller(permissions=frozenset())):
-        assert mcp_server.count_unlisted_tools("desk") == 2
-    assert mcp_server.count_unlisted_tools("desk") == 3
-    _, found = connect_and_call(
-        mcp_server, "auto", ("search_tools", {"query": "wiki page user"})
-    )
-    assert sorted(read_result_names(found)) == [
-        "archive_page",
-        "delete_page",
-        "find_user",
-    ]
+        assert server.count_unlisted_tools("desk") == 2
+    assert server.count_unlisted_tools("desk") == 3
+    _, found = run_client(server, "auto", ("search_tools", {"query": "wiki page user"}))
+    assert sorted(read_names(found)) == ["archive_page", "delete_page", "find_user"]
 
 
 def test_external_server_tools_can_be_searched_and_called(tmp_path: Path) -> None:
     provider = RecordingProvider(
         make_tool("weather_report"), make_tool("clock", always=True)
     )
-    (listed, instructions), found, called = connect_and_call(
+    (listed, instructions), found, called = run_client(
         make_server(tmp_path, provider),
         "auto",
         ("search_tools", {"query": "weather report"}),
@@ -345,7 +331,7 @@ def test_external_server_tools_can_be_searched_and_called(tmp_path: Path) -> Non
     assert instructions.startswith(
         "Beyond its list this server has 3 more tools and tools of external servers: "
     )
-    assert read_result_names(found) == ["weather_report"]
+    assert read_names(found) == ["weather_report"]
     assert called.content[0].text == '{"from": "weather_report"}'
     assert provider.calls == [("weather_report", {"of": 1}, "desk")]
     assert set(SEARCH_TOOLS) <= provider.reserved
@@ -386,10 +372,10 @@ def test_search_uses_the_toolset_routers_model(
 ) -> None:
     with run_scripted_model() as model:
         model.body = encode_completion(json.dumps({"tools": answer}))
-        mcp_server = make_server(tmp_path, router=model.make_router())
+        server = make_server(tmp_path, router=model.make_router())
         query = {"query": "delete the page for good", "limit": 2}
-        _, found = connect_and_call(mcp_server, "auto", ("search_tools", query))
-    assert read_result_names(found) == expected.split()
+        _, found = run_client(server, "auto", ("search_tools", query))
+    assert read_names(found) == expected.split()
     assert len(model.requests) == 1
 
 
@@ -397,8 +383,8 @@ async def test_search_without_the_router_part_is_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "toolcast_runtime.router.router", None)
-    mcp_server = make_server(tmp_path)
-    found = await mcp_server.find("search_tools", "desk")
+    server = make_server(tmp_path)
+    found = await server.find("search_tools", "desk")
     assert found is not None
     answer = await found.toolset.calls.admit(
         found.tool, found.provider, {"query": "make_definition"}, "desk"
@@ -418,10 +404,10 @@ def test_client_side_confirmation_does_not_apply_to_calls_through_search(
         "drop_wiki", "Drops the wiki.", confirm={"message": "Drop it?"}
     )
     tools = Package(tmp_path, drop).load()
-    mcp_server = McpServer(Registry(tools, handlers=HANDLERS), name="wiki", search=True)
+    server = McpServer(Registry(tools, handlers=HANDLERS), name="wiki", search=True)
 
     async def run() -> list[Any]:
-        trusted = build_server(mcp_server, client_confirms=True)
+        trusted = build_server(server, client_confirms=True)
         async with SdkClient(trusted, mode=mode) as sdk:
             direct = await sdk.call_tool("drop_wiki", {})
             found = await sdk.call_tool("call_found_tool", {"name": "drop_wiki"})
@@ -448,7 +434,7 @@ def test_search_covers_all_toolsets_on_a_shared_server(tmp_path: Path) -> None:
             query = {"query": "the page of a user"}
             found = await sdk.call_tool("search_tools", query)
             called = await sdk.call_tool("call_found_tool", {"name": "find_user"})
-            return [listed, sorted(read_result_names(found)), called.structured_content]
+            return [listed, sorted(read_names(found)), called.structured_content]
 
     assert asyncio.run(run()) == [
         [*SEARCH_TOOLS],
